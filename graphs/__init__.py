@@ -1,1 +1,1 @@
-"""The shape: spec to LangGraph graph, the patterns, sessions and their stores, drawings."""
+"""The compiler from spec to LangGraph graph, the patterns, sessions and their stores, drawings."""

@@ -1,8 +1,8 @@
 """Agent cards as those of the Agent2Agent protocol (A2A), by its official SDK (extra `a2a`).
 
-A2A 1.0 asks for more than a card of ours need have. Going out, what is missing is made of what is
-there: a skill without synonyms has its name as its only tag, an agent without skills has one of
-its own name, an agent without a description its name. Coming in, the same is left out again.
+A2A 1.0 has more required fields than our cards. On export, missing ones are derived: a skill
+without synonyms gets its name as its only tag, an agent without skills gets a skill with its own
+name, an agent without a description gets its name. On import, these derived values are dropped.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from a2a.types import AgentSkill
 
 PROTOCOL_VERSION = "1.0"
-"""Of A2A, which a card of ours follows."""
+"""Version of A2A for exported cards."""
 _HELD = {
     *("name", "description", "skills"),
     *("defaultInputModes", "defaultOutputModes", "default_input_modes", "default_output_modes"),
@@ -31,16 +31,16 @@ _ADDRESS = re.compile(r"https?://[^\s/]+\S*")
 
 
 def to_a2a(card_or_agent: AgentCard | Agent | Any, url: str, version: str = "1.0.0") -> A2ACard:
-    """Return a card as A2A's, for an agent that can be reached under an address by JSON-RPC.
+    """Return a card as an A2A card, for an agent that is served at an address by JSON-RPC.
 
     Args:
-        card_or_agent: A card, or whatever can stand in a pipeline.
-        url: Where the agent is served, with http:// or https://.
-        version: Of the agent.
+        card_or_agent: A card, or anything that a pipeline accepts as an agent.
+        url: Address of the agent, with http:// or https://.
+        version: Version of the agent.
 
     Raises:
-        ConfigurationError: The extra is not installed, the address or the version is none, or a
-            text of the card cannot be written as UTF-8; the field is named.
+        ConfigurationError: The extra is not installed, the address or the version is not valid, or
+            a text of the card is not valid UTF-8. The text names the field.
     """
     types = _sdk()
     card = card_or_agent
@@ -75,22 +75,22 @@ def to_a2a(card_or_agent: AgentCard | Agent | Any, url: str, version: str = "1.0
 
 
 def from_a2a(a2a_card: A2ACard | Mapping[str, Any]) -> AgentCard:
-    """Return a card of A2A as ours.
+    """Return an A2A card as one of ours.
 
-    Media types that only a skill has are taken as the card's. What ours has no place for, such as
-    addresses and security schemes, is left out.
+    Media types of a skill become media types of the card. Addresses, security schemes and other
+    fields without a counterpart are dropped.
 
     Args:
-        a2a_card: A card of the SDK, or the object that an `agent-card.json` holds, of A2A 0.3 or 1.
+        a2a_card: A card of the SDK, or the content of an `agent-card.json`, of A2A 0.3 or 1.
 
     Raises:
-        ConfigurationError: The extra is not installed, it is no such card, or it or one of its
-            skills has no name; the field is named.
+        ConfigurationError: The extra is not installed, the card is not valid, or a name is missing.
+            The text names the field.
     """
     types = _sdk()
     given = _parsed(types, a2a_card) if isinstance(a2a_card, Mapping) else a2a_card
     if not isinstance(given, types.AgentCard):
-        raise ConfigurationError(f"{shown(given)} is no agent card of A2A.")
+        raise ConfigurationError(f"{shown(given)} is not an A2A agent card.")
     name = given.name
     if not name.strip():
         raise ConfigurationError("The agent card of A2A has no `name`.")
@@ -125,8 +125,9 @@ def _check(card: AgentCard, url: Any, version: Any) -> None:
             text.encode()
         except UnicodeEncodeError:
             raise ConfigurationError(
-                f"The agent card of {shown(card.name)}: {path} holds half of a character, which "
-                "UTF-8 cannot write."
+                f"The agent card of {shown(card.name)}: {path} contains half of a character (a "
+                f"lone surrogate), which "
+                "UTF-8 cannot encode. Remove it."
             ) from None
 
 

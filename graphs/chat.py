@@ -1,7 +1,7 @@
-"""The state of a graph that programs of LangGraph talk to themselves, and chat clients as Studio.
+"""The state of a graph that programs of LangGraph and chat clients such as Studio use directly.
 
-It is the session's state. Its window of messages is kept as everywhere, in plain dicts; whoever
-reads it from outside reads LangChain messages, and the steps of a turn read the dicts.
+It is the session's state. Its window of messages has plain dicts, which the steps of a turn read.
+Callers of the graph get LangChain messages.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from nodes.state.session import Output, Position, Turn, Update
 _ROLES = {"human": "user", "user": "user", "ai": "assistant", "assistant": "assistant"}
 _REMOVE = "remove"
 _NOT_SAID = ("system", "developer", "tool", "function")
-"""Roles of messages that are a graph's own: nobody said them."""
+"""Roles of a graph's internal messages, which no speaker wrote."""
 _SIMPLE = {"role", "type", "content", "id"}
 _BESIDES = ("additional_kwargs", "response_metadata", "usage_metadata")
 # Without this word in the schema of its messages, Studio offers no chat with a graph.
@@ -38,17 +38,17 @@ _OVERWRITE = "__overwrite__"
 
 
 class Transcript(list[Message]):
-    """Messages of a graph around a journey, which knows how the conversation has gone."""
+    """Messages of the outer graph, which has the transcript of the conversation."""
 
 
 def plain_messages(new: Any) -> list[Message]:
-    """Return what was said in messages as plain dicts, each with an id; also what is removed.
+    """Return messages as plain dicts, each with an id, including removals.
 
     Args:
         new: One message or a list of them, in any form that LangGraph takes for one.
 
     Raises:
-        ValueError: One is none.
+        ValueError: An object is not a message.
     """
     listed = new if isinstance(new, list) else [new]
     kept: list[Message] = []
@@ -66,7 +66,7 @@ def plain_messages(new: Any) -> list[Message]:
 
 
 def _simple(given: Any) -> Message | None:
-    """Return a message that is a plain dict already, as nearly all are; None for any other."""
+    """Return a message that is already a plain dict, as most are; else None."""
     if type(given) is not dict or not _SIMPLE.issuperset(given):
         return None
     role, content = given.get("role"), given.get("content")
@@ -86,7 +86,7 @@ def _role_of(given: Any) -> str:
 
 
 def _plain(given: Any) -> Message | None:
-    """Return a message as a plain dict; None if it is of a graph's own."""
+    """Return a message as a plain dict; None if it is internal to a graph."""
     role = _role_of(given)
     if role == _REMOVE:
         id_ = given.get("id") if isinstance(given, Mapping) else given.id
@@ -103,7 +103,7 @@ def _plain(given: Any) -> Message | None:
 
 
 def _as_read(given: Mapping[str, Any], role: str) -> dict[str, Any]:
-    """Return a message as LangChain reads it: with content, and one word for its speaker."""
+    """Return a message in LangChain's form: with content and role."""
     if given.get("type") == "constructor":  # its own JSON
         return dict(given)
     data = given.get("data")
@@ -134,7 +134,7 @@ _AI, _HUMAN = vars(AIMessage("")), vars(HumanMessage(""))
 
 
 def message_of(plain: Message) -> BaseMessage:
-    """Return a message of the window as LangChain has it."""
+    """Return a message of the window as a LangChain message."""
     content, id_ = plain["content"], plain.get("id")
     if "extras" in plain:
         kind = AIMessage if plain["role"] == "assistant" else HumanMessage
@@ -158,7 +158,7 @@ def message_of(plain: Message) -> BaseMessage:
 
 
 def shown(update: Update) -> Update:
-    """Return what a step returned, with its messages as programs of LangGraph read them."""
+    """Return the update of a step with LangChain messages."""
     if not update.get("messages"):
         return update
     return {
@@ -174,8 +174,8 @@ def shown(update: Update) -> Update:
 def add_chat_messages(window: list[Message], new: Any) -> list[Message]:
     """Add messages to the window as LangGraph's `add_messages` does; the oldest fall out.
 
-    Those of the graph around it, which says how the conversation has gone, count from the first
-    one on that was there before: what was said since may be there in another form.
+    An outer graph sends its whole transcript: from the first known message on, its version replaces
+    the window, because it may have changed later messages.
     """
     if isinstance(new, Transcript):
         known = {message.get("id") for message in new}
@@ -200,7 +200,7 @@ def add_chat_messages(window: list[Message], new: Any) -> list[Message]:
 
 
 def _repeated(window: Sequence[Message], new: Sequence[Message]) -> int:
-    """Return how many messages only repeat what was said before, where nothing keeps their ids."""
+    """Return the number of messages that repeat the window, if their ids were lost."""
     before, given = ([(m["role"], m["content"]) for m in listed] for listed in (window, new))
     for end in range(len(given), 0, -1):
         length = min(end, len(before))
@@ -211,7 +211,7 @@ def _repeated(window: Sequence[Message], new: Sequence[Message]) -> int:
 
 
 class _Shown(list[BaseMessage]):
-    """The window as LangChain messages, and as the steps of a turn read it."""
+    """The window as LangChain messages and as plain dicts."""
 
     plain: Sequence[Message] = ()
 
@@ -227,24 +227,24 @@ class Window(BinaryOperatorAggregate[Any]):
 
     @property
     def UpdateType(self) -> Any:
-        """The type of what the channel takes, as schemas of the state show it."""
+        """Type of the channel's updates, for schemas of the state."""
         return Annotated[self.typ, _FOR_CHATS]
 
     def copy(self) -> Self:
-        """Return a copy, which need not make its messages again."""
+        """Return a copy that shares the converted messages."""
         same = super().copy()
         same.made = self.made
         return same
 
     def update(self, values: Sequence[Any]) -> bool:
-        """Add messages; what replaces all of them is read as they are."""
+        """Add messages; a value that replaces all of them is converted the same way."""
         changed = super().update(values)
         if any(map(_overwrites, values)):
             self.value = add_chat_messages([], self.value)
         return changed
 
     def get(self) -> list[BaseMessage]:
-        """Return the messages as LangChain has them, each made once a run."""
+        """Return the LangChain messages, each converted once per run."""
         window = super().get()
         known, messages, bare = self.made
         if window is not known:
@@ -258,7 +258,7 @@ class Window(BinaryOperatorAggregate[Any]):
 
 
 def _overwrites(value: Any) -> bool:
-    """Say whether a value replaces all messages, as LangGraph has it, over HTTP too."""
+    """Return whether a value replaces all messages, in LangGraph's form or its JSON."""
     if isinstance(value, dict):
         return _OVERWRITE in value or value.get("type") == _OVERWRITE
     return isinstance(value, Overwrite)
@@ -267,7 +267,7 @@ def _overwrites(value: Any) -> bool:
 def add_new_attempts(
     old: dict[str, list[FieldAttempt]], new: dict[str, list[FieldAttempt]]
 ) -> dict[str, list[FieldAttempt]]:
-    """Add attempts at fields as `add_attempts` does, but for those that a client sends back."""
+    """Add attempts at fields as `add_attempts` does, without those that a client sends back."""
     fresh = {name: [a for a in given if a not in old.get(name, ())] for name, given in new.items()}
     return add_attempts(old, fresh)
 
@@ -276,7 +276,7 @@ ChatMessages = Annotated[list[AnyMessage], _FOR_CHATS, Window]
 
 
 class ChatInput(TypedDict, total=False):
-    """Input of a turn: messages; and values for the context, where a client knows some."""
+    """Input of a turn: messages, and optional values for the context."""
 
     messages: ChatMessages
     context: Annotated[dict[str, Any], apply_ops]
@@ -298,7 +298,7 @@ class ChatState(TypedDict):
 class StepState:
     """The same channels as nodes and edges read them: LangGraph calls this with their values.
 
-    It gives a dict in which the messages are the plain ones.
+    It returns a dict with the plain messages.
     """
 
     messages: ChatMessages
@@ -310,7 +310,7 @@ class StepState:
     progress: Annotated[dict[str, Any], EphemeralValue]
 
     def __new__(cls, **channels: Any) -> Any:
-        """Return the values of the channels as the steps of a turn know them."""
+        """Return the values of the channels for the steps of a turn."""
         return {**channels, "messages": channels["messages"].plain}
 
 

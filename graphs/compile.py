@@ -1,9 +1,8 @@
-"""A journey's spec in, a LangGraph graph out.
+"""Compile the spec of a journey to a LangGraph graph.
 
-START -> understand -(route)-> pathway -> settle -(onward)-> next pathway | END
-                    '-> settle, when there is nothing to run
-
-Where replies are checked, settle leads to check_reply, and that to END.
+START -> understand -(route)-> pathway -> settle -(onward)-> next pathway | END '-> settle, when
+                    there is nothing to run Where replies are checked, settle leads to check_reply,
+                    and that to END.
 """
 
 from __future__ import annotations
@@ -44,12 +43,14 @@ from nodes.turn.settle import settle
 from nodes.turn.understand import understand
 
 RECURSION_LIMIT = MOST_STEPS
-"""Most supersteps of a turn, and of each graph within it; the hops of a turn have a limit of
-their own, and so have the rounds of a pipeline."""
+"""Maximum number of supersteps of a turn, and of each graph within it.
+
+Hops of a turn and rounds of a pipeline have their own limits.
+"""
 
 
 class GraphState(SessionState):
-    """The session's state, and what the pathway that just ran came to."""
+    """The session's state, and the result of the pathway that just ran."""
 
     results: Annotated[list[Output], EphemeralValue]
     progress: Annotated[dict[str, Any], EphemeralValue]
@@ -63,14 +64,14 @@ def build(
     chat: bool = False,
     checkpointer: Any = None,
 ) -> Any:
-    """Return the graph of a journey, not compiled yet.
+    """Return the uncompiled graph of a journey.
 
     Args:
         spec: The journey.
-        config: Its timeout and retries go into the nodes; everything else comes at run time.
-        default: Services for runs that bring none, as in Studio.
-        chat: Whether programs of LangGraph talk to it themselves, as Studio does.
-        checkpointer: What such a graph will be compiled with.
+        config: Source of timeout and retries of the nodes; the rest is used at run time.
+        default: Services for runs without their own, as in Studio.
+        chat: True if programs of LangGraph use it directly, as Studio does.
+        checkpointer: The saver of such a graph.
     """
     if not spec.entry:
         raise JourneyDefinitionError([spec.why_abstract])
@@ -105,7 +106,7 @@ def build(
 
 
 def _kept(spec: JourneySpec, checkpointer: Any, begin: Step) -> Step:
-    """Return the first step of a graph without a manager, which others may hold as a node."""
+    """Return the first step of a graph without a manager, also for use as a node."""
 
     async def understand_kept(state: Any, services: Services) -> Update:
         check_kept(spec.name, checkpointer, get_config())
@@ -117,7 +118,7 @@ def _kept(spec: JourneySpec, checkpointer: Any, begin: Step) -> Step:
 def _checking(
     graph: Any, spec: JourneySpec, features: Features, default: Services | None, reads: Any
 ) -> str:
-    """Add the check of replies where there is one; return what comes behind settle."""
+    """Add the check of replies if there is one; return the node after settle."""
     checks = checks_of(spec)
     if checks is None:
         return END
@@ -134,7 +135,7 @@ def _checking(
 
 
 def arriving(spec: JourneySpec) -> list[str]:
-    """Return the pathways that can run in the turn in which another one leads to them."""
+    """Return the pathways that can run in the turn that enters them."""
     nexts = {p.next for p in spec.pathways.values() if p.id in spec.reachable and p.next}
     if spec.uses_dialogue:
         # A task that waited begins when another one ends, and a question is asked again.
@@ -144,7 +145,7 @@ def arriving(spec: JourneySpec) -> list[str]:
 
 
 def awaiting(spec: JourneySpec) -> list[str]:
-    """Return the pathways that a message can run: all but those that only ever run on arrival."""
+    """Return the pathways that a message can run: all that do not only run on arrival."""
     returns = (p.returns for p in spec.pathways.values())
     returned_to = {r.target_pathway for r in returns if isinstance(r, ReturnToSpecific)}
     targets = {spec.entry, *(t.target for t in spec.transitions), *returned_to}
@@ -176,8 +177,8 @@ def compile_standalone(
         spec: The journey.
         agents: Agent name -> agent.
         config: Settings.
-        model: As of the journey.
-        tools: As of the journey.
+        model: As for `Journey`.
+        tools: As for `Journey`.
         **options: For LangGraph's own `compile`: checkpointer, store, cache, name, ...
     """
     checkpointer = options.get("checkpointer")

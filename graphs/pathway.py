@@ -44,9 +44,9 @@ from nodes.values import load as load_values
 GoesOn = Callable[[Mapping[str, Any]], bool]
 """Decides from the progress of a pathway whether its next step is taken."""
 _IN_ROUNDS = ("consensus", "debate")
-"""Patterns that ask everybody more than once."""
+"""Patterns that call every agent more than once."""
 _STREAM = "__pregel_stream"
-"""Key of the stream that a graph lends those within it, where somebody wants to see them."""
+"""Key of the stream that a graph passes to inner graphs, if their events are wanted."""
 
 Alone = Callable[[Any, Runtime[Any], RunnableConfig], Awaitable[Update]]
 """Runs the only agent of a pathway without a run of the subgraph."""
@@ -89,9 +89,9 @@ def _plan(pathway: PathwaySpec, config: JourneyConfig, default: Services | None)
 
 
 def _prelude(graph: PatternGraph, pathway: PathwaySpec, default: Services | None) -> str:
-    """Add what comes before the agents: fields, effects, tools; return what the agents follow.
+    """Add the steps before the agents: fields, effects, tools; return the last of them.
 
-    While a field is open, or an effect was not taken, the pathway ends there.
+    While a field is open or an effect failed, the pathway ends there.
     """
     steps: list[tuple[str, Any, GoesOn | None]] = []
     if pathway.form:
@@ -139,9 +139,9 @@ def _silent(graph: PatternGraph, begin: str) -> PatternGraph:
 
 
 def whole_timeout(pathway: PathwaySpec, config: JourneyConfig) -> float | None:
-    """Return the longest run of a whole pathway: its timeout, once for each try of an agent.
+    """Return the time limit of a whole pathway: its timeout, once for each try of an agent.
 
-    None where the timeouts of the agents say it already: one agent, or all at once.
+    None if the timeouts of the agents are enough: one agent, or all at once.
     """
     if pathway.pipeline is None or _is_one_try(pathway.pipeline):
         return None
@@ -153,7 +153,7 @@ def whole_timeout(pathway: PathwaySpec, config: JourneyConfig) -> float | None:
 
 
 def _is_one_try(pipeline: PatternPipeline) -> bool:
-    """Whether a run of a pipeline takes as long as one try of an agent, within the pathway's."""
+    """Return whether a run of a pipeline takes no longer than one try of an agent."""
     limits = pipeline.limits
     if pipeline.roles or pipeline.pattern in _IN_ROUNDS or limits.timeout or limits.retries:
         return False
@@ -161,9 +161,9 @@ def _is_one_try(pipeline: PatternPipeline) -> bool:
 
 
 def reception_subgraph(default: Services | None) -> PatternGraph:
-    """Return the graph of the pathway in which a concierge stands between its journeys.
+    """Return the graph of the pathway of a concierge between its journeys.
 
-    What starts a journey leads out of it before it runs, as every transition does.
+    A message that starts a journey leaves it before it runs, as with every transition.
     """
     graph: PatternGraph = StateGraph(PathwayState, output_schema=PathwayOutput)
     graph.add_node("answer", bind(receive, default))
@@ -175,16 +175,16 @@ def reception_subgraph(default: Services | None) -> PatternGraph:
 def pathway_node(
     graph: Any, run: Callable[[], Activity], alone: Alone | None, *, managed: bool
 ) -> Any:
-    """Return the node of a pathway, each of its runs open as a piece of work.
+    """Return the node of a pathway, with a span of telemetry for each run.
 
-    What its own nodes report then stands beneath it: LangGraph copies the context into their tasks.
-    It finds the graph in the function all the same, for drawings, streams and states.
+    Reports of its inner nodes then belong to that span, because LangGraph copies the context into
+    their tasks. LangGraph still finds the graph in the function, for drawings, streams and states.
 
     Args:
         graph: The compiled subgraph.
-        run: Makes the piece of work.
-        alone: Runs the agent without the subgraph; None where the pathway needs it.
-        managed: Whether the journey serves sessions, so that only callbacks see what happens in it.
+        run: Opens the span.
+        alone: Runs the agent without the subgraph; None if the pathway needs the subgraph.
+        managed: True if the journey serves sessions, so that only callbacks see its events.
     """
 
     async def node(state: Any, runtime: Runtime[Any], config: RunnableConfig) -> Any:
@@ -197,16 +197,16 @@ def pathway_node(
 
 
 def runs_in_place(runtime: Runtime[Any], config: RunnableConfig, *, managed: bool) -> bool:
-    """Say whether nobody would see the run of a subgraph, so that it can be left out.
+    """Return whether the run of a subgraph has no observer, so that it can be skipped.
 
-    A turn that goes on with a run that waited goes on in the form in which it stopped, for the ids
-    of what is asked, and the checkpoints of an agent that is a graph, depend on that.
+    A turn that resumes a waiting run keeps the form in which it stopped, because the ids of its
+    questions and the checkpoints of its agent's graph depend on it.
 
     Args:
         runtime: The run of the node.
-        config: Its configuration; three keys of it are LangGraph's own.
-        managed: Whether the journey serves sessions: their streams are read by the session alone,
-            and their savers keep nothing of a subgraph but where it waits.
+        config: Its configuration; three keys of it belong to LangGraph.
+        managed: True if the journey serves sessions: only the session reads their streams, and
+            their savers store a subgraph only while it waits.
     """
     place = config["configurable"]
     if managed and (commit := commit_of(config)):
@@ -229,7 +229,7 @@ def runs_in_place(runtime: Runtime[Any], config: RunnableConfig, *, managed: boo
 
 
 def _is_traced(config: RunnableConfig) -> bool:
-    """Say whether callbacks would see the run, or whether it brings the agent a higher limit."""
+    """Return whether callbacks observe the run, or whether it raises the limit of the agent."""
     callbacks: Any = config.get("callbacks")
     handlers = getattr(callbacks, "handlers", callbacks)
     return bool(handlers) or config.get("recursion_limit", MOST_STEPS) < MOST_STEPS

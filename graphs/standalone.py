@@ -15,7 +15,7 @@ from journeys import ConfigurationError
 
 
 class AsyncGraph(CompiledStateGraph[Any, Any, Any, Any]):
-    """A compiled graph whose nodes are async only, and which says so."""
+    """A compiled graph with async nodes only, and clear errors for blocking calls."""
 
     def stream(self, *args: Any, **options: Any) -> NoReturn:
         """Refuse to run in a blocking call; LangGraph's `invoke` comes here as well.
@@ -35,13 +35,13 @@ def compiled_with(
     options: dict[str, Any],
     kind: type[AsyncGraph] = AsyncGraph,
 ) -> Graph:
-    """Compile a graph that is run without a manager.
+    """Compile a graph that runs without a manager.
 
     Args:
         graph: The graph.
-        name: Its name, unless the options bring another one.
+        name: Its name, if the options have none.
         options: LangGraph's own, as of `StateGraph.compile`.
-        kind: What it is to be.
+        kind: Class of the compiled graph.
     """
     compiled: Graph = graph.compile(**{"name": name, **options})
     compiled.__class__ = kind  # LangGraph's builder has no place to name a class
@@ -49,47 +49,48 @@ def compiled_with(
 
 
 LEVELS = "|"
-"""Parts the levels of a checkpoint's namespace: a graph at the root has one, its node's name."""
+"""Separates the levels of a checkpoint's namespace; a graph at the root has one level."""
 _OF_STATE = {"messages", "position", "turn"}
-"""Channels by which the values of a journey's state are known."""
+"""Channels that identify the values of a journey's state."""
 SAVER = "__pregel_checkpointer"
-"""Key of the saver that a graph lends those within it."""
+"""Key of the saver that a graph passes to inner graphs."""
 
 
 def check_kept(name: str, checkpointer: Any, config: RunnableConfig) -> None:
-    """Refuse to run where the graph around keeps its threads, and this one would forget its place.
+    """Refuse to run without a saver within a graph that stores its threads.
 
     Args:
         name: The journey.
-        checkpointer: What it was compiled with.
+        checkpointer: Its saver.
         config: The configuration of one of its nodes.
 
     Raises:
-        ConfigurationError: It would begin anew in each turn.
+        ConfigurationError: It would start again in each turn.
     """
     place = config["configurable"]
     if COMMIT in place:
         if checkpointer is True:
             raise ConfigurationError(
-                f"The journey '{name}' runs within a session of another journey, which keeps only "
-                "its own place: checkpointer=True has no effect there. Name both in the "
-                "__journeys__ of a concierge, or leave it out if it is to begin anew each time."
+                f"The journey '{name}' runs within a session of another journey, which stores "
+                f"only its own position: checkpointer=True has no effect there. Name both in the "
+                "__journeys__ of a concierge, or omit it if the journey should start again "
+                "each time."
             )
         return
     is_within = LEVELS in place.get("checkpoint_ns", "")
     if is_within and place.get(SAVER) is not None and checkpointer not in (True, False):
         raise ConfigurationError(
-            f"The journey '{name}' runs within a graph that has a saver, and would forget its "
-            "place after each turn. Compile it with checkpointer=True, so that it is kept with the "
-            "thread of that graph; or with checkpointer=False if it is to begin anew each time."
+            f"The journey '{name}' runs within a graph that has a saver, but would lose its "
+            f"position after each turn. Compile it with checkpointer=True to store "
+            "it with the thread of that graph, or with checkpointer=False to start again each time."
         )
 
 
 class JourneyNode(AsyncGraph):
-    """The graph of a journey that is kept with the thread of the graph around it.
+    """The graph of a journey that is stored with the thread of the outer graph.
 
-    Its window is its own. The graph around it has its messages too, and may have shortened or
-    reworded them: it is handed back what it gave, and what this turn added.
+    It has its own window. The outer graph has the messages too and may have changed them: it gets
+    its own messages back, with those of this turn.
     """
 
     async def astream(self, input: Any, config: Any = None, **options: Any) -> AsyncIterator[Any]:
@@ -108,7 +109,7 @@ def _numbered(given: Any) -> tuple[Any, set[str]]:
 
 
 def _handed_back(part: Any, ids: set[str]) -> Any:
-    """Return a part of a stream, of the state's values those that the graph around may have.
+    """Return a part of a stream, with only the values that the outer graph may have.
 
     In several modes, or with subgraphs, a part is a tuple whose end is the data; in version 2 of
     LangGraph's streams it is a dict with `data`.

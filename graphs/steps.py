@@ -1,9 +1,9 @@
 """Steps, agents and edges of a turn, and their reply on the streams of LangGraph and LangChain.
 
-Services come from the configuration of the run: LangGraph's own `context` is the caller's, whose
-agents read it by `get_runtime()`. The calls of models that a step makes are no replies: they judge,
-check, or answer in JSON. So handlers that stream (`messages`, `astream_events`) see these calls
-without their tokens, and get the reply as a run of its own.
+Services come from the configuration of the run, because LangGraph's `context` belongs to the
+caller, whose agents read it by `get_runtime()`. The model calls of a step are not replies: they
+judge, check, or answer in JSON. So handlers that stream (`messages`, `astream_events`) see these
+calls without tokens, and get the reply as a separate run.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ from nodes.state.session import Update
 from nodes.turn.settle import reply_id
 
 RUN = "reply"
-"""Name of the run of a reply, as events show it."""
+"""Name of a reply's run in events."""
 _TAPS = ("tap_output_aiter", "tap_output_iter")
-"""Attributes by which LangChain knows a handler that streams."""
+"""Attributes by which LangChain recognises a handler that streams."""
 
 Show = Callable[[str, str], None]
-"""Takes the id of the message that the reply becomes, and a piece of it."""
+"""Callback for the id of the reply's message and a piece of its text."""
 
 
 def _unseen(message_id: str, text: str) -> None:
-    """Take a piece of the reply that nobody streams."""
+    """Ignore a piece of the reply: there is no stream."""
 
 
 def showing_here(*, shows: bool) -> Showing | None:
-    """Return a block in which models' answers are hidden from handlers that stream; None: none do.
+    """Return a block that hides models' answers from handlers that stream; None without them.
 
     Args:
-        shows: Whether the reply is shown; where a graph serves a session, that session does it.
+        shows: True to emit the reply here; if a graph serves a session, the session does it.
     """
     config: RunnableConfig = var_child_runnable_config.get() or {}
     handlers: list[Any] = getattr(config.get("callbacks"), "handlers", [])
@@ -55,9 +55,9 @@ def showing_here(*, shows: bool) -> Showing | None:
 
 
 class Showing:
-    """A block in which what models answer is hidden from handlers that stream, and the reply shown.
+    """A block that hides models' answers from handlers that stream, and emits the reply.
 
-    `async with` gives what takes the pieces of the reply. At the end all of them were passed on.
+    `async with` returns the callback for pieces of the reply. All pieces are emitted at the end.
     """
 
     __slots__ = ("_config", "_reply", "_shown", "_token")
@@ -67,7 +67,7 @@ class Showing:
         self._shown = [handler for handler in streaming if shows and _takes_pieces(handler)]
 
     async def __aenter__(self) -> Show:
-        """Hide, and begin to show."""
+        """Start to hide answers and to emit the reply."""
         config = self._config
         hidden = _hidden(config["callbacks"])
         self._token = var_child_runnable_config.set({**config, "callbacks": hidden})
@@ -75,13 +75,13 @@ class Showing:
         return self._reply.show if self._shown else _unseen
 
     async def __aexit__(self, *_: object) -> None:
-        """Pass on what is left, and hide no longer."""
+        """Emit the remaining pieces, and stop hiding."""
         var_child_runnable_config.reset(self._token)
         await self._reply.end()
 
 
 async def show_whole(message_id: str, text: str) -> None:
-    """Show a finished reply that no message of the state carries, unless it was shown in pieces."""
+    """Emit a finished reply that no message of the state contains, if it was not streamed."""
     config: RunnableConfig = var_child_runnable_config.get() or {}
     callbacks: Any = config.get("callbacks")
     taking = [h for h in getattr(callbacks, "handlers", ()) if isinstance(h, StreamMessagesHandler)]
@@ -90,7 +90,7 @@ async def show_whole(message_id: str, text: str) -> None:
 
 
 def callbacks_here() -> RunnableConfig:
-    """Return the callbacks of the running node, for a graph within it whose replies are shown."""
+    """Return the callbacks of the running node, for an inner graph with visible replies."""
     config: RunnableConfig = var_child_runnable_config.get() or {}
     callbacks = config.get("callbacks")
     return {"callbacks": callbacks} if callbacks is not None else {}
@@ -101,9 +101,9 @@ def _streams(handler: Any) -> bool:
 
 
 def _takes_pieces(handler: Any) -> bool:
-    """Say whether a handler is shown the reply while it is made, not the finished message alone.
+    """Return whether a handler gets the reply in pieces, not only as a finished message.
 
-    Without subgraphs it would get those pieces only that are said at the root.
+    Without subgraphs it would get only pieces from the root.
     """
     if isinstance(handler, StreamMessagesHandler):
         return handler.subgraphs and not isinstance(handler, StreamMessagesHandlerV2)
@@ -138,7 +138,7 @@ def _quiet(handler: Any) -> list[Any]:
 
 
 class _Quiet:
-    """A handler that streams, but for tokens: a model is not asked to stream for its sake."""
+    """A streaming handler without tokens: models do not stream for it."""
 
     run_inline = True
 
@@ -155,7 +155,7 @@ class _Quiet:
 
 
 class _Reply:
-    """The run of a reply, which begins with its first piece."""
+    """The run of a reply, which starts with its first piece."""
 
     def __init__(self, manager: AsyncCallbackManager) -> None:
         self._manager = manager
@@ -163,19 +163,19 @@ class _Reply:
         self._passing: asyncio.Task[None] | None = None
 
     def show(self, message_id: str, text: str) -> None:
-        """Take a piece; it is passed on before the run ends."""
+        """Add a piece; it is emitted before the run ends."""
         if self._passing is None:
             self._passing = asyncio.ensure_future(self._pass_on())
         self._pieces.put_nowait((message_id, text))
 
     async def end(self) -> None:
-        """Wait until all is passed on."""
+        """Wait until all pieces are emitted."""
         if self._passing is not None:
             self._pieces.put_nowait(None)
             await self._passing
 
     async def whole(self, message_id: str, text: str) -> None:
-        """Pass on a reply that is finished."""
+        """Emit a finished reply."""
         run = await self._begun()
         await run.on_llm_end(_result(message_id, text))
 
@@ -200,7 +200,7 @@ def _result(message_id: str, text: str) -> LLMResult:
 
 
 EVENT = "__journey_event"
-"""Marks our events on LangGraph's custom stream, which agents write to as well."""
+"""Marks our events on LangGraph's custom stream, which agents use too."""
 
 SERVICES = "__journey_services"
 """Key of the services in `configurable`; the two underscores keep it out of the metadata."""
@@ -209,20 +209,20 @@ COMMIT = "__journey_commit"
 """Key of the commit of a turn in `configurable`."""
 
 INTERRUPT = "__interrupt__"
-"""Key of what agents ask among the values of a run, and among its pending writes."""
+"""Key of the agents' questions in the values of a run and in its pending writes."""
 
 REPLY = "reply"
-"""Key under which a compiled pipeline notes the id of its reply."""
+"""Key of the id of a compiled pipeline's reply."""
 
 _ADDED_TO = ("context", "fields", "messages")
-"""Keys that a step adds to. Nothing added is no change, and a store keeps what is not changed."""
+"""Keys that a step appends to. Without additions they are unchanged and are not written."""
 
 Graph = CompiledStateGraph[Any, Any, Any, Any]
 Step = Callable[[Any, Services], Awaitable[Update]]
 
 
 def event_in(mode: str, data: Any) -> Mapping[str, Any] | None:
-    """Return our event in a part of a stream; None if it is none of ours."""
+    """Return our event in a part of a stream; None for other parts."""
     ours = mode == "custom" and isinstance(data, dict) and EVENT in data
     return data[EVENT] if ours else None
 
@@ -232,7 +232,7 @@ def bind(step: Step, default: Services | None = None) -> Any:
 
     Args:
         step: The step.
-        default: Services of a graph that brings its own, whatever graph it stands in.
+        default: Services of a graph with its own, also within another graph.
     """
 
     async def node(state: Any, runtime: Runtime[Any], config: RunnableConfig) -> Update:
@@ -257,10 +257,10 @@ def bind(step: Step, default: Services | None = None) -> Any:
 
 
 def opaque(node: Any) -> Any:
-    """Return a node in which LangGraph looks for no subgraph; that costs it half of a compilation.
+    """Return a node that LangGraph does not search for subgraphs, to halve the compile time.
 
     Args:
-        node: An async function that refers to no graph.
+        node: An async function without references to graphs.
     """
     return partial(node)
 
@@ -272,17 +272,17 @@ def services_in(
     default: Services | None,
     say: Callable[[str], None] | None = None,
 ) -> Services:
-    """Return the services of a run, which tell what happens on its stream.
+    """Return the services of a run, with events on its stream.
 
     Args:
         runtime: The run.
         config: Its configuration.
-        state: Its state, which has the locale that the session brought.
-        default: Services of a graph that brings its own.
-        say: Takes the pieces of the reply as well.
+        state: Its state, with the locale of the session.
+        default: Services of a graph with its own.
+        say: Also gets the pieces of the reply.
     """
     services = default if default is not None else config["configurable"].get(SERVICES)
-    assert isinstance(services, Services), "the graph was built for a manager, and run without one"
+    assert isinstance(services, Services), "the graph was built for a manager, but runs without one"
     locale = brought_locale(state)
     write = runtime.stream_writer
     # The stream of a session's graph is read by its session alone.
@@ -331,11 +331,11 @@ def passes_on(writer: Any) -> bool:
 
 
 def serving(services: Services, config: RunnableConfig) -> RunnableConfig:
-    """Return the configuration of a run whose nodes work with these services."""
+    """Return the configuration of a run with these services."""
     return {**config, "configurable": {**config.get("configurable", {}), SERVICES: services}}
 
 
 def reply_in(state: Any) -> str:
-    """Return the id of the message that the reply of this run becomes."""
+    """Return the id of this run's reply message."""
     turn = state.get("turn")
     return reply_id(turn) if turn else str(state["progress"][REPLY])

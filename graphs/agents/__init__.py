@@ -1,1 +1,1 @@
-"""Agents of a journey and their tools: found complete, checked, made callable."""
+"""Agents and tools of a journey: check them and make them callable."""

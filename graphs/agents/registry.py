@@ -1,4 +1,4 @@
-"""Agents of a journey: checked, found complete, and made callable."""
+"""Agents of a journey: check them and make them callable."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from nodes.turn.interpret import matcher_of
 def speaking(
     saying: Saying, spec: JourneySpec, config: JourneyConfig, pathway: str, session: Locale
 ) -> Callable[[Mapping[str, Any]], Awaitable[str]]:
-    """Return an agent that says a text in a pathway, to a session that brought a locale."""
+    """Return an agent that replies with a fixed text in the locale of the session."""
     part = spec.part_of(pathway)
     hidden = texts_of(part, config, session).hidden
 
@@ -59,20 +59,20 @@ def speaking(
 
 
 _SHARE = 0.9
-"""Share of a pathway's time that a model agent has at most."""
+"""Maximum share of a pathway's timeout for one model agent."""
 
 
 def timeout_of(pathway: PathwaySpec, config: JourneyConfig) -> float:
-    """Return the seconds that one try of a pathway's agent may take."""
+    """Return the timeout of one try of a pathway's agent, in seconds."""
     return pathway.timeout or config.pathway_timeout_seconds
 
 
 def check_agent(spec: JourneySpec, name: str, agent: Any, overdue: Overdue) -> None:
-    """Refuse an agent that no pathway uses, or that is none.
+    """Refuse an agent that no pathway uses, or that is not a valid agent.
 
     Raises:
         AgentNotRegisteredError: The name is in no `__agents__`; with did-you-mean.
-        ConfigurationError: The agent cannot be called, or one of its tools is none.
+        ConfigurationError: The agent cannot be called, or one of its tools is not valid.
         JourneyDefinitionError: The journey is abstract.
     """
     if not spec.entry:
@@ -98,17 +98,17 @@ def check_agent(spec: JourneySpec, name: str, agent: Any, overdue: Overdue) -> N
 
 
 def check_all(spec: JourneySpec, agents: Mapping[str, Any], *, has_model: bool = False) -> None:
-    """Refuse to run with agents missing.
+    """Raise an error if agents are missing.
 
     Args:
         spec: The journey.
         agents: Those that are registered, by name.
-        has_model: Whether a model is configured, which is the agent of every signature that is
-            left without one.
+        has_model: True if a model is configured; it runs every pathway that has a signature and no
+            agent.
 
     Raises:
-        AgentNotRegisteredError: Names every missing agent and its pathways at once.
-        ConfigurationError: An agent has a model whose provider is none, or cannot be had here.
+        AgentNotRegisteredError: Agents are missing; the text names all of them with their pathways.
+        ConfigurationError: The provider of an agent's model is unknown or not installed.
     """
     for name, agent in [*agents.items(), *((path, agent) for _, path, agent in _places(spec))]:
         _check_model_name(name, agent)
@@ -133,7 +133,7 @@ def _check_model_name(name: str, agent: Any) -> None:
 
 
 def _or_a_model(spec: JourneySpec, missing: Mapping[str, list[str]]) -> str:
-    """Say that a model would do, where it would."""
+    """Return the hint that a configured model would be enough, if that is true."""
     signed = all(spec.pathways[id_].signature for used in missing.values() for id_ in used)
     return ", or configure a model (OPENAI_API_KEY, or model=...)" if signed else ""
 
@@ -151,8 +151,7 @@ def services_of(
 
     Raises:
         AgentNotRegisteredError: Agents are missing, or one is not used.
-        ConfigurationError: One is a `ModelAgent`, and there is no model for it; or a tool is
-            missing.
+        ConfigurationError: A `ModelAgent` has no model, or a tool is missing.
     """
     for name, agent in agents.items():
         check_agent(spec, name, agent, overdue)
@@ -188,7 +187,7 @@ _registered: LRUCache[tuple[str, int], tuple[Any, DeclaredAgent]] = LRUCache(102
 
 
 def registered_agent(name: str, given: Any) -> DeclaredAgent:
-    """Return what was registered under a name, with its card; the same for all sessions."""
+    """Return the registered agent of a name with its card, shared by all sessions."""
     key = (name, id(given))
     if key not in _registered:
         agent = given if isinstance(given, DeclaredAgent) else DeclaredAgent(given, name=name)
@@ -205,7 +204,7 @@ def _places(spec: JourneySpec) -> Iterator[tuple[PathwaySpec, str, DeclaredAgent
 
 @dataclass(frozen=True, slots=True)
 class _Maker:
-    """Makes what was registered, or nothing, into an agent of a pathway."""
+    """Makes a registered object, or a configured model, the agent of a pathway."""
 
     spec: JourneySpec
     config: JourneyConfig
@@ -267,8 +266,8 @@ class _Maker:
             if given.model and provider_of(given.model):
                 return provided(given.model)
             raise ConfigurationError(
-                f"Agent '{name}' is a ModelAgent, and no model is configured: set OPENAI_API_KEY, "
-                "name a model of another provider with it (such as 'anthropic:...'), or pass "
+                f"Agent '{name}' is a ModelAgent, but no model is configured: set OPENAI_API_KEY, "
+                "give it a model of another provider (such as 'anthropic:...'), or pass "
                 "model=... to the journey."
             )
         if given.model:
@@ -278,12 +277,12 @@ class _Maker:
 
 
 def _contract_signature(pathway: PathwaySpec, name: str, given: ModelAgent) -> SignatureSpec:
-    """Return what a model agent is held to in a pathway."""
+    """Return the limits and rules of a model agent in a pathway."""
     own = given.signature() if isinstance(given.signature, type) else given.signature
     signature = own.spec if own is not None else pathway.signature
     if signature is None:
         raise ConfigurationError(
-            f"Agent '{name}' is a ModelAgent, and pathway '{pathway.id}' has no __signature__: "
+            f"Agent '{name}' is a ModelAgent, but pathway '{pathway.id}' has no __signature__: "
             "give it one, or ModelAgent(signature=...)."
         )
     return signature

@@ -1,4 +1,4 @@
-"""Tools of a journey: those that it declares, names and allows, and the functions behind them."""
+"""Tools of a journey: declared, used and allowed names, and their functions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def checking_tools(spec: JourneySpec) -> list[str]:
 
 
 def with_tools(spec: JourneySpec, toolbox: Toolbox) -> JourneySpec:
-    """Return a journey whose validators ask the tools that they name."""
+    """Return a journey whose validators call their tools."""
     if not checking_tools(spec):
         return spec
     pathways = {id_: _bound(pathway, toolbox) for id_, pathway in spec.pathways.items()}
@@ -81,12 +81,12 @@ class _Asked:
 
 
 def check_tools(spec: JourneySpec, tools: Mapping[str, Any]) -> None:
-    """Refuse a tool that is none, or that the journey, if it declares its tools, does not name.
+    """Refuse a tool that is not valid, or that a journey with declared tools does not declare.
 
     A concierge declares its tools if all of its journeys do.
 
     Raises:
-        ConfigurationError: One is no tool, or its name is no tool of the journey.
+        ConfigurationError: An object is not a tool, or the journey does not declare its name.
     """
     closed = bool(spec.tools) and all(part.tools for part in spec.parts.values())
     for name, given in tools.items():
@@ -106,15 +106,15 @@ def shared_tools(spec: JourneySpec, tools: Mapping[str, Any]) -> dict[str, Usabl
     """Return the tools of a journey, by name.
 
     Raises:
-        ConfigurationError: One is no tool, or is missing (all that are missing are named); or a
-            pathway calls one as it cannot be called.
+        ConfigurationError: An object is not a tool, tools are missing (all are named), or a pathway
+            calls one with wrong arguments.
     """
     check_tools(spec, tools)
     tools = {**_own(spec), **tools}
     if missing := [name for name in _needed(spec) if name not in tools]:
         raise ConfigurationError(
             f"{spec.name} has no tool for: {', '.join(missing)}. "
-            "Pass what does the work as tools={name: function}."
+            "Pass the functions as tools={name: function}."
         )
     shared = {
         name: shared_tool(name, tools[name], spec.tools.get(name))
@@ -130,15 +130,15 @@ def shared_tools(spec: JourneySpec, tools: Mapping[str, Any]) -> dict[str, Usabl
 
 
 def is_only_retriever(spec: JourneySpec, name: str) -> bool:
-    """Say whether a name is that of a retriever, and of no tool as well."""
+    """Return whether a name is only that of a retriever, not of a tool too."""
     return name in spec.retrievers and name not in _needed(spec, retrievers=False)
 
 
 def _check_retriever(spec: JourneySpec, name: str, given: Any) -> None:
-    """Refuse what questions cannot be put to.
+    """Refuse an object that is not a retriever.
 
     Raises:
-        ConfigurationError: It is nothing of the kind.
+        ConfigurationError: It is not a retriever.
     """
     if fault := retriever_fault(given, named=False):
         raise ConfigurationError(f"{spec.name}: the retriever '{name}' is {shown(given)}; {fault}.")
@@ -147,7 +147,7 @@ def _check_retriever(spec: JourneySpec, name: str, given: Any) -> None:
 def tools_of(
     spec: JourneySpec, pathway: PathwaySpec, shared: Mapping[str, Usable]
 ) -> Mapping[str, Usable]:
-    """Return the tools that agents of a pathway may use: not those that only others declare."""
+    """Return the tools that agents of a pathway may use, without those of other pathways."""
     own, kept = spec.part_of(pathway.id).tools, _own(spec)
     return {
         name: tool
@@ -157,7 +157,7 @@ def tools_of(
 
 
 def _own(spec: JourneySpec) -> dict[str, Any]:
-    """Return the functions that effects bring along, by name.
+    """Return the functions of effects, by name.
 
     Raises:
         ConfigurationError: Two of them have one name.
@@ -167,37 +167,38 @@ def _own(spec: JourneySpec) -> dict[str, Any]:
         for effect in filter(lambda one: one.function, pathway.effects):
             if found.setdefault(effect.tool, effect.function) is not effect.function:
                 raise ConfigurationError(
-                    f"{pathway.where}: another effect has a function '{effect.tool}' too. "
+                    f"{pathway.where}: another effect also has a function '{effect.tool}'. "
                     "Rename one of them."
                 )
     return found
 
 
 def _check_call(pathway: PathwaySpec, call: Call, usable: Usable) -> None:
-    """Refuse a call that the user would have to confirm, or whose arguments the tool does not take.
+    """Refuse a tool call that needs a confirmation, or that has wrong arguments.
 
     Raises:
-        ConfigurationError: It is one of these.
+        ConfigurationError: The call is one of these.
     """
     if usable.confirm:
         raise ConfigurationError(
-            f"{pathway.where}: it calls '{call.tool}', which the user confirms; only a model agent "
-            "can ask for that. Name it in __tools__."
+            f"{pathway.where}: '{call.tool}' needs a confirmation by the user, and only a "
+            f"model agent "
+            "can ask for it. Put the tool into __tools__ instead of calling it."
         )
     _check_arguments(pathway, call, usable)
 
 
 def _check_effect(pathway: PathwaySpec, effect: Effect, usable: Usable) -> None:
-    """Refuse an effect that the user would have to confirm where nothing is read back to them.
+    """Refuse an effect that needs a confirmation in a pathway that reads nothing back.
 
     Raises:
-        ConfigurationError: It is one, or its arguments are not those of the tool.
+        ConfigurationError: The effect is one, or its arguments do not match the tool.
     """
     fields = pathway.form.fields if pathway.form else ()
     if usable.confirm and not any(field.confirm for field in fields):
         raise ConfigurationError(
-            f"{pathway.where}: the user confirms '{effect.tool}', and nothing here is read back to "
-            "them. Give a field confirm=True."
+            f"{pathway.where}: '{effect.tool}' needs a confirmation, but no field is read back to "
+            "the user. Give a field confirm=True."
         )
     _check_arguments(pathway, effect, usable)
 
@@ -208,12 +209,12 @@ def _check_arguments(pathway: PathwaySpec, call: Call | Effect, usable: Usable) 
         if name not in known:
             raise ConfigurationError(
                 f"{pathway.where}: the tool '{call.tool}' has no parameter '{name}'."
-                f"{did_you_mean(name, known)} It has: {', '.join(known) or 'none'}."
+                f"{did_you_mean(name, known)} Its parameters: {', '.join(known) or 'none'}."
             )
 
 
 def _needed(spec: JourneySpec, *, retrievers: bool = True) -> list[str]:
-    """Return the names of the tools that must be there: all declared, called, and that check."""
+    """Return the names of the required tools: declared, called, or used by validators."""
     called = [call.tool for pathway in spec.pathways.values() for call in pathway.calls]
     taken = [effect.tool for pathway in spec.pathways.values() for effect in pathway.effects]
     known = spec.retrievers if retrievers else []
@@ -234,18 +235,18 @@ def reserved_in(spec: JourneySpec, pathway: PathwaySpec) -> frozenset[str]:
 def check_allowed(
     spec: JourneySpec, agents: Mapping[str, Any], shared: Collection[str] = ()
 ) -> None:
-    """Refuse a `__tools__` that names what no agent of its pathway brings, or does not reach.
+    """Refuse a `__tools__` with names that no agent of its pathway has, or that it cannot restrict.
 
-    Where all agents are functions, which do not let a model call anything, nothing is judged.
+    If all agents are functions, nothing is checked, because no model calls tools.
 
     Args:
         spec: The journey.
-        agents: Those that are registered, by name.
+        agents: The registered agents, by name.
         shared: Names of the journey's own tools.
 
     Raises:
-        ConfigurationError: A name in a `__tools__` or in the tools of a guideline is nobody's, with
-            did-you-mean; or a pipeline that was registered brings tools that are not allowed.
+        ConfigurationError: A name in a `__tools__` or in the tools of a guideline is unknown (with
+            did-you-mean), or a registered pipeline has tools that are not allowed.
     """
     there: dict[str, list[str]] = {}
     for pathway in spec.pathways.values():
@@ -265,11 +266,11 @@ def check_allowed(
 
 
 def _check_given(spec: JourneySpec, there: Mapping[str, Collection[str]]) -> None:
-    """Refuse a guideline that gives a tool which nobody has where it applies.
+    """Refuse a guideline with a tool that no agent has in its pathways.
 
     Args:
         spec: The journey.
-        there: The tools that are there, by the pathways in which models work.
+        there: The available tools, by the pathways in which models work.
     """
     for guideline in index_of(spec.guidelines).giving:
         places = [id_ for id_ in there if guideline.applies_in(id_, spec.part_of(id_).id)]
@@ -277,8 +278,8 @@ def _check_given(spec: JourneySpec, there: Mapping[str, Collection[str]]) -> Non
         for name in guideline.tools:
             if places and name not in known:
                 raise ConfigurationError(
-                    f"{guideline.where}: tools names '{name}', which nobody has there."
-                    f"{did_you_mean(name, sorted(known))} There are: "
+                    f"{guideline.where}: tools has '{name}', which no agent has there."
+                    f"{did_you_mean(name, sorted(known))} Tools there: "
                     f"{', '.join(sorted(known)) or 'none'}."
                 )
 
@@ -287,29 +288,29 @@ def _check_names(pathway: PathwaySpec, brought: list[str]) -> None:
     for name in pathway.tools or ():
         if name not in brought:
             raise ConfigurationError(
-                f"{pathway.where}: __tools__ names '{name}', which no agent of the pathway brings."
-                f"{did_you_mean(name, brought)} They bring: {', '.join(brought) or 'none'}."
+                f"{pathway.where}: __tools__ has '{name}', which no agent of the pathway has."
+                f"{did_you_mean(name, brought)} Their tools: {', '.join(brought) or 'none'}."
             )
 
 
 def _check_reach(
     pathway: PathwaySpec, pipeline: PatternPipeline, reserved: Collection[str]
 ) -> None:
-    """Refuse tools that are not allowed in a pipeline that runs by itself, as one that is named.
+    """Refuse tools that are not allowed in a pipeline that was registered as an agent.
 
     Args:
-        pathway: Where it works.
+        pathway: The pathway in which it works.
         pipeline: The pipeline.
-        reserved: Names of the tools that only a guideline gives there.
+        reserved: Names of the tools that only a guideline allows there.
     """
     brought = _brought(_models_in(pipeline))
     if pathway.tools is None:
-        what, beyond = "What a guideline gives", [name for name in brought if name in reserved]
+        what, beyond = "A tool of a guideline", [name for name in brought if name in reserved]
     else:
         what, beyond = "__tools__", [name for name in brought if name not in pathway.tools]
     if beyond:
         raise ConfigurationError(
-            f"{pathway.where}: {what} does not reach into the pipeline '{pipeline.name}', which "
+            f"{pathway.where}: {what} does not apply within the pipeline '{pipeline.name}', which "
             f"was registered as an agent and uses {', '.join(beyond)}. Make it the __pipeline__."
         )
 
@@ -319,7 +320,7 @@ def _brought(models: Iterator[ModelAgent] | list[ModelAgent]) -> list[str]:
 
 
 def _models_in(given: Any) -> Iterator[ModelAgent]:
-    """Yield the model agents in what was registered, at whatever depth."""
+    """Yield the model agents in a registered object, at any depth."""
     if isinstance(given, ModelAgent):
         yield given
     elif isinstance(given, Agent):

@@ -18,13 +18,13 @@ _ASIDE = 24.0
 
 @dataclass
 class Place:
-    """Something with a size that takes up room; `x`, `y` is the middle of its upper edge.
+    """A box with a size; `x`, `y` is the middle of its upper edge.
 
     Attributes:
-        key: What it stands for, unique in a layout.
-        width: Of the thing itself, in pixels.
-        height: Of the thing itself, in pixels.
-        beside: Further room kept free on its right, for a loop and its label.
+        key: Its id, unique in a layout.
+        width: Its width in pixels.
+        height: Its height in pixels.
+        beside: Free room on its right, for a loop and its label.
         level: Its row; boxes are on even ones, labels and passing lines on odd ones too.
     """
 
@@ -38,12 +38,12 @@ class Place:
 
     @property
     def left(self) -> float:
-        """Room it takes to the left of `x`."""
+        """Its extent to the left of `x`."""
         return self.width / 2
 
     @property
     def right(self) -> float:
-        """Room it takes to the right of `x`."""
+        """Its extent to the right of `x`."""
         return self.width / 2 + self.beside
 
 
@@ -54,8 +54,8 @@ class Link:
     Attributes:
         source: Key of the box it leaves.
         target: Key of the box its arrow points at.
-        css: Class of the line, for the one who draws it.
-        label: What it runs through.
+        css: CSS class of the line.
+        label: Key of the label on it.
     """
 
     source: str
@@ -66,13 +66,13 @@ class Link:
 
 @dataclass
 class Layout:
-    """Boxes and links in; coordinates out.
+    """Layout of boxes and links: computes coordinates.
 
     Attributes:
         boxes: The places to arrange, by key.
         links: The lines between them; loops are not among them.
-        width: Of the whole, after `arrange`.
-        height: Of the whole, after `arrange`.
+        width: Total width, after `arrange`.
+        height: Total height, after `arrange`.
         routes: For each link, the places it runs through in the direction of its arrow.
     """
 
@@ -94,11 +94,11 @@ class Layout:
         return self
 
     def level_bottom(self, place: Place) -> float:
-        """Return the y below which nothing of the place's level reaches."""
+        """Return the lower edge of the place's level."""
         return place.y + max(other.height for other in self.levels[place.level])
 
     def has_arrivals(self, place: Place) -> bool:
-        """Whether a line leads to this box."""
+        """Return whether a line leads to this box."""
         return any(link.target == place.key for link in self.links)
 
     def _rank(self) -> None:
@@ -125,7 +125,7 @@ class Layout:
         self.levels = [members[level] for level in range(max(members, default=-1) + 1)]
 
     def _neighbours(self) -> tuple[_Near, _Near]:
-        """For each place, what it hangs on in the level above, and in the level below."""
+        """Neighbours of each place in the level above and in the level below."""
         above: _Near = defaultdict(list)
         below: _Near = defaultdict(list)
         for _, route in self.routes:
@@ -136,7 +136,7 @@ class Layout:
         return above, below
 
     def _shift(self, above: _Near, below: _Near) -> None:
-        """Move the places of each level towards what they hang on, keeping order and room."""
+        """Move the places of each level towards their neighbours, keeping order and gaps."""
         for level in self.levels:
             _pack(level, [0.0] * len(level))
         for sweep in range(2 * _SWEEPS):
@@ -172,7 +172,7 @@ _Near = Mapping[str, list[Place]]
 
 
 def ranks(keys: list[str], ends: Iterable[tuple[str, str]]) -> dict[str, int]:
-    """Rank by the longest way from above, lines that would close a circle left out.
+    """Rank by the longest path from the top, without edges that close a cycle.
 
     Args:
         keys: All boxes, the entry first.
@@ -205,7 +205,7 @@ def _visit(
     forward: list[tuple[str, str]],
     path: tuple[str, ...],
 ) -> None:
-    """Go depth first; what leads back onto the path is no line downwards."""
+    """Search depth first; skip edges back onto the path."""
     if key in finished:
         return
     path = (*path, key)
@@ -217,7 +217,7 @@ def _visit(
 
 
 def _order(levels: list[list[Place]], above: _Near, below: _Near) -> None:
-    """Sort each level by where its neighbours stand; keep the best order that was seen."""
+    """Sort each level by the positions of its neighbours; keep the best order."""
     best, fewest = [list(level) for level in levels], _crossings(levels, below)
     for sweep in range(_SWEEPS):
         near = above if sweep % 2 == 0 else below
@@ -292,7 +292,7 @@ class Part:
     """One arrangement of cards: add them, link them, arrange, draw."""
 
     def __init__(self) -> None:
-        """Begin with nothing in it."""
+        """Create an empty arrangement."""
         self._layout = Layout({}, [])
         self._cards: dict[str, Card] = {}
         self._loops: dict[str, Card] = {}
@@ -317,7 +317,7 @@ class Part:
         self._layout.boxes[key] = Place(key, card.width, card.height)
 
     def link(self, source: str, target: str, css: str = "", card: Card | None = None) -> None:
-        """Lead a line from one box to another, through a card if it has a label."""
+        """Add a line from one box to another, through a card if it has a label."""
         place = None
         if card:
             place = Place(f"{source} to {target}", card.width, card.height)
@@ -325,7 +325,7 @@ class Part:
         self._layout.links.append(Link(source, target, css, place))
 
     def loop(self, key: str, card: Card) -> None:
-        """Hang a loop and its label on the right of a box."""
+        """Add a loop and its label on the right of a box."""
         box = self._layout.boxes[key]
         box.beside = _LOOP + card.width
         box.height = max(box.height, card.height)
@@ -342,7 +342,7 @@ class Part:
         return self
 
     def drawn(self, x: float, y: float) -> str:
-        """Draw all of it with the upper left corner at x, y."""
+        """Draw everything with the upper left corner at x, y."""
         places = [place for level in self._layout.levels for place in level]
         ports = _ports(self._layout.routes)
         lines = zip(self._layout.routes, ports, strict=True)
@@ -385,7 +385,7 @@ class Part:
         return _path("".join(pieces), link.css) + "\n" + arrow
 
     def _step(self, one: Place, other: Place, *, leave: float, arrive: float) -> str:
-        """From one level to the next: straight out of its own, a bend in the gap, straight on."""
+        """Return the path from one level to the next: straight, a bend in the gap, straight."""
         if one.level < other.level:
             start, bend = one.y + one.height, self._layout.level_bottom(one)
             unbent, end = other.y, other.y

@@ -1,4 +1,4 @@
-"""Words in an SVG: how wide they are, where they break, and how they are escaped."""
+"""Text in an SVG: width, line breaks and escaping."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Line:
 
     @property
     def width(self) -> float:
-        """Pixels it may take, estimated on the wide side."""
+        """Its width in pixels, estimated generously."""
         shares = sum(_share(character) for character in self.text)
         return shares * self.letter.size * (_BOLD if self.letter.bold else 1.0)
 
@@ -73,8 +73,8 @@ class Card:
         Args:
             x: Middle of the upper edge.
             y: The upper edge.
-            width: Of the frame, where it is more than the text needs.
-            height: Of the frame, where it is more than the text needs.
+            width: Width of the frame, if it is more than the text needs.
+            height: Height of the frame, if it is more than the text needs.
         """
         across, down = max(width, self.width), max(height, self.height)
         frame = rectangle(self.css, x - across / 2, y, across, down, self.round)
@@ -87,7 +87,7 @@ class Card:
 
 
 def broken(text: str, letter: Letter) -> list[Line]:
-    """Break a text into the lines its style allows; what is left over becomes an ellipsis."""
+    """Break a text into the lines of its style; an ellipsis replaces the rest."""
     flat = " ".join(text.split())
     rows = textwrap.wrap(
         flat,
@@ -123,7 +123,7 @@ def _number(value: str | float) -> str:
 
 
 def _printable(text: str) -> str:
-    """Drop what XML 1.0 cannot hold, even as an entity."""
+    """Drop characters that XML 1.0 cannot contain, even as an entity."""
     return "".join(c for c in text if c.isprintable())
 
 

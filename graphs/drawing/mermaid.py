@@ -20,7 +20,7 @@ _STYLES = (
 
 
 def mermaid(spec: JourneySpec) -> str:
-    """Draw what leads where: entry and end marked, detours dashed, transitions labelled.
+    """Draw pathways and transitions: entry and end marked, detours dashed, transitions labelled.
 
     Args:
         spec: The spec of a journey, `SomeJourney.spec`.
@@ -66,7 +66,7 @@ def _stop(stop: Stop, name: str) -> str:
 
 
 def _name(number: int, id_: str) -> str:
-    """Return a node name that is not a word of Mermaid's own."""
+    """Return a node name that is not a keyword of Mermaid."""
     return f"p_{id_}" if id_.isascii() and id_.isidentifier() else f"p{number}"
 
 
@@ -99,7 +99,7 @@ def _crowds(drawn: Sketch) -> dict[str, str]:
 
 
 def escaped(text: str) -> str:
-    """Write as entities what could end a label, start markup, or break the line."""
+    """Escape characters that could end a label, start markup, or break the line."""
     flat = " ".join(text.split())
     plain = "".join(c if c.isalnum() or c in _PLAIN else f"#{ord(c)};" for c in flat)
     return _LIST_MARK.sub(lambda mark: f"{mark[1]}#{ord(mark[2])};", plain)
@@ -111,5 +111,5 @@ _LIST_MARK = re.compile(r"^(\d*)([-+.])")
 
 
 def title_of(name: str) -> str:
-    """Return a title as Mermaid reads it."""
+    """Return a title in Mermaid's syntax."""
     return '"' + " ".join(name.split()).replace("\\", "\\\\").replace('"', '\\"') + '"'

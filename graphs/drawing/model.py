@@ -20,17 +20,17 @@ _SOURCES_SHOWN = 3
 
 @dataclass(frozen=True)
 class Stop:
-    """One pathway as it is drawn.
+    """A pathway in a drawing.
 
     Attributes:
         id: The pathway's id.
         agents: Names of its agents, in order.
-        pattern: How they work together.
-        ends: Whether the journey is over when this pathway is complete.
-        returns: For a detour, where it goes back to, in words; otherwise empty.
-        is_detour: Whether it is drawn in the detours' lane.
-        mark: "here" or "paused" where a session stands there; otherwise empty.
-        journey: Id of the journey of a concierge that it is of; otherwise empty.
+        pattern: The pattern in which they work together.
+        ends: True if the journey ends when this pathway is complete.
+        returns: For a detour, its return target in words; otherwise empty.
+        is_detour: True if it is drawn in the detours' lane.
+        mark: "here" or "paused" for the pathways of a session; otherwise empty.
+        journey: Id of its journey in a concierge; otherwise empty.
     """
 
     id: str
@@ -55,7 +55,7 @@ class Stop:
 
 @dataclass(frozen=True)
 class Label:
-    """The words on one transition: what fires it, the patterns for it, its priority."""
+    """The label of a transition: its trigger, its patterns, its priority."""
 
     what: str
     patterns: str = ""
@@ -64,13 +64,13 @@ class Label:
 
 @dataclass(frozen=True)
 class Move:
-    """An arrow: from one pathway, or from a crowd of them, to another.
+    """An arrow from one pathway, or from a group of pathways, to another.
 
     Attributes:
-        source: A pathway id, or the words for a crowd ("any pathway").
+        source: A pathway id, or the words for a group ("any pathway").
         target: A pathway id.
         labels: One for each transition; empty for `__next__`.
-        crowd: Whether `source` is words and not an id.
+        crowd: True if `source` is the words for a group.
     """
 
     source: str
@@ -99,14 +99,14 @@ class Sketch:
         return [move for move in self.moves if move.target == target]
 
     def out_of(self, source: str) -> list[Move]:
-        """Return the moves that one pathway, and not a crowd, is the source of."""
+        """Return the moves from one pathway, without those from a group."""
         return [move for move in self.moves if move.source == source and not move.crowd]
 
 
 def sketch(spec: JourneySpec, here: str = "", paused: Sequence[str] = ()) -> Sketch:
-    """Reduce a spec to what is drawn; only moves that can happen are in it.
+    """Reduce a spec to the drawn elements, with only the moves that can happen.
 
-    `here` is the pathway to mark as the one where a session stands, `paused` those on its stack.
+    `here` is the current pathway of a session, `paused` those on its stack.
     """
     marks = {**dict.fromkeys(paused, "paused"), here: "here"}
     stops = (_stop(pathway, spec) for pathway in spec.pathways.values())
@@ -158,7 +158,7 @@ def _transitions(spec: JourneySpec) -> Iterable[Move]:
 
 
 def _crowd(spec: JourneySpec, transition: TransitionSpec, sources: Sequence[str]) -> str:
-    """Return the words for all that a transition leads away from, where there are any."""
+    """Return the words for the sources of a transition from several pathways, or ""."""
     if ANYWHERE in transition.sources:
         return "any pathway"
     if transition.kind == CANCEL:
@@ -170,7 +170,7 @@ def _crowd(spec: JourneySpec, transition: TransitionSpec, sources: Sequence[str]
 
 
 def _joined(moves: Iterable[Move]) -> list[Move]:
-    """Make one arrow of the transitions between the same two ends."""
+    """Merge the transitions between the same two ends into one arrow."""
     arrows: dict[tuple[str, str], Move] = {}
     for move in moves:
         ends = (move.source, move.target)

@@ -19,12 +19,12 @@ START, END = "__start__", "__end__"
 
 @dataclass(frozen=True)
 class Station:
-    """A node of a pipeline as it is drawn.
+    """A node of a pipeline in a drawing.
 
     Attributes:
         path: Names that lead to it from the top, with "/" between them.
-        purpose: What an agent is for; empty for a step of the pattern's own.
-        is_step: Whether it is such a step, and no agent.
+        purpose: Purpose of an agent; empty for a step of the pattern.
+        is_step: True for a step of the pattern, false for an agent.
     """
 
     path: str
@@ -34,7 +34,7 @@ class Station:
 
 @dataclass(frozen=True)
 class Way:
-    """A line from one node to another; `is_choice` where it is one of several, or of none."""
+    """A line from one node to another; `is_choice` if it is optional or one of several."""
 
     source: str
     target: str
@@ -46,8 +46,8 @@ class Chart:
     """All that a drawing shows.
 
     Attributes:
-        name: The pipeline's.
-        purpose: What it is for, and in which pattern.
+        name: Name of the pipeline.
+        purpose: Its purpose and its pattern.
         stations: By their paths, in declared order; start and end are not among them.
         ways: Between stations, `START` and `END`.
     """
@@ -59,13 +59,13 @@ class Chart:
 
 
 def chart(pipeline: Pipeline, purpose: str = "") -> Chart:
-    """Reduce the compiled graph of a pipeline to what is drawn.
+    """Reduce the compiled graph of a pipeline to the drawn elements.
 
-    Start and end of pipelines within it are left out, and lines lead through them.
+    Start and end of inner pipelines are omitted: lines pass through them.
 
     Args:
-        pipeline: Its agents need not be there: neither models nor those of a journey.
-        purpose: Said instead of its description.
+        pipeline: The pipeline; its agents and models need not exist.
+        purpose: Text that replaces its description.
     """
     drawn = compiled(pipeline)
     own = Agent(pipeline)
@@ -84,19 +84,19 @@ def chart(pipeline: Pipeline, purpose: str = "") -> Chart:
 
 
 def _in_order(ways: Mapping[tuple[str, str], bool], paths: list[str]) -> list[Way]:
-    """Return the lines in the order of what they begin at and lead to, loops left out."""
+    """Return the lines sorted by source and target, without loops."""
     place = {path: number for number, path in enumerate([START, *paths, END])}
     ends = sorted(ways, key=lambda ends: (place[ends[0]], place[ends[1]]))
     return [Way(*pair, ways[pair]) for pair in ends if pair[0] != pair[1]]
 
 
 def compiled(pipeline: Pipeline) -> Any:
-    """Return LangGraph's own picture of a compiled pipeline; its agents need not be there."""
+    """Return LangGraph's own picture of a compiled pipeline; its agents need not exist."""
     return compile_pipeline(_hollow(pipeline)).get_graph(xray=True)
 
 
 def _hollow(pipeline: Pipeline) -> Pipeline:
-    """Return a pipeline with the same places, for which nobody is needed."""
+    """Return a pipeline with the same seats and placeholder agents."""
     if not isinstance(pipeline, PatternPipeline):
         return pipeline
     roles = {role: _place(agent) for role, agent in pipeline.roles.items()}
@@ -109,17 +109,17 @@ def _place(agent: Agent) -> Agent:
 
 
 def _nobody(given: Mapping[str, Any]) -> None:
-    raise NotImplementedError("a place in a picture does no work")
+    raise NotImplementedError("a placeholder agent of a drawing cannot run")
 
 
 def _path(node: str) -> str:
-    """Return where a node is, start and end of the graph around the pattern as its own."""
+    """Return the path of a node; start and end of the outer graph count as its own."""
     path = node.replace(":", "/")
     return {BEGIN: START, CONCLUDE: END}.get(path, path)
 
 
 def _through(path: str, ways: Mapping[tuple[str, str], bool]) -> dict[tuple[str, str], bool]:
-    """Lead every line to a node on to all that it leads to."""
+    """Replace a node: connect its incoming lines to its targets."""
     into = [(source, choice) for (source, target), choice in ways.items() if target == path]
     out = [(target, choice) for (source, target), choice in ways.items() if source == path]
     kept = {ends: choice for ends, choice in ways.items() if path not in ends}
@@ -141,7 +141,7 @@ _ARROWS = {False: "──▶", True: "┄┄▷"}
 
 
 def mermaid(drawn: Chart) -> str:
-    """Draw it as a Mermaid flowchart; what may be chosen is led to by a dashed line."""
+    """Draw it as a Mermaid flowchart, with dashed lines for choices."""
     names = {path: f"n{number}" for number, path in enumerate(drawn.stations)}
     names |= {START: "begin", END: "finish"}
     lines = ['begin(["start"]):::mark', *(_node(s, names) for s in drawn.stations.values())]
@@ -202,7 +202,7 @@ def _card(station: Station) -> Card:
 
 
 def _key(drawn: Chart) -> tuple[list[str], float]:
-    """Legend of the kinds of lines that are there."""
+    """Return the legend of the kinds of lines in the picture."""
     there = {"" if way.is_choice else "next" for way in drawn.ways}
     rows, x = list[str](), MARGIN
     for css, meaning in _MEANINGS:

@@ -31,11 +31,11 @@ _BEGIN, _END, _CROWD = "begin ", "end ", "crowd "  # no pathway id has a space i
 
 
 def svg(spec: JourneySpec, here: str = "", paused: Sequence[str] = ()) -> str:
-    """Draw what leads where, in layers from the entry down, with the detours in their own lane.
+    """Draw pathways and transitions in layers from the entry down, with detours in their own lane.
 
     Args:
         spec: The spec of a journey, `SomeJourney.spec`.
-        here: Id of the pathway where a session stands, to be marked; empty for none.
+        here: Id of the current pathway of a session, to be marked; empty for none.
         paused: Ids of the pathways on its stack.
 
     Returns:
@@ -61,7 +61,7 @@ def svg(spec: JourneySpec, here: str = "", paused: Sequence[str] = ()) -> str:
 
 @dataclass(frozen=True)
 class Words:
-    """Text laid out, and how far it reaches."""
+    """Laid out text and its extent."""
 
     rows: list[str]
     right: float
@@ -69,7 +69,7 @@ class Words:
 
 
 def _main(drawn: Sketch) -> Part:
-    """Return the pathways that do not return, and how they lead to one another."""
+    """Lay out the pathways that are not detours, and their edges."""
     part = Part()
     part.mark(_BEGIN)
     for stop in drawn.stops.values():
@@ -100,7 +100,7 @@ def _connect(part: Part, move: Move, drawn: Sketch) -> None:
 
 
 def _detour(drawn: Sketch, stop: Stop) -> Part:
-    """One detour with all that leads into it."""
+    """One detour with its incoming edges."""
     part = Part()
     for move in drawn.into(stop.id):
         part.add(_CROWD + move.source, _crowd(move))
@@ -143,7 +143,7 @@ def _label_lines(labels: tuple[Label, ...]) -> Iterator[Line]:
 
 
 def heading(name: str, purpose: str) -> Words:
-    """Lay out a name and what it is for, over a picture."""
+    """Lay out a name and a purpose above a picture."""
     lines = [*broken(name, _TITLE), *broken(purpose, _PURPOSE)]
     rows, y = [], MARGIN
     for line in lines:
@@ -175,7 +175,7 @@ def _lane(lane: list[Part], x: float, y: float) -> list[str]:
 
 
 def _key(drawn: Sketch) -> Words:
-    """Legend of the kinds of lines that are there."""
+    """Return the legend of the kinds of lines in the picture."""
     plain = [move for move in drawn.moves if not drawn.stops[move.target].is_detour]
     entries = [("next", "next, when complete")]
     entries += [("", "transition")] if any(move.labels for move in plain) else []
@@ -190,7 +190,7 @@ def _key(drawn: Sketch) -> Words:
 
 
 def document(name: str, about: str, width: float, height: float, body: list[str]) -> str:
-    """Return a whole SVG document: its title, what it is about in words, and its elements."""
+    """Return a whole SVG document: title, description and elements."""
     inside = [
         element("title", {}, escape(name)),
         element("desc", {}, escape(about)),

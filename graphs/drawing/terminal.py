@@ -16,15 +16,15 @@ _DASHED = ("╭", "┄", "╮", "┆", "╰", "╯")
 
 
 def text(spec: JourneySpec, width: int = 80) -> str:
-    """Draw what leads where, to be read in a terminal.
+    """Draw pathways and transitions for a terminal.
 
     Args:
         spec: The spec of a journey, `SomeJourney.spec`.
-        width: Columns there are; longer labels end in an ellipsis. At least 40 are used.
+        width: Width in columns, at least 40; longer labels end in an ellipsis.
 
     Returns:
-        Lines of text: the chain from the entry, further chains, what is reached from any
-        pathway, and the detours in dashed boxes.
+        Lines of text: the chain from the entry, further chains, transitions from any pathway, and
+            the detours in dashed boxes.
     """
     drawn, room = sketch(spec), max(width, 40)
     heading = f"{drawn.name}: {drawn.purpose}" if drawn.purpose else drawn.name
@@ -35,7 +35,7 @@ def text(spec: JourneySpec, width: int = 80) -> str:
 
 
 def _chains(drawn: Sketch) -> Iterator[str]:
-    """Follow `next` from the entry, then from each pathway that was not passed."""
+    """Follow `next` from the entry, then from each pathway that was not visited."""
     passed: set[str] = set()
     entry = drawn.stops[drawn.entry]
     for first in (entry, *drawn.stops.values()):
@@ -73,7 +73,7 @@ def _crowds(drawn: Sketch) -> Iterator[str]:
 
 
 def _arrows(drawn: Sketch, moves: list[Move], start: str) -> list[str]:
-    """One row a label, targets under one another."""
+    """One row per label, with aligned targets."""
     wide = max((_columns(move.target) for move in moves), default=0)
     rows = []
     for move in moves:
@@ -101,7 +101,7 @@ def _box(stop: Stop) -> list[str]:
 
 
 def _columns(line: str) -> int:
-    """Columns of a terminal that a text takes."""
+    """Return the width of a text in columns of a terminal."""
     shown = (c for c in line if not unicodedata.combining(c))
     return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in shown)
 

@@ -1,4 +1,4 @@
-"""Build the graph of a pipeline's pattern, with one error for whatever an agent raises.
+"""Build the graph of a pipeline's pattern, with one error type for all failures of agents.
 
 Pipelines within a pipeline are graphs within its graph.
 """
@@ -58,7 +58,7 @@ _NOT_THE_AGENTS = (
 
 
 class InnerFailed(PipelineFailed):
-    """A pipeline within a pipeline failed as a whole; `output` is what it gave nevertheless."""
+    """An inner pipeline failed as a whole; `output` is its partial result."""
 
     def __init__(self, seat: Seat, output: Output) -> None:
         super().__init__(output["error"]["message"])
@@ -67,9 +67,9 @@ class InnerFailed(PipelineFailed):
 
 
 def is_no_failure(error: BaseException) -> bool:
-    """Whether the run is given up or waits, or an answer does not fit what an agent asked.
+    """Return whether an error must pass: a cancelled or waiting run, or a wrong answer.
 
-    A cancellation that nobody asked for is an agent's own error.
+    A cancellation without a request is an agent's own error.
     """
     task = asyncio.current_task()
     if isinstance(error, asyncio.CancelledError) and task is not None:
@@ -78,9 +78,9 @@ def is_no_failure(error: BaseException) -> bool:
 
 
 def take_note_of_asker(services: Services, seat: Seat, error: BaseException) -> None:
-    """Note who asked, where an agent paused the run; of pipelines within pipelines the innermost.
+    """Record the agent that paused the run, in the innermost pipeline.
 
-    A breakpoint of an agent that is a graph asks nothing, so it has no id.
+    A breakpoint in an agent's graph has no question, so it has no id.
     """
     if services.running.askers is not None and isinstance(error, GraphInterrupt):
         ids = [asked.id for asked in error.args[0]] if error.args else []
@@ -89,12 +89,12 @@ def take_note_of_asker(services: Services, seat: Seat, error: BaseException) -> 
 
 
 def asks_of(interrupts: Iterable[Interrupt], services: Services, pathway: str = "") -> list[Ask]:
-    """Return what is asked, each once, in the order in which the agents are declared.
+    """Return the open questions without duplicates, in the declared order of the agents.
 
     Args:
-        interrupts: Those of LangGraph; none for breakpoints of graphs, which ask nothing.
-        services: What the run worked with; they know who asked.
-        pathway: Where something asks that is no agent.
+        interrupts: Interrupts of LangGraph; empty for breakpoints of graphs.
+        services: Services of the run, with the agents that asked.
+        pathway: Pathway of a question that no agent asked.
     """
     askers = services.running.askers or {}
     known = {asked.id: asked for asked in interrupts}
@@ -116,7 +116,7 @@ def _ask(asked: Interrupt, askers: Mapping[str, tuple[str, str]], pathway: str) 
 
 
 def is_worth_another_try(error: Exception) -> bool:
-    """Whether a failed agent is tried again: what a model failed at was tried where it is asked."""
+    """Return whether to retry a failed agent; calls of models have their own retries."""
     kinds = (PathwayExecutionError, NodeCancelledError, NodeTimeoutError)
     final = (ModelError, RestsError)
     return isinstance(error, kinds) and not isinstance(error.__cause__, final)
@@ -125,10 +125,9 @@ def is_worth_another_try(error: Exception) -> bool:
 def failure_at(
     services: Services, seat: Seat, error: BaseException, *, overdue: bool
 ) -> PathwayExecutionError:
-    """Return one error for whatever an agent raises, and tell of it.
+    """Return one error type for all failures of agents, and report it.
 
-    LangGraph retries by type, and would not retry the ValueError or RuntimeError that it most
-    likely is.
+    LangGraph retries by type and would not retry a plain ValueError or RuntimeError.
     """
     if isinstance(error, PathwayExecutionError):  # told where it came from
         return error
@@ -144,7 +143,7 @@ def failure_at(
 def result_of_failure(
     state: Any, services: Services, seat: Seat, failure: PathwayExecutionError, *, overdue: bool
 ) -> Output:
-    """Return what is noted of an agent that failed."""
+    """Return the record of a failed agent."""
     cause = failure.__cause__
     if isinstance(cause, InnerFailed) and cause.seat == seat:
         return cause.output
@@ -155,10 +154,10 @@ def result_of_failure(
 
 
 def reason_of(error: BaseException, *, overdue: bool) -> AgentError:
-    """Return the kind of an agent's error, and what it says."""
+    """Return the kind and the text of an agent's error."""
     cause = error.__cause__ if isinstance(error, PathwayExecutionError) else error
     if overdue:
-        return AgentError(kind="timeout", message="it took longer than it may")
+        return AgentError(kind="timeout", message="it exceeded its timeout")
     if isinstance(cause, RestsError):
         return AgentError(kind="unavailable", message=str(cause))
     if cause is None or isinstance(cause, PipelineFailed):
@@ -167,23 +166,23 @@ def reason_of(error: BaseException, *, overdue: bool) -> AgentError:
 
 
 LONGEST_PAUSE = 128.0
-"""Seconds between two tries, at most."""
+"""Maximum seconds between two tries."""
 MOST_STEPS = 10_000
-"""Most supersteps of a pipeline: its own limits end it long before."""
+"""Maximum supersteps of a pipeline; its own limits end it much earlier."""
 _UNLIMITED = 10_000
 Node = Callable[[Any, Runtime[Any], RunnableConfig], Coroutine[Any, Any, Update]]
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Settings by which the agents of a pathway's pipelines run.
+    """Settings for the agents of a pathway's pipelines.
 
     Attributes:
         pathway: The pathway.
-        timeout: Longest try, in seconds, where a pipeline does not say; None for no limit.
-        retries: Further tries, where a pipeline does not say.
-        backoff: Seconds before the second try, where a pipeline does not say.
-        default: Services of a graph that brings its own.
+        timeout: Default limit of one try, in seconds; None for no limit.
+        retries: Default number of further tries.
+        backoff: Default seconds before the second try.
+        default: Services of a graph with its own.
     """
 
     pathway: PathwaySpec
@@ -203,7 +202,7 @@ def build_pattern(
     begin: str = START,
     end: str = END,
 ) -> None:
-    """Add a pipeline's pattern to a graph: its agents, and what leads where."""
+    """Add a pipeline's pattern to a graph: its agents and edges."""
     retries = retry_policy(pipeline, plan)
 
     def make(seat: Seat, after: After | None) -> Any:
@@ -228,7 +227,7 @@ def build_pattern(
 
 
 def lone_agent(pipeline: PatternPipeline, plan: Plan) -> Node | None:
-    """Return the node of a pipeline's only agent, to be run without a graph; None: it needs one."""
+    """Return the node of a pipeline's only agent, to run without a graph; None if it needs one."""
     (member, *more) = pipeline.members.values()
     if more or pipeline.pattern != "sequential" or isinstance(member.call, PatternPipeline):
         return None
@@ -242,9 +241,10 @@ def lone_agent(pipeline: PatternPipeline, plan: Plan) -> Node | None:
 
 
 def _timed(node: Node, name: str, seconds: float) -> Node:
-    """Return a node that has so much time, as LangGraph would give it to a node of its own.
+    """Return a node with a timeout like that of a LangGraph node.
 
-    Its task is its own, so that the turn goes on without an agent that takes no cancellation.
+    It runs in its own task, so that the turn continues without an agent that ignores a
+    cancellation.
     """
 
     async def timed(state: Any, runtime: Runtime[Any], config: RunnableConfig) -> Update:
@@ -273,7 +273,7 @@ def _end(over: asyncio.Future[None]) -> None:
 
 
 def retry_policy(pipeline: PatternPipeline, plan: Plan) -> RetryPolicy | None:
-    """Return how an agent is tried again; None: never. A failure has one owner of its retries."""
+    """Return the retry policy of an agent; None: no retries."""
     limits = pipeline.limits
     retries = plan.retries if limits.retries is None else limits.retries
     if not retries:
@@ -288,11 +288,11 @@ def retry_policy(pipeline: PatternPipeline, plan: Plan) -> RetryPolicy | None:
 
 
 def at_most(pipeline: PatternPipeline, *, within: bool = False) -> RunnableConfig:
-    """Return LangGraph's configuration of a pipeline's run: how long, how many work at a time.
+    """Return LangGraph's configuration of a pipeline's run: step limit and concurrency.
 
     Args:
         pipeline: The pipeline.
-        within: Whether it runs within another run, whose limit it would have otherwise.
+        within: True if it runs within another run, to override the limit of that run.
     """
     workers = pipeline.settings.get("max_workers", _UNLIMITED)
     if within or workers < len(pipeline.agents):
@@ -312,7 +312,7 @@ def _inner_graph(seat: Seat, pipeline: PatternPipeline, plan: Plan) -> Graph:
 def _node(
     seat: Seat, after: After | None, default: Services | None, tries: int, inner: Graph | None
 ) -> Any:
-    """Return the node of an agent, or of a pipeline that is one, whose graph is `inner`."""
+    """Return the node of an agent, or of an inner pipeline with the graph `inner`."""
     forgives = seat.pipeline.error_handling == "graceful"
 
     async def node(state: Any, runtime: Runtime[Any], config: RunnableConfig) -> Update:
@@ -413,7 +413,7 @@ def _attempt(runtime: Runtime[Any]) -> int:
 
 
 def _note_retry(services: Services, seat: Seat, runtime: Runtime[Any], tries: int) -> None:
-    """Note that an agent is tried again, and after what."""
+    """Report a retry of an agent and its reason."""
     number = _attempt(runtime) if tries > 1 else 1
     if services.running.journal is None or number < 2:
         return
@@ -426,21 +426,21 @@ def _note_retry(services: Services, seat: Seat, runtime: Runtime[Any], tries: in
 def _note_error(
     services: Services, runtime: Runtime[Any], failure: PathwayExecutionError, *, overdue: bool
 ) -> None:
-    """Note the kind of error of a try, in case that there is another one."""
+    """Record the error kind of a try, for the report of the next one."""
     if services.running.journal is not None:
         kind = reason_of(failure, overdue=overdue)["kind"]
         services.running.journal.errors[task_of(runtime)] = kind
 
 
 def task_of(runtime: Runtime[Any]) -> str:
-    """Return the id of the task that a run of a node is; empty where there is none."""
+    """Return the id of the task that a run of a node is; empty if there is none."""
     return runtime.execution_info.task_id if runtime.execution_info else ""
 
 
 def _given_by(
     seat: Seat, pipeline: PatternPipeline, run: Any, services: Services
 ) -> dict[str, Any]:
-    """Return what a pipeline gave, as one of the results of the one it stands in."""
+    """Return the result of an inner pipeline as one result of its outer pipeline."""
     results = run["results"]
     work = Work(pipeline, results, run.get("progress") or {}, services.registered)
     ended = conclude_as_one(work)

@@ -1,6 +1,6 @@
 """The nine patterns in which agents work together, built on a stage that adds agents as nodes.
 
-Each has one signature: a stage, to which it adds the agents and says what leads where.
+All have one signature: a stage, to which they add agents and edges.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from nodes.turn.agent import After, chooser_of, work_of
 PatternGraph = StateGraph[Any, Any, Any, Any]
 Goal = str | Sequence[str] | Sequence[Send]
 Route = Callable[[Any], Awaitable[Goal]]
-"""Decides from the state what runs next: nodes by their names, or one that is sent to."""
+"""Chooses the next nodes from the state: names, or a send."""
 
 
 class PathwayOutput(TypedDict):
@@ -51,7 +51,7 @@ class Way:
 
 
 class MakeNode(Protocol):
-    """Makes the node of an agent."""
+    """Creates the node of an agent."""
 
     def __call__(self, seat: Seat, after: After | None) -> Any:
         """Return the node of the agent in a seat."""
@@ -63,16 +63,16 @@ class Stage:
 
     Attributes:
         graph: The graph.
-        pipeline: Whose pattern it is.
-        pathway: Where it stands.
-        make: Makes the nodes of agents.
-        default: Services for runs that bring none.
-        begin: Where the pattern begins: LangGraph's start, or a node of the graph around it.
-        end: Where the pattern ends: LangGraph's end, or a node of the graph around it.
+        pipeline: The pipeline of the pattern.
+        pathway: The pathway of the pipeline.
+        make: Creates the nodes of agents.
+        default: Services for runs without their own.
+        begin: Start of the pattern: LangGraph's start, or a node of the outer graph.
+        end: End of the pattern: LangGraph's end, or a node of the outer graph.
         prefix: Path of the pipeline within the pathway's, with "/" at its end; empty at the top.
-        has_word: Whether its reply is surely what the user hears.
+        has_word: True if its reply is certainly the reply to the user.
         timeout: Longest try of an agent, in seconds; None for no limit.
-        retries: How an agent is tried again; None: never.
+        retries: Retry policy of an agent; None: no retries.
     """
 
     graph: PatternGraph
@@ -94,7 +94,7 @@ class Stage:
 
     @property
     def forgives(self) -> bool:
-        """Whether the work goes on without an agent that failed."""
+        """Return whether the work continues without a failed agent."""
         return self.pipeline.error_handling == "graceful"
 
     def role(self, role: str) -> str:
@@ -103,7 +103,7 @@ class Stage:
         return agent.name
 
     def seat(self, name: str, *, has_word: bool = False) -> Seat:
-        """Return the place of an agent, or of a step of the pattern's own."""
+        """Return the node name of an agent, or of a step of the pattern."""
         word = self.has_word and has_word
         return Seat(self.pathway, self.pipeline, name, self.prefix, word, self.timeout)
 
@@ -114,9 +114,9 @@ class Stage:
 
         Args:
             name: Its name in the pipeline.
-            way: Where it leads.
-            has_word: Whether what it says is surely the pipeline's reply.
-            after: Decides what its result leads to.
+            way: Its target.
+            has_word: True if its reply is certainly the pipeline's reply.
+            after: Chooses the next node from its result.
         """
         node = self.make(self.seat(name, has_word=has_word), after)
         # A try that is forgiven is timed where it is forgiven.
@@ -125,12 +125,12 @@ class Stage:
         self._lead(name, way)
 
     def step(self, name: str, run: Callable[[Any, Services], Awaitable[Update]], way: Way) -> None:
-        """Add a step of the pattern's own."""
+        """Add a step of the pattern."""
         self.graph.add_node(name, bind(run, self.default))
         self._lead(name, way)
 
     def start(self, *first: str) -> None:
-        """Say what the pattern begins with; several nodes begin at once."""
+        """Connect the start to nodes; several nodes start at once."""
         for name in first:
             self._lead(self.begin, name)
 
@@ -154,7 +154,7 @@ def sent(name: str, state: Any, part: Any) -> Send:
 
 
 def sequential(stage: Stage) -> None:
-    """Run the agents in declared order; after one that failed nobody is asked.
+    """Run the agents in declared order; a failure ends the pattern.
 
     START -> first -> second -> ... -> END
     """
@@ -220,7 +220,7 @@ def router(stage: Stage) -> None:
 
 
 def ensemble(stage: Stage) -> None:
-    """Select the top k agents, or all; run them; give the synthesizer what they said.
+    """Select the top k agents, or all; run them; pass their results to the synthesizer.
 
                      .-> first --.
     START -> select ---> second ---> synthesizer -> END
@@ -264,7 +264,7 @@ def supervisor_worker(stage: Stage) -> None:
 
 
 def blackboard(stage: Stage) -> None:
-    """Alternate between the controller and the specialist that it asks for.
+    """Alternate between the controller and the specialist that it chooses.
 
     START -> controller <-> first, second, ... specialist
                        '-> END
@@ -281,7 +281,7 @@ def blackboard(stage: Stage) -> None:
 
 
 def consensus(stage: Stage) -> None:
-    """Let everybody propose, and those who did vote.
+    """Let all agents propose, and the proposers vote.
 
           .-> first --.
     START --> second ---> gather -(once again, to vote)-> END
@@ -303,7 +303,7 @@ def consensus(stage: Stage) -> None:
 
 
 def debate(stage: Stage) -> None:
-    """Run the rounds, and then what decides.
+    """Run the rounds, then the decision.
 
           .-> first --.
     START --> second ---> gather -(round by round)-> judge, or a vote -> END
@@ -333,7 +333,7 @@ def debate(stage: Stage) -> None:
 
 
 def handoff(stage: Stage) -> None:
-    """Run whoever has the word, until nobody hands over.
+    """Run the active agent until an agent does not hand over.
 
     START -> first <-> second <-> ...
               '-> END    '-> END

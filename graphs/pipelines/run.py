@@ -53,7 +53,7 @@ from nodes.state.session import Ask, Output, PipelineState, Update, add_notes, a
 from nodes.telemetry import PipelineRun
 
 _NEW = "__new"
-"""Marks inputs that were given to this run: a saver keeps those of the last one."""
+"""Marks the inputs of this run, because a saver also has those of the last run."""
 
 
 def _as_new(old: dict[str, Any], new: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -78,7 +78,7 @@ class CompiledState(TypedDict, total=False):
 
 
 async def begin(state: Any) -> Update:
-    """Take the inputs, or what the messages say; forget what an earlier run of the thread left."""
+    """Take the inputs or the messages; drop the state of an earlier run of the thread."""
     turn = (state.get("progress") or {}).get("turn")
     kept = {} if turn is None else {"turn": turn + 1}
     return {
@@ -89,7 +89,7 @@ async def begin(state: Any) -> Update:
 
 
 def answered(state: Mapping[str, Any], reply: Any) -> Update:
-    """Return the reply as an update of the messages; none where the run was given none."""
+    """Return the reply as an update of the messages; empty if the run got no messages."""
     if not state.get("messages") or not reply:
         return {}
     return {"messages": [AIMessage(content=str(reply), id=reply_in(state))]}
@@ -132,7 +132,7 @@ async def run(pipeline: PatternPipeline, inputs: Mapping[str, Any]) -> dict[str,
 async def stream(pipeline: Pipeline, inputs: Mapping[str, Any]) -> AsyncIterator[dict[str, Any]]:
     """Run a pipeline once and yield its events, the last of them `outputs`.
 
-    Closing the iterator gives the run up.
+    Closing the iterator cancels the run.
     """
     if not isinstance(pipeline, PatternPipeline):
         yield {"type": "outputs", "outputs": await pipeline.run(**inputs)}
@@ -204,12 +204,12 @@ def _as_pattern(pipeline: Pipeline) -> PatternPipeline:
 
 @asynccontextmanager
 async def _one_level_deeper(pipeline: PatternPipeline) -> AsyncIterator[None]:
-    """Refuse runs within runs without end, as of an agent that runs the pipeline it stands in."""
+    """Refuse endless nesting, such as an agent that runs its own pipeline."""
     level = _level.get() + 1
     if level > MOST_LEVELS:
         raise ConfigurationError(
-            f"{pipeline!r}: it runs within {MOST_LEVELS} runs of pipelines, which is the limit. "
-            "Does an agent in it run the pipeline that it stands in?"
+            f"{pipeline!r}: runs of pipelines are nested more than {MOST_LEVELS} deep. "
+            "Check that no agent runs its own pipeline."
         )
     token = _level.set(level)
     try:
@@ -221,7 +221,7 @@ async def _one_level_deeper(pipeline: PatternPipeline) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def _served(pipeline: PatternPipeline) -> AsyncIterator[Services]:
-    """Give the services of a run; models are open only as long as somebody uses them."""
+    """Yield the services of a run; models are open only while they are used."""
     models = _models(pipeline) if _asks_models(pipeline) else None
     if models is None:
         yield _without_model(pipeline)
@@ -233,7 +233,7 @@ async def _served(pipeline: PatternPipeline) -> AsyncIterator[Services]:
 
 
 def _asks_models(pipeline: PatternPipeline) -> bool:
-    """Whether a model could be asked in it, be it an agent's or to choose one."""
+    """Return whether it can call a model, for an agent or for the selection."""
     called = [agent.call for agent in pipeline.members.values()]
     inner = any(isinstance(call, PatternPipeline) and _asks_models(call) for call in called)
     return (
@@ -272,9 +272,9 @@ def _graph(pipeline: PatternPipeline) -> Graph:
 
 
 def _kept(pipeline: PatternPipeline, name: str, make: Callable[[], Any]) -> Any:
-    """Return what is made of a pipeline once.
+    """Return the cached parts of a pipeline.
 
-    The pipeline itself holds it: it refers to the pipeline, and a table would keep both for ever.
+    The pipeline itself holds them: they refer to it, and a global table would never release both.
     """
     if name not in vars(pipeline):
         object.__setattr__(pipeline, name, make())
@@ -288,13 +288,14 @@ def _pathway(pipeline: PatternPipeline) -> PathwaySpec:
 
 
 def _spec(pipeline: PatternPipeline) -> JourneySpec:
-    """Return a pipeline as a journey of one pathway, which its agents are made for."""
+    """Return a journey with the pipeline as its only pathway, to create its agents."""
     pathway = _pathway(pipeline)
     left = [path for path, agent in pipeline.leaves if agent.call is None]
     if left:
         raise ConfigurationError(
-            f"{pipeline!r}: only a journey can say who {', '.join(left)} is. Give the agents "
-            "themselves, or use it in a pathway."
+            f"{pipeline!r}: the names {', '.join(left)} are known only in a journey. Give the "
+            f"agents "
+            "themselves, or use the pipeline in a pathway."
         )
     return JourneySpec(
         id=pipeline.name,
@@ -323,7 +324,7 @@ def _concluding(pipeline: PatternPipeline) -> Any:
 
 
 async def _shown(state: Any, reply: str) -> None:
-    """Show a reply that was not said while it was made, also where no message carries it."""
+    """Emit a reply that was not streamed, even if no message contains it."""
     showing = showing_here(shows=True)
     if showing is not None and not any(result["streamed"] for result in state["results"]):
         async with showing as show:

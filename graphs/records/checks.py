@@ -12,7 +12,7 @@ from nodes.journal import Usage
 from nodes.state.session import Check, Turn
 
 PENDING = "pending"
-"""Outcome of a check that a model has still to make."""
+"""Outcome of a pending check by a model."""
 CHECKS = Records(validation_audit)
 _OF_TURN = (CHECKS.mine, validation_audit.c.turn == bindparam("number"))
 OF_TURN = Sql.of(select(validation_audit).where(*_OF_TURN))
@@ -45,7 +45,7 @@ JOURNEYS = Sql.of(select(validation_audit.c.journey_id).where(validation_audit.c
 
 
 def added(session_id: str, journey_id: str, turn: Turn, at: str, seal: Seal) -> Statement:
-    """Return the statement that adds how the reply of a turn was checked."""
+    """Return the statement that adds the check of a turn's reply."""
     of_turn = {"session_id": session_id, "journey_id": journey_id, "turn": turn["number"]}
     rows = [
         {**of_turn, "pathway_id": check["pathway"], **_judgement(check), "at": at}
@@ -60,9 +60,9 @@ def _judgement(check: Check) -> Row:
 
 
 def judged(session_id: str, turn: int, check: Check, usage: Usage, seal: Seal) -> list[Statement]:
-    """Return the statements that write the judgement which a reply still waited for.
+    """Return the statements that write the pending judgement of a reply.
 
-    The first fails if somebody else was faster.
+    The first fails if another process was faster.
     """
     mine: Row = {"session": session_id, "number": turn}
     row = {"session_id": session_id, "turn": turn, **_judgement(check)}
@@ -73,5 +73,5 @@ def judged(session_id: str, turn: int, check: Check, usage: Usage, seal: Seal) -
 
 
 def entry(row: Row, seal: Seal) -> CheckEntry:
-    """Return a row as its reader sees it."""
+    """Return the public record of a row."""
     return CheckEntry(**CHECKS.opened(row, seal))

@@ -1,8 +1,8 @@
 """Definitions in the database: journeys, concierges and guidelines as text, with their versions.
 
-A definition is what an author wrote, never what was made of it, and names no code. Every change
-moves the epoch of its tenant in the same transaction, so that another process sees by one number
-that there is something new.
+A definition is the text of an author, not a compiled form, and refers to no code. Every change
+increases the epoch of its tenant in the same transaction, so that other processes detect changes by
+one number.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from journeys.errors import did_you_mean
 from nodes.json_data import stamp
 
 TENANT = "default"
-"""Tenant of definitions where none is named."""
+"""Default tenant of definitions."""
 LARGEST = 2**20
-"""Most bytes of UTF-8 that a definition may have, the files beside it included."""
+"""Maximum size of a definition with its further files, in bytes of UTF-8."""
 _TRIES = 8
-"""Tries of a change that others came before."""
+"""Tries of a change that conflicts with other changes."""
 
 _RECORDS = Records(definitions, owner="tenant", named="tenant_is")
 _MINE = _RECORDS.mine
@@ -98,9 +98,9 @@ class Draft:
     Attributes:
         kind: "journey", "agent", "concierge" or "guidelines".
         id: Names it; one kind each.
-        name: Of the file that it was read from, which faults name.
-        text: What the file says.
-        beside: Texts of the files that it refers to, by the names that it uses.
+        name: Name of its file, for faults.
+        text: Content of the file.
+        beside: Content of the files that it refers to, by the names that it uses.
     """
 
     kind: str
@@ -117,7 +117,7 @@ class Draft:
 
     @classmethod
     def of(cls, definition: Definition, body: str) -> Self:
-        """Return what a stored definition was made from."""
+        """Return the draft of a stored definition."""
         texts = json.loads(body)
         return cls(definition.kind, definition.id, definition.name, texts["text"], texts["beside"])
 
@@ -128,8 +128,8 @@ class Definition:
 
     Attributes:
         digest: sha256 of its body.
-        active: Whether it is the one that is served.
-        dropped: How often cached copies of it were made void by hand.
+        active: True if this version is served.
+        dropped: Number of manual invalidations of its cached copies.
         loaded_at: When it was stored, in UTC.
     """
 
@@ -144,7 +144,7 @@ class Definition:
 
 
 class Epoch(NamedTuple):
-    """Two numbers that grow: with every change, and whenever all cached copies are made void."""
+    """Two counters: of changes, and of invalidations of all cached copies."""
 
     epoch: int
     dropped: int
@@ -165,7 +165,7 @@ def digest_of(body: str) -> str:
 def planned(
     drafts: Sequence[Draft], versions: Sequence[Definition]
 ) -> tuple[list[tuple[Definition, Draft]], list[Definition]]:
-    """Return what a load adds, and what is active after it; versions come oldest first.
+    """Return the additions of a load and the active versions after it, the oldest first.
 
     Raises:
         StateError: An id belongs to a definition of another kind.
@@ -178,8 +178,8 @@ def planned(
         there, digest = newest.get(draft.id), digest_of(draft.body)
         if there and there.active and there.kind != draft.kind:
             raise StateError(
-                f"{draft.name}: '{draft.id}' is {_a(there.kind)} in the store, and here "
-                f"{_a(draft.kind)}. Retire that one first, or choose another id."
+                f"{draft.name}: '{draft.id}' is {_a(there.kind)} in the store, but "
+                f"{_a(draft.kind)} here. Retire the stored one first, or choose another id."
             )
         if there and there.active and there.digest == digest:
             loaded.append(there)
@@ -203,7 +203,9 @@ def check(drafts: Sequence[Draft]) -> None:
             raise StateError(f"{draft.name} and {other} both have the id '{draft.id}'.")
         names[draft.id] = draft.name
         if (size := len(draft.body.encode("utf-8"))) > LARGEST:
-            raise StateError(f"{draft.name} has {size} bytes; a definition has {LARGEST} at most.")
+            raise StateError(
+                f"{draft.name} has {size} bytes; the limit of a definition is {LARGEST}."
+            )
 
 
 def _a(kind: str) -> str:
@@ -211,7 +213,7 @@ def _a(kind: str) -> str:
 
 
 class UnknownDefinitionError(StateError):
-    """There is no such definition, or it is not what was stored."""
+    """A definition does not exist, or its stored text was changed."""
 
 
 class Definitions:
@@ -226,18 +228,18 @@ class Definitions:
 
     @classmethod
     async def open(cls, config: JourneyConfig, tenant: str = TENANT) -> Self:
-        """Open the store that a config names."""
+        """Open the store of a config."""
         store = await open_store(config.persistence, None, config.database_pool_size)
         return cls(store, tenant)
 
     async def load(self, drafts: Sequence[Draft]) -> list[Loaded]:
-        """Store drafts, all or none of them; one that says what is active already is left alone.
+        """Store all drafts or none; a draft equal to the active version changes nothing.
 
-        Loads at the same time count one after the other.
+        Concurrent loads are applied one after the other.
 
         Raises:
             StateError: Two drafts have one id, an id belongs to another kind, a draft is too large,
-                or others kept changing the definitions.
+                or other processes changed the definitions in every try.
         """
         check(drafts)
         seen: set[tuple[str, int]] | None = None
@@ -249,22 +251,22 @@ class Definitions:
                 # What counted although nobody said so is there when it is looked for again.
                 return [Loaded(one, (one.id, one.version) not in seen) for one in loaded]
         raise StateError(
-            "The definitions of the store were changed by others again and again; nothing was "
-            "loaded. Try again.",
+            "Other processes kept changing the definitions of the store; nothing was loaded. "
+            "Try again.",
             retryable=True,
         )
 
     async def epoch(self) -> Epoch:
-        """Return the epoch; one tiny query."""
+        """Return the epoch; one small query."""
         rows = await self._store.read(EPOCH, tenant_is=self._tenant)
         return Epoch(**rows[0]) if rows else Epoch(0, 0)
 
     async def active(self) -> list[Definition]:
-        """Return what is served, by id."""
+        """Return the active definitions by id."""
         return await self._read(ACTIVE)
 
     async def page(self, limit: int = 100, after: str = "") -> Page[Definition]:
-        """Return what is served, by id, from behind an id on.
+        """Return a page of the active definitions by id, after an id.
 
         Raises:
             ConfigurationError: The limit is no number from 1 to 1000.
@@ -281,7 +283,7 @@ class Definitions:
         """Return the stored text of a version, as `Draft.of` reads it.
 
         Raises:
-            UnknownDefinitionError: It is not there any more, or not what was stored.
+            UnknownDefinitionError: It was removed, or its stored text was changed.
         """
         rows = await self._store.read(
             BODY,
@@ -291,14 +293,14 @@ class Definitions:
         )
         if not rows or digest_of(rows[0]["body"]) != definition.digest:
             raise UnknownDefinitionError(
-                f"Version {definition.version} of '{definition.id}' was removed from the store, or "
-                "changed in it by hand. Retire that definition, and load it again."
+                f"Version {definition.version} of '{definition.id}' was removed from the store "
+                f"or changed manually. Retire the definition, and load it again."
             )
         body: str = rows[0]["body"]
         return body
 
     async def retire(self, definition_id: str) -> None:
-        """Serve a definition no more; its versions stay, and loading it again brings it back.
+        """Stop serving a definition; its versions remain, and a new load restores it.
 
         Raises:
             UnknownDefinitionError: No definition of that id is active.
@@ -306,7 +308,7 @@ class Definitions:
         await self._change_one(RETIRE, definition_id)
 
     async def invalidate(self, definition_id: str | None = None) -> None:
-        """Make cached copies void, in every process: those of one definition, or everything.
+        """Invalidate cached copies in every process: those of one definition, or all.
 
         Raises:
             UnknownDefinitionError: No definition of that id is active.
@@ -320,7 +322,7 @@ class Definitions:
         raise _contended()
 
     async def close(self) -> None:
-        """Let go of the store."""
+        """Close the store."""
         await self._store.close()
 
     async def _read(self, query: Any, **parameters: Any) -> list[Definition]:
@@ -331,7 +333,11 @@ class Definitions:
         for _ in range(_TRIES):
             epoch, known = await self.epoch(), [one.id for one in await self.active()]
             if definition_id not in known:
-                there = f" There are: {', '.join(known)}." if known else " There is none."
+                there = (
+                    f" Active: {', '.join(known)}."
+                    if known
+                    else " There are no active definitions."
+                )
                 raise UnknownDefinitionError(
                     f"No definition '{definition_id}' is active."
                     f"{did_you_mean(definition_id, known)}{there}"
@@ -342,7 +348,7 @@ class Definitions:
         raise _contended()
 
     async def _changed(self, epoch: Epoch, written: list[Statement], bump: Any = BUMP) -> bool:
-        """Write and move the epoch on, in one transaction; False if somebody moved it first."""
+        """Write and increase the epoch in one transaction; False if another process was first."""
         row: Row = {"tenant_is": self._tenant, "seen": epoch.epoch}
         moved = Statement(bump, [row], exactly_one=True)
         if epoch == (0, 0):
@@ -365,6 +371,6 @@ class Definitions:
 
 def _contended() -> StateError:
     return StateError(
-        "The definitions of the store were changed by others again and again. Try again.",
+        "Other processes kept changing the definitions of the store. Try again.",
         retryable=True,
     )

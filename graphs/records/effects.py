@@ -1,7 +1,7 @@
-"""Effects of a session in its store: noted before and after, outside of the turn that takes them.
+"""Effects of a session in its store: recorded before and after, outside the turn's transaction.
 
-A turn that fails, or is killed, leaves what it had noted, so that the one after it finds what was
-taken. Which of two processes takes a step is decided by the table's key.
+The records of a failed or killed turn remain, so that the next turn knows which effects were taken.
+If two processes try the same step, the key of the table decides.
 """
 
 from __future__ import annotations
@@ -60,12 +60,12 @@ END = Sql.of(
 
 @dataclass(frozen=True, slots=True)
 class EffectsOfSession:
-    """Effects of a session, as a turn notes them.
+    """Record of the effects of a session.
 
     Attributes:
-        store: Where the session is.
-        seal: How results are stored.
-        head: Its row, from which the turn begins.
+        store: The store of the session.
+        seal: Encryption of results.
+        head: Row of the session at the start of the turn.
     """
 
     store: Store
@@ -73,10 +73,10 @@ class EffectsOfSession:
     head: Row
 
     async def begin(self, step: Step, known: Collection[str]) -> Taken:
-        """Note that a step is about to be taken, unless it was; see `Effects`.
+        """Record the start of a step, unless it was taken before; see `Effects`.
 
         Raises:
-            LostRace: The session has moved on without this turn.
+            LostRace: Another process changed the session.
             StateError: The store failed.
         """
         try:
@@ -119,11 +119,11 @@ class EffectsOfSession:
         await self.store.write(begun)
 
     async def done(self, key: str, result: Any) -> None:
-        """Note that a step was taken, and what it gave."""
+        """Record a taken step and its result."""
         await self._end(key, "done", result=result)
 
     async def failed(self, key: str, reason: str) -> None:
-        """Note that a step was not taken, and why."""
+        """Record a failed step and its reason."""
         await self._end(key, "failed", reason=reason)
 
     async def _end(self, key: str, state: str, **gave: Any) -> None:
@@ -145,7 +145,7 @@ class EffectsOfSession:
 
 
 def _ended(mine: Sequence[Row]) -> Row | None:
-    """Return what counts of a step that was taken, or may have been; None if it may be now."""
+    """Return the record of a step that was taken, or may have been; None if it is free."""
     for state in ("done", "begun"):
         for row in mine:
             if row["state"] == state:
@@ -159,10 +159,7 @@ def _is_apart(row: Row, digest: str) -> bool:
 
 
 def _free(key: str, used: Collection[str]) -> str:
-    """Return a key that stands for nothing yet.
-
-    A turn that was not kept may have used it with other arguments.
-    """
+    """Return an unused key, because a lost turn may have used a key with other arguments."""
     if key not in used:
         return key
     return next(numbered for n in count(2) if (numbered := f"{key}/{n}") not in used)

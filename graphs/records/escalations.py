@@ -1,4 +1,4 @@
-"""Calls for a person: written in the transaction of their turn, and read as cases."""
+"""Escalations: written in the transaction of their turn, read by operators."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from nodes.state.dialogue_state import EscalationChange, Takeover
 from nodes.state.session import Turn
 
 MOST_ENTRIES = 200
-"""Most entries of a transcript that a person is told: the last ones."""
+"""Maximum number of transcript entries in a payload; the last ones are used."""
 MOST_CHARACTERS = 256 * 1024
-"""Most characters of them."""
+"""Maximum number of characters of these entries."""
 HIDDEN = "[hidden]"
-"""Stands for what the user said where it brought a sensitive value."""
+"""Replaces a message of the user that contains a sensitive value."""
 _HELD = ("open", "claimed")
 _SHOWN = tuple(EscalationEntry.__dataclass_fields__)
 
@@ -53,7 +53,7 @@ _IN_FORCE = exists().where(
 
 
 def _page(*where: Any) -> Sql:
-    """Return a page, newest first, of those of a status; without one, of those that wait."""
+    """Return a page of escalations with a status, newest first; without one, the waiting ones."""
     return Sql.of(
         first(
             select(*_WITHOUT_PAYLOAD)
@@ -115,7 +115,7 @@ DELIVERED = Sql.of(update(escalations).where(_ONE).values(delivered_at=bindparam
 
 
 def _newest(*where: Any) -> Sql:
-    """Return the newest of some rows of a session's ledger."""
+    """Return the newest of the given rows of a session's ledger."""
     return Sql.of(first(select(turns).where(TURNS.mine, *where).order_by(turns.c.version.desc())))
 
 
@@ -129,7 +129,7 @@ TOLD_IN = Sql.of(
 
 
 def written(session_id: str, journey_id: str, turn: Turn, at: str, seal: Seal) -> list[Statement]:
-    """Return the statements that say what a turn changes about calls for a person."""
+    """Return the statements for the escalations that a turn changes."""
     changes = turn.get("escalations", ())
     opened = [_row(session_id, journey_id, turn, at, c) for c in changes if c["payload"]]
     others: list[Row] = [
@@ -168,7 +168,7 @@ def _row(session_id: str, journey_id: str, turn: Turn, at: str, opened: Escalati
 
 
 def rolled_back(session_id: str, takeover: Takeover | None, at: str) -> list[Statement]:
-    """Return the statements that let the rows tell what the state tells after a rollback."""
+    """Return the statements that adapt the rows to the state after a rollback."""
     of: Row = {"session": session_id, "now": at, "id_is": takeover["id"] if takeover else ""}
     statements = [Statement(RELEASE_OTHERS, [of])]
     if takeover:
@@ -179,12 +179,12 @@ def rolled_back(session_id: str, takeover: Takeover | None, at: str) -> list[Sta
 
 
 def entry(row: Row) -> EscalationEntry:
-    """Return a row as its reader sees it."""
+    """Return the public record of a row."""
     return EscalationEntry(**{name: row[name] for name in _SHOWN})
 
 
 async def read_case(store: Store, id_: str, key: bytes | None) -> EscalationCase | None:
-    """Return one call with all that the person is told; None if there is none of this id.
+    """Return one escalation with its payload; None if there is none with this id.
 
     Raises:
         ConfigurationError: Its journey is sensitive, and there is no key.
@@ -205,7 +205,7 @@ async def read_case(store: Store, id_: str, key: bytes | None) -> EscalationCase
 
 
 async def _told_in(store: Store, session: str, payload: Mapping[str, Any]) -> frozenset[int]:
-    """Return the turns in which the user spoke of what nobody else is shown."""
+    """Return the turns in which the user gave sensitive values."""
     told: set[int] = set()
     for field in payload["fields"]:
         if field["sensitive"]:
@@ -228,7 +228,7 @@ async def _said(
 
 
 def _last(entries: Sequence[TranscriptEntry]) -> list[TranscriptEntry]:
-    """Return the last entries, as many as a person is told."""
+    """Return the last entries within the limits of a payload."""
     kept: list[TranscriptEntry] = []
     left = MOST_CHARACTERS
     for said in reversed(entries[-MOST_ENTRIES:]):

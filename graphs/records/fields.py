@@ -1,7 +1,7 @@
 """Attempts at fields in the store: written with their turn, and read again.
 
-Of a sensitive field, that there was an attempt and its result are kept, but neither the value nor
-the user's words: nothing that reads attempts may show them.
+For a sensitive field, the attempt and its result are stored, but not the value and not the user's
+words, because no reader of attempts may show them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def added(session_id: str, spec: JourneySpec, turn: Turn, seal: Seal) -> Stateme
 
 
 def entry(row: Row, seal: Seal) -> FieldAttemptEntry:
-    """Return a row as its reader sees it."""
+    """Return the public record of a row."""
     opened, hidden = ATTEMPTS.opened(row, seal), row["raw"] is None
     shown = {"timestamp": opened.pop("at"), **opened, "raw": opened["raw"] or ""}
     return FieldAttemptEntry(**shown, hidden=hidden)

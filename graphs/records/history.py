@@ -1,4 +1,4 @@
-"""Turns and audit of a session, as their readers see them."""
+"""Public records of the turns and the audit of a session."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _SHOWN = [name for name in VersionInfo.__dataclass_fields__ if name in TURNS.col
 
 
 def version_info(row: Row, seal: Seal, journey_id: str | None) -> VersionInfo:
-    """Return a row of the ledger as its reader sees it."""
+    """Return the public record of a row of the ledger."""
     shown = {name: TURNS.value(row, name, seal) for name in _SHOWN}
     return VersionInfo(**shown, usage={name: row[name] for name in USAGE}, journey_id=journey_id)
 
 
 def audit_entry(row: Row, seal: Seal) -> AuditEntry:
-    """Return a row of the audit as its reader sees it."""
+    """Return the public record of a row of the audit."""
     return AuditEntry(**AUDIT.opened(row, seal))
 
 
 def transcript_of(versions: Iterable[VersionInfo]) -> list[TranscriptEntry]:
-    """Return all that was said, in order."""
+    """Return all messages, in order."""
     said = (
         (role, text, when, row.version)
         for row in versions
@@ -50,10 +50,10 @@ def audited_turns(
     checked: Iterable[CheckEntry],
     attempts: Iterable[FieldAttemptEntry],
 ) -> list[AuditedTurn]:
-    """Return the turns of a session, each with what is recorded of it.
+    """Return the turns of a session, each with its records.
 
-    What was recorded of a turn that was not kept, as under fail_fast, stands with the turn that
-    took its number; if none did yet, it is left out.
+    Records of a turn that was not committed (as under fail_fast) are shown with the turn that got
+    its number later; without such a turn they are omitted.
     """
     known = {turn.version: AuditedTurn(turn, [], []) for turn in turns}
     for event in events:

@@ -1,4 +1,4 @@
-"""Write a turn that is done: the head, the row of the ledger, and all records of the turn."""
+"""Rows of a complete turn: the head, the row of the ledger, and all records of the turn."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from nodes.state.context import apply_ops
 from nodes.state.session import PARTING, Position, Turn
 
 PRUNE_EVERY = 16
-"""Versions between two prunings: often enough to be cheap, seldom enough to be free."""
+"""Number of versions between two prunings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Scribe:
     keep: int
 
     def begun(self, turn: Turn, position: Position, checkpoint_id: str) -> list[Statement]:
-        """Return the statements that begin a session."""
+        """Return the statements that create a session."""
         at = now()
         row: Row = {
             "session_id": self.session_id,
@@ -60,7 +60,7 @@ class Scribe:
         head: Row,
         rolled_back_to: int | None = None,
     ) -> list[Statement]:
-        """Return the statements that move the head by one; they fail if another moved it first."""
+        """Return the statements that advance the head by one; they fail if it has moved."""
         at = now()
         row: Row = {
             "session": self.session_id,
@@ -138,11 +138,11 @@ class Scribe:
         return AUDIT.adding(rows, self.seal)
 
     def version(self, row: Row) -> VersionInfo:
-        """Return a row of the ledger as its reader sees it."""
+        """Return the public record of a row of the ledger."""
         return version_info(row, self.seal, self.spec.active_in(row["pathway_id"]))
 
     def history_of(self, name: str, rows: Iterable[Row]) -> list[FieldVersion]:
-        """Return every value that a context name had, from the operations in the ledger."""
+        """Return all values of a context name, from the operations in the ledger."""
         values: dict[int, Any] = {}
         history: list[FieldVersion] = []
         before: Any = None

@@ -1,4 +1,4 @@
-"""Pages of what is listed: each goes on by key where the one before ended, at the same cost."""
+"""Pages of lists: each continues by key after the previous one, at constant cost."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from journeys import ConfigurationError, InvalidCursorError, Page
 from nodes.json_data import stamp
 
 LIVE, EXPIRED = "", "expired"
-"""LIVE stands for every status but expired."""
+"""LIVE means every status except expired."""
 MOST = 1_000
-"""Most of a page."""
+"""Maximum size of a page."""
 _END_OF_TIME = "9999"
 _LONGEST = 2_000
 _LAST = 2**31
@@ -37,7 +37,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A session as it is listed; its status is that of this moment."""
+    """A session in a list, with its current status."""
 
     session_id: str
     journey_id: str
@@ -59,11 +59,11 @@ async def read_sessions(
     """Return sessions of these journeys, newest activity first.
 
     Args:
-        store: Where they are.
+        store: Their store.
         journeys: Ids of journeys.
         status: active, complete or expired; LIVE for all that have not expired.
-        after: Where the page before ended.
-        limit: Most sessions to return.
+        after: End of the previous page.
+        limit: Maximum number of sessions.
 
     Raises:
         StateError: The store failed.
@@ -81,10 +81,10 @@ async def read_sessions(
 
 
 def _bounds(journey: str, after: Place | None) -> Row:
-    """Say what comes after a place among one journey's sessions.
+    """Return the condition for one journey's sessions after a place.
 
-    Of sessions that were active at the very same time, those of the journeys before it were shown
-    already, and those of the journeys behind it were not.
+    Sessions with the same time of activity are ordered by journey: earlier journeys are on previous
+    pages, later ones are not.
     """
     if after is None:
         return {"before": _END_OF_TIME, "tie": "", "above": ""}
@@ -94,16 +94,16 @@ def _bounds(journey: str, after: Place | None) -> Row:
 
 
 def span_after(after: str | None, limit: int | None, head: int) -> tuple[Row, str | None]:
-    """Return the turns of a page, as statements take them, and where the next page begins.
+    """Return the range of turns of a page for statements, and the start of the next page.
 
     Args:
-        after: Where the page before ended; None for the first one.
-        limit: Most turns of a page; None for all that are left.
+        after: End of the previous page; None for the first one.
+        limit: Maximum number of turns; None for all.
         head: Number of the session's last turn.
 
     Raises:
-        ConfigurationError: The limit is no number of a page.
-        InvalidCursorError: `after` is none that a page gave.
+        ConfigurationError: The limit is not from 1 to 1000.
+        InvalidCursorError: `after` is not a cursor of a page.
     """
     low = statements.ALL_TURNS["low"] if after is None else number_of(after) - 1
     if limit is None or low + checked_limit(limit) >= head:
@@ -113,15 +113,15 @@ def span_after(after: str | None, limit: int | None, head: int) -> tuple[Row, st
 
 
 def paged(found: Sequence[_T], limit: int, cursor: Callable[[_T], str]) -> Page[_T]:
-    """Return a page of what was found, one more than asked for if there is another page."""
+    """Return a page of a result with one surplus row if there is another page."""
     return Page(found[:limit], cursor(found[limit - 1]) if len(found) > limit else None)
 
 
 def checked_limit(limit: Any) -> int:
-    """Return how many a page has at most.
+    """Return the checked limit of a page.
 
     Raises:
-        ConfigurationError: It is no number from 1 to 1000.
+        ConfigurationError: The limit is not from 1 to 1000.
     """
     if type(limit) is int and 1 <= limit <= MOST:
         return limit
@@ -147,7 +147,7 @@ def number_of(cursor: str) -> int:
     """Return the number that a page ended with.
 
     Raises:
-        InvalidCursorError: It is none of ours.
+        InvalidCursorError: The cursor is not one of ours.
     """
     [number] = _read(cursor, 1)
     if type(number) is not int or not 0 < number < _LAST or cursor_behind(number) != cursor:
@@ -159,7 +159,7 @@ def place_of(cursor: str) -> Place:
     """Return the place of a cursor.
 
     Raises:
-        InvalidCursorError: It is none of ours.
+        InvalidCursorError: The cursor is not one of ours.
     """
     place = Place(*_read(cursor, 3))
     # What does not come back as it was sent is no cursor of ours: other types, blanks, names.

@@ -1,1 +1,1 @@
-"""Sessions: the manager, one turn, and what callers give and get."""
+"""Sessions: the manager, one turn, input and response."""

@@ -1,4 +1,4 @@
-"""Look into a store from outside of any session: sessions, audits, escalations, strandings."""
+"""Read a store without a session: sessions, audits, escalations, effects of a new version."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from nodes.state.stack import Standing
 from nodes.turn.upgrade import misfits, safe_place
 
 LAST = 2**31 - 1
-"""No row has a higher number."""
+"""Upper bound of row numbers."""
 _AT_ONCE = 200
 
 
@@ -42,10 +42,10 @@ class Stranding:
 
     Attributes:
         session_id: The session.
-        gone: Ids of the pathways in which it stands or has paused, and that are gone: the present
-            one first.
-        goes_to: Where it would go on.
-        misfits: Names of fields whose values are of another type now.
+        gone: Ids of its current and paused pathways that do not exist any more, the current one
+            first.
+        goes_to: The pathway in which it would continue.
+        misfits: Names of fields with a new type.
     """
 
     session_id: str
@@ -55,14 +55,14 @@ class Stranding:
 
 
 async def strandings(spec: JourneySpec, config: JourneyConfig) -> AsyncIterator[Stranding]:
-    """Yield what a journey would do to each session of its own that is not over.
+    """Yield the effect of a journey on each of its live sessions.
 
     Args:
-        spec: The journey, in the version that shall be served.
-        config: Names the store, and the key of a sensitive journey.
+        spec: The journey, in the new version.
+        config: Settings with the store, and the key of a sensitive journey.
 
     Raises:
-        ConfigurationError: The store's address is none.
+        ConfigurationError: The address of the store is not valid.
         StateError: The store cannot be read, or was sealed with another key.
     """
     key = config.encryption_key if spec.sensitive else None
@@ -80,7 +80,7 @@ async def strandings(spec: JourneySpec, config: JourneyConfig) -> AsyncIterator[
 
 
 async def _state(store: Store, session_id: str) -> Mapping[str, Any] | None:
-    """Return the state of a session; None if it was deleted since it was listed."""
+    """Return the state of a session; None if it was deleted in the meantime."""
     head = await store.head(session_id)
     found = await store.saver.state_in(head) if head else None
     return found.checkpoint["channel_values"] if found else None
@@ -98,7 +98,7 @@ def _stranding(spec: JourneySpec, session_id: str, values: Mapping[str, Any]) ->
 
 @dataclass(frozen=True, slots=True)
 class SessionAudit:
-    """A session as it was recorded; `next` is where the turns go on, None behind the last."""
+    """The record of a session; `next` is the cursor of further turns, None after the last."""
 
     session_id: str
     journey_id: str
@@ -109,7 +109,7 @@ class SessionAudit:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """A check that somebody should look at; `number` is its place among all checks."""
+    """A check that a person should review; `number` is its place among all checks."""
 
     number: int
     check: CheckEntry
@@ -117,18 +117,18 @@ class Review:
 
 @dataclass(frozen=True, slots=True)
 class Numbered:
-    """A call for a person, and its place among all there were."""
+    """An escalation and its place among all escalations."""
 
     number: int
     entry: EscalationEntry
 
 
 class Found(NamedTuple):
-    """A session, and what is known of its database by the same query.
+    """A session, with data of its database from the same query.
 
     Attributes:
-        expires_at: When it is over unless a message comes.
-        epoch: Of the definitions.
+        expires_at: Time at which it expires without a further message.
+        epoch: Epoch of the definitions.
     """
 
     listed: Listed
@@ -142,9 +142,9 @@ _SHOWN = tuple(field.name for field in fields(Listed))
 class Directory:
     """The sessions of a store, also those of several journeys at once.
 
-    It uses the store as a session does, so that the store stays open until `close()`. Only what was
-    said is sealed, so that `audit` and `reviews` alone may need a key. Every method raises
-    `StateError` if the store fails.
+    It uses the store as a session does, so that the store stays open until `close()`. Only messages
+    are sealed, so only `audit` and `reviews` may need a key. Every method raises `StateError` if
+    the store fails.
     """
 
     def __init__(self, store: Store, key: bytes | None = None) -> None:
@@ -153,12 +153,12 @@ class Directory:
 
     @classmethod
     async def open(cls, config: JourneyConfig) -> Self:
-        """Open the store that a config names."""
+        """Open the store of a config."""
         store = await open_store(config.persistence, None, config.database_pool_size)
         return cls(store, config.encryption_key)
 
     async def find(self, session_id: str) -> Listed | None:
-        """Return a session, whatever its status; None if there is none of this id."""
+        """Return a session in any status; None if there is none with this id."""
         found = await self.found(session_id)
         return found.listed if found else None
 
@@ -185,25 +185,25 @@ class Directory:
 
         Args:
             journeys: Ids of journeys.
-            status: active, complete or expired; otherwise all that have not expired.
-            after: Where the page before ended.
-            limit: Most sessions to return.
+            status: active, complete or expired; default: all that have not expired.
+            after: End of the previous page.
+            limit: Maximum number of sessions.
         """
         return await read_sessions(self.store, journeys, status, after, limit)
 
     async def audit(
         self, session_id: str, limit: int | None = None, after: str | None = None
     ) -> SessionAudit | None:
-        """Return what is recorded of a session; None if there is none of this id.
+        """Return the record of a session; None if there is none with this id.
 
         Args:
             session_id: The session.
-            limit: Most turns, 1 to 1000; None: all.
-            after: `next` of the page before.
+            limit: Maximum number of turns, 1 to 1000; None: all.
+            after: `next` of the previous page.
 
         Raises:
-            InvalidCursorError: `after` is none that a page gave.
-            ConfigurationError: Its journey is sensitive, and there is no key.
+            InvalidCursorError: `after` is not a cursor of a page.
+            ConfigurationError: Its journey is sensitive, and no key is set.
         """
         head = await self.store.head(session_id)
         if head is None:
@@ -225,15 +225,15 @@ class Directory:
     async def reviews(
         self, journeys: Sequence[str] | None = None, *, before: int | None = None, limit: int = 50
     ) -> list[Review]:
-        """Return checks of replies that somebody should look at, newest first.
+        """Return checks that a person should review, newest first.
 
         Args:
-            journeys: Ids of journeys; None for all there are.
-            before: Number of the last one of the page before.
-            limit: Most of them.
+            journeys: Ids of journeys; None for all.
+            before: Number of the last entry of the previous page.
+            limit: Maximum number of entries.
 
         Raises:
-            ConfigurationError: A journey is sensitive, and there is no key.
+            ConfigurationError: A journey is sensitive, and no key is set.
         """
         if journeys is None:
             journeys = [row["journey_id"] for row in await self.store.read(checks.JOURNEYS)]
@@ -255,14 +255,13 @@ class Directory:
         before: int | None = None,
         limit: int = 50,
     ) -> list[Numbered]:
-        """Return calls for a person, newest first.
+        """Return escalations, newest first.
 
         Args:
-            journeys: Ids of journeys; None for all there are.
-            status: open, claimed, released or expired; otherwise those that wait for a person or
-                have one.
-            before: Number of the last one of the page before.
-            limit: Most of them.
+            journeys: Ids of journeys; None for all.
+            status: open, claimed, released or expired; default: open and claimed.
+            before: Number of the last entry of the previous page.
+            limit: Maximum number of entries.
         """
         last = LAST if before is None else before
         wanted = {"status_is": status, "now": stamp(now()), "before": last, "most": limit}
@@ -283,10 +282,10 @@ class Directory:
         return entry(rows[0]) if rows else None
 
     async def escalation(self, id_: str) -> EscalationCase | None:
-        """Return a call with all that the person is told; None if there is none of this id.
+        """Return an escalation with its payload; None if there is none with this id.
 
         Raises:
-            ConfigurationError: Its journey is sensitive, and there is no key.
+            ConfigurationError: Its journey is sensitive, and no key is set.
         """
         return await read_case(self.store, id_, self._key)
 
@@ -307,7 +306,7 @@ class Directory:
         return Courier(self.store, port, self._key)
 
     async def ready(self) -> None:
-        """Read from our own tables; returning says that the store answers and has them."""
+        """Read from our own tables; raise an error if the store does not respond or lacks them."""
         await self.page([""], limit=1)
 
     async def close(self) -> None:

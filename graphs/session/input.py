@@ -1,4 +1,4 @@
-"""Check and convert what callers give: messages, ids, locales, contexts, run configurations."""
+"""Check and convert input of callers: messages, ids, locales, contexts, run configurations."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from nodes.json_data import plain
 from nodes.state.context import Op, checked
 
 MAX_MESSAGE_BYTES = 16 * 1024
-"""Longest message, in bytes of UTF-8."""
+"""Maximum size of a message, in bytes of UTF-8."""
 
 _BROKEN = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\ud800-\\udfff]")
-"""Control characters but for tab and line ends, and halves of characters."""
+"""Control characters except tab and line ends, and halves of characters."""
 
 
 def read(message: Any) -> str:
     """Return a message that is text without broken or control characters.
 
     Raises:
-        InvalidMessageError: It is not text, or holds half a surrogate pair, NUL or another
-            control character; names the character and its place, never the text.
+        InvalidMessageError: It is not text, or contains half a surrogate pair, NUL or another
+            control character. The error has the character and its place, not the text.
     """
     if not isinstance(message, str):
         raise InvalidMessageError(f"A message must be text, not {type(message).__name__}.")
@@ -44,14 +44,14 @@ def read(message: Any) -> str:
     is_half = number >= 0xD800
     what = "half of a character, the lone surrogate" if is_half else "the control character"
     raise InvalidMessageError(
-        f"The message holds {what} U+{number:04X} at position {broken.start()}; send it without."
+        f"The message contains {what} U+{number:04X} at position {broken.start()}. Remove it."
     )
 
 
 def unanswerable(message: str) -> str | None:
-    """Return which fixed text answers a message that no pathway should see; None: it may go on.
+    """Return the name of the fixed reply for a message that no pathway gets, or None.
 
-    "empty" for one without anything visible, "too_long" for one of over 16 kB.
+    The name is "empty" without visible characters, and "too_long" over 16 kB.
     """
     if len(message) > MAX_MESSAGE_BYTES or len(message.encode("utf-8")) > MAX_MESSAGE_BYTES:
         return "too_long"
@@ -60,10 +60,10 @@ def unanswerable(message: str) -> str | None:
 
 
 def run_config_of(metadata: Any, tags: Any, callbacks: Any) -> RunnableConfig:
-    """Return what a caller gives the runs of one turn, as LangChain takes it.
+    """Return the caller's options for the runs of one turn, in LangChain's form.
 
     Raises:
-        ConfigurationError: One of them is of another kind than LangChain takes.
+        ConfigurationError: An option has a type that LangChain does not accept.
     """
     given: RunnableConfig = {}
     if metadata is not None:
@@ -99,8 +99,8 @@ def initial_ops(
 
     Raises:
         ConfigurationError: It is not a dict.
-        ContextMergeError: A value is not JSON; names the path to it.
-        ContextSizeExceededError: It is over the limit.
+        ContextMergeError: A value is not JSON; the error has its path.
+        ContextSizeExceededError: It exceeds the limit.
     """
     if initial is None:
         return []
@@ -118,10 +118,10 @@ def initial_ops(
 
 
 def checked_locale(locale: Any) -> Locale:
-    """Return the locale that a session brings.
+    """Return the checked locale of a session.
 
     Raises:
-        ConfigurationError: It is none.
+        ConfigurationError: It is not a `Locale`.
     """
     if locale is None or isinstance(locale, Locale):
         return locale or NOWHERE

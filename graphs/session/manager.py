@@ -1,4 +1,4 @@
-"""Run a session: start it, take its turns one at a time, keep it, take it back."""
+"""Run a session: start it, run its turns one at a time, restore it, roll it back."""
 
 from __future__ import annotations
 
@@ -95,20 +95,20 @@ _T = TypeVar("_T")
 _Calls = list[EscalationEntry]
 _Values = list[FieldVersion]
 MOST_NAME = 100
-"""Longest name of an operator, in characters."""
+"""Maximum length of an operator's name, in characters."""
 
 
 class PathwayManager:
     """Runs one session of a journey (REQ-PM-001).
 
-    Turns of a session are taken one at a time, in the order in which they came; each is committed
-    whole or not at all. Arguments are those of `Journey`, and besides `services`, which gives those
-    that a server keeps for all sessions of a journey. Everything that needs a session raises
-    `SessionNotStartedError` if the store has none, `SessionExpiredError` once it outlived its time
-    to live, and `StateError` if the store fails.
+    Turns of a session run one at a time, in the order of their messages. Each is committed as a
+    whole or not at all. The arguments are those of `Journey`, and `services`, which returns the
+    services that a server shares between all sessions of a journey. Everything that needs a session
+    raises `SessionNotStartedError` if the store has none, `SessionExpiredError` after its time to
+    live, and `StateError` if the store fails.
 
     Raises:
-        AgentNotRegisteredError: An agent is given that no pathway uses.
+        AgentNotRegisteredError: No pathway uses a given agent.
         ConfigurationError: The session id is not 1 to 200 printable characters.
     """
 
@@ -137,7 +137,7 @@ class PathwayManager:
         self._on_expire = on_expire
         self.on_commit: OnCommit | None = None
         self.on_escalation: Callable[[], None] | None = None
-        """Called once an escalation is committed; without it, the manager sends them on itself."""
+        """Callback after the commit of an escalation; without it, the manager sends them itself."""
         self._courier: Courier | None = None
         self._agents = agents or {}
         self._services: Services | None = None
@@ -150,7 +150,7 @@ class PathwayManager:
             self._check()
 
     def register_agent(self, agent_id: str, agent: Any) -> None:
-        """Give a name its agent; a second one replaces the first.
+        """Register the agent of a name; a second one replaces the first.
 
         Raises:
             AgentNotRegisteredError: No pathway uses that name; with did-you-mean.
@@ -165,7 +165,7 @@ class PathwayManager:
         return self._agents.get(agent_id)
 
     def hold(self, head: Row) -> None:
-        """Take the next turn from this row on: whoever calls has the session's turn already."""
+        """Start the next turn at this row; the caller holds the turn of the session."""
         self._held = head
 
     async def start_session(
@@ -174,21 +174,22 @@ class PathwayManager:
         *,
         locale: Locale | None = None,
     ) -> JourneySession:
-        """Begin the session at the entry pathway, as version 0.
+        """Start the session at the entry pathway, as version 0.
 
         Args:
             initial_context: First values of the context; plain JSON, copied.
-            locale: Where the user is at home; it is kept with the session, and each part of it
-                counts where the journey has none itself.
+            locale: Locale of the user, stored with the session. A part is used if the journey does
+                not set it itself.
 
         Raises:
-            ConfigurationError: The locale is no `Locale`.
+            ConfigurationError: The locale is not a `Locale`.
             JourneyDefinitionError: The journey has no pathways.
             AgentNotRegisteredError: Agents are missing; all are named.
-            SessionExistsError: The session is there already; nothing is changed.
-            SessionExpiredError: It is there, and over; delete() it to use its id again.
+            SessionExistsError: The session exists; nothing is changed.
+            SessionExpiredError: The session exists and has expired; delete() it to use its id
+                again.
             ContextSizeExceededError: The context is over its limit.
-            ContextMergeError: A value in it is not JSON; the path to it is named.
+            ContextMergeError: A value in it is not JSON; the error has its path.
         """
         if not self.spec.entry:
             raise JourneyDefinitionError([self.spec.why_abstract])
@@ -215,20 +216,20 @@ class PathwayManager:
     ) -> JourneyResponse:
         """Run one turn.
 
-        An empty message and one of over 16 kB are answered by a fixed text, and change nothing.
+        An empty message or one over 16 kB gets a fixed reply and changes nothing.
 
         Args:
-            message: What the user says.
-            metadata: Of LangChain's run configuration: a dict that all models, tools and agents of
-                the turn are run with, and that reaches callbacks. It is not stored.
+            message: The message of the user.
+            metadata: Metadata of LangChain's run configuration, a dict for all models, tools and
+                agents of the turn and for callbacks. It is not stored.
             tags: The same, a list of texts.
             callbacks: The same, a list of LangChain's callback handlers, as of a tracer.
 
         Raises:
-            InvalidMessageError: It is not text, or holds control or broken characters.
-            ConfigurationError: metadata, tags or callbacks are of another kind.
+            InvalidMessageError: It is not text, or contains control or broken characters.
+            ConfigurationError: metadata, tags or callbacks have a wrong type.
             AgentNotRegisteredError: Agents are missing; all are named.
-            JourneyError: Under fail_fast, whatever failed in a pathway.
+            JourneyError: Under fail_fast, the failure of a pathway.
         """
         given = run_config_of(metadata, tags, callbacks)
         return await self._answer(Given(read(message), run=given))
@@ -239,8 +240,8 @@ class PathwayManager:
         """Run one turn and yield its events; see `process_message` for the arguments.
 
         Tokens are provisional until `done`, which comes when the turn is committed. Closing the
-        iterator before that gives the turn up. What `process_message` would raise comes as an
-        event `error`, and is then raised.
+        iterator before that cancels the turn. An error of `process_message` comes as an event
+        `error`, and is then raised.
         """
         given = run_config_of(metadata, tags, callbacks)
 
@@ -252,22 +253,22 @@ class PathwayManager:
     async def resume(
         self, value: Any, *, metadata: Any = None, tags: Any = None, callbacks: Any = None
     ) -> JourneyResponse:
-        """Go on where an agent called LangGraph's `interrupt()`, which then returns the value.
+        """Continue where an agent called LangGraph's `interrupt()`, which then returns the value.
 
-        A message does the same with its text, unless all of it says that the user wants to stop or
-        to speak to a person; of several things that are asked it answers the first.
+        A message does the same with its text, unless the whole message asks to stop or for a
+        person. If several questions are open, a message answers the first.
 
         Args:
             value: The answer, JSON. A dict of the ids in `metadata["waiting"]` answers several.
-            metadata: As of `process_message`.
-            tags: As of `process_message`.
-            callbacks: As of `process_message`.
+            metadata: As for `process_message`.
+            tags: As for `process_message`.
+            callbacks: As for `process_message`.
 
         Raises:
-            NotWaitingError: No agent waits; or the value does not say which one it is for.
-            InvalidMessageError: It does not fit the `response_schema` of what is asked.
+            NotWaitingError: No agent waits, or the value does not name one of several questions.
+            InvalidMessageError: It does not match the `response_schema` of the question.
             ConfigurationError: It is not JSON.
-            JourneyError: Under fail_fast, whatever failed in a pathway; the session waits on.
+            JourneyError: Under fail_fast, the failure of a pathway; the session still waits.
         """
         given = run_config_of(metadata, tags, callbacks)
         return await self._answer(Given(None, value, given))
@@ -275,18 +276,18 @@ class PathwayManager:
     def stream_resume(
         self, value: Any, *, metadata: Any = None, tags: Any = None, callbacks: Any = None
     ) -> AsyncIterator[JourneyEvent]:
-        """Go on as `resume` does, and yield the events of the turn."""
+        """Continue as `resume` does, and yield the events of the turn."""
         given = run_config_of(metadata, tags, callbacks)
         return events_of(lambda tell: self._answer(Given(None, value, given, tell)))
 
     async def restore(self, agents: Mapping[str, Any] | None = None) -> JourneySession:
-        """Take up the session where it stands, in any process.
+        """Restore the session in any process.
 
         Args:
-            agents: All agents of the journey; without them the first message asks for them.
+            agents: All agents of the journey; without them the first message raises an error.
 
         Raises:
-            AgentNotRegisteredError: `agents` leaves names without an agent, or has one too many.
+            AgentNotRegisteredError: `agents` lacks a name, or has an unknown one.
         """
         for name, agent in (agents or {}).items():
             self.register_agent(name, agent)
@@ -300,14 +301,14 @@ class PathwayManager:
         return session_of(head, await session.values(head))
 
     async def restore_session(self, session_id: str | None = None) -> JourneySession | None:
-        """Take up a session by its id (default: this manager's); None if it is not there."""
+        """Restore a session by its id (default: this manager's); None if it does not exist."""
         if session_id is not None and session_id != self.session_id:
             await self.close()
             self.session_id = checked_id(session_id)
         return await self.get_session_state()
 
     async def get_session_state(self) -> JourneySession | None:
-        """Return where the session stands; None before it is started."""
+        """Return the state of the session; None before it is started."""
         try:
             return await self.restore()
         except SessionNotStartedError:
@@ -318,12 +319,12 @@ class PathwayManager:
         return (await self.restore()).accumulated_context
 
     async def session_context(self) -> SessionContext:
-        """Return the context, and with it where the session stands and since when."""
+        """Return the context with the position and the times of the session."""
         session, head = await self._known()
         return await session.context(head)
 
     async def rollback(self, version: int) -> JourneySession:
-        """Make a new version whose state equals that of an older one; what came between stays.
+        """Create a new version with the state of an older one; the versions between remain.
 
         Raises:
             VersionNotFoundError: There is no such version, or its state was pruned.
@@ -338,12 +339,12 @@ class PathwayManager:
         """Return the ids of this journey's sessions in the store, newest activity first.
 
         Args:
-            limit: Most of them, 1 to 1000.
-            after: `next` of the page before; None for the first page.
+            limit: Maximum number, 1 to 1000.
+            after: `next` of the previous page; None for the first page.
 
         Raises:
-            ConfigurationError: The limit is another number.
-            InvalidCursorError: `after` is none that a page gave.
+            ConfigurationError: The limit is not from 1 to 1000.
+            InvalidCursorError: `after` is not a cursor of a page.
         """
         most, place = checked_limit(limit), None if after is None else place_of(after)
         store = (await self._session()).store
@@ -358,11 +359,11 @@ class PathwayManager:
 
         Args:
             limit: Most of them, 1 to 1000; None: all.
-            after: `next` of the page before; None for the first page.
+            after: `next` of the previous page; None for the first page.
 
         Raises:
-            ConfigurationError: The limit is another number.
-            InvalidCursorError: `after` is none that a page gave.
+            ConfigurationError: The limit is not from 1 to 1000.
+            InvalidCursorError: `after` is not a cursor of a page.
         """
         rows, _, more = await self._rows(TURNS, limit, after)
         scribe = (await self._session()).scribe
@@ -371,7 +372,7 @@ class PathwayManager:
     async def transcript(
         self, limit: int | None = None, after: str | None = None
     ) -> Page[TranscriptEntry]:
-        """Return what was said in so many turns, oldest first, also what a rollback took back.
+        """Return the messages of these turns, oldest first, including those before a rollback.
 
         The arguments are those of `versions`.
         """
@@ -379,23 +380,23 @@ class PathwayManager:
         return Page(transcript_of(page), page.next)
 
     async def context_history(self, name: str) -> _Values:
-        """Return every value that a context name has had, oldest first; None where it was gone."""
+        """Return all values of a context name, oldest first; None where it was removed."""
         rows, _, _ = await self._rows(TURNS, None, None)
         return (await self._session()).scribe.history_of(name, rows)
 
     async def audit(self, limit: int | None = None, after: str | None = None) -> Page[AuditEntry]:
-        """Return the audit of so many turns, oldest first; the arguments are as of `versions`."""
+        """Return the audit of a number of turns, oldest first; arguments as for `versions`."""
         await self._late.written()
         rows, seal, more = await self._rows(AUDIT, limit, after)
         return Page((audit_entry(row, seal) for row in rows), more)
 
     async def checks(self, limit: int | None = None, after: str | None = None) -> Page[CheckEntry]:
-        """Return how replies of so many turns were checked; the arguments are as of `versions`."""
+        """Return the reply checks of a number of turns; arguments as for `versions`."""
         rows, seal, more = await self._rows(CHECKS, limit, after)
         return Page((check_entry(row, seal) for row in rows), more)
 
     async def fields(self) -> FormView:
-        """Return what the session has collected, and what it asks for, as it stands now."""
+        """Return the current fields of the session and the open question."""
         session, head = await self._known()
         values = await session.values(head)
         return form_view(session.spec, self.session_id, values)
@@ -403,17 +404,17 @@ class PathwayManager:
     async def attempts(
         self, name: str | None = None, limit: int | None = None, after: str | None = None
     ) -> Page[FieldAttemptEntry]:
-        """Return the attempts at a field, oldest first, also what a rollback took back.
+        """Return the attempts at a field, oldest first, including those before a rollback.
 
         Args:
-            name: Name of the field; None: of all of them.
-            limit: Most turns that they are of, as of `versions`.
-            after: As of `versions`.
+            name: Name of the field; None: all fields.
+            limit: Maximum number of turns, as for `versions`.
+            after: As for `versions`.
 
         Raises:
             InvalidCursorError: As of `versions`.
-            FieldNotFoundError: The journey collects no field of that name, and never did in this
-                session.
+            FieldNotFoundError: The journey has no field with that name, and had none earlier in
+                this session.
         """
         rows, seal, more = await self._rows(ATTEMPTS, limit, after)
         wanted = [row for row in rows if name in (None, row["field"])]
@@ -424,56 +425,55 @@ class PathwayManager:
         return Page((attempt_entry(row, seal) for row in wanted), more)
 
     async def claim(self, by: str, escalation: str | None = None) -> JourneySession:
-        """Take the conversation, so that nobody else does; again by the same person, a no-op.
+        """Claim the conversation for one operator; a repeated claim by the same one does nothing.
 
         Args:
-            by: Who acts: 1 to 100 printable characters.
-            escalation: Id of the call that is meant; default: the one at hand.
+            by: Name of the operator: 1 to 100 printable characters.
+            escalation: Id of the escalation; default: the current one.
         """
         return await self._act(OperatorAct(act="claim", by=by, text=""), escalation)
 
     async def operator_says(
         self, text: str, by: str, escalation: str | None = None
     ) -> JourneySession:
-        """Say something to the user, and take the conversation if nobody has it yet.
+        """Send a text to the user; this claims a conversation that is not claimed yet.
 
         Raises:
-            InvalidMessageError: The text is empty, over 16 kB, or holds control characters.
+            InvalidMessageError: The text is empty, over 16 kB, or contains control characters.
         """
         act = OperatorAct(act="say", by=by, text=read_words(text))
         return await self._act(act, escalation)
 
     async def release(self, by: str, escalation: str | None = None) -> JourneySession:
-        """Give the conversation back to the assistant, which goes on where it was paused.
+        """Give the conversation back to the assistant, which continues where it was paused.
 
-        Whoever has it, anybody may give it back: an operator who has gone home cannot.
+        Any operator can do this, because the one who claimed it may be away.
         """
         return await self._act(OperatorAct(act="release", by=by, text=""), escalation)
 
     async def escalations(self) -> _Calls:
-        """Return every call for a person in this session, oldest first."""
+        """Return every escalation of this session, oldest first."""
         session, _ = await self._known()
         rows = await session.store.read(OF_SESSION, session=self.session_id)
         return [entry(row) for row in rows]
 
     async def escalation(self) -> EscalationCase | None:
-        """Return the last call for a person with all that they are told; None if there is none."""
+        """Return the last escalation with its payload; None if there is none."""
         session, _ = await self._known()
         calls = await self.escalations()
         key = self.config.encryption_key
         return await read_case(session.store, calls[-1].id, key) if calls else None
 
     async def delete(self) -> None:
-        """Remove the session, its history and its audit for good; a turn that runs is refused."""
+        """Delete the session with its history and its audit; refused while a turn runs."""
         session = await self._session()
         await session.head()
         await session.forget(self.session_id)
 
     async def close(self) -> None:
-        """Let go of the store; the session stays in it.
+        """Close the store; the session stays in it.
 
-        A reply that a model judges after it was sent is judged first; if this is cancelled, that is
-        left to the next turn.
+        A pending check of a sent reply is done first; if this is cancelled, the next turn does it.
         """
         try:
             if self._judging:
@@ -483,7 +483,7 @@ class PathwayManager:
 
     @property
     def is_judging(self) -> bool:
-        """Whether a reply that was sent is still to be judged."""
+        """Return whether the check of a sent reply is pending."""
         return bool(self._judging)
 
     async def _let_go(self) -> None:
@@ -502,14 +502,14 @@ class PathwayManager:
     async def _rows(
         self, records: Records, limit: int | None, after: str | None
     ) -> tuple[Sequence[Row], Seal, str | None]:
-        """Return rows of a page of turns, what opens them, and where the next page begins."""
+        """Return rows of a page of turns, their seal, and the start of the next page."""
         session, head = await self._known()
         span, more = span_after(after, limit, head["version"])
         rows = await session.store.read(records.of_turns, session=self.session_id, **span)
         return rows, session.scribe.seal, more
 
     def _sent_on(self, session: Session, response: JourneyResponse) -> None:
-        """See to it that a call which the turn made is sent on; that is not waited for."""
+        """Start the delivery of the turn's escalation, without waiting for it."""
         if WITH_PERSON in response.metadata["flags"]:
             return
         if self.on_escalation:
@@ -525,7 +525,7 @@ class PathwayManager:
             await courier.end()
 
     async def _act(self, act: OperatorAct, escalation: str | None) -> JourneySession:
-        """Commit what an operator does as a turn of its own."""
+        """Commit the act of an operator as its own turn."""
         _check_name(act["by"])
 
         async def acted(session: Session, head: Row) -> JourneySession:
@@ -594,7 +594,7 @@ class PathwayManager:
             raise
 
     async def _known(self) -> tuple[Session, Row]:
-        """Open the session, which must be in the store and not over; a turn may be running."""
+        """Open the session, which must exist and be live; a turn may be running."""
         session = await self._session()
         head = await session.head()
         if is_over(head):
@@ -604,7 +604,7 @@ class PathwayManager:
     async def _in_turn(self, act: Callable[[Session, Row], Awaitable[_T]]) -> _T:
         """Wait for the session's turn, and do something in it with its head.
 
-        Where replies are judged after they are sent, the last one is judged by then.
+        If replies are checked after they are sent, the last one is checked before.
         """
         session = await self._session()
         held, self._held = self._held, None
@@ -618,7 +618,7 @@ class PathwayManager:
         return await refuse(session, head, self._on_expire)
 
     def _check(self) -> None:
-        """Refuse a model, tools and agents that the journey cannot work with."""
+        """Refuse a model, tools or agents that are not valid for the journey."""
         check_model(self._model, self.config, self.spec)
         self._tools = dict(self._tools)
         check_tools(self.spec, self._tools)
@@ -648,15 +648,15 @@ class PathwayManager:
 
 
 def read_words(text: Any) -> str:
-    """Return what an operator says, as a user's message is read, but not empty.
+    """Return the checked text of an operator, with the rules of a user's message, and not empty.
 
     Raises:
-        InvalidMessageError: It is empty, over 16 kB, or holds control characters.
+        InvalidMessageError: It is empty, over 16 kB, or contains control characters.
     """
     words = read(text)
     if fixed := unanswerable(words):
         what = "empty" if fixed == "empty" else f"over {MAX_MESSAGE_BYTES} bytes"
-        raise InvalidMessageError(f"What an operator says may not be {what}.")
+        raise InvalidMessageError(f"The text of an operator must not be {what}.")
     return words
 
 
@@ -668,11 +668,11 @@ def _turn_of(head: Row, act: OperatorAct) -> Any:
 def _held(takeover: Takeover | None, act: OperatorAct, escalation: str | None) -> Takeover:
     if takeover is None or escalation not in (None, takeover["id"]):
         raise TakeoverError(
-            "The assistant has this conversation: nobody was called into it, or it was released."
+            "The assistant has this conversation: it has no escalation, or it was released."
         )
     if act["act"] != "release" and takeover["by"] not in (None, act["by"]):
         raise TakeoverError(
-            "Somebody else has this conversation. Release it first, then it can be taken again."
+            "Another operator has this conversation. Release it first, then claim it."
         )
     return takeover
 

@@ -1,6 +1,6 @@
-"""Responses, sessions and forms as their callers see them.
+"""Public results: responses, sessions and forms.
 
-The values are those of one run or of one load, and nobody else's: they are handed on as they are.
+The values belong to one run or one load, so they are returned without a copy.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from nodes.state.session import PARTING, Completed, Position, Turn
 
 
 def response_of(services: Services, values: Mapping[str, Any]) -> JourneyResponse:
-    """Return the response of the turn that these values of the state are from."""
+    """Return the response of a turn from the values of its state."""
     position, turn = values["position"], values["turn"]
     fired = turn["transition"]
     return JourneyResponse(
@@ -52,7 +52,7 @@ def response_of(services: Services, values: Mapping[str, Any]) -> JourneyRespons
 def _journey(
     spec: JourneySpec, position: Position, completed: Completed | None = None
 ) -> dict[str, Any]:
-    """Return which journey is active, and in a concierge which one this turn completed."""
+    """Return the active journey, and in a concierge the journey that this turn completed."""
     if not spec.parts:
         return {"journey_id": spec.id}
     return {
@@ -92,13 +92,13 @@ def _metadata(services: Services, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _guidelines(turn: Turn) -> list[str]:
-    """Return the ids of the guidelines that counted in a turn."""
+    """Return the ids of the guidelines that applied in a turn."""
     held = turn.get("guidelines")
     return [guided["id"] for guided in counting(turn, held)] if held else []
 
 
 def waiting_in(turn: Turn) -> list[dict[str, Any]]:
-    """Return what agents ask, where a turn waits for the answer."""
+    """Return the open questions of agents in a waiting turn."""
     waiting = turn.get("waiting")
     return [dict(ask) for ask in waiting["asks"]] if waiting else []
 
@@ -114,7 +114,7 @@ def unmoved(
 
 
 def session_of(head: Mapping[str, Any], values: Mapping[str, Any]) -> JourneySession:
-    """Return where a session stands."""
+    """Return the public state of a session."""
     position = values["position"]
     return JourneySession(
         session_id=head["session_id"],
@@ -135,14 +135,14 @@ def session_of(head: Mapping[str, Any], values: Mapping[str, Any]) -> JourneySes
 
 
 def has_ended(spec: JourneySpec, head: Mapping[str, Any], response: JourneyResponse) -> bool:
-    """Say whether the journey ended in this turn, perhaps anew."""
+    """Return whether the journey ended in this turn, for the first time or again."""
     at = response.pathway_id
     again = at in response.metadata["ran"] and not spec.pathways[at].is_detour
     return response.is_journey_complete and (head["status"] != "complete" or again)
 
 
 def form_view(spec: JourneySpec, session_id: str, values: Mapping[str, Any]) -> FormView:
-    """Return what a session has collected, from the values of its state."""
+    """Return the public form of a session from the values of its state."""
     position = values["position"]
     # A session that an older version began may stand where this version has no pathway.
     is_known = position["pathway"] in spec.pathways
@@ -171,11 +171,11 @@ class _Reader:
         self._context: Mapping[str, Any] = values.get("context", {})
 
     def sheet(self, pathway: PathwaySpec) -> Sheet:
-        """Return the form of a pathway as it stands."""
+        """Return the current form of a pathway."""
         return Sheet(pathway, self._attempts, self._context, self.dialogue)
 
     def state(self, field: Field, owner: PathwaySpec) -> FieldState:
-        """Return a field as it stands."""
+        """Return the current state of a field."""
         attempts = self._attempts.get(field.name, [])
         last, hidden = settled(attempts), field.name in self._secret
         return FieldState(
@@ -210,13 +210,13 @@ class _Reader:
 
 
 def _current(asked: Asked | None, sheet: Sheet | None) -> str | None:
-    """Return the field that is asked for, or is asked for as soon as the talk is back here."""
+    """Return the field of the next question, now or after the return to this pathway."""
     wanted = asked if asked and asked["kind"] == "field" else sheet and sheet.asked()
     return wanted["about"] if wanted and wanted["kind"] == "field" else None
 
 
 def _fields(spec: JourneySpec, here: PathwaySpec | None) -> Iterator[tuple[Field, PathwaySpec]]:
-    """Yield every field of a journey once, with its pathway: those of the present one first."""
+    """Yield every field of a journey once, with its pathway: those of the current one first."""
     seen: set[str] = set()
     for pathway in [*([here] if here else []), *spec.pathways.values()]:
         for field in pathway.form.fields if pathway.form else ():

@@ -46,14 +46,14 @@ class SessionContext:
     """The runtime context of a session at one version (flow control, context management).
 
     Attributes:
-        call_id: The text under that name in the context; None where there is none.
+        call_id: The context value of this name, as text; None if there is none.
         customer_id: The same.
-        journey_id: Of the journey that is active; in a concierge one of several, or None.
-        current_state: Id of the pathway where the session stands.
+        journey_id: Id of the active journey; in a concierge one of several, or None.
+        current_state: Id of the current pathway.
         variables: The context.
-        started_at: When the session began, ISO 8601 in UTC.
-        activated_at: When the active journey did.
-        version: Of the session.
+        started_at: Start of the session, ISO 8601 in UTC.
+        activated_at: Start of the active journey.
+        version: Version of the session.
     """
 
     session_id: str
@@ -68,7 +68,7 @@ class SessionContext:
 
 
 OnCommit = Callable[[SessionContext], None]
-"""Told of a session that is not sensitive once a version of it is committed; must not wait."""
+"""Callback after the commit of a version of a session that is not sensitive; it must not wait."""
 
 
 def context_of(
@@ -78,8 +78,8 @@ def context_of(
 
     Args:
         spec: Its journey.
-        head: Its row, of whichever version.
-        version: That of the values.
+        head: Its row, of any version.
+        version: Version of the values.
         values: Its state.
     """
     position, variables = values["position"], values.get("context", {})
@@ -128,7 +128,7 @@ class Session:
 
         Raises:
             SessionNotStartedError: There is none.
-            StateError: It belongs to another journey, or to no version that is there.
+            StateError: It belongs to another journey, or its version is missing.
         """
         if head is None:
             raise SessionNotStartedError(
@@ -137,7 +137,7 @@ class Session:
             )
         if head["checkpoint_id"] is None and head["status"] != "expired":
             raise StateError(
-                f"Session '{self.session_id}' stands at version {head['version']}, which is not in "
+                f"Session '{self.session_id}' is at version {head['version']}, which is not in "
                 "its ledger: rows of the store were removed."
             )
         if head["journey_id"] != self.spec.id:
@@ -148,22 +148,22 @@ class Session:
         return head
 
     async def values(self, row: Row) -> Mapping[str, Any]:
-        """Return the values of the state of a version, by its row or as the head by the session's.
+        """Return the state of a version by its row, or of the head by the session's row.
 
         Raises:
-            VersionNotFoundError: The state is not there any more.
+            VersionNotFoundError: The state does not exist any more.
         """
         found = await self.saver.state_in(row)
         if found is None:
             raise VersionNotFoundError(
                 f"The state of version {row['version']} of session '{self.session_id}' is not in "
-                "its saver: it was pruned, or another saver was handed in."
+                "its saver: it was pruned, or another saver was given."
             )
         values: Mapping[str, Any] = found.checkpoint["channel_values"]
         return values
 
     def run_config(self, checkpoint_id: str, commit: Commit) -> Any:
-        """Return LangGraph's configuration: from an explicit checkpoint, never from the latest."""
+        """Return LangGraph's configuration with an explicit checkpoint, never the latest."""
         place = {
             "thread_id": self.session_id,
             "checkpoint_ns": "",
@@ -175,7 +175,7 @@ class Session:
         }
 
     def beginning(self, ops: list[Op]) -> Any:
-        """Return the configuration of the run that begins the session.
+        """Return the configuration of the first run of the session.
 
         The first context may be large: the ledger has its operations, and the state its values.
         """
@@ -194,7 +194,7 @@ class Session:
 
         Args:
             head: The session's row.
-            goes_on: A run that waited, with which the turn goes on.
+            goes_on: A waiting run that the turn resumes.
         """
 
         def statements_of(turn: Turn, position: Position, checkpoint: str) -> list[Statement]:
@@ -208,7 +208,7 @@ class Session:
         return self.run_config(goes_on.id if goes_on else head["checkpoint_id"], commit)
 
     async def context(self, head: Row) -> SessionContext:
-        """Return what the session knew at its head."""
+        """Return the context of the session at its head."""
         values = await self.values(head)
         return context_of(self.spec, head, head["version"], values)
 
@@ -217,9 +217,9 @@ class Session:
             self.on_commit(context_of(self.spec, head, version, values))
 
     async def rolled_back(self, head: Row, version: Any) -> tuple[Row, Mapping[str, Any]]:
-        """Move the head to the state of an older version; return both, without another look.
+        """Move the head to the state of an older version, and return both.
 
-        By then another process may have moved on.
+        They are not read again, because another process may change the session in the meantime.
 
         Raises:
             VersionNotFoundError: There is no such version, or its state was pruned.
@@ -253,11 +253,11 @@ class Session:
         return {**head, **moved}, values
 
     async def audited(self, turn: int, *events: Mapping[str, Any]) -> None:
-        """Write audit events that no turn carries."""
+        """Write audit events that belong to no turn."""
         await self.store.write(self.scribe.audited(turn, events))
 
     async def forget(self, session_id: str, *, expired_at: str | None = None) -> None:
-        """Remove a session; one that is over by a time leaves a tombstone, which says so."""
+        """Delete a session; an expired one leaves a tombstone."""
         await self.store.forget(session_id, expired_at=expired_at)
         if self.saver is not self.store.saver:
             await self.saver.adelete_thread(session_id)
@@ -266,8 +266,7 @@ class Session:
 def already_there(session_id: str) -> SessionExistsError:
     """Return the error for a second start of a session."""
     return SessionExistsError(
-        f"Session '{session_id}' is there already. Continue it with restore(), or delete() it "
-        "first."
+        f"Session '{session_id}' exists. Continue it with restore(), or delete() it first."
     )
 
 
@@ -281,7 +280,8 @@ async def open_session(
     """Open a session's store and compile its journey, each once.
 
     Raises:
-        ConfigurationError: The journey is sensitive, and there is no key or the saver has none.
+        ConfigurationError: The journey is sensitive, and no key is set or the saver does not
+            encrypt.
         StateError: The store cannot be opened.
     """
     if spec.sensitive and config.encryption_key is None:
@@ -290,8 +290,8 @@ async def open_session(
         )
     if spec.sensitive and saver and not isinstance(saver.serde, EncryptedSerializer):
         raise ConfigurationError(
-            f"{spec.name} is marked __sensitive__, and the saver handed in does not encrypt. "
-            "Give it an EncryptedSerializer, or leave it out."
+            f"{spec.name} is marked __sensitive__, and the given saver does not encrypt. Give "
+            f"it an EncryptedSerializer, or omit it."
         )
     key = config.encryption_key if spec.sensitive else None
     store = await open_store(config.persistence, key, config.database_pool_size)
@@ -329,18 +329,18 @@ def _retrying(config: JourneyConfig) -> tuple[Any, ...]:
 
 
 SWEEP = 20
-"""Most expired sessions that one start cleans up."""
+"""Maximum number of expired sessions that one start cleans up."""
 
 Callback = Callable[[Any], Any]
 
 
 def is_over(head: Row) -> bool:
-    """Say whether a session outlived its time to live."""
+    """Return whether a session has expired."""
     return bool(head["status"] == "expired" or head["expires_at"] < stamp(now()))
 
 
 async def refuse(session: Session, head: Row, on_expire: Callback | None) -> NoReturn:
-    """Clean up a session that is over, and refuse to go on with it.
+    """Clean up an expired session and raise the error.
 
     Raises:
         SessionExpiredError: Always.
@@ -354,7 +354,7 @@ async def refuse(session: Session, head: Row, on_expire: Callback | None) -> NoR
 
 
 async def sweep(session: Session, on_expire: Callback | None) -> None:
-    """Clean up some of the journey's sessions that have expired meanwhile, oldest first."""
+    """Clean up some expired sessions of the journey, oldest first."""
     # What cannot be cleaned up now is left to the next one: this session has begun.
     with contextlib.suppress(StateError):
         found = await session.store.read(
@@ -365,7 +365,7 @@ async def sweep(session: Session, on_expire: Callback | None) -> None:
 
 
 async def _expire(session: Session, row: Row, on_expire: Callback | None) -> None:
-    """Remove what a session kept; its row stays, so that it is never taken for a fresh one."""
+    """Delete the data of a session; its row stays, so that its id does not look new."""
     with contextlib.suppress(LostRace):
         await session.forget(row["session_id"], expired_at=stamp(now()))
         await call_back(session, row["version"], on_expire, row["session_id"])
@@ -374,7 +374,7 @@ async def _expire(session: Session, row: Row, on_expire: Callback | None) -> Non
 async def call_back(
     session: Session, version: int, callback: Callback | None, argument: Any
 ) -> None:
-    """Call back; what a callback raises is audited, for what it is told of stands."""
+    """Call a callback; an error in it is audited, because its event is already committed."""
     try:
         with contained():
             result = callback(argument) if callback else None
@@ -393,13 +393,13 @@ _reporting: ContextVar[_Report | None] = ContextVar("late results of the turn", 
 
 
 def overdue(agent: str) -> Callable[[], None]:
-    """Return what reports the end of an agent's thread to the turn that goes on without it."""
+    """Return the callback for the end of an agent's thread that its turn did not wait for."""
     report = _reporting.get()
     return lambda: report(agent) if report else None
 
 
 class LateResults:
-    """Audits each thread that ends after its turn, for as long as the session is open."""
+    """Audits each thread that ends after its turn, while the session is open."""
 
     def __init__(self) -> None:
         self._opened = object()
@@ -421,11 +421,11 @@ class LateResults:
         _reporting.reset(taking)
 
     async def written(self) -> None:
-        """Wait for what is being written; that the store could not take it is no error here."""
+        """Wait for pending writes; a failure of the store is ignored here."""
         reports, self._reports = self._reports, set()
         await asyncio.gather(*reports, return_exceptions=True)
 
     async def end(self) -> None:
-        """Write what has been reported, and report no more."""
+        """Write the reports so far, and stop."""
         self._opened = object()
         await self.written()

@@ -1,4 +1,4 @@
-"""Take one turn of a session: run the graph, which commits it; or record that it failed."""
+"""Run one turn of a session: run the graph, which commits it, or record the failure."""
 
 from __future__ import annotations
 
@@ -75,11 +75,11 @@ BYPASSED = "journey_bypassed"
 
 
 class TurnOverdue(RuntimeError):
-    """A turn took longer than a turn may."""
+    """A turn exceeded its timeout."""
 
 
 OVERDUE = (TurnOverdue, NodeTimeoutError)
-"""Raised where a turn, a pathway or an agent took longer than it may."""
+"""A turn, a pathway or an agent exceeded its timeout."""
 PATHWAY_FAILURES = (
     TurnOverdue,
     PathwayExecutionError,
@@ -96,10 +96,9 @@ PATHWAY_FAILURES = (
 
 
 def fails_the_turn(error: Exception, *, fails_fast: bool) -> bool:
-    """Say whether an error is a turn's, which is answered all the same, and not the store's.
+    """Return whether an error fails the turn (which still gets a reply), not the store.
 
-    A fault of the runtime itself is a failed turn as well, for whoever talks to it; but to a caller
-    who wants failures raised it is shown as it is.
+    A fault of the runtime also fails the turn; under fail_fast it is raised unchanged.
     """
     if isinstance(error, PATHWAY_FAILURES):
         return True
@@ -107,7 +106,7 @@ def fails_the_turn(error: Exception, *, fails_fast: bool) -> bool:
 
 
 def failure_of(error: Exception, running: Running) -> JourneyError:
-    """Return what failed a turn as one of our errors, with the pathway and agent that ran."""
+    """Return the failure of a turn as one of our errors, with its pathway and agent."""
     if isinstance(error, JourneyError):
         return error
     if isinstance(error, NodeTimeoutError):
@@ -115,12 +114,12 @@ def failure_of(error: Exception, running: Running) -> JourneyError:
     if isinstance(error, TurnOverdue):
         return _at(running.working(), str(error))
     if isinstance(error, NodeCancelledError):
-        return _at(running.working(), "it was cancelled from within")
+        return _at(running.working(), "it cancelled itself")
     return _at(running.working(), f"the turn did not end: {words_of(error)}")
 
 
 def _overdue(error: NodeTimeoutError, running: Running) -> PathwayExecutionError:
-    """Return the end of an agent's time, or of the time of a pathway with all of its agents."""
+    """Return the error for the timeout of an agent, or of a whole pathway."""
     late = running.working(str(error.node), overdue=True)
     if not late[1]:  # the pathway as a whole is late, perhaps by an agent of it
         late = running.working(overdue=True)
@@ -134,7 +133,7 @@ def _at(working: tuple[str, Sequence[str]], reason: str) -> PathwayExecutionErro
 
 
 def faults_in(error: Exception) -> str:
-    """Return what is wrong with an answer: where and what, and never what was given."""
+    """Return the faults of an answer: place and text, without the value."""
     if not isinstance(error, ValidationError):
         return type(error).__name__
     faults = error.errors(include_url=False, include_context=False, include_input=False)
@@ -150,7 +149,7 @@ def failure_event(pathway: str, failure: JourneyError) -> dict[str, Any]:
 
 
 def degraded(turn: Turn, reply: str, pathway: str, failure: JourneyError) -> Turn:
-    """Return the record of a turn that failed: message, answer and audit, and no move."""
+    """Return the record of a failed turn: message, reply and audit, without a move."""
     return {
         **turn,
         "kind": "failure",
@@ -163,7 +162,7 @@ def degraded(turn: Turn, reply: str, pathway: str, failure: JourneyError) -> Tur
 
 Tell = Callable[[JourneyEvent], None]
 CORRECTION = "correction"
-"""Key of the text that the next reply begins with, in a session's row as a turn is given it."""
+"""Key of the text before the next reply, in the row of a session."""
 
 
 @contextmanager
@@ -182,9 +181,9 @@ _GIVEN_NOTHING = nullcontext()
 
 @dataclass(slots=True)
 class Audience:
-    """The listener of a turn, if there is one; knows whether something was said already.
+    """The optional listener of a turn; it records whether any text was sent.
 
-    `first` is said before all else, once anything is said.
+    `first` is sent before the first text.
     """
 
     tell: Tell | None
@@ -192,7 +191,7 @@ class Audience:
     first: str = ""
 
     def __call__(self, event: JourneyEvent) -> None:
-        """Pass an event on; with the first words, what is said before them."""
+        """Send an event; before the first text, send `first`."""
         if self.tell:
             if event.type == "token" and not self.heard:
                 self.heard = True
@@ -201,7 +200,7 @@ class Audience:
             self.tell(event)
 
     def say(self, text: str) -> None:
-        """Say what the runtime says in its own voice, parted from what was said before."""
+        """Send a text of the runtime, separated from the text before."""
         if self.first:
             text = text.removeprefix(self.first + PARTING)
         self(JourneyEvent("token", {"text": PARTING + text if self.heard else text}))
@@ -210,10 +209,10 @@ class Audience:
 async def begin(session: Session, services: Services, ops: list[Op], locale: Locale) -> None:
     """Write version 0: the entry pathway, with these operations on an empty context.
 
-    Its reply is what the assistant says first, if it does. The locale is the session's own.
+    Its reply is the greeting of the assistant, if there is one. The locale is the session's.
 
     Raises:
-        SessionExistsError: Another process began the session first.
+        SessionExistsError: Another process started the session first.
     """
     turn = new_turn(0, kind="start")
     if locale != NOWHERE:
@@ -229,10 +228,10 @@ class Given:
     """Input of one turn.
 
     Attributes:
-        text: The message; None where an answer alone is given.
-        value: The answer to what an agent asked, where there is no message.
-        run: Metadata, tags and callbacks of the caller, for all that the turn runs.
-        tell: Takes the events of the turn as they come.
+        text: The message; None if there is only an answer.
+        value: The answer to an agent's question, if there is no message.
+        run: Metadata, tags and callbacks of the caller, for all runs of the turn.
+        tell: Gets the events of the turn.
     """
 
     text: str | None
@@ -242,11 +241,11 @@ class Given:
 
 
 async def take(session: Session, head: Row, given: Given, services: Services) -> JourneyResponse:
-    """Answer a message, or go on with an answer, from the session's head on.
+    """Process a message or an answer, from the session's head on.
 
     Raises:
-        JourneyError: Under fail_fast, whatever failed in a pathway; nothing but its audit is kept.
-        NotWaitingError: An answer is given, and no agent waits for it.
+        JourneyError: Under fail_fast, the failure of a pathway; only its audit is stored.
+        NotWaitingError: There is an answer, but no agent waits for it.
         StateError: The turn could not be committed.
     """
     spec, key = services.spec, services.config.encryption_key
@@ -291,7 +290,7 @@ async def _answered(
 async def _ended_badly(
     going: _Going, error: Exception, audience: Audience, until: float
 ) -> Mapping[str, Any]:
-    """Return the values after a turn that failed, which is answered and committed all the same."""
+    """Return the values after a failed turn, which is still committed with a reply."""
     session, services, turn = going.session, going.services, going.turn
     if not fails_the_turn(error, fails_fast=services.fails_fast):
         raise error
@@ -311,14 +310,14 @@ async def _ended_badly(
 
 @dataclass(slots=True)
 class _Going:
-    """A turn as it is run: from its message on, or on with a run that waited.
+    """A running turn: from its message on, or from a waiting run on.
 
     Attributes:
         session: The session.
         head: Its row.
-        services: What the turn works with.
-        turn: Its record as it was opened.
-        wait: The run that it goes on with; None where it does not.
+        services: Services of the turn.
+        turn: Its record at the start.
+        wait: The waiting run that it resumes, or None.
     """
 
     session: Session
@@ -329,18 +328,20 @@ class _Going:
 
     @property
     def messages(self) -> list[Message]:
-        """Message of the user, as the window holds it."""
+        """Message of the user for the window."""
         text = self.turn["message"]
         return [] if text is None else [Message(role="user", content=text)]
 
     async def begun(self, given: Given) -> tuple[Any, Any]:
-        """Return what the graph is run with, and its configuration."""
+        """Return the input of the graph, and its configuration."""
         wait, turn = self.wait, self.turn
         if wait is None:
             return self._anew()
         if given.text is None:
             if not wait.is_known(self.services):
-                raise NotWaitingError("The journey has changed, and who asked is not in it now.")
+                raise NotWaitingError(
+                    "The journey has changed: the agent that asked does not exist any more."
+                )
             answers = wait.answers(given.value)
         elif reason := await wait.given_up(self.services, turn):
             self.wait = None
@@ -359,7 +360,7 @@ class _Going:
         return inputs, self.session.turn_after(self.head)
 
     async def committed(self, turn: Turn) -> Mapping[str, Any]:
-        """Commit a record in which nothing moves, and return the values of the state."""
+        """Commit a record without a move, and return the values of the state."""
         inputs = {"messages": self.messages, "turn": turn}
         config = self.session.turn_after(self.head)
         return await _run(self.session, self.services, inputs, config)
@@ -368,14 +369,14 @@ class _Going:
         """Commit a turn whose run waits.
 
         Raises:
-            PathwayExecutionError: Nothing is asked, or it cannot be stored.
+            PathwayExecutionError: There is no open question, or it cannot be stored.
         """
         commit = commit_of(config)
         assert commit is not None
         run = commit.goes_on.continued(commit.left) if commit.goes_on else commit.left
         if commit.goes_on and not (commit.left.checkpoints or commit.left.writes):
             self.wait = None
-            reason = "it waited, and the journey has no place any more where that goes on"
+            reason = "it waited, but the journey has changed: its pathway does not exist any more"
             raise PathwayExecutionError(self.turn["run"] or "", "", reason)
         record = waiting_turn(self.services, self.turn, run)
         values = await self.committed(record)
@@ -389,21 +390,21 @@ class _Going:
         return values
 
     def still_waiting(self, failed: Turn) -> Turn:
-        """Return the record of a turn that failed; what it was to go on with waits on."""
+        """Return the record of a failed turn; a run that it resumed still waits."""
         if self.wait is None:
             return failed
         return {**failed, "flags": [*failed["flags"], WAITING], "waiting": self.wait.waiting}
 
     def refused(self, error: Exception, audience: Audience) -> JourneyResponse:
-        """Ask again where an answer is none that the agent takes; nothing is recorded.
+        """Ask again if the answer is not valid for the agent; nothing is recorded.
 
         Raises:
-            InvalidMessageError: It was given by `resume()`.
+            InvalidMessageError: The answer came from `resume()`.
         """
         assert self.wait is not None
         if self.turn["message"] is None:
             raise InvalidMessageError(
-                f"The answer does not fit what is asked: {faults_in(error)}."
+                f"The answer is not valid for the question: {faults_in(error)}."
             ) from error
         say = PARTING.join(filter(None, map(shown, self.wait.asks)))
         audience.first = ""  # it comes with a reply that is kept
@@ -415,7 +416,7 @@ class _Going:
 async def _fixed(
     session: Session, head: Row, fixed: str, services: Services, audience: Audience
 ) -> JourneyResponse:
-    """Answer what no pathway should see; of an empty message a person need not be told."""
+    """Reply to a message that no pathway gets; an operator does not see empty ones."""
     values = await session.values(head)
     if fixed == "empty" and takeover_of(values["position"]):
         return unmoved(services, values, head["version"], "", WITH_PERSON)
@@ -426,7 +427,7 @@ async def _fixed(
 
 
 async def operate(session: Session, head: Row, services: Services, turn: Turn) -> Mapping[str, Any]:
-    """Commit what an operator does, and return the values of the state.
+    """Commit the act of an operator, and return the values of the state.
 
     Raises:
         StateError: It could not be committed.
@@ -437,10 +438,10 @@ async def operate(session: Session, head: Row, services: Services, turn: Turn) -
 async def _in_time(
     running: Awaitable[Mapping[str, Any]], config: JourneyConfig, until: float
 ) -> Mapping[str, Any]:
-    """Run a turn within the time that a turn has.
+    """Run a turn within its timeout.
 
     Raises:
-        TurnOverdue: It takes longer.
+        TurnOverdue: The turn exceeds it.
     """
     deadline = asyncio.timeout_at(until)
     try:
@@ -454,9 +455,9 @@ async def _in_time(
 
 
 async def _committed(session: Session, turn: Turn) -> Mapping[str, Any] | None:
-    """Return the values of a turn whose time was up while it was being committed, if it was.
+    """Return the values of a turn that was committed just before its timeout, if it was.
 
-    A commit that is under way may end only later; then it is what the next one loses against.
+    A commit that is still running may finish later; then the next commit fails against it.
     """
     head = await session.head()
     if head["version"] != turn["number"]:
@@ -468,7 +469,7 @@ async def _committed(session: Session, turn: Turn) -> Mapping[str, Any] | None:
 async def _failed(
     session: Session, head: Row, services: Services, turn: Turn, error: Exception, until: float
 ) -> Turn:
-    """Return the record of the answer; under fail_fast audit the failure and raise it."""
+    """Return the record of the reply; under fail_fast audit the failure and raise it."""
     failure = failure_of(error, services.running)
     _tell(error, failure, services.running)
     done = services.running.journal.events if services.running.journal else []
@@ -488,7 +489,7 @@ async def _failed(
 
 
 def _tell(error: Exception, failure: JourneyError, running: Running) -> None:
-    """Report what nobody else does, once: an agent whose own time is up is reported as it ends."""
+    """Report a timeout once; the timeout of a single agent is reported when the agent ends."""
     if failure is error or (isinstance(error, NodeTimeoutError) and running.reports_itself):
         return
     if isinstance(error, OVERDUE) and isinstance(failure, PathwayExecutionError):
@@ -500,7 +501,7 @@ def _tell(error: Exception, failure: JourneyError, running: Running) -> None:
 
 
 async def _locale(session: Session, head: Row) -> Locale:
-    """Return the locale that a session brought; none if its state cannot be read now."""
+    """Return the locale of a session; None if its state cannot be read now."""
     try:
         return brought_locale(await session.values(head))
     except Exception:  # the answer to a failure does not fail for it
@@ -510,9 +511,9 @@ async def _locale(session: Session, head: Row) -> Locale:
 async def _without_journey(
     services: Services, pathway: str, turn: Turn, until: float
 ) -> tuple[str, bool]:
-    """Return what a user is told when the journey fails, and whether it is of the catalogue.
+    """Return the reply to the user when the journey fails, and whether it is from the catalogue.
 
-    That is as the journey's author chose (DESIGN section 4).
+    The journey's author chooses it (DESIGN section 4).
     """
     texts, spec = services.texts_in(pathway), services.spec
     part = spec.part_of(pathway) if pathway in spec.pathways else spec
@@ -542,7 +543,7 @@ async def _run(
 ) -> Mapping[str, Any]:
     """Run the graph, whose saver commits the turn; return the values of the state.
 
-    There are none where the run waits, and nothing was committed.
+    None if the run waits and nothing was committed.
     """
     # Of the values nothing is streamed: the commit has those that count.
     options: dict[str, Any] = {"durability": "exit", "stream_mode": []}
@@ -567,10 +568,10 @@ async def _run(
 
 
 async def settled(session: Session, head: Row, config: JourneyConfig, models: Models | None) -> Row:
-    """Return the head of a session once its last reply is checked, with the correction that is due.
+    """Check the last reply if that is pending, and return the session's head with a due correction.
 
-    The session's turn has to be held. A reply that was sent before it was judged, and that nobody
-    has judged since, is judged first; so it is judged once, whoever comes first.
+    The caller holds the turn of the session. So each reply is checked once, whichever process comes
+    first.
 
     Raises:
         StateError: The store failed.
@@ -607,12 +608,12 @@ async def settled(session: Session, head: Row, config: JourneyConfig, models: Mo
 async def events_of(
     answer: Callable[[Tell], Coroutine[Any, Any, JourneyResponse]],
 ) -> AsyncIterator[JourneyEvent]:
-    """Run a turn and yield its events, the last of them `done`, or `error` before what it raised.
+    """Run a turn and yield its events, the last of them `done`, or `error` before an error.
 
-    Closing the iterator gives the turn up.
+    Closing the iterator cancels the turn.
 
     Args:
-        answer: Runs the turn; is given what takes its events.
+        answer: Runs the turn; gets the listener for its events.
     """
     heard: asyncio.Queue[JourneyEvent | None] = asyncio.Queue()
     task = asyncio.ensure_future(answer(heard.put_nowait))

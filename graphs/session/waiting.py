@@ -1,4 +1,4 @@
-"""Sessions that wait for an answer to what an agent asked by LangGraph's `interrupt()`."""
+"""Sessions that wait for the answer to an agent's question from LangGraph's `interrupt()`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from nodes.state.phases import phase_of
 from nodes.state.session import Ask, Turn, Waiting
 
 _MOST_REASON = 300
-"""Most characters of what is asked that the audit keeps."""
+"""Maximum number of a question's characters in the audit."""
 _RESUMED = "resumed"
 
 
@@ -39,7 +39,7 @@ class Wait:
 
     Attributes:
         values: Its state.
-        waiting: What is asked, and the run that asks it.
+        waiting: The questions, and the run that asks them.
     """
 
     values: Mapping[str, Any]
@@ -56,12 +56,12 @@ class Wait:
         return self.asks[0]
 
     def answers(self, value: Any) -> dict[str, Any]:
-        """Return the answers that a value gives, by the ids of what is asked.
+        """Return the answers in a value, by the ids of the questions.
 
         Raises:
             ConfigurationError: It is not JSON.
-            NotWaitingError: It names something that is not asked, or does not say which of several
-                it answers.
+            NotWaitingError: It has an unknown id, or does not say which of several questions it
+                answers.
         """
         try:
             value = plain(value, "value")
@@ -73,14 +73,14 @@ class Wait:
         named = isinstance(value, dict) and any(_looks_like_id(name) for name in value)
         if named or len(ids) > 1:
             raise NotWaitingError(
-                "The answer is for something that is not asked, or does not say for what. Give "
-                f"resume({{id: value}}); what is asked now has the ids: {', '.join(ids)}.",
+                "The answer has no id of an open question. Give resume({{id: value}}); the "
+                "open questions have the ids: {', '.join(ids)}.",
                 ids,
             )
         return {ids[0]: value}
 
     def is_known(self, services: Services) -> bool:
-        """Say whether all who ask are still there: the journey may be another version by now."""
+        """Return whether all asking agents still exist: the journey may have a new version."""
         return all(
             ask["pathway"] in services.spec.pathways
             and (ask["agent"] is None or (ask["pathway"], ask["agent"]) in services.agents)
@@ -88,7 +88,7 @@ class Wait:
         )
 
     async def given_up(self, services: Services, turn: Turn) -> str:
-        """Return why a message is no answer; empty where it is one."""
+        """Return the reason why a message is not a valid answer; "" if it is valid."""
         if not self.is_known(services):
             return "the journey has changed"
         asking: Turn = {**turn, "run": self.first["pathway"]}
@@ -98,7 +98,7 @@ class Wait:
         return gives_up(services, asking)
 
     def going_on(self, turn: Turn, messages: Sequence[Message]) -> PausedRun:
-        """Return the run as it goes on in a turn: what it did so far becomes part of that turn."""
+        """Return the run to resume in a turn; its past work becomes part of that turn."""
         run = PausedRun.unpacked(self.waiting["run"])
         begun: Turn = run.values["turn"]
         window: list[Message] = self.values["messages"]
@@ -122,7 +122,7 @@ class Wait:
 
 
 async def wait_of(session: Session, head: Row) -> Wait | None:
-    """Return what a session waits for; None if it does not."""
+    """Return the waiting run of a session, or None."""
     if WAITING not in json.loads(head["flags"] or "[]"):
         return None
     values = await session.values(head)
@@ -131,7 +131,7 @@ async def wait_of(session: Session, head: Row) -> Wait | None:
 
 
 def answer_to(answers: Mapping[str, Any]) -> Command[Any]:
-    """Return what LangGraph is given to go on; a breakpoint takes no answer."""
+    """Return LangGraph's command to resume; a breakpoint takes no answer."""
     return Command(resume={id_: value for id_, value in answers.items() if id_})
 
 
@@ -142,20 +142,20 @@ def resumed(wait: Wait, answers: Mapping[str, Any], *, by_message: bool) -> list
 
 
 def abandoned(wait: Wait, reason: str) -> list[dict[str, Any]]:
-    """Return the audit events of what is left unanswered."""
+    """Return the audit events of unanswered questions."""
     return [_event("abandoned", ask, reason) for ask in wait.asks]
 
 
 def waiting_turn(services: Services, turn: Turn, run: PausedRun) -> Turn:
-    """Return the record of a turn whose run waits: message, what is asked and audit, and no move.
+    """Return the record of a turn whose run waits: message, questions and audit, without a move.
 
     Args:
-        services: What the turn worked with.
-        turn: The record as it was opened.
+        services: Services of the turn.
+        turn: Its record at the start.
         run: The run.
 
     Raises:
-        PathwayExecutionError: Nothing is asked; or what is asked, or is kept meanwhile, cannot be
+        PathwayExecutionError: There is no open question, or the question or the run cannot be
             stored.
     """
     begun: Turn = run.values["turn"] if ROOT in run.checkpoints else turn
@@ -170,8 +170,8 @@ def waiting_turn(services: Services, turn: Turn, run: PausedRun) -> Turn:
     except NotStorable as error:
         first = asks[0]
         reason = (
-            "it waits, and what its graph keeps meanwhile cannot be stored. Keep plain data, dates "
-            f"and LangChain's messages in its state ({error})"
+            "it waits, but the state of its graph cannot be stored. Use only plain data, dates "
+            f"and LangChain's messages in that state ({error})"
         )
         raise PathwayExecutionError(first["pathway"], first["agent"] or "", reason) from error
     done = services.running.journal.events if services.running.journal else []
@@ -187,7 +187,7 @@ def waiting_turn(services: Services, turn: Turn, run: PausedRun) -> Turn:
 
 
 def shown(ask: Ask) -> str:
-    """Return what is asked as text: a text as it is, anything else as JSON."""
+    """Return a question as text: a text unchanged, anything else as JSON."""
     value = ask["value"]
     if value is None:
         return ""
@@ -207,7 +207,7 @@ def _plain_value(ask: Ask) -> Any:
     try:
         return plain(ask["value"], "the value")
     except ValueError as error:
-        reason = f"what it asks by interrupt() is not JSON: {error}"
+        reason = f"the value of interrupt() is not JSON: {error}"
         raise PathwayExecutionError(ask["pathway"], ask["agent"] or "", reason) from error
 
 

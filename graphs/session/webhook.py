@@ -1,8 +1,8 @@
-"""Send escalations to a webhook, off the path of any turn, again and again until they are taken.
+"""Send escalations to a webhook in the background, with retries until they are accepted.
 
-The table is the outbox: an escalation is in it with its turn, and marked once it was taken. Who
-sends it counts the try first, so that of several processes one sends it; if that one dies, another
-does after a while. The receiver tells repetitions by the escalation's id.
+The table is the outbox: the turn writes the escalation, and a delivery marks it. A process records
+the try before it sends, so that only one of several processes sends; if it dies, another one takes
+over later. The receiver detects repetitions by the escalation's id.
 """
 
 from __future__ import annotations
@@ -27,37 +27,37 @@ from nodes.json_data import stamp
 from nodes.telemetry import escalation_sent, report
 
 SECONDS = 10.0
-"""Longest that a delivery may take."""
+"""Timeout of a delivery, in seconds."""
 SIGNATURE, TIMESTAMP = "JourneyGraph-Signature", "JourneyGraph-Timestamp"
 """Headers of a delivery: `v1=` and the HMAC-SHA256 of "timestamp.body"; seconds since 1970."""
 IDEMPOTENCY = "Idempotency-Key"
-"""Header that names the call, so that a receiver can tell a repetition."""
+"""Header with the escalation's id, by which a receiver detects a repetition."""
 
 
 class DeliveryError(Exception):
-    """A call could not be handed over; the text says why, and nothing of what was sent."""
+    """A delivery failed; the text has the reason, but no data of the escalation."""
 
 
 class EscalationPort(Protocol):
-    """Takes calls for a person; may be given one twice, with the same id and the same content."""
+    """Receiver of escalations; it may get one twice, with the same id and content."""
 
     async def deliver(self, case: EscalationCase) -> None:
-        """Hand a call over.
+        """Deliver an escalation.
 
         Raises:
-            DeliveryError: It was not taken; it is given again later.
+            DeliveryError: It was not accepted; it is sent again later.
         """
 
     async def close(self) -> None:
-        """Let go of what it holds open."""
+        """Close its connections."""
 
 
 class Webhook:
-    """Posts calls as JSON to one URL, signed; follows no redirect and no proxy.
+    """Posts escalations as signed JSON to one URL, without redirects and proxies.
 
     Args:
-        url: Where to; from the settings of the server alone.
-        secret: What the signature is made with.
+        url: The target, only from the settings of the server.
+        secret: Key of the signature.
 
     Source: collecting agent, escalation payload.
     """
@@ -68,10 +68,10 @@ class Webhook:
         self._client: Any = None
 
     async def deliver(self, case: EscalationCase) -> None:
-        """Post a call; any answer of 200 to 299 says that it was taken.
+        """Post an escalation; a status from 200 to 299 means that it was accepted.
 
         Raises:
-            DeliveryError: There was another answer, or none within 10 seconds.
+            DeliveryError: The status was another one, or there was no response within 10 seconds.
         """
         from httpx2 import HTTPError  # noqa: PLC0415 - heavy, and most journeys have no webhook
 
@@ -114,7 +114,7 @@ class Webhook:
 
 
 def signature_of(secret: bytes, timestamp: str, body: bytes) -> str:
-    """Return the signature of a delivery; a receiver makes it too, and compares.
+    """Return the signature of a delivery; a receiver computes and compares it.
 
     Example:
         >>> signature_of(b"0123456789abcdef", "1700000000", b"{}")[:11]
@@ -125,7 +125,7 @@ def signature_of(secret: bytes, timestamp: str, body: bytes) -> str:
 
 
 def body_of(case: EscalationCase) -> bytes:
-    """Return what is sent of a call: that which does not change, so that it is the same again."""
+    """Return the payload of an escalation: only constant parts, so that a repetition is equal."""
     entry = case.entry
     sent = {
         "id": entry.id,
@@ -140,20 +140,20 @@ def body_of(case: EscalationCase) -> bytes:
 
 
 def port_of(config: JourneyConfig) -> EscalationPort | None:
-    """Return where calls are sent on to; None: they are in the table alone."""
+    """Return the receiver of escalations; None: they stay in the table."""
     if config.escalation_webhook is None or config.escalation_secret is None:
         return None
     return Webhook(config.escalation_webhook, config.escalation_secret)
 
 
 MOST_TRIES = 20
-"""Tries after which a call is left to `journeygraph escalations --deliver`."""
+"""Number of tries; afterwards only `journeygraph escalations --deliver` sends it."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 3_600.0
-"""Seconds until a call is sent again; they double with every try."""
+"""Seconds until the second try; they double with every try."""
 LOOK_SECONDS = 30.0
-"""Seconds between two looks of a courier for calls that others have left behind."""
+"""Seconds between two searches for undelivered escalations of other processes."""
 GRACE_SECONDS = 2.0
-"""Seconds for which a courier may go on when it is ended."""
+"""Seconds for running deliveries at the end."""
 _BATCH = 20
 _LEAST_PAUSE = 0.05
 _IN_FLIGHT = SECONDS + 20
@@ -161,12 +161,12 @@ _EVER = "9999"
 
 
 class Courier:
-    """Sends on the calls of one store.
+    """Sends the escalations of one store.
 
     Args:
-        store: Where they are; it must stay open until `end()`.
-        port: Where they go.
-        key: Opens those of sensitive journeys.
+        store: Their store; it must stay open until `end()`.
+        port: The receiver.
+        key: Key for sensitive journeys.
     """
 
     def __init__(self, store: Store, port: EscalationPort, key: bytes | None) -> None:
@@ -178,14 +178,14 @@ class Courier:
         self._idle = asyncio.Event()
 
     def wake(self) -> None:
-        """Look for calls now; returns at once."""
+        """Start a search for escalations; return at once."""
         self._idle.clear()
         self._woken.set()
         if self._running is None:
             self._running = asyncio.get_running_loop().create_task(self._run())
 
     async def end(self) -> None:
-        """Stop; what is being sent has a moment left, and what was not taken stays in the table."""
+        """Stop after a moment for running deliveries; undelivered escalations stay in the table."""
         running, self._running = self._running, None
         if running:
             with suppress(TimeoutError):
@@ -195,7 +195,7 @@ class Courier:
         await self._port.close()
 
     async def deliver_all(self) -> tuple[int, int]:
-        """Send all that was not taken yet, due or not; return how many were taken, and were not."""
+        """Send all undelivered escalations, due or not; return the accepted and refused numbers."""
         taken, refused, seen = 0, 0, -1
         while rows := await self._due(until=_EVER, after=seen, most_tries=_ANY):
             for row in rows:
@@ -217,7 +217,7 @@ class Courier:
                     await self._woken.wait()
 
     async def _round(self) -> float:
-        """Send what is due; return for how long there is nothing to do."""
+        """Send the due escalations; return the seconds until the next one."""
         try:
             for row in await self._due(until=stamp(now()), after=-1, most_tries=MOST_TRIES):
                 await self._delivered(row)
@@ -242,7 +242,7 @@ class Courier:
         )
 
     async def _delivered(self, row: Row) -> bool:
-        """Try to hand one call over; say whether nobody needs to any more."""
+        """Try to deliver one escalation; return whether it is done."""
         tries = row["tries"] + 1
         mine = {"id_is": row["id"], "tried": row["tries"], "tries_now": tries}
         try:
@@ -266,7 +266,7 @@ class Courier:
         return True
 
     async def _counted(self, mine: Row, seconds: float) -> None:
-        """Count a try, and say when the next one is due; fails if somebody else counted it."""
+        """Record a try and the time of the next one; fails if another process recorded it."""
         next_at = stamp(now() + timedelta(seconds=seconds))
         row: Row = {**mine, "next_at": next_at}
         await self._store.write(Statement(TRY, [row], exactly_one=True))

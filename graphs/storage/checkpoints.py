@@ -1,10 +1,9 @@
 """Checkpoint and ledger in one transaction; the checkpoints of a run that waits.
 
-A saver of ours finds the commit of the running turn in the run's configuration. When the
-checkpoint that LangGraph hands over shows that very turn as done, both are written together;
-that of a run that failed or waits, which does not, is not written at all. A run that waits is kept
-as one text in the state of its session: it is written in the transaction of its turn, sealed,
-rolled back, pruned and removed with that state, whatever saver keeps it.
+Our savers find the commit of the running turn in the run's configuration. If a checkpoint contains
+that turn as done, both are written together. Checkpoints of a failed or waiting run are not
+written. A waiting run is stored as one text in the state of its session, with any saver: it is
+written in the transaction of its turn, and sealed, rolled back, pruned and deleted with that state.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ Writes = list[tuple[str, Any]]
 
 
 class NotStorable(ValueError):
-    """An agent's graph keeps what cannot be read again as it was written."""
+    """The state of an agent's graph cannot be serialized without loss."""
 
 
 @dataclass(slots=True)
@@ -67,7 +66,7 @@ class PausedRun:
         self.writes.setdefault(on, {})[task_id] = list(writes)
 
     def get(self, config: Any) -> CheckpointTuple | None:
-        """Return a checkpoint, a copy; None if it is none of this run."""
+        """Return a copy of a checkpoint; None if it is not of this run."""
         place = config["configurable"]
         namespace, wanted = place.get("checkpoint_ns", ROOT), place.get("checkpoint_id")
         if namespace not in self.checkpoints:
@@ -83,13 +82,13 @@ class PausedRun:
 
     @property
     def id(self) -> str:
-        """Id of the checkpoint from which it goes on."""
+        """Id of the checkpoint from which it resumes."""
         id_: str = self.checkpoints[ROOT][0]["id"]
         return id_
 
     @property
     def values(self) -> Mapping[str, Any]:
-        """The values of the journey's state, as far as it came."""
+        """The values of the journey's state at that point."""
         values: Mapping[str, Any] = self.checkpoints[ROOT][0]["channel_values"]
         return values
 
@@ -101,7 +100,7 @@ class PausedRun:
         return [asked for value in given for asked in value]
 
     def continued(self, later: PausedRun) -> PausedRun:
-        """Return it as it went on, to wait again."""
+        """Return the resumed run, to wait again."""
         checkpoints = {**self.checkpoints, **later.checkpoints}
         both = {
             on: {**self.writes.get(on, {}), **later.writes.get(on, {})}
@@ -121,7 +120,7 @@ class PausedRun:
         """Return it as text.
 
         Raises:
-            NotStorable: It holds objects that could not be read again.
+            NotStorable: It contains objects that cannot be deserialized.
         """
         listed = [
             [*on, task, writes]
@@ -152,7 +151,7 @@ class PausedRun:
 
 
 NO_CHECKPOINT = "00000000-0000-0000-0000-000000000000"
-"""Names no checkpoint: a session begins from nothing, never from whatever is the latest."""
+"""Id of no checkpoint: a session starts empty, never from the latest checkpoint."""
 
 PLACE = ("thread_id", "checkpoint_ns", "checkpoint_id")
 
@@ -166,23 +165,23 @@ class Commit:
     number: int
     statements: Callable[[Turn, Position, str], list[Statement]]
     counts: Callable[[Mapping[str, Any]], None] = lambda values: None
-    """Told the values of the state once they are written."""
+    """Callback for the values of the state after the write."""
     head: Row | None = None
-    """Row of the version from which the turn starts, with its state; None: the session begins."""
+    """Row of the version from which the turn starts, with its state; None: the session starts."""
     goes_on: PausedRun | None = None
-    """The run that this turn goes on with; None for one that begins anew."""
+    """The run that this turn resumes; None for a new run."""
     left: PausedRun = field(default_factory=PausedRun)
-    """Takes what LangGraph keeps of the run where it does not come to its end."""
+    """Collects LangGraph's checkpoints of an unfinished run."""
     values: Mapping[str, Any] = field(default_factory=dict)
-    """The values of the state, once they are written."""
+    """The values of the state after the write."""
 
     def settles(self, checkpoint: Any) -> bool:
-        """Say whether a checkpoint is that of this turn, done."""
+        """Return whether a checkpoint contains this turn as done."""
         turn = checkpoint["channel_values"].get("turn")
         return bool(turn and turn["done"] and turn["number"] == self.number)
 
     def keeps_aside(self, config: Any, checkpoint: Any, metadata: Any) -> bool:
-        """Keep a checkpoint of a turn that is not done, which is not written; say if it is one."""
+        """Collect the checkpoint of an unfinished turn, unwritten; return whether it is one."""
         # A journey that is an agent of this one has turns of its own.
         if not config["configurable"].get("checkpoint_ns") and self.settles(checkpoint):
             return False
@@ -190,7 +189,7 @@ class Commit:
         return True
 
     def new_versions(self, checkpoint: Any, new_versions: Any) -> Any:
-        """Return the versions of the values to write: of a run that waited, none is written yet."""
+        """Return the versions of the values to write; after a waiting run, all are new."""
         return checkpoint["channel_versions"] if self.goes_on else new_versions
 
     def rows(self, checkpoint: Any) -> list[Statement]:
@@ -199,29 +198,29 @@ class Commit:
         return self.statements(values["turn"], values["position"], checkpoint["id"])
 
     def written(self, checkpoint: Any) -> None:
-        """Take note that a checkpoint and its rows count."""
+        """Record that a checkpoint and its rows are committed."""
         self.values = checkpoint["channel_values"]
         self.counts(self.values)
 
 
 def commit_of(config: Any) -> Commit | None:
-    """Return the commit of the turn that a configuration runs; None for anybody else's run."""
+    """Return the commit of the turn that a configuration runs; None for other runs."""
     commit: Commit | None = config["configurable"].get(COMMIT)
     return commit
 
 
 class TurnSaver(BaseCheckpointSaver[Any]):
-    """A saver that gives a managed turn its head, and writes its checkpoint with its ledger.
+    """A saver that loads a managed turn's head and writes its checkpoint with its ledger.
 
-    Every other checkpoint of a managed turn is kept with its run. What runs without a commit is
-    loaded and saved as by any saver.
+    Every other checkpoint of a managed turn stays with its run. Runs without a commit are loaded
+    and saved as usual.
     """
 
     async def aget_tuple(self, config: Any) -> CheckpointTuple | None:
-        """Load a checkpoint; a managed turn is given its head alone.
+        """Load a checkpoint; a managed turn gets only its head.
 
         Raises:
-            StateError: The head is gone. LangGraph would begin from nothing.
+            StateError: The head is missing. LangGraph would start with an empty state.
         """
         commit = commit_of(config)
         if commit is None:
@@ -233,7 +232,7 @@ class TurnSaver(BaseCheckpointSaver[Any]):
         if found := await self.state_in(commit.head):
             return found
         raise StateError(
-            "The session's state is not in its saver: another saver was handed in, or its "
+            "The session's state is not in its saver: another saver was given, or its "
             "checkpoints were removed."
         )
 
@@ -244,7 +243,7 @@ class TurnSaver(BaseCheckpointSaver[Any]):
                 yield found
 
     async def aput(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
-        """Write a checkpoint, with the ledger of its turn if it settles one."""
+        """Write a checkpoint, with the ledger of its turn if it completes one."""
         commit = commit_of(config)
         if commit is None:
             return await self._save(config, checkpoint, metadata, new_versions)
@@ -259,7 +258,7 @@ class TurnSaver(BaseCheckpointSaver[Any]):
     async def aput_writes(
         self, config: Any, writes: Any, task_id: str, task_path: str = ""
     ) -> None:
-        """Write pending writes; those of a managed turn are kept with its run."""
+        """Write pending writes; those of a managed turn stay with its run."""
         if commit := commit_of(config):
             commit.left.put_writes(config, writes, task_id)
         else:
@@ -270,7 +269,7 @@ class TurnSaver(BaseCheckpointSaver[Any]):
 
     @abstractmethod
     async def state_in(self, row: Row) -> CheckpointTuple | None:
-        """Return the state of a version whose row was read with it; None if it is gone."""
+        """Return the state of a version from its row; None if it was removed."""
 
     @abstractmethod
     async def _load(self, config: Any) -> CheckpointTuple | None: ...
@@ -295,9 +294,9 @@ class TurnSaver(BaseCheckpointSaver[Any]):
 
 
 class StoreSaver(TurnSaver):
-    """A saver of one of our stores: checkpoints share the values that they have in common.
+    """A saver of our stores, whose checkpoints share equal values.
 
-    A value is kept by the version of its channel, and sealed for that place.
+    A value is stored by the version of its channel, and sealed for that place.
     """
 
     @cached_property
@@ -321,7 +320,7 @@ class StoreSaver(TurnSaver):
             return uncollected(load, (kind, blob))
 
     def _values(self, place: Row, checkpoint: Any, new_versions: Iterable[str]) -> Statement:
-        """Return the statement that writes the values that are new."""
+        """Return the statement that writes the new values."""
         session, rows = place["thread_id"], []
         values = checkpoint["channel_values"]
         for channel in values.keys() & new_versions:
@@ -343,7 +342,7 @@ class StoreSaver(TurnSaver):
 
 
 def found_at(row: Row, checkpoint: Any, metadata: Any, writes: Any) -> CheckpointTuple:
-    """Return what was read of a checkpoint."""
+    """Return a checkpoint from its row."""
     id_, parent = row["checkpoint_id"], row["parent_checkpoint_id"]
     return CheckpointTuple(
         config_at(row, id_),
@@ -361,10 +360,10 @@ def config_at(place: Row, checkpoint_id: str) -> Any:
 
 
 class JoinedSaver(TurnSaver):
-    """A saver handed in by a user, followed by a commit to our ledger.
+    """A saver of the user, followed by a commit to our ledger.
 
-    There are two commits, the checkpoint's first: the head is in the ledger, so a checkpoint whose
-    ledger row is missing is never looked at.
+    There are two commits, the checkpoint's first. The head is in the ledger, so a checkpoint
+    without a ledger row is never read.
     """
 
     def __init__(self, inner: BaseCheckpointSaver[Any], write: Write) -> None:
@@ -381,7 +380,7 @@ class JoinedSaver(TurnSaver):
         await self._inner.adelete_thread(thread_id)
 
     async def state_in(self, row: Row) -> CheckpointTuple | None:
-        """Return the state of a version, which the user's saver has."""
+        """Return the state of a version from the user's saver."""
         place: Row = {"thread_id": row["session_id"]}
         return await self._inner.aget_tuple(config_at(place, row["checkpoint_id"]))
 
@@ -409,20 +408,20 @@ class JoinedSaver(TurnSaver):
 
 
 def _is_aside(config: Any) -> bool:
-    """Say whether a managed turn asks for something else than its head.
+    """Return whether a managed turn requests another checkpoint than its head.
 
-    That is a checkpoint of a pathway, of which the saver has none, or the latest of the session,
-    which need not be the head; LangGraph asks for it to see whether a run goes back in time.
+    That is a checkpoint of a pathway, which the saver does not have, or the latest of the session,
+    which may differ from the head. LangGraph requests it to detect a run from an older checkpoint.
     """
     place = config["configurable"]
     return bool(place.get("checkpoint_ns") or not place.get("checkpoint_id"))
 
 
 def _own_place(config: Any, commit: Commit) -> Any:
-    """Return the place that a managed turn's configuration names, and nothing else of it.
+    """Return only the place from a managed turn's configuration.
 
-    LangGraph's savers write the metadata of a configuration beside the checkpoint, in the clear:
-    what a caller gave its tracers would be kept.
+    LangGraph's savers write the metadata of a configuration next to the checkpoint, unencrypted:
+    data of the caller for tracers would be stored.
     """
     place = {k: v for k, v in config["configurable"].items() if k in PLACE}
     if commit.head is not None:

@@ -1,4 +1,4 @@
-"""Connections to a Postgres database: shared, checked, and none of them waited for in vain.
+"""Connections to a Postgres database: shared, checked, and with time limits.
 
 A server or a network that dies may leave a connection on which nothing ever comes back. Three
 limits end that: the server gives up a statement, or a lock that it waits for; and after a while
@@ -38,15 +38,15 @@ Deed = Callable[[Connection], Awaitable[None]]
 _T = TypeVar("_T")
 
 DEADLINE = 12.0
-"""Seconds for a deed with its second try, from the wait for a connection to the answer."""
+"""Seconds for an operation with its second try, including the wait for a connection."""
 ANSWER = 5.0
-"""Seconds after which a connection is cut that has not finished what one try does on it."""
+"""Seconds after which a connection with an unfinished try is closed."""
 LOCK = 3.0
-"""Seconds for which the server waits for a lock that somebody else holds."""
+"""Seconds for which the server waits for a lock."""
 TRUSTED = 1.0
-"""Seconds since its last use for which a connection is taken to be alive, unchecked."""
+"""Seconds since its last use within which a connection is not checked."""
 CONNECT = 3.0
-"""Seconds that making a connection may take."""
+"""Timeout of a new connection, in seconds."""
 _CHECK = 1.0
 # A pool pauses longer and longer between its tries to connect, also when the server is back; one
 # that has given up tries at once when it is asked again.
@@ -63,8 +63,8 @@ class Connections:
     """The connections of one event loop to one database.
 
     Args:
-        url: Of the database.
-        size: Most connections at a time.
+        url: URL of the database.
+        size: Maximum number of connections.
     """
 
     def __init__(self, url: str, size: int) -> None:
@@ -91,12 +91,12 @@ class Connections:
         self._quiet = asyncio.Event()
 
     async def open(self, first: Callable[[AsyncConnection[Any]], Awaitable[None]]) -> None:
-        """Do a first thing on a connection of its own, then open the pool.
+        """Run a first operation on a separate connection, then open the pool.
 
-        Why a database cannot be had is told by a connection alone, and not by a pool.
+        Only a connection, not a pool, reports why a database is not available.
 
         Raises:
-            psycopg.Error: The database cannot be had, or does not answer in time.
+            psycopg.Error: The database is not available, or does not respond in time.
         """
         async with await AsyncConnection.connect(self._url, autocommit=True) as connection:
             with _cut_after(connection, ANSWER):
@@ -106,10 +106,10 @@ class Connections:
     async def close(
         self, last: Callable[[], Callable[[Connection], Awaitable[None]] | None]
     ) -> None:
-        """Wait for what runs, but begin nothing more; do a last thing, and close every connection.
+        """Wait for running operations, refuse new ones, run a last one, and close every connection.
 
         Args:
-            last: Returns what is left to do then, if anything. If that fails, it closes as well.
+            last: Returns the last operation, if any. The connections close even if it fails.
         """
         self._closing = True
         await self._follow()
@@ -122,7 +122,7 @@ class Connections:
         await self.pool.close()
 
     async def _follow(self) -> None:
-        """Begin anew in the loop that runs now, if the one before is gone with its tasks."""
+        """Create a new pool for the running event loop, if the previous loop has ended."""
         if self._loop is not asyncio.get_running_loop():
             for connection in list(self._used):
                 connection.pgconn.finish()
@@ -132,14 +132,14 @@ class Connections:
     async def trying(
         self, deed: Callable[[Connection], Awaitable[_T]], within: float | None = None
     ) -> _T:
-        """Do something on a connection; if that fails in passing, once more on another one.
+        """Run an operation on a connection; after a temporary failure, once more on another one.
 
         Args:
-            deed: What is done.
-            within: Seconds in which a second try may begin; the deadline if it is not given.
+            deed: The operation.
+            within: Seconds within which a second try may start; default: the deadline.
 
         Raises:
-            psycopg.Error: It failed for good, or twice, or the deadline is over.
+            psycopg.Error: It failed permanently or twice, or the deadline has passed.
         """
         await self._follow()
         deadline = _clock() + (within or DEADLINE)
@@ -156,7 +156,7 @@ class Connections:
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Connection]:
-        """Lend a connection that is alive; it is cut if it is not given back in time."""
+        """Yield a live connection; close it if it is not returned in time."""
         await self._follow()
         async with self._lend(_clock() + DEADLINE) as connection:
             yield connection
@@ -190,14 +190,14 @@ class Connections:
         await asyncio.shield(asyncio.ensure_future(self.pool.putconn(connection)))
 
     async def _alive(self, deadline: float, last: bool) -> Connection:
-        """Take a connection from the pool, and throw away what turns out to be dead.
+        """Take a live connection from the pool; close the dead ones.
 
         The pool's own check has no limit, costs a round trip for each statement, and pauses for
         seconds when two connections in a row are dead, as all of them are after a restart.
         """
         while True:
             if self._closing and not last:
-                raise PoolClosed("it was closed in the meantime")
+                raise PoolClosed("the store was closed in the meantime")
             connection = await self._from_pool(deadline)
             alive = False
             try:
@@ -218,7 +218,7 @@ class Connections:
                     raise
 
     async def _answers(self, connection: Connection) -> bool:
-        """Say whether a connection is alive; what was used a moment ago need not be asked."""
+        """Return whether a connection is alive; one that was just used is not checked."""
         used = self._used.get(connection, 0.0)
         if used > max(self._broke, _clock() - TRUSTED):
             return True
@@ -231,9 +231,9 @@ class Connections:
 
 @contextmanager
 def _cut_after(connection: AsyncConnection[Any], seconds: float) -> Iterator[None]:
-    """End what runs on a connection after so many seconds, whether anybody answers or not.
+    """Close a connection after so many seconds, even without a response.
 
-    Cancelling would wait for the server's answer, which may be what is missing.
+    A cancellation would wait for the server's response, which may never come.
     """
     timer = asyncio.get_running_loop().call_later(seconds, _cut, connection)
     try:
@@ -252,7 +252,7 @@ def _socket_of(connection: AsyncConnection[Any]) -> socket.socket:
 
 
 def _limited(url: str) -> str:
-    """Add our limits to a URL; what it says itself counts."""
+    """Add our limits to a URL; its own options have priority."""
     limits = {"statement_timeout": ANSWER - 1, "lock_timeout": LOCK}
     options = " ".join(f"-c {name}={int(value * 1000)}" for name, value in limits.items())
     given: dict[str, Any] = {"connect_timeout": f"{CONNECT:g}", "application_name": "journeygraph"}
@@ -266,15 +266,16 @@ def _clock() -> float:
 
 
 def _passes(error: BaseException) -> bool:
-    """Say whether the same may succeed later, or on another connection."""
+    """Return whether a repetition may succeed later, or on another connection."""
     return isinstance(error, _PASSES) and not isinstance(error, PoolClosed)
 
 
 def database_name(url: str) -> str:
-    """Return host, port and name of a Postgres database; nothing else of a URL is ever shown.
+    """Return host, port and name of a Postgres database; other parts of a URL are never shown.
 
     Raises:
-        ConfigurationError: The URL cannot be read; it is not shown, for it may hold a password.
+        ConfigurationError: The URL cannot be read; it is not shown, because it may contain a
+            password.
     """
     parts = _parts_of(url)
     if parts is None:

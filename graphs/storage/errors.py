@@ -1,4 +1,4 @@
-"""Errors of a database as `StateError`, whichever driver raised them."""
+"""Errors of all database drivers as `StateError`."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ _CLOSED = ("no active connection", "Connection closed")
 
 
 class AlreadyThere(StateError):
-    """The store refused a row that is there already."""
+    """The store refused a row that exists."""
 
 
 class LostRace(StateError):
-    """Another one wrote first."""
+    """Another process wrote first."""
 
     def __init__(self) -> None:
         super().__init__(
-            "The session moved on, expired or was deleted while this turn ran; nothing of the "
-            "turn was kept. Send the message again.",
+            "The session was changed, expired or was deleted while this turn ran; the turn was "
+            "not stored. Send the message again.",
             retryable=True,
         )
 
 
 class Unconfirmed(StateError):
-    """Nobody said whether something was written, and it may well have been."""
+    """It is unknown whether a write was committed."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(
-            f"The store did not answer: {reason}. What was asked may have been done all the same; "
-            "see where the session stands before you try again.",
+            f"The store did not answer: {reason}. The request may have taken effect. Read the "
+            f"state of the session before you try again.",
             retryable=True,
         )
 
@@ -43,8 +43,8 @@ def raise_translated(error: Exception) -> NoReturn:
     """Raise what a database raised as `StateError`, and anything else as it is.
 
     Raises:
-        AlreadyThere: A row is there already.
-        StateError: Anything else that the database, its driver or the pool raised.
+        AlreadyThere: A row exists.
+        StateError: Any other error of the database, its driver or the pool.
     """
     if not isinstance(error, _any_driver()):
         raise error
@@ -68,7 +68,7 @@ def raise_translated(error: Exception) -> NoReturn:
 
 @contextmanager
 def unconfirmed() -> Iterator[None]:
-    """Say of what fails here that what it comes after may stand.
+    """Mark a failure in this block as unconfirmed: the write before it may be committed.
 
     Raises:
         Unconfirmed: The store did not answer.
@@ -78,14 +78,14 @@ def unconfirmed() -> Iterator[None]:
     except StateError as error:
         if not error.retryable:
             raise
-        raise Unconfirmed("what was written could not be read") from error
+        raise Unconfirmed("the written data could not be read") from error
 
 
 def reason_of(error: BaseException) -> str:
-    """Return the reason alone, without the statement and the values that a driver adds to it."""
+    """Return only the reason, without statement and values that a driver adds."""
     told: Any = getattr(error, "orig", None) or error
     if isinstance(told, _raised("psycopg_pool", "PoolTimeout")):
-        return "no connection to the database could be had in time"
+        return "no connection to the database was available in time"
     diagnosis: Any = getattr(told, "diag", None)
     if diagnosis and diagnosis.message_primary:
         return str(diagnosis.message_primary)
@@ -98,6 +98,6 @@ def _any_driver() -> tuple[type[Exception], ...]:
 
 
 def _raised(driver: str, *names: str) -> tuple[type[Exception], ...]:
-    """Return errors of a Postgres driver; none while it is not imported: it is an extra."""
+    """Return errors of a Postgres driver; empty while it is not imported: it is an extra."""
     module = sys.modules.get(driver)
     return tuple(getattr(module, name) for name in names) if module else ()

@@ -14,14 +14,14 @@ from alembic.config import Config
 from sqlalchemy.pool import StaticPool
 
 HEAD = "0009"
-"""The newest migration; a database that is there already is left alone."""
+"""The newest migration; a database that has it is not changed."""
 
 # Alembic keeps the migration that runs in a global: two databases at once would mix them up.
 _alone = threading.Lock()
 
 
 def up_to_date(connection: sqlite3.Connection) -> bool:
-    """Say whether the newest migration has been run."""
+    """Return whether the newest migration has been run."""
     try:
         row = connection.execute("SELECT version_num FROM journeygraph_version").fetchone()
     except sqlite3.OperationalError:
@@ -30,14 +30,14 @@ def up_to_date(connection: sqlite3.Connection) -> bool:
 
 
 def migrate(connect: Callable[[], sqlite3.Connection]) -> None:
-    """Run the migrations that a SQLite database still lacks; safe in several processes at once.
+    """Run the missing migrations of a SQLite database; safe in several processes at once.
 
     Args:
         connect: Opens a connection to the database.
 
     Raises:
-        sqlite3.Error: The file is no database, or cannot be written.
-        sqlalchemy.exc.SQLAlchemyError: A table of ours is there already, and not ours.
+        sqlite3.Error: The file is not a database, or cannot be written.
+        sqlalchemy.exc.SQLAlchemyError: A foreign table has the name of one of ours.
         alembic.util.CommandError: A newer release has migrated the database.
     """
     connection = connect()
@@ -55,7 +55,7 @@ def migrate(connect: Callable[[], sqlite3.Connection]) -> None:
 
 
 def _make(connection: sqlite3.Connection) -> None:
-    """Make the tables of a database that has none, in one transaction."""
+    """Create the tables of an empty database, in one transaction."""
     statements = _statements()
     connection.execute("BEGIN EXCLUSIVE")
     try:
@@ -70,7 +70,7 @@ def _make(connection: sqlite3.Connection) -> None:
 
 @functools.cache
 def _statements() -> Sequence[str]:
-    """Return what makes the tables in an empty database: the migrations take 50 times as long."""
+    """Return the statements for an empty database: the migrations take 50 times as long."""
     connection = sqlite3.connect(":memory:", check_same_thread=False)
     with _alone:
         _upgrade(connection)
@@ -80,7 +80,7 @@ def _statements() -> Sequence[str]:
 
 
 def _upgrade(connection: sqlite3.Connection) -> None:
-    """Run the migrations in one transaction: a process that dies in it leaves nothing half made."""
+    """Run the migrations in one transaction: a crash leaves the database unchanged."""
     engine = sqlalchemy.create_engine("sqlite://", creator=lambda: connection, poolclass=StaticPool)
     with engine.connect() as connected:
         # Only now: connecting ends whatever transaction there was. A second process waits here,
@@ -92,7 +92,7 @@ def _upgrade(connection: sqlite3.Connection) -> None:
 
 
 def upgrade(connection: sqlalchemy.Connection) -> None:
-    """Run the migrations that the database of a connection lacks, in its transaction."""
+    """Run the missing migrations of a connection's database, in its transaction."""
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
     config.set_main_option("path_separator", "os")

@@ -39,11 +39,11 @@ _OURS_AND_THEIRS = (
 
 @dataclass(frozen=True, slots=True)
 class Versions:
-    """The newest migrations that a database has; None where it has none.
+    """The newest migrations of a database; None if it has none.
 
     Attributes:
-        ours: Of sessions, turns and audit, by its name.
-        savers: Of LangGraph's checkpoints, by its number.
+        ours: Name of the one for sessions, turns and audit.
+        savers: Number of the one for LangGraph's checkpoints.
     """
 
     ours: str | None
@@ -51,7 +51,7 @@ class Versions:
 
     @property
     def current(self) -> bool:
-        """Say whether this release can work on it."""
+        """Return whether this release can work on it."""
         return self.ours == HEAD and (self.savers or 0) >= SAVER_HEAD
 
 
@@ -65,10 +65,9 @@ class Migration:
 
 
 def migrate_postgres(url: str, patience: float = 60.0) -> Migration:
-    """Run the migrations that a Postgres database still lacks; safe in several processes at once.
+    """Run the missing migrations of a Postgres database; safe in several processes at once.
 
-    Indexes are made without locking out who uses the tables; that waits for the transactions that
-    run at the time.
+    Indexes are created without locking the tables; this waits for running transactions.
 
     Args:
         url: "postgresql://USER:PASSWORD@HOST:PORT/DATABASE".
@@ -102,7 +101,7 @@ def versions(connection: psycopg.Connection[Any]) -> Versions:
 
 
 async def required(connection: psycopg.AsyncConnection[Any], name: str) -> None:
-    """Refuse a database that this release cannot work on.
+    """Refuse a database that this release cannot use.
 
     Raises:
         StateError: It lacks migrations, a newer release migrated it, or it is not in UTF-8.
@@ -128,14 +127,17 @@ def _refuse_encoding(
     encoding = connection.info.parameter_status("server_encoding")
     if encoding != "UTF8":
         raise StateError(
-            f"The database {name} holds text as {encoding}, which lacks characters. "
-            "Make one with: CREATE DATABASE ... ENCODING 'UTF8' TEMPLATE template0"
+            f"The database {name} has the text encoding {encoding}, which lacks characters. "
+            "Create one with: CREATE DATABASE ... ENCODING 'UTF8' TEMPLATE template0"
         )
 
 
 def _refuse_newer(has: Versions, name: str) -> None:
     if has.ours is not None and has.ours > HEAD:
-        raise StateError(f"The database {name} was migrated by a newer release of JourneyGraph.")
+        raise StateError(
+            f"The database {name} was migrated by a newer release of "
+            f"JourneyGraph. Use that release."
+        )
 
 
 def _version(connection: psycopg.Connection[Any], query: str) -> Any:
@@ -154,7 +156,8 @@ def _one_at_a_time(connection: psycopg.Connection[Any], patience: float) -> Iter
     while not _locked(connection):
         if time.monotonic() > deadline:
             raise StateError(
-                f"Another migration of the database has been running for {patience:g} seconds.",
+                f"Another migration of the database still runs after {patience:g} seconds. Try "
+                f"again later.",
                 retryable=True,
             )
         time.sleep(_PAUSE)
@@ -185,7 +188,7 @@ def _upgrade(connection: psycopg.Connection[Any], url: str) -> None:
 
 
 def _repair_indexes(connection: psycopg.Connection[Any]) -> None:
-    """Make again what an index in the making leaves behind when its process dies."""
+    """Rebuild indexes that a crashed migration left invalid."""
     for table in _THEIR_TABLES:
         for row in connection.execute(_LEFT_BROKEN, [table]).fetchall():
             connection.execute(f"REINDEX INDEX CONCURRENTLY {row['name']}")

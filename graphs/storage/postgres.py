@@ -30,10 +30,10 @@ _ONE = "WHERE thread_id = %s AND checkpoint_ns = %s AND checkpoint_id = %s"
 class PostgresJourneySaver(StoreSaver, AsyncPostgresSaver):
     """LangGraph's Postgres saver, which writes a turn's checkpoint and ledger together.
 
-    LangGraph's own holds a lock around every statement, also over a pool; this one does not, so
-    that as many sessions as there are connections are read and written at once. What a session
-    keeps is in values of their own, which the seal encrypts; a checkpoint names the versions of
-    its values in the clear, and is sealed as a whole against being changed.
+    LangGraph's own saver locks around every statement, even with a pool. This one does not, so that
+    each connection serves a session at the same time. The data of a session is in separate
+    encrypted values. A checkpoint has the versions of its values unencrypted, and a seal against
+    changes.
     """
 
     def __init__(self, connections: Connections, seal: Seal) -> None:
@@ -43,14 +43,14 @@ class PostgresJourneySaver(StoreSaver, AsyncPostgresSaver):
         self.leases = Leases(connections)
 
     async def state_in(self, row: Row) -> CheckpointTuple | None:
-        """Return the state of a version whose row was read with it; None if it is gone."""
+        """Return the state of a version from its row; None if it was removed."""
         if row["checkpoint"] is None:
             return None
         parsed = {name: json.loads(row[name]) for name in ("checkpoint", "metadata")}
         return await self._load_checkpoint_tuple({**row, **parsed, "pending_writes": None})
 
     async def write(self, written: list[Statement]) -> None:
-        """Write statements in one transaction of their own."""
+        """Write statements in their own transaction."""
         await self._whole(written, lambda connection: _at_once(connection, written))
 
     async def read(self, query: Sql, **parameters: Any) -> list[Row]:
@@ -74,7 +74,7 @@ class PostgresJourneySaver(StoreSaver, AsyncPostgresSaver):
         await self._whole(written, lambda connection: _one_after_the_other(connection, both))
 
     async def close(self) -> None:
-        """Close the connections, once what runs on them has ended."""
+        """Close the connections after their running operations."""
         await self._connections.close(self.leases.last)
 
     async def _load(self, config: Any) -> CheckpointTuple | None:
@@ -111,7 +111,7 @@ class PostgresJourneySaver(StoreSaver, AsyncPostgresSaver):
 
     @asynccontextmanager
     async def _cursor(self, *, pipeline: bool = False) -> AsyncIterator[Any]:
-        """Lend LangGraph's own methods a cursor, without the lock that they hold by default."""
+        """Yield a cursor for LangGraph's own methods, without their default lock."""
         async with (
             self._connections.connection() as connection,
             connection.cursor(binary=True) as cursor,
@@ -119,7 +119,7 @@ class PostgresJourneySaver(StoreSaver, AsyncPostgresSaver):
             yield cursor
 
     async def _whole(self, written: list[Statement], write: Deed) -> None:
-        """Write all or nothing, whatever happens to the caller in the meantime."""
+        """Write all or nothing, even if the caller is cancelled."""
         once = _Once(written, write)
         try:
             await asyncio.shield(asyncio.ensure_future(self._connections.trying(once)))
@@ -167,13 +167,13 @@ class PostgresJourneySaver(StoreSaver, AsyncPostgresSaver):
 
 @dataclass(slots=True)
 class _Once:
-    """A transaction that may be tried twice, and counts once.
+    """A transaction that may be tried twice, and takes effect once.
 
-    The first try may have counted although its acknowledgement was lost; then its row is there,
-    and the second one must not be taken for a lost race.
+    The first try may be committed although its acknowledgement was lost. Then its row exists, and
+    the second try must not count as a lost race.
 
     Attributes:
-        unheard: Whether it may have counted, and nobody said so.
+        unheard: True if it may be committed without an acknowledgement.
     """
 
     written: list[Statement]
@@ -199,7 +199,7 @@ class _Once:
 
 
 def _bound(session: str, checkpoint_id: str, document: Any) -> str:
-    """Return what a checkpoint's seal covers: its place, and all that it says."""
+    """Return the sealed content of a checkpoint: its place and its data."""
     return f"{session}|checkpoint|{checkpoint_id}|{json.dumps(document, sort_keys=True)}"
 
 
@@ -210,7 +210,7 @@ async def _rows(connection: Connection, query: Sql, parameters: Mapping[str, Any
 
 
 async def _one_after_the_other(connection: Connection, written: list[Statement]) -> None:
-    """Write in a transaction in which every statement sees what was committed before it ran."""
+    """Write in a transaction in which every statement sees all earlier commits."""
     async with connection.transaction():
         for statement in written:
             assert statement.sql.postgres
@@ -221,7 +221,7 @@ async def _one_after_the_other(connection: Connection, written: list[Statement])
 
 
 async def _at_once(connection: Connection, written: list[Statement]) -> None:
-    """Write in one statement, which is a transaction of its own, and one way there and back."""
+    """Write in one statement, which is one transaction and one round trip."""
     query, values = joined(written)
     try:
         # Psycopg would read a text of this length anew each time, to number its parameters.
@@ -231,7 +231,7 @@ async def _at_once(connection: Connection, written: list[Statement]) -> None:
 
 
 async def _counted(connection: Connection, written: list[Statement]) -> bool | None:
-    """Say whether a transaction is there already, by the first row that it adds; None: unknown."""
+    """Return whether a transaction is committed, by its first row; None: unknown."""
     for statement in written:
         proof = statement.proof or statements.ADDED.get(statement.sql)
         if proof and statement.rows:

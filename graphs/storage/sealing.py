@@ -1,4 +1,4 @@
-"""AES-256-GCM over what a sensitive journey stores: state, transcript and audit text."""
+"""AES-256-GCM for the data of a sensitive journey: state, transcript and audit text."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _NAME = "aes256gcm"
 _MARK = f"{_NAME}:"
 _NONCE = 12
 _WRONG = (
-    "What is stored cannot be opened with this encryption_key. "
-    "Give the key with which the session was started."
+    "Stored data cannot be decrypted with this encryption_key. Give the key with which the "
+    "session was started."
 )
 
 
@@ -32,25 +32,25 @@ def strict_serializer() -> JsonPlusSerializer:
 
 
 def is_sealed(stored: str) -> bool:
-    """Say whether a text of the store is sealed."""
+    """Return whether a text of the store is sealed."""
     return stored.startswith(_MARK)
 
 
 class Seal:
-    """Leaves text as it is; the seal of journeys that are not sensitive.
+    """The seal of journeys that are not sensitive; it changes nothing.
 
     Attributes:
-        hides: Whether anything is encrypted.
+        hides: True if anything is encrypted.
     """
 
     hides = False
 
     def close(self, text: str, bound_to: str) -> str:
-        """Return the text as it is stored."""
+        """Return the text to store."""
         return text
 
     def open(self, stored: str, bound_to: str) -> str:
-        """Return the text of what is stored."""
+        """Return the text of stored data."""
         return stored
 
     def serializer(self) -> Any:
@@ -59,23 +59,23 @@ class Seal:
 
 
 class SealOfReader(Seal):
-    """Opens text whether it is sealed or not, for readers that do not know the journey.
+    """Opens sealed and plain text, for readers that do not know the journey.
 
     Raises:
-        ConfigurationError: What is stored is sealed, and there is no key.
-        StateError: It has another key, or was changed.
+        ConfigurationError: Stored data is sealed, and no key is set.
+        StateError: Stored data has another key, or was changed.
     """
 
     def __init__(self, key: bytes | None) -> None:
         self._seal = AesSeal(key) if key else None
 
     def open(self, stored: str, bound_to: str) -> str:
-        """Return the text of what is stored."""
+        """Return the text of stored data."""
         if not is_sealed(stored):
             return stored
         if self._seal is None:
             raise ConfigurationError(
-                "What is stored belongs to a sensitive journey and is sealed: give the "
+                "Stored data of a sensitive journey is encrypted: give the "
                 "encryption_key with which the session was started (JOURNEYGRAPH_ENCRYPTION_KEY)."
             )
         return self._seal.open(stored, bound_to)
@@ -86,11 +86,10 @@ _bound: ContextVar[str] = ContextVar("place of the state", default="")
 
 @contextmanager
 def state_of(session_id: str, place: str) -> Iterator[None]:
-    """Bind what is sealed or opened as state to one place in one session.
+    """Bind state that is sealed or opened in this block to one place in one session.
 
-    That is a checkpoint, or where checkpoints share their values a version of a channel.
-
-    A serializer is given the state alone, so its place comes to it around it.
+    That is a checkpoint, or a version of a channel if checkpoints share values. A serializer gets
+    only the state, so this block passes the place.
     """
     token = _bound.set(f"{session_id}|{place}")
     try:
@@ -102,10 +101,10 @@ def state_of(session_id: str, place: str) -> Iterator[None]:
 class AesSeal(Seal, CipherProtocol):
     """Encrypts text and state with one key of 32 bytes.
 
-    All of it is bound to its place, so that a row of one session is refused in another.
+    All data is bound to its place, so that a row of one session is refused in another.
 
     Raises:
-        StateError: What is stored is not encrypted, was changed, or has another key.
+        StateError: Stored data is not encrypted, was changed, or has another key.
     """
 
     hides = True
@@ -119,9 +118,9 @@ class AesSeal(Seal, CipherProtocol):
         return _MARK + base64.b64encode(sealed).decode("ascii")
 
     def open(self, stored: str, bound_to: str) -> str:
-        """Return the text of what is stored."""
+        """Return the text of stored data."""
         if not is_sealed(stored):
-            raise StateError("A row of a sensitive journey is not encrypted; it was refused.")
+            raise StateError("A row of a sensitive journey is not encrypted, so it was refused.")
         sealed = base64.b64decode(stored[len(_MARK) :])
         return self._opened(sealed, bound_to.encode("utf-8")).decode("utf-8")
 
@@ -153,9 +152,11 @@ class AesSeal(Seal, CipherProtocol):
 
 
 class _SealedSerializer(EncryptedSerializer):
-    """LangGraph's encrypting serializer, which by itself accepts rows that are not encrypted."""
+    """LangGraph's encrypting serializer, made to refuse rows that are not encrypted."""
 
     def loads_typed(self, data: tuple[str, bytes]) -> Any:
         if not data[0].endswith(f"+{_NAME}"):
-            raise StateError("The state of a sensitive journey is not encrypted; it was refused.")
+            raise StateError(
+                "The state of a sensitive journey is not encrypted, so it was refused."
+            )
         return super().loads_typed(data)

@@ -1,7 +1,7 @@
 """Sessions in SQLite: LangGraph's saver, with checkpoint and ledger in one transaction.
 
-Whatever is done with the connection is one function of it, so a transaction begins and ends in one
-call, and none is open while the event loop does something else.
+Each operation on the connection is one function, so a transaction starts and ends in one call, and
+none is open while the event loop does other work.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Written = list[Statement]
 _VALUES = "__values"
 """Key of the metadata that names the version of each value of a checkpoint."""
 _KEPT = "kept"
-"""Key of a checkpoint that names those of its values that are apart from it."""
+"""Key of the list of values that are stored apart from a checkpoint."""
 _APART = ("context", "fields")
 """Values that may be large, and that a turn need not change: then they are apart."""
 _SMALL = 4096
@@ -55,11 +55,11 @@ class SqliteJourneySaver(StoreSaver, SqliteSaver):
     read as it is.
 
     Args:
-        conn: The connection, which no other saver has.
+        conn: The connection, used only by this saver.
         serde: Serializes and seals the state.
-        alone: Held while something is done with a database in memory, which is done in place: two
-            event loops would wait for each other in SQLite's own steps, of up to 100 ms. None: it
-            is done in a thread of its own.
+        alone: Lock for a database in memory, whose operations run in place: two event loops would
+            wait for each other in SQLite's own steps of up to 100 ms. None: operations run in a
+            thread.
     """
 
     def __init__(self, conn: sqlite3.Connection, *, serde: Any, alone: Any) -> None:
@@ -68,11 +68,11 @@ class SqliteJourneySaver(StoreSaver, SqliteSaver):
         self._thread = None if alone else ThreadPoolExecutor(1, "journeygraph-sqlite")
 
     async def open(self) -> None:
-        """Make the saver's own tables, if they are not there."""
+        """Create the saver's own tables if they are missing."""
         await self._done(self.setup)
 
     async def state_in(self, row: Row) -> CheckpointTuple | None:
-        """Return the state of a version whose row was read with it; None if it is gone."""
+        """Return the state of a version from its row; None if it was removed."""
         return None if row["checkpoint"] is None else self._opened(row)
 
     def get_tuple(self, config: Any) -> CheckpointTuple | None:
@@ -111,12 +111,12 @@ class SqliteJourneySaver(StoreSaver, SqliteSaver):
             super().put_writes(config, writes, task_id, task_path)
 
     def delete_thread(self, thread_id: str) -> None:
-        """Remove all that is kept of a thread."""
+        """Delete all data of a thread."""
         with self.lock:
             _write(self.conn, _forgotten(thread_id))
 
     async def write(self, written: Written) -> None:
-        """Write statements in one transaction of their own."""
+        """Write statements in their own transaction."""
         await self._done(partial(_write, self.conn, written), whole=True)
 
     async def read(self, query: Sql, **parameters: Any) -> Rows:
@@ -134,7 +134,7 @@ class SqliteJourneySaver(StoreSaver, SqliteSaver):
         await self.write([*written, *_forgotten(session_id)])
 
     async def close(self) -> None:
-        """Close the connection, once what runs on it has ended."""
+        """Close the connection after its running operation."""
         await self._done(self.conn.close, whole=True)
         thread, self._thread = self._thread, None
         if thread:  # whoever comes later finds the connection closed
@@ -218,7 +218,7 @@ class SqliteJourneySaver(StoreSaver, SqliteSaver):
         """Return a checkpoint with its values, each opened for its own place.
 
         Raises:
-            StateError: A value is missing, or something was changed.
+            StateError: A value is missing, or stored data was changed.
         """
         session, id_, about = row["thread_id"], row["checkpoint_id"], _loaded(row["metadata"])
         about.pop(_VALUES, None)
@@ -239,11 +239,11 @@ class SqliteJourneySaver(StoreSaver, SqliteSaver):
         return found_at(row, checkpoint, about, pending)
 
     async def _done(self, deed: Callable[[], _T], *, whole: bool = False) -> _T:
-        """Do something with the connection, after all that was asked for before.
+        """Run an operation on the connection, after all earlier ones.
 
         Args:
-            deed: What is done.
-            whole: Whether it is done to its end, whatever happens to the caller in the meantime.
+            deed: The operation.
+            whole: True to finish it even if the caller is cancelled.
         """
         if self._thread is None:
             with self.lock:
@@ -273,7 +273,7 @@ def _forgotten(session_id: str) -> Written:
 
 
 def _versions(connection: sqlite3.Connection, query: str | None, parameters: Any) -> Rows:
-    """Return rows of versions, each with the values of its state, of which each comes in a row."""
+    """Return rows of versions with the values of their state, which come one per row."""
     found: Rows = []
     assert query
     for row in connection.execute(query, parameters):

@@ -1,7 +1,7 @@
-"""Statements that ride on a saver's connection, and records, made from the one schema.
+"""Statements and records on a saver's connection, made from one schema.
 
-Statements share the transaction of the checkpoint, so they cannot go through a connection of
-SQLAlchemy's own: each is compiled once to the SQL of each database, with named parameters.
+Statements share the transaction of the checkpoint, so they cannot use a connection of SQLAlchemy:
+each is compiled once to the SQL of each database, with named parameters.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def now() -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class Sql:
-    """One statement, as each database wants it; None where a database has nothing to do."""
+    """One statement in the SQL of each database; None if a database needs none."""
 
     sqlite: str | None
     postgres: str | None
@@ -85,12 +85,12 @@ def _on_postgres(statement: Any) -> Sql:
 
 
 def first(rows: Any) -> Any:
-    """Return a statement that reads the first `most` rows alone."""
+    """Return a statement that reads only the first `most` rows."""
     return rows.limit(bindparam("most", type_=Integer)).offset(literal_column("0"))
 
 
 def in_span(turn: ColumnElement[Any]) -> ColumnElement[Any]:
-    """Return the condition that a turn is behind the one of a page before, up to its own last."""
+    """Return the condition for turns after the previous page, up to the last one."""
     low, high = bindparam("low", type_=Integer), bindparam("high", type_=Integer)
     return (turn > low) & (turn <= high)
 
@@ -100,7 +100,7 @@ class Records:
 
     Attributes:
         columns: The table's columns.
-        mine: Condition that a row belongs to the owner that is given as `named`.
+        mine: Condition that a row belongs to the owner in `named`.
     """
 
     def __init__(
@@ -122,7 +122,7 @@ class Records:
 
     @cached_property
     def add(self) -> Sql:
-        """Statement that adds a row, as `stored` makes it."""
+        """Statement that adds a row of `stored`."""
         if self._add:
             return self._add
         # Inline: SQLAlchemy would have the number returned, and the store adds a RETURNING of its
@@ -143,11 +143,11 @@ class Records:
         return Sql.of(delete(self._table).where(self.mine))
 
     def adding(self, rows: Iterable[Row], seal: Seal) -> Statement:
-        """Return what adds rows."""
+        """Return the statement that adds rows."""
         return Statement(self.add, [self.stored(row, seal) for row in rows])
 
     def stored(self, row: Row, seal: Seal) -> Row:
-        """Return a row as it is stored; a column that it leaves out is null."""
+        """Return a row in its stored form; a missing column is null."""
         made: Row = {**self._empty, **row}
         for name in self._json:
             if name in row:
@@ -159,16 +159,16 @@ class Records:
         return made
 
     def opened(self, row: Row, seal: Seal) -> Row:
-        """Return the columns of a stored row as they were given, but for its number.
+        """Return the original columns of a stored row, without its number.
 
         Raises:
-            ConfigurationError: It is sealed, and the seal has no key.
+            ConfigurationError: The row is sealed, and no key is set.
             StateError: It was sealed with another key, or changed.
         """
         return {name: self.value(row, name, seal) for name in self._written if name in row}
 
     def value(self, row: Row, name: str, seal: Seal) -> Any:
-        """Return one column of a stored row as it was given; see `opened`."""
+        """Return one original column of a stored row; see `opened`."""
         found = row[name]
         if found is None:
             return None
@@ -205,7 +205,7 @@ STANDS = (
     sessions.c.fence == bindparam("held"),
     _LIVE,
 )
-"""Condition that the session has not moved on without the turn that writes."""
+"""Condition that no other turn has changed the session."""
 ADVANCE = Sql.of(
     update(sessions)
     .where(*STANDS)
@@ -224,7 +224,7 @@ _AUDITED = [column for column in audit.c if column.name != "id"]
 
 
 def _given(target: Column[Any]) -> ColumnElement[Any]:
-    """Return a column's parameter; of a float that is null, Postgres has to be told the type."""
+    """Return a column's parameter; for a null float, Postgres needs the type."""
     given = bindparam(target.name, type_=target.type)
     return cast(given, target.type) if isinstance(target.type, Float) else given
 
@@ -441,9 +441,9 @@ ADDED = {
 def joined(written: list[Statement]) -> tuple[str, list[Any]]:
     """Return all statements as one for Postgres, with its parameters.
 
-    They see the database as it was before, and all of them count or none. Each is done when its
-    changes are counted, so in the order given. A statement that should change exactly one row and
-    changes none divides by zero, and so fails the whole.
+    All see the database as it was before, and take effect together or not at all. Each runs when
+    its changes are counted, so in the given order. A statement that should change exactly one row
+    and changes none divides by zero, and so fails the whole.
     """
     parts = [(statement, row) for statement in written for row in statement.rows]
     query, names = _joined(tuple((part.sql.postgres, part.exactly_one) for part, _ in parts))

@@ -42,7 +42,7 @@ _anchors: dict[str, tuple[sqlite3.Connection, Any]] = {}
 
 @dataclass(eq=False)
 class Store:
-    """Sessions in one database, as one event loop uses them.
+    """Sessions in one database, for one event loop.
 
     Attributes:
         saver: Checkpoints and ledger.
@@ -68,12 +68,12 @@ class Store:
         """Return the turn of a session as a block, which gives its head; None if it is not there.
 
         Raises:
-            StateError: Another process kept it for too long, or the database could not be read.
+            StateError: Another process held it for too long, or the database could not be read.
         """
         return SessionTurn(self, session_id)
 
     async def head(self, session_id: str) -> Row | None:
-        """Return the session's row with the state of its head; None if it is not there."""
+        """Return the session's row with the state of its head; None if it does not exist."""
         return await self.version(statements.HEAD, session=session_id)
 
     async def version(self, query: Sql, **parameters: Any) -> Row | None:
@@ -96,7 +96,7 @@ class Store:
         """Write statements in one transaction.
 
         Raises:
-            StateError: The database could not be written, or another was first.
+            StateError: The database could not be written, or another process was first.
         """
         await _asked(self.saver.write(list(written)))
 
@@ -105,10 +105,10 @@ class Store:
 
         Args:
             session_id: The session.
-            expired_at: The time, if its row is to stay as a tombstone because it is over by then.
+            expired_at: The time of expiry, to leave its row as a tombstone; else None.
 
         Raises:
-            LostRace: It is not over by then, or its row is a tombstone already.
+            LostRace: It has not expired by then, or its row is already a tombstone.
             StateError: The database could not be written.
         """
         row: list[Row] = [{"session": session_id, "now": expired_at}]
@@ -121,7 +121,7 @@ class Store:
         await _asked(self.saver.forget(session_id, written))
 
     async def close(self) -> None:
-        """Let go of the store; the last who does closes it."""
+        """Release the store; the last user closes it."""
         self.users -= 1
         if self.users <= 0:
             _open.get(asyncio.get_running_loop(), {}).pop(self.key, None)
@@ -177,10 +177,10 @@ async def open_store(url: str, key: bytes | None, size: int = 10) -> Store:
     Args:
         url: "memory://", "memory://NAME", "sqlite:///FILE" or "postgresql://...".
         key: 32 bytes to encrypt with; None stores plain text.
-        size: Most connections at a time, where a store has more than one.
+        size: Maximum number of connections, for stores with several.
 
     Raises:
-        ConfigurationError: It is a Postgres database, and the driver is not installed.
+        ConfigurationError: The driver of the Postgres database is not installed.
         StateError: The database cannot be opened, with the reason.
     """
     stores = _open.setdefault(asyncio.get_running_loop(), {})

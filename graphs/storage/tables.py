@@ -1,8 +1,8 @@
 """Our own tables: sessions, the records that belong to them, and definitions.
 
-A table is the one description of its records. Its foreign key names the session that owns a row,
-and `sealed` marks the columns that are encrypted and says what they are bound to;
-`statements.Records` makes the statements, the writing and the reading of rows from that.
+A table is the only description of its records. Its foreign key names the session of a row, and
+`sealed` marks the encrypted columns and their binding; `statements.Records` makes the statements,
+the writing and the reading of rows from that.
 
 One schema for SQLite and Postgres. The state itself is in LangGraph's checkpoint tables; the head
 of a session is the row of `turns` that `sessions.version` names. Times are ISO 8601 text in UTC
@@ -38,13 +38,13 @@ NAME = String(200)
 
 
 def owner(*, primary_key: bool = False) -> Column[Any]:
-    """Return the column that names the session of a row; the row goes with it."""
+    """Return the column with the session of a row; the row is deleted with it."""
     key = ForeignKey("sessions.session_id", ondelete="CASCADE")
     return Column("session_id", NAME, key, primary_key=primary_key)
 
 
 def numbered(name: str = "id") -> Column[Any]:
-    """Return the column that the database numbers the rows of a table by."""
+    """Return the column with the row number from the database."""
     return Column(name, Integer, primary_key=True, autoincrement=True)
 
 
@@ -55,10 +55,10 @@ def sealed(
 
     Args:
         name: Its name.
-        place: Template of what the seal is bound to, from columns of the row.
-        comment: What it holds.
-        is_json: Whether it holds JSON, which rows are written from and read as values.
-        nullable: Whether it may be empty.
+        place: Template of the place to which the seal is bound, from columns of the row.
+        comment: Its content.
+        is_json: True if it contains JSON, which is written from and read as values.
+        nullable: True if it may be empty.
     """
     about = {"place": place, "json": is_json}
     return Column(name, Text, nullable=nullable, comment=comment or None, info=about)
@@ -168,8 +168,8 @@ validation_audit = Table(
     Column("confidence", Float, comment="of the model that judged it; null: none did"),
     Column("latency_ms", Float, nullable=False),
     Column("outcome", String(16), nullable=False, comment="as of CheckEntry"),
-    Column("bypassed", Boolean, nullable=False, comment="whether a model should have judged it"),
-    Column("review", Boolean, nullable=False, comment="whether somebody should look at it"),
+    Column("bypassed", Boolean, nullable=False, comment="whether a model should have checked it"),
+    Column("review", Boolean, nullable=False, comment="whether a person should review it"),
     Column("at", TIME, nullable=False),
     Index("checks_by_turn", "session_id", "turn", "id"),
     Index("checks_to_review", "journey_id", "review", "id"),
@@ -204,7 +204,7 @@ effects = Table(
     sealed("result", _OF_EFFECT, is_json=True),
     sealed("reason", _OF_EFFECT, "why it failed"),
     Column("begun_at", TIME, nullable=False),
-    Column("ended_at", TIME, comment="null: nobody knows how it ended"),
+    Column("ended_at", TIME, comment="null: outcome unknown"),
 )
 
 escalations = Table(
