@@ -1,8 +1,9 @@
 """Compile the spec of a journey to a LangGraph graph.
 
-START -> understand -(route)-> pathway -> settle -(onward)-> next pathway | END '-> settle, when
-                    there is nothing to run Where replies are checked, settle leads to check_reply,
-                    and that to END.
+START -> understand -(route)-> pathway -> settle -(onward)-> next pathway | END
+                    '-> settle, when there is nothing to run
+
+Where replies are checked, settle leads to check_reply, and that to END.
 """
 
 from __future__ import annotations

@@ -380,7 +380,7 @@ class PathwayManager:
         return Page(transcript_of(page), page.next)
 
     async def context_history(self, name: str) -> _Values:
-        """Return all values of a context name, oldest first; None where it was removed."""
+        """Return all values of a context name, oldest first; None if it was removed."""
         rows, _, _ = await self._rows(TURNS, None, None)
         return (await self._session()).scribe.history_of(name, rows)
 
@@ -564,7 +564,7 @@ class PathwayManager:
         return response
 
     async def _judge_last(self) -> None:
-        """Have the reply judged that was sent last, unless somebody else was faster."""
+        """Check the last sent reply, unless another process was faster."""
 
         async def nothing(session: Session, head: Row) -> None:
             pass

@@ -167,7 +167,7 @@ CORRECTION = "correction"
 
 @contextmanager
 def given_to_all(given: RunnableConfig) -> Iterator[None]:
-    """Have everything that is run in here by LangChain and LangGraph know what a caller gave."""
+    """Pass the caller's options to all runs of LangChain and LangGraph in this block."""
     known = var_child_runnable_config.get()
     token = var_child_runnable_config.set(merge_configs(known, given))
     try:

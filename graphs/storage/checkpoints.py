@@ -301,7 +301,7 @@ class StoreSaver(TurnSaver):
 
     @cached_property
     def _seals(self) -> bool:
-        """Whether what is stored is sealed."""
+        """Return whether what is stored is sealed."""
         return isinstance(self.serde, EncryptedSerializer)
 
     def _packed(self, value: Any, session: str, place: str) -> tuple[str, bytes]:

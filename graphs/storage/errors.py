@@ -49,19 +49,16 @@ def raise_translated(error: Exception) -> NoReturn:
     if not isinstance(error, _any_driver()):
         raise error
     if isinstance(error, (sqlite3.IntegrityError, *_raised("psycopg", "IntegrityError"))):
-        raise AlreadyThere(
-            f"The store refused a row that is there already: {reason_of(error)}"
-        ) from error
+        raise AlreadyThere(f"The store refused a row that exists: {reason_of(error)}") from error
     if isinstance(error, ValueError) and str(error) not in _CLOSED:
         raise error
     # A text that is too long for its column; a table that is gone, or may not be used.
     if isinstance(error, _raised("psycopg", "DataError", "ProgrammingError")):
         raise StateError(
-            f"The store refused it: {reason_of(error)}. The session stands where it stood."
+            f"The store refused it: {reason_of(error)}. The session is unchanged."
         ) from error
     raise StateError(
-        f"The store did not answer: {reason_of(error)}. The session stands where it stood; "
-        "try again.",
+        f"The store did not answer: {reason_of(error)}. The session is unchanged. Try again.",
         retryable=True,
     ) from error
 

@@ -135,8 +135,8 @@ def _refuse_encoding(
 def _refuse_newer(has: Versions, name: str) -> None:
     if has.ours is not None and has.ours > HEAD:
         raise StateError(
-            f"The database {name} was migrated by a newer release of "
-            f"JourneyGraph. Use that release."
+            f"The database {name} was migrated by a newer release of JourneyGraph. Use that "
+            "release."
         )
 
 

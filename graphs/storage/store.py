@@ -199,7 +199,7 @@ async def open_store(url: str, key: bytes | None, size: int = 10) -> Store:
 
 
 def _place(url: str) -> str:
-    """Return the SQLite URI of a store's URL; that of a server stays as it is."""
+    """Return the SQLite URI of a store's URL; the URL of a server is unchanged."""
     scheme, _, name = url.partition("://")
     if scheme == "memory":
         return f"file:/journeygraph-{quote(name, safe='')}?vfs=memdb"

@@ -22,7 +22,7 @@ class PatientProtocol(H11Protocol):
     _waiting: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait for a request."""
+        """Start to wait for a request."""
         joined: Any = _Joined(transport, self.loop)
         super().connection_made(joined)
         self._wait()

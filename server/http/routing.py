@@ -30,7 +30,7 @@ BODY_SECONDS = 30.0
 """Seconds within which a body must arrive."""
 EVENTS, JSON = "text/event-stream", "application/json"
 MAX_DEPTH = 32
-"""Most arrays and objects inside each other."""
+"""Maximum depth of nested arrays and objects."""
 _PLAIN_JSON = {JSON, f"{JSON};charset=utf-8", f"{JSON}; charset=utf-8"}
 _M = TypeVar("_M", bound=BaseModel)
 _INT64 = 2**63
@@ -187,7 +187,7 @@ def session_name(session_id: str) -> str:
 
 
 def wants_events(scope: Scope) -> bool:
-    """Say whether the Accept header wants events more than JSON."""
+    """Return whether the Accept header wants events more than JSON."""
     return preferred(accept_of(scope), (JSON, EVENTS)) == EVENTS
 
 

@@ -36,7 +36,7 @@ class Turns:
         return len(self._running)
 
     async def take(self, turn: Coroutine[Any, Any, _T]) -> _T:
-        """Run one turn and return its answer; it goes on if the caller is cancelled.
+        """Run one turn and return its response; it continues if the caller is cancelled.
 
         Raises:
             JourneyError: The session is missing or expired, or the turn failed.
