@@ -128,7 +128,7 @@ def _number(value: float, path: str) -> float:
     if isinstance(value, int):
         if -_WHOLE <= value < _WHOLE:
             return int(value)
-        raise ValueError(f"{path} is a whole number of more than 64 bits")
+        raise ValueError(f"{path} is an integer of more than 64 bits")
     if math.isfinite(value):
         return float(value)
     raise ValueError(f"{path} is {value}, which is not JSON")

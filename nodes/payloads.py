@@ -207,7 +207,7 @@ def _reply_in(messages: Sequence[Any]) -> str | None:
     for message in reversed(messages):
         given = message if isinstance(message, Mapping) else getattr(message, "__dict__", {})
         if "content" not in given:
-            raise TypeError(f"its messages hold {type(message).__name__}; give messages or text")
+            raise TypeError(f"its messages contain {type(message).__name__}; give messages or text")
         role = given.get("role") or given.get("type")
         if role in ("user", "human"):
             break

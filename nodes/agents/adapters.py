@@ -63,7 +63,9 @@ def as_agent(name: str, given: Any, overdue: Overdue) -> Callee:
     if isinstance(given, Pipeline):
         return Callee(name, _pipeline(name, given, overdue))
     if isinstance(given, type):
-        raise ConfigurationError(f"Agent '{name}' is the class {given.__name__}; give an instance.")
+        raise ConfigurationError(
+            f"Agent '{name}' is the class {given.__name__}. Give an instance of it."
+        )
     if hasattr(given, "ainvoke"):
         return Callee(name, _runnable(given))
     if callable(given) or any(callable(getattr(given, way, None)) for way in ("arun", "run")):

@@ -409,10 +409,12 @@ def _why_not(draft: TurnDraft, command: Command) -> str:
         open_now = not command.task or task_named(draft, command.task)
         return "" if open_now else f"no task '{command.task:.80}' is open"
     if isinstance(command, Go):
-        return "" if _leads(draft, command) else f"nothing leads to '{command.target:.80}' here"
+        return (
+            "" if _leads(draft, command) else f"no transition leads to '{command.target:.80}' here"
+        )
     if isinstance(command, Human) and command.reason != "asked":
         policy = policy_of(draft)
-        return "" if policy and policy.sentiment else "nobody is called for a mood here"
+        return "" if policy and policy.sentiment else "escalation by sentiment is not enabled here"
     return ""
 
 
@@ -427,7 +429,7 @@ def _why_no_answer(draft: TurnDraft, command: Confirm | Deny | Choose) -> str:
         stays = is_changed(draft, asked["about"]) and (isinstance(command, Deny) or known)
     else:
         stays = asked is not None
-    return "" if stays else "nothing was asked that this answers"
+    return "" if stays else "there is no open question for this answer"
 
 
 def _leads(draft: TurnDraft, command: Go) -> bool:

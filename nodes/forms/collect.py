@@ -77,11 +77,11 @@ async def _filled(draft: TurnDraft, command: Fill, fillable: Sequence[Field]) ->
     asked = draft.dialogue.asked
     is_asked = bool(asked and asked["about"] == name)
     if not is_asked and not SURE <= command.confidence <= 1:
-        draft.note("dropped", reason=f"not sure enough that it is about '{name}'")
+        draft.note("dropped", reason=f"confidence too low for the field '{name}'")
         return
     live = (each.name for owner in owners(draft.spec, name) for each in draft.sheet(owner).live)
     if name not in live:
-        draft.note("dropped", reason=f"'{name}' is not asked for as things stand")
+        draft.note("dropped", reason=f"'{name}' is not needed with the current values")
         return
     if draft.value(name) is not None:
         await _corrected(draft, Correct(name, **_said(command)))
@@ -212,7 +212,7 @@ def _unconfirm(draft: TurnDraft, name: str) -> None:
 def _skipped(draft: TurnDraft) -> None:
     asked = draft.dialogue.asked
     if not asked or asked["kind"] != "field":
-        draft.note("dropped", reason="nothing is asked that could be left open")
+        draft.note("dropped", reason="there is no open question to skip")
         return
     field = draft.field(asked["about"])
     if not field.required:

@@ -167,7 +167,7 @@ class _Relations:
             for need in unsure.intersection(self._guidelines[id_].depends_on):
                 leads_to[need].add(id_)
         return next(
-            {id_: f"excludes '{other}' in a circle, and comes last in it"}
+            {id_: f"is in a cycle of exclusions with '{other}', and is the last in order"}
             for id_ in reversed(self._guidelines)
             for other in sorted(leads_to.get(id_, ()))
             if id_ in self._excluders[other] and id_ in _reached(other, leads_to)

@@ -58,7 +58,7 @@ def asked_for(draft: TurnDraft, reason: str) -> None:
     if policy is None or (reason == "asked" and not policy.on_request):
         draft.repair("human", "no_human")
     elif reason == "sentiment" and not policy.sentiment:
-        draft.note("dropped", reason="nobody is called for the sake of a mood here")
+        draft.note("dropped", reason="escalation by sentiment is not enabled here")
     else:
         call_person(draft, reason)
 

@@ -350,7 +350,7 @@ def _beside_faults(beside: Any) -> Iterator[str]:
     known = ", ".join(LANGUAGES)
     for each in beside if isinstance(beside, list) else [beside]:
         if not isinstance(beside, list) or each not in LANGUAGES:
-            yield f"beside: {each!r} is no language. Write a list of some of {known}, or []."
+            yield f"beside: {each!r} is not a language. Write a list of some of {known}, or []."
 
 
 def _faults(data: Mapping[str, Any], reference: Sayings | None) -> Iterator[str]:
@@ -362,10 +362,10 @@ def _faults(data: Mapping[str, Any], reference: Sayings | None) -> Iterator[str]
             yield from name_faults(section, data[section], known, all_of_them=True)
     for place in data["ordinals"]:
         if not isinstance(place, int) or isinstance(place, bool) or not place:
-            yield f"ordinals.{place}: is no place. Write a number from 1, or -1 for the last."
+            yield f"ordinals.{place}: is not a place. Write a number from 1, or -1 for the last."
     for number, words in enumerate(data["concepts"], start=1):
         if not isinstance(words, str):
-            yield f"concepts.{number}: is no text. Write the words in one line."
+            yield f"concepts.{number}: is not text. Write the words in one line."
 
 
 def _break_faults(data: Mapping[str, Any]) -> Iterator[str]:
@@ -374,7 +374,10 @@ def _break_faults(data: Mapping[str, Any]) -> Iterator[str]:
         for name, text in data[section].items():
             for line in str(text).splitlines():
                 if line.startswith(" ") and line.lstrip()[:1] not in "|)":
-                    yield f"{section}.{name}: '{line.strip()}' goes on. Break the line at a | or )."
+                    yield (
+                        f"{section}.{name}: the line '{line.strip()}' is incomplete. Break "
+                        f"it at a | or )."
+                    )
 
 
 def _part_faults(phrases: Mapping[str, Any]) -> Iterator[str]:
@@ -382,9 +385,9 @@ def _part_faults(phrases: Mapping[str, Any]) -> Iterator[str]:
     for entry, text in phrases.items():
         for name in dict.fromkeys(NAME.findall(str(text))):
             if name not in phrases:
-                yield f"{entry}: {{{name}}} stands for nothing. Add '{name}' under parts."
+                yield f"{entry}: {{{name}}} is not defined. Add '{name}' under parts."
             elif entry in _within(name, phrases):
-                yield f"{entry}: {{{name}}} leads back to '{entry}'. Write its phrases out."
+                yield f"{entry}: {{{name}}} refers back to '{entry}'. Write its phrases without it."
 
 
 def _within(name: str, phrases: Mapping[str, Any]) -> set[str]:
@@ -402,9 +405,9 @@ def _unused(data: Mapping[str, Any]) -> Iterator[str]:
     used = set(NAME.findall(texts))
     for name in data["parts"]:
         if name in data["phrases"]:
-            yield f"parts.{name}: is under phrases too. Keep one of the two."
+            yield f"parts.{name}: also exists under phrases. Keep one of the two."
         elif name not in used:
-            yield f"parts.{name}: is not used by any phrase. Take it out."
+            yield f"parts.{name}: is not used by any phrase. Remove it."
 
 
 def _group_faults(sayings: Sayings, reference: Sayings) -> Iterator[str]:

@@ -266,7 +266,7 @@ def contract_of(
             schema, strict = schema_of(signature.outputs)
         except (PydanticUserError, TypeError) as error:
             raise ConfigurationError(
-                f"Pathway '{pathway_id}': no model can give the outputs of {signature.name}, "
+                f"Pathway '{pathway_id}': a model cannot return the outputs of {signature.name}, "
                 f"because one has no JSON schema: {error}"
             ) from error
         system = agent_system(spec, spec.pathways[pathway_id], signature, language)
@@ -459,7 +459,9 @@ class _Exchange:
             messages += [tool_result(c.id, await self._used(c, told)) for c in answer.calls]
         answer = await self._next(messages)
         if answer.calls:
-            raise ModelError("tool_loop", f"the model called tools over {MOST_ROUNDS} times over")
+            raise ModelError(
+                "tool_loop", f"the model called tools in more than {MOST_ROUNDS} rounds"
+            )
         return answer
 
     async def _next(self, messages: Sequence[Message]) -> Answer:
@@ -482,7 +484,7 @@ class _Exchange:
                 self._occasion.note("failed", call.name, "it took too long")
             using.cancel()
         if not using.done():
-            raise ModelError("timeout", f"the tool '{call.name}' took longer than the model has")
+            raise ModelError("timeout", f"the tool '{call.name}' exceeded the time of the model")
         return using.result()
 
     async def _repaired(

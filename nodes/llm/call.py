@@ -45,7 +45,7 @@ def stated(error: Exception) -> ModelError:
     if isinstance(error, TimeoutError) or "Timeout" in type(error).__name__:
         return ModelError("timeout", "the model did not answer in time")
     if "Connection" in type(error).__name__ or isinstance(error, OSError):
-        return ModelError("unavailable", "the model cannot be reached, or broke the connection off")
+        return ModelError("unavailable", "the model cannot be reached, or closed the connection")
     return ModelError("unreadable", f"the model's answer cannot be read ({type(error).__name__})")
 
 
@@ -91,7 +91,7 @@ def check_finished(message: Any, *, says_so: bool) -> None:
     if reason in _REFUSED or message.additional_kwargs.get("refusal"):
         raise ModelError("refused", "the model, or a filter before it, refused to answer")
     if reason in _CUT_OFF:
-        raise ModelError("cut_off", "the model's answer was longer than it may be, and was cut")
+        raise ModelError("cut_off", "the model's answer exceeded its limit of tokens")
     if says_so and reason not in _FINISHED:
         raise ModelError("cut_off", "the model's answer broke off before its end")
 
@@ -158,7 +158,7 @@ def rested(chat: Chat) -> Iterator[None]:
         with chat.breaker.guarding(_is_silent, lambda opened: model_rests(name, opened=opened)):
             yield
     except RestsError as rests:
-        raise ModelError("unavailable", f"the model is not asked: {rests}") from rests
+        raise ModelError("unavailable", f"the model is not called: {rests}") from rests
 
 
 def _is_silent(error: BaseException) -> bool | None:
@@ -172,8 +172,10 @@ MOST_TEXT = 64 * 1024
 """Longest answer, in characters; what tools are called with counts as well."""
 
 Hear = Callable[[str], bool]
-"""Takes a piece of an answer while it is written; an empty one follows where it broke off. Says
-whether the user has heard any of it so far."""
+"""Takes a piece of an answer while it is written; an empty one follows where it broke off.
+
+Says whether the user has heard any of it so far.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,7 +284,7 @@ async def _once(
     answer = chat.read(question, message)
     _check_length(len(answer.text) + sum(len(str(call.arguments)) for call in answer.calls))
     if not answer.text.strip() and not answer.calls:
-        raise ModelError("empty", "the model answered with nothing")
+        raise ModelError("empty", "the model's answer is empty")
     return answer
 
 

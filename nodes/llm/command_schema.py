@@ -187,7 +187,7 @@ def _cancel(given: _Given) -> Command:
 def _human(given: _Given) -> Command:
     reason = text_in(given, "target") or ASKED
     if reason not in (ASKED, SENTIMENT):
-        raise Misfit(f"a person is called because of '{ASKED}' or '{SENTIMENT}'")
+        raise Misfit(f"the reason of a call for a person must be '{ASKED}' or '{SENTIMENT}'")
     return Human(reason, confidence_in(given))
 
 

@@ -71,10 +71,12 @@ def check_name(name: str, where: str) -> None:
     if not colon:
         return
     if prefix in PROVIDERS and not model.strip():
-        raise ConfigurationError(f"{where} is '{name}': write the model's name behind the colon.")
+        raise ConfigurationError(
+            f"{where} is '{name}': write the name of the model after the colon."
+        )
     if prefix not in PROVIDERS and (meant := _meant(prefix, model)):
         raise ConfigurationError(
-            f"{where} is '{name}', and there is no provider '{prefix}'. Did you mean "
+            f"{where} is '{name}', but there is no provider '{prefix}'. Did you mean "
             f"'{meant}:{model}'?"
         )
     if provider_of(name):
@@ -344,8 +346,8 @@ def _check_unanswered(own: Mapping[str, Any], names: Mapping[str, str]) -> None:
     """Refuse, where no model answers, what was given for one; perhaps a provider is misspelt."""
     if own:
         raise ConfigurationError(
-            f"{' and '.join(own)} have models of their own, and the agents have none: give "
-            f"MODEL, name one in the settings, or set {KEY}."
+            f"{' and '.join(own)} have models, but the agents have none: define MODEL, name a "
+            f"model in the settings, or set {KEY}."
         )
     for where, name in names.items():
         check_name(name, where)
@@ -394,8 +396,8 @@ def _check_names(settings: Mapping[str, str], own: Mapping[str, str], *, handed:
         where, name = next(iter(of_openai.items()))
         said = f"model='{name}'" if where == "model" else f"{where} is '{name}', which"
         raise ConfigurationError(
-            f"{said} is a model of OpenAI's API: set {KEY}, or name a model of another provider "
-            "with it, such as 'anthropic:...'."
+            f"{said} is a model of OpenAI's API: set {KEY}, or use a model of another "
+            f"provider, such as 'anthropic:...'."
         )
     # Here, and not in the first turn, where it would hold up all others for a second.
     quick_chat()
@@ -426,8 +428,8 @@ def _check_handed(model: Any) -> None:
         )
     if type(model).bind_tools is BaseChatModel.bind_tools:
         raise ConfigurationError(
-            f"model is a {type(model).__name__}, which cannot be given tools (bind_tools), and so "
-            "cannot be asked for an answer in a schema. Give another chat model."
+            f"model is a {type(model).__name__}, which does not support tools (bind_tools) and "
+            f"so no answers by a schema. Give another chat model."
         )
 
 

@@ -111,7 +111,7 @@ def judgement_in(answer: Mapping[str, Any]) -> Judgement:
 
 def _texts(given: Any) -> tuple[str, ...]:
     if not isinstance(given, list) or not all(isinstance(text, str) for text in given):
-        raise ModelError("malformed", "the model's answer has no list of what is wrong")
+        raise ModelError("malformed", "the model's answer has no list of violations")
     return tuple(cleaned(text)[:MOST_WORDS] for text in given[:_MOST])
 
 
@@ -161,9 +161,9 @@ async def worded_anew(
     question = Question(told, "rewording", _SCHEMA, strict=True)
     given = (await object_asked(chat, question, until, usage)).get("texts")
     if not isinstance(given, list) or len(given) != len(texts):
-        raise ModelError("malformed", "the model worded other texts than it was given")
+        raise ModelError("malformed", "the model returned other texts than it was given")
     if not all(isinstance(text, str) for text in given):
-        raise ModelError("malformed", "the model worded a text that is none")
+        raise ModelError("malformed", "the model returned a value that is not text")
     return [cleaned(text).strip() for text in given]
 
 
@@ -262,7 +262,7 @@ async def answer_from(
     )
     answer, used = given.get("answer"), given.get("passages")
     if not isinstance(answer, (str, type(None))) or not isinstance(used, list):
-        raise ModelError("malformed", "the model's answer is not of the schema")
+        raise ModelError("malformed", "the model's answer does not match the schema")
     text = cleaned(answer or "").strip()
     if len(text) > MOST_ANSWER:
         raise ModelError("malformed", f"the model's answer is longer than {MOST_ANSWER} characters")

@@ -68,7 +68,8 @@ def as_tool(agent: str, given: Any) -> BaseTool:
     """
     if not inspect.isroutine(given):
         raise ConfigurationError(
-            f"Agent '{agent}': {given!r:.80} is no tool. Give typed functions or LangChain tools."
+            f"Agent '{agent}': {given!r:.80} is not a tool. Give typed functions or LangChain "
+            f"tools."
         )
     try:
         return _tool(given)
@@ -463,7 +464,7 @@ def _permitted(
     if consent is None:
         raise ModelError(
             "tool_failed",
-            f"the tool '{name}' is to be confirmed by the user, and nobody can be asked here: it "
+            f"the tool '{name}' needs a confirmation by the user, which is not possible here: it "
             "runs in the agents of a journey's pathway, also in its __pipeline__",
         )
     return consent.permits(name, given, filled)
@@ -497,7 +498,9 @@ def toolbox_of(
         usable = _usable(agent, item if isinstance(item, Tool) else Tool(item))
         name = usable.tool.name
         if name in tools:
-            raise ConfigurationError(f"Agent '{agent}' has two tools named '{name}'.")
+            raise ConfigurationError(
+                f"Agent '{agent}' has two tools named '{name}'. Rename one of them."
+            )
         if name == ANSWER:
             raise ConfigurationError(
                 f"Agent '{agent}': no tool can be named '{ANSWER}', as what the agent answers is. "

@@ -141,7 +141,7 @@ class _Moment:
         if isinstance(command, (Fill, Correct, Clear, Explain)):
             return self._why_no_field(command)
         if _name(command) not in self._commands:
-            return f"nothing here answers '{_name(command)}'"
+            return f"the command '{_name(command)}' is not possible here"
         if isinstance(command, Go):
             target = command.target
         elif isinstance(command, (Choose, Deny)):

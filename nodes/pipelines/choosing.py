@@ -152,10 +152,10 @@ def _names(text: str, agents: Sequence[Agent], k: int) -> list[str]:
     try:
         given = object_in(text).get("agents")
     except Misfit as fault:
-        raise ModelError("malformed", f"the model's choice is no choice: {fault}") from fault
+        raise ModelError("malformed", f"the model's choice is not valid: {fault}") from fault
     listed = given if isinstance(given, list) else []
     names = [name for name in dict.fromkeys(map(str, listed)) if name in known]
     if not names:
         said = json.dumps(given)[:100]
-        raise ModelError("malformed", f"the model chose nobody there is: {said}")
+        raise ModelError("malformed", f"the model chose an unknown agent: {said}")
     return names[:k]

@@ -189,7 +189,7 @@ def only(result: Output | None, report: Mapping[str, Any], waited_for: str) -> C
         waited_for: Who it is.
     """
     if result is None:
-        return Conclusion((), report, waited_for, "it was not asked: nobody gave it anything")
+        return Conclusion((), report, waited_for, "it was not called: there is no input for it")
     if result.get("error"):
         return failed(result, report)
     return Conclusion((result["values"],), report)

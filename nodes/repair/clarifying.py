@@ -87,7 +87,7 @@ def clarify(draft: TurnDraft, options: Sequence[Option]) -> None:
     offered = list(options)[:MOST_OPTIONS]
     times = draft.dialogue.unclear + 1
     draft.dialogue.unclear = times
-    draft.note("unclear", reason=f"asked back {times} times in a row")
+    draft.note("unclear", reason=f"{times} clarifications in a row")
     if times >= MOST_UNCLEAR and policy_of(draft):
         offer_person(draft, "not_understood")
         return

@@ -366,7 +366,7 @@ def switch(draft: TurnDraft, steering: Steering, *, everything: bool) -> None:
     given_up = [draft.position["pathway"]]
     given_up += [frame["pathway"] for frame in reversed(stack)] if everything else []
     for id_ in given_up:
-        draft.note("cancelled", to=id_, reason="given up for something else")
+        draft.note("cancelled", to=id_, reason="cancelled for another task")
         reset(draft, draft.spec.pathways[id_], "cancelled", keep)
     draft.settled = False
     adopt(draft, steering)
@@ -422,7 +422,7 @@ def put_off(draft: TurnDraft, steering: Steering) -> None:
 def begun_already(draft: TurnDraft) -> bool:
     """Ask whether to go on with the task at hand or to begin it anew (T18)."""
     options = [Option(id=id_, label=draft.text(id_)) for id_ in ("go_on", "begin_anew")]
-    draft.note("unclear", reason="the task is under way already")
+    draft.note("unclear", reason="the task is already running")
     draft.repair("clarify", "restart", task=draft.here.title, options=draft.listed(options))
     draft.ask(Asked(kind="restart", about=draft.here.id, options=options))
     draft.rest()
@@ -438,7 +438,7 @@ def change_instead(draft: TurnDraft, limits: Limits) -> None:
     target = draft.spec.pathways[used[1].change]
     moved = move(draft.spec, draft.standing, way_to(target), limits.depth)
     if moved.refused_depth:
-        draft.note("depth_refused", to=target.id, reason="asked for by the user")
+        draft.note("depth_refused", to=target.id, reason="requested by the user")
         draft.refused_depth = moved.refused_depth
         draft.say("too_deep")
         draft.rest()

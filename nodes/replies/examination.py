@@ -49,7 +49,7 @@ class Finding:
     @property
     def _said(self) -> tuple[str, ...]:
         assert self.judgement is not None
-        return self.judgement.violations or ("the model names no reason",)
+        return self.judgement.violations or ("the model gave no reason",)
 
     def is_refused(self, threshold: float) -> bool:
         """Whether it must not go out: it breaks a phrase, or is invalid with over a confidence."""

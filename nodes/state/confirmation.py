@@ -69,17 +69,17 @@ class Consent:
     def _spend(self, call: Pending) -> None:
         once = (call["ticket"], self.turn)
         if once in _spent:
-            raise ValueError("this was run already, and is not run twice")
+            raise ValueError("this call was already run and is not repeated")
         _spent[once] = True
 
     def _wait(self, tool: str, given: Mapping[str, Any], digest: str) -> None:
         if any((call["tool"], call["digest"]) == (tool, digest) for call in self.pending):
             return
         if len(self.pending) >= MOST_PENDING:
-            raise ValueError(f"{MOST_PENDING} calls wait for the user already; ask about those")
+            raise ValueError(f"{MOST_PENDING} calls already wait for the user; ask about those")
         arguments = plain(given, "arguments")
         if len(canonical(arguments)) > MOST_ARGUMENTS:
-            raise ValueError("the arguments are too long for the user to be asked about")
+            raise ValueError("the arguments are too long for a confirmation")
         pathway, agent = self._place
         self.pending.append(
             Pending(

@@ -136,7 +136,9 @@ def _kind(value: Any) -> str:
 
 def _mismatch(name: str, how: str, old: Any, new: Any) -> ContextMergeError:
     held = "nothing" if old is None else type(old).__name__
-    return ContextMergeError(name, how, f"it holds {held}, and {type(new).__name__} came.")
+    return ContextMergeError(
+        name, how, f"its value is of type {held}, the new one of type {type(new).__name__}."
+    )
 
 
 def _replace(name: str, old: Any, new: Any) -> Any:
@@ -234,7 +236,7 @@ def _sum(name: str, old: Any, new: Any) -> Any:
         total = new if old is None else old + new
         if math.isfinite(total) if isinstance(total, float) else -(2**63) <= total < 2**63:
             return total
-        raise ContextMergeError(name, MergeStrategy.SUM, "the sum is more than 64 bits hold.")
+        raise ContextMergeError(name, MergeStrategy.SUM, "the sum does not fit in 64 bits.")
     raise _mismatch(name, MergeStrategy.SUM, old, new)
 
 

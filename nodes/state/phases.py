@@ -80,7 +80,7 @@ def next_phase(phase: ConversationPhase, facts: PhaseFacts) -> ConversationPhase
         return target
     by = _MOVES.get((phase, target))
     if by is None:
-        raise InvalidPhaseError(phase, target, "there is no such move")
+        raise InvalidPhaseError(phase, target, "this move is not allowed")
     if not getattr(facts, by):
         raise InvalidPhaseError(phase, target, _MISSING[by])
     return target

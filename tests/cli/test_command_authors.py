@@ -124,7 +124,7 @@ def test_one_of_several_journeys_has_to_be_named(folder: Path) -> None:
 
     told = run("draw", "two.py", code=2).stderr
 
-    assert "Name one: two.py:Again, two.py:Orders." in told
+    assert "Choose one: two.py:Again, two.py:Orders." in told
     assert (
         "ask → pay" in run("chat", "two.py:Orders", "--store", "memory://", typed="a pear").stdout
     )
@@ -177,7 +177,7 @@ def test_the_way_on_is_one_line_to_copy(folder: Path) -> None:
 
 
 def test_sessions_of_the_journey_are_listed(folder: Path) -> None:
-    assert "There is no session" in run("chat", "orders.py", typed="/sessions\n").stdout
+    assert "The store has no session yet" in run("chat", "orders.py", typed="/sessions\n").stdout
     run("chat", "orders.py", "--session", "first", typed="a pear\n")
 
     shown = run("chat", "orders.py", "--session", "second", typed="/sessions\n").stdout
@@ -265,7 +265,7 @@ def test_check_says_what_it_could_not_read(folder: Path) -> None:
 def test_draw_refuses_an_ending_it_does_not_know(folder: Path, name: str) -> None:
     told = run("draw", "orders.py", "-o", name, code=2).stderr
 
-    assert "Endings: .svg, .txt, .mmd, .mermaid" in told
+    assert "Use one of .svg, .txt, .mmd, .mermaid" in told
     assert not (folder / name).exists()
     assert run("draw", "orders.py", "-o", name, "--format", "svg").stdout == f"Written: {name}\n"
 

@@ -183,7 +183,7 @@ def test_a_rollback_makes_a_new_version(folder: Path) -> None:
     assert re.search(r"2 +rollback +ask +back to 0", result.stdout)
     assert result.stdout.count("ask → pay") == 2
     assert "no version 77" in result.stderr
-    assert result.stderr.count("Say which version: /rollback N.") == 2
+    assert result.stderr.count("Give a version: /rollback N.") == 2
 
 
 def test_mistyped_slash_commands_and_names_get_a_hint(folder: Path) -> None:

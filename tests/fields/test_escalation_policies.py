@@ -69,12 +69,12 @@ def test_a_phase_follows_from_facts_or_is_refused() -> None:
         assert next_phase(phase, facts) is target, (phase, facts)
     refused: list[tuple[ConversationPhase, PhaseFacts, str]] = [
         (GREETING, PhaseFacts(spoken=False, taken_over=True), "has not said anything"),
-        (COLLECTING, silent, "no such move"),
+        (COLLECTING, silent, "this move is not allowed"),
         (COMPLETED, PhaseFacts(), "nothing of the journey was run again"),
-        (COMPLETED, silent, "no such move"),
+        (COMPLETED, silent, "this move is not allowed"),
         (ESCALATED, PhaseFacts(), "nobody released it"),
         (ESCALATED, DONE, "nobody released it"),
-        (ESCALATED, silent, "no such move"),
+        (ESCALATED, silent, "this move is not allowed"),
     ]
     for phase, facts, why in refused:
         with pytest.raises(InvalidPhaseError, match=f"'{phase}' cannot become .*{why}"):

@@ -120,7 +120,7 @@ def test_a_circle_of_exclusions_is_opened_at_its_end() -> None:
     circle = [held("a", excludes=["b"]), held("b", excludes=["c"]), held("c", excludes=["a"])]
     found = resolve(circle)
     assert names(found) == ["a"]
-    assert reasons(found)["c"] == "excludes 'a' in a circle, and comes last in it"
+    assert reasons(found)["c"] == "is in a cycle of exclusions with 'a', and is the last in order"
     assert reasons(found)["b"] == "excluded by 'a'"
 
 

@@ -340,7 +340,7 @@ def test_a_provider_that_a_journey_names_is_not_passed_over(memory_url: str) -> 
 def test_a_provider_without_a_model_is_refused(memory_url: str, name: str) -> None:
     config = JourneyConfig(persistence=memory_url, agent_model=name)
 
-    with pytest.raises(ConfigurationError, match="model's name behind the colon"):
+    with pytest.raises(ConfigurationError, match="name of the model after the colon"):
         Weather("s-1", config, model=name)
 
 

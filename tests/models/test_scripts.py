@@ -188,7 +188,10 @@ def test_a_message_leads_to_one_pathway_or_to_none() -> None:
 
 @pytest.mark.parametrize(
     ("request_body", "reason"),
-    [(understanding("booking"), "nothing leads to 'faq' here"), (asked(), "not for verdicts")],
+    [
+        (understanding("booking"), "no transition leads to 'faq' here"),
+        (asked(), "not for verdicts"),
+    ],
     ids=["elsewhere", "another call"],
 )
 def test_a_verdict_that_cannot_be_given_fails_the_script(request_body: bytes, reason: str) -> None:

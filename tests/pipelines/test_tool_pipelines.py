@@ -144,7 +144,7 @@ async def test_without_a_user_who_can_be_asked_an_effect_is_refused_with_the_rea
 
         (failed,) = result["pipeline"]["failed"]
         assert failed["kind"] == "ModelError"
-        assert "'send' is to be confirmed by the user, and nobody can be asked" in failed["error"]
+        assert "'send' needs a confirmation by the user, which is not possible" in failed["error"]
         assert DONE == []
 
 

@@ -284,7 +284,7 @@ async def test_what_cannot_be_called_is_refused_at_the_start(wrong: Any, solo: A
 
 
 async def test_a_class_is_not_its_instance(solo: Any) -> None:
-    with pytest.raises(ConfigurationError, match="Agent 'clerk' is the class Runs; give an inst"):
+    with pytest.raises(ConfigurationError, match="Agent 'clerk' is the class Runs. Give an inst"):
         await solo(Runs)
 
 
@@ -421,7 +421,7 @@ async def test_a_plain_generator_is_refused(solo: Any) -> None:
         ({"mood": [1, {2}]}, "outputs.mood[1] is of type set"),
         ({"unused": object()}, "outputs.unused is of type object"),
         ({"response": {"a": "dict"}}, "its response is of type dict"),
-        ({"messages": [("ai", "text")]}, "its messages hold tuple"),
+        ({"messages": [("ai", "text")]}, "its messages contain tuple"),
     ],
 )
 async def test_what_is_not_plain_is_refused_with_the_path(

@@ -179,7 +179,7 @@ class Thing:
         ({7: "x"}, "initial_context has the key 7"),
         ({"a": float("nan")}, r"initial_context\.a is nan"),
         ({"a": [float("inf")]}, r"initial_context\.a\[0\] is inf"),
-        ({"a": 2**63}, r"initial_context\.a is a whole number of more than 64 bits"),
+        ({"a": 2**63}, r"initial_context\.a is an integer of more than 64 bits"),
         ({"a": {"b": b"x"}}, r"initial_context\.a\.b is of type bytes"),
         ({"a": {"x"}}, r"initial_context\.a is of type set"),
     ],

@@ -44,5 +44,5 @@ def checked(tool: str, schema: Mapping[str, Any], given: Mapping[str, Any]) -> M
         ToolException: They do not fit; says where.
     """
     if faults := misfits(schema, dict(given)):
-        raise ToolException(f"The arguments of '{tool}' do not fit: {faults}"[:500])
+        raise ToolException(f"The arguments of '{tool}' are not valid: {faults}"[:500])
     return given

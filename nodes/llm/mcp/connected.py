@@ -62,7 +62,7 @@ class Connected:
         known = [resource.uri for resource in self.resources]
         if not (uri in known or self._fits(uri)):
             raise LookupError(
-                f"The MCP server '{self.name}' lists no resource {shown(uri)}."
+                f"The MCP server '{self.name}' has no resource {shown(uri)}."
                 f"{did_you_mean(str(uri), known)}"
             )
         got = await self._connection.ask(lambda client: client.read_resource(uri))
@@ -80,7 +80,7 @@ class Connected:
             ConfigurationError: The server listed nothing.
         """
         if not self.resources:
-            raise ConfigurationError(f"The MCP server '{self.name}' lists no resource to read.")
+            raise ConfigurationError(f"The MCP server '{self.name}' has no resources.")
         told = self.resources[:MOST_TOLD]
         lines = [f"{r.uri}: {r.name}. {r.description}".strip()[:200] for r in told]
         uri = {"type": "string", "enum": [resource.uri for resource in told]}

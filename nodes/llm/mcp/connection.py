@@ -69,7 +69,7 @@ class Connection:
                 return await question(client)
         except TimeoutError:
             raise ToolException(
-                f"The MCP server '{self.name}' gave no answer within {self.seconds:g} seconds."
+                f"The MCP server '{self.name}' did not answer within {self.seconds:g} seconds."
             ) from None
         except Exception as error:  # the SDK passes on what its transports raise, of any kind
             if self.refusal == _NOT_FOUND:  # it may have been begun anew, and not know us any more
@@ -85,7 +85,7 @@ class Connection:
                 except ConnectionError as error:
                     raise ToolException(str(error)) from error
         if client is None:
-            raise ToolException(f"The MCP server '{self.name}' is gone.")
+            raise ToolException(f"The connection to the MCP server '{self.name}' is closed.")
         return client
 
     async def _linked(self) -> Client:
@@ -117,7 +117,7 @@ class Connection:
         if isinstance(error, FileNotFoundError):
             return "cannot be started: there is no such program."
         if kind == "ValidationError":
-            return "gave an answer that is not MCP."
+            return "sent data that is not MCP."
         if kind != "MCPError":
             return f"failed: {said or kind}"
         if said == "Connection closed":

@@ -61,18 +61,19 @@ def _to(
     timeout: float,
 ) -> tuple[Connection, Any]:
     if (command is None) == (url is None):
-        raise ConfigurationError("open_mcp needs a command or a url, and not both.")
+        raise ConfigurationError("open_mcp needs a command or a url, but not both.")
     if not 0 < timeout < float("inf"):
         raise ConfigurationError(f"open_mcp: timeout is {timeout!r}; it must be above 0 seconds.")
     if url is not None:
         if env is not None or not url.startswith(("http://", "https://")):
-            raise ConfigurationError("open_mcp: a url begins with http:// and goes without env.")
+            raise ConfigurationError("open_mcp: a url must start with http:// and cannot have env.")
         place = url.partition("?")[0].rpartition("@")[2]
         connection = Connection(place, timeout, lasting=True)
         return connection, over_http(connection, url, headers)
     if not command or isinstance(command, str) or headers is not None:
         raise ConfigurationError(
-            "open_mcp: command is a list such as ['python', '-m', 'x'], and goes without headers."
+            "open_mcp: command must be a list such as ['python', '-m', 'x'], and cannot have "
+            "headers."
         )
     words = command[:3] if command[1:2] == ["-m"] else command[:1]
     return Connection(" ".join(words), timeout, lasting=False), over_stdio(command, env)
@@ -140,8 +141,8 @@ def _as_tools(connection: Connection, schemas: Mapping[str, Any]) -> list[Struct
     names = [name_for_models(name) for name in schemas]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise ConfigurationError(
-            f"The MCP server '{connection.name}' has several tools that a model would know as "
-            f"'{twice[0]}'. Say which you want: open_mcp(tools=[...])."
+            f"The MCP server '{connection.name}' has several tools with the name '{twice[0]}' "
+            f"for models. Select the tools: open_mcp(tools=[...])."
         )
     return [_as_tool(connection, name, tool) for name, tool in schemas.items()]
 

@@ -24,7 +24,7 @@ def text_of(result: Any) -> str:
     """
     said = "\n".join(_words(block) for block in result.content)
     if result.is_error:
-        raise ToolException(cleaned(said)[:MOST_SAID] or "The tool failed, and did not say why.")
+        raise ToolException(cleaned(said)[:MOST_SAID] or "The tool failed without an error text.")
     if not said and result.structured_content is not None:
         return shortened(result.structured_content)
     return shortened(said)
@@ -46,9 +46,11 @@ def outputs_of(name: str, result: Any) -> dict[str, Any]:
     try:
         outputs: dict[str, Any] = plain(structured, name)
     except ValueError as error:
-        raise ToolException(f"The tool '{name}' gave back what cannot be kept: {error}.") from error
+        raise ToolException(
+            f"The tool '{name}' returned data that cannot be stored: {error}."
+        ) from error
     if size(outputs) > MOST_BYTES:
-        raise ToolException(f"The tool '{name}' gave back over {MOST_BYTES} bytes.")
+        raise ToolException(f"The tool '{name}' returned more than {MOST_BYTES} bytes.")
     lone = set(outputs) == {"result"} and not isinstance(outputs["result"], dict)
     return {**outputs, "response": text} if lone else outputs
 
@@ -70,11 +72,11 @@ def _written(uri: str, content: Any) -> str:
         return str(content.text)
     kind = content.mime_type or "no known type"
     if not kind.startswith("text/"):
-        raise ToolException(f"The resource {uri} is no text but {kind}.")
+        raise ToolException(f"The resource {uri} is {kind}, not text.")
     try:
         return base64.b64decode(content.blob, validate=True).decode("utf-8", "replace")
     except ValueError:
-        raise ToolException(f"The resource {uri} is not written in base64.") from None
+        raise ToolException(f"The resource {uri} is not valid base64.") from None
 
 
 def _words(block: Any) -> str:

@@ -226,7 +226,7 @@ class Slow:
         if not isinstance(self.answer, Fault):
             Speech.of(self.answer)
         elif self.tokens is not None:
-            raise TypeError("a fault has its own pieces; leave out tokens")
+            raise TypeError("a fault has its own pieces; omit tokens")
 
     def reply(self, call: Call) -> Reply:
         """Return the answer with its pauses."""

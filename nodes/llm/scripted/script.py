@@ -180,7 +180,7 @@ def _accepted(answer: Answer) -> Answer:
     if isinstance(answer, (Fault, Slow)):
         return answer
     if isinstance(answer, type) or inspect.iscoroutinefunction(answer):
-        raise TypeError(f"{answer!r} is no answer of a model")
+        raise TypeError(f"{answer!r} is not a valid answer of a model")
     if not callable(answer):
         Speech.of(answer)
     return answer
@@ -242,7 +242,7 @@ def _of_format(body: dict[str, Any]) -> Iterator[str]:
     if given.get("strict"):
         schema = given["schema"]
         if schema.get("type") != "object" or "anyOf" in schema:
-            yield "schema: its root is no object"
+            yield "schema: its root is not an object"
         yield from _of_schema(schema, "schema")
 
 
@@ -252,10 +252,10 @@ def _of_schema(schema: Any, where: str) -> Iterator[str]:
         return
     if "properties" in schema or schema.get("type") == "object":
         if schema.get("additionalProperties") is not False:
-            yield f"{where}: additionalProperties has to be false"
+            yield f"{where}: additionalProperties must be false"
         missing = set(schema.get("properties", ())) - set(schema.get("required", ()))
         if missing:
-            yield f"{where}: required has to name every property, also {sorted(missing)}"
+            yield f"{where}: required must name every property, also {sorted(missing)}"
     for name, part in _parts(schema):
         yield from _of_schema(part, f"{where}.{name}")
 

@@ -49,9 +49,11 @@ def rules_hold(
         moves = questions_in(asked)
         known = {rule["rule"] for rule in asked.get("rules", [])}
         if to is not None and to not in {question["leads_to"] for question in moves}:
-            raise AssertionError(f"nothing leads to '{to}' here, only {moves}")
+            raise AssertionError(f"no transition leads to '{to}' here, only to {moves}")
         if unknown := set(rules) - known:
-            raise AssertionError(f"nobody asks about {sorted(unknown)} here, only {sorted(known)}")
+            raise AssertionError(
+                f"there is no question about {sorted(unknown)} here, only about {sorted(known)}"
+            )
         sure = {"confidence": confidence, "reason": reason}
         held = [{"rule": rule, **sure} for rule in rules]
         verdicts = [
@@ -118,7 +120,9 @@ def says(
         for name, text in (("reply", reply), ("asks", asks)):
             if text is not None:
                 if name not in asked["give"]:
-                    raise AssertionError(f"the call asks for no '{name}', so not for {text!r}")
+                    raise AssertionError(
+                        f"the call does not ask for '{name}', so {text!r} is not valid"
+                    )
                 given[name] = text
         if asks is not None:
             _check("asks", asks, _fields(asked))
@@ -135,7 +139,7 @@ def _checked(command: Json, confidence: float, call: Call) -> Json:
     """
     asked, schema = asked_in(call), call.schema or {}
     if "commands" not in asked["give"]:
-        raise AssertionError(f"the call asks for no commands, so not for {command}")
+        raise AssertionError(f"the call does not ask for commands, so {command} is not valid")
     properties = schema["properties"]["commands"]["items"]["properties"]
     _check("command", command["command"], asked.get("commands", ["go"]))
     if command.get("field") is not None:
@@ -147,7 +151,7 @@ def _checked(command: Json, confidence: float, call: Call) -> Json:
 
 def _check(name: str, text: str, open_now: Collection[str]) -> None:
     if text not in open_now:
-        raise AssertionError(f"'{name}' cannot be {text!r} here, only one of {[*open_now]}")
+        raise AssertionError(f"'{name}' is {text!r}; here it must be one of {[*open_now]}")
 
 
 def _fields(asked: Json) -> list[str]:

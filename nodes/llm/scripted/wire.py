@@ -54,9 +54,9 @@ class Call:
             raise ValueError("the request names no model")
         messages = body.get("messages")
         if not isinstance(messages, list) or not messages:
-            raise ValueError("the request holds no messages")
+            raise ValueError("the request has no messages")
         if not all(isinstance(message, dict) for message in messages):
-            raise ValueError("a message of the request is no object")
+            raise ValueError("a message of the request is not an object")
         wanted = _schema(body)
         return cls(
             number=number,
@@ -169,11 +169,11 @@ class Speech:
             return cls(json.dumps(dict(said), ensure_ascii=False))
         parts = [said] if isinstance(said, UseTool) else said
         if not isinstance(parts, (list, tuple)) or not parts:
-            raise TypeError(f"{said!r} is no answer of a model")
+            raise TypeError(f"{said!r} is not a valid answer of a model")
         tools = tuple(part for part in parts if isinstance(part, UseTool))
         texts = [part for part in parts if isinstance(part, str)]
         if len(tools) + len(texts) != len(parts):
-            raise TypeError(f"{parts!r} holds more than texts and calls of tools")
+            raise TypeError(f"{parts!r} must contain only texts and tool calls")
         text = "".join(texts) if texts else None
         return cls(text, tools, finish="tool_calls" if tools else "stop")
 

@@ -99,7 +99,7 @@ def conclude(work: Work) -> Conclusion:
     looks = work.of(work.holder(CONTROLLER))
     values = (board,) if board else ()
     if not looks:
-        return Conclusion(values, report, work.holder(CONTROLLER), "it was not asked")
+        return Conclusion(values, report, work.holder(CONTROLLER), "it was not called")
     if looks[-1].get("error"):
         return failed(looks[-1], report, values)
     own = {name: value for name, value in looks[-1]["values"].items() if name not in _CONTROL}

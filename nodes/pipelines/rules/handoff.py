@@ -89,7 +89,7 @@ async def _wanted(work: Work, name: str, values: Mapping[str, Any]) -> Handoff |
     if isinstance(asked, str):
         return Handoff(asked)
     if not isinstance(asked, Mapping) or not isinstance(asked.get("to"), str):
-        raise ConfigurationError("a handoff names whom it is to: {'to': name, 'reason': text}")
+        raise ConfigurationError("a handoff must name its target: {'to': name, 'reason': text}")
     return Handoff(asked["to"], str(asked.get("reason") or ""), asked.get("history"))
 
 
@@ -101,7 +101,7 @@ def conclude(work: Work) -> Conclusion:
     report = {"path": path, "flags": work.progress.get("flags", [])}
     results = work.of(holder(work))
     if not results:
-        return Conclusion((), report, holder(work), "it was not asked")
+        return Conclusion((), report, holder(work), "it was not called")
     if results[-1].get("error"):
         return failed(results[-1], report)
     values = {name: value for name, value in results[-1]["values"].items() if name != HANDOFF}

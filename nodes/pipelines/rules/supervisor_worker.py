@@ -131,7 +131,7 @@ def conclude(work: Work) -> Conclusion:
     report = {"plan": work.progress.get("plan", []), "flags": flags}
     said = work.of(work.holder(SUPERVISOR))
     if not said:
-        return Conclusion((), report, work.holder(SUPERVISOR), "it was not asked")
+        return Conclusion((), report, work.holder(SUPERVISOR), "it was not called")
     last = {r["part"]: r for r in work.results if "part" in r and not r.get("error")}
     parts = [result["values"] for _, result in sorted(last.items())]
     if said[-1].get("error"):
