@@ -284,7 +284,7 @@ async def test_what_cannot_be_called_is_refused_at_the_start(wrong: Any, solo: A
 
 
 async def test_a_class_is_not_its_instance(solo: Any) -> None:
-    with pytest.raises(ConfigurationError, match="Agent 'clerk' is the class Runs. Give an inst"):
+    with pytest.raises(ConfigurationError, match=r"Agent 'clerk' is the class Runs\. Give an inst"):
         await solo(Runs)
 
 
