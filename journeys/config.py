@@ -59,10 +59,10 @@ class JourneyConfig(_Derived):
         breaker_seconds: How long that is.
         turn_timeout_seconds: Longest turn; then the user gets the answer of a failed one.
         model_budget_seconds: Longest that understanding, rewording and checking take in a turn, all
-            together; what does not fit in is left out. Agents are not among them.
+            together; what does not fit in is omitted. Agents are not among them.
         model_timeout_seconds: Longest that such an agent may take, tools, retries and the repair of
             its answer included.
-        speculate: Whether the model agent that is likely to answer is asked while a model still
+        speculate: True if the model agent that is likely to answer is asked while a model still
             understands the message: where a pathway has one such agent, and nothing before it. Its
             words are held until that is settled; what turns out wrong is not used.
         speculate_max_wrong: Share, 0 to 1, of a journey's last 20 such requests that may be wrong;

@@ -114,8 +114,8 @@ class PathwayExecutionError(JourneyError, RuntimeError):
 
     Attributes:
         pathway_id: The pathway that ran; empty if none did.
-        agent: The agent that it failed by, or that was cut off; several are parted by ", ". Empty
-            if none worked.
+        agent: The agent that it failed by, or that was cut off; several are separated by ", ".
+            Empty if none worked.
         reason: What happened.
     """
 

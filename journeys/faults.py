@@ -46,12 +46,12 @@ def as_where(name: str) -> Where:
 
 
 class Fault(str):
-    """What is wrong with a definition, as a sentence that carries its parts.
+    """Fault of a definition: a sentence with its parts as attributes.
 
     Attributes:
         message: What is wrong, and the way out.
         path: What it blames, from the definition on.
-        at_key: Whether the key itself is wrong, and not its value.
+        at_key: True if the key itself is wrong, and not its value.
         where: The definition.
         place: Line and column, where the definition stands in a file.
     """
@@ -82,7 +82,7 @@ class Fault(str):
 
 
 REMEDIES: dict[str, str] = {}
-"""What a text must be, by the pattern that it does not match."""
+"""Description of a valid text, by the pattern that it does not match."""
 
 _WANTED = {
     "bool_type": "true or false",

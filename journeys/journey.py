@@ -248,7 +248,7 @@ class Journey(RunningSession):
     async def start(
         self, initial_context: Mapping[str, Any] | None = None, *, locale: Locale | None = None
     ) -> JourneySession:
-        """Begin the session at the entry pathway; see `PathwayManager.start_session`."""
+        """Start the session at the entry pathway; see `PathwayManager.start_session`."""
         return await self.manager.start_session(initial_context, locale=locale)
 
     async def process_message(
@@ -295,7 +295,7 @@ class Journey(RunningSession):
         await self.manager.delete()
 
     async def close(self) -> None:
-        """Let go of the store; the session stays in it."""
+        """Release the store; the session stays in it."""
         await self.manager.close()
 
     def _repr_svg_(self) -> str | None:

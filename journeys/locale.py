@@ -59,7 +59,9 @@ _LANGUAGE = _part("language", {"pattern": f"^({'|'.join(LANGUAGES)})(-[A-Z]{{2}}
 
 
 class Locale(Definition):
-    """Where users are at home, and how they write. A part that is None is decided by others.
+    """Language, region, time zone and formats of users.
+
+    A part that is None comes from other sources.
 
     Part by part the journey's counts, else what the session brought, else the config's, else the
     environment's, else English of the United States in UTC.
@@ -217,6 +219,6 @@ def _zone_meant(written: str, known: set[str]) -> str:
 
 # Not validated: that would build a validator at import.
 DEFAULT = Locale.model_construct(language="en", region="US", timezone="UTC")
-"""What holds where nobody decides."""
+"""Default locale."""
 NOWHERE = Locale.model_construct()
 """A locale that decides nothing."""

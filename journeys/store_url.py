@@ -24,7 +24,7 @@ class StoreUrl(str):
 
 
 def is_server(url: str) -> bool:
-    """Say whether a URL is that of a database server, which other machines may use as well."""
+    """Return whether a URL is that of a database server, which other machines may use as well."""
     return url.startswith(_SERVERS)
 
 

@@ -29,7 +29,7 @@ class Breaker:
         window: Seconds in which they are counted.
         cooldown: Seconds until a call probes what failed.
         clock: Tells the time in seconds.
-        in_a_row: Whether an answer between two failures makes them count from one again.
+        in_a_row: True if an answer between two failures makes them count from one again.
     """
 
     failures: int
@@ -43,11 +43,11 @@ class Breaker:
 
     @property
     def is_closed(self) -> bool:
-        """Whether calls go through as usual."""
+        """Return whether calls go through as usual."""
         return self._opened is None
 
     def allows(self) -> bool:
-        """Say whether there may be a call now; a probe is taken by asking this."""
+        """Return whether there may be a call now; a probe is taken by asking this."""
         if self._opened is None:
             return True
         cooled = self.clock() - self._opened >= self.cooldown
@@ -57,7 +57,7 @@ class Breaker:
         return True
 
     def succeeded(self) -> bool:
-        """Take note of an answer; say whether that closed it."""
+        """Record an answer; return whether that closed it."""
         was_open = self._opened is not None
         self._probing, self._opened = False, None
         if self.in_a_row:
@@ -65,7 +65,7 @@ class Breaker:
         return was_open
 
     def failed(self) -> bool:
-        """Take note of a failure; say whether that opened it."""
+        """Record a failure; return whether that opened it."""
         now = self.clock()
         if self._probing:
             self._probing, self._opened = False, now
@@ -81,7 +81,7 @@ class Breaker:
         return False
 
     def abandoned(self) -> None:
-        """Take note of a call that proves nothing, such as one that was given up."""
+        """Record a call that proves nothing, such as one that was given up."""
         self._probing = False
 
     @contextmanager
@@ -129,7 +129,7 @@ def breaker_of(what: Hashable, failures: int, seconds: float, *, in_a_row: bool 
         what: Tells it from all others.
         failures: Failures within the seconds that open it.
         seconds: How long they are counted, and how long it is left alone then.
-        in_a_row: Whether an answer between two failures makes them count from one again.
+        in_a_row: True if an answer between two failures makes them count from one again.
     """
     key = (what, failures, seconds)
     if key not in _breakers:

@@ -55,7 +55,7 @@ class Fill:
         value: The words that give the value.
         confidence: From 0 to 1.
         read: The value that was read from them; None: they are still to be read.
-        certain: Whether every word of the message was explained when it was read.
+        certain: True if every word of the message was explained when it was read.
     """
 
     field: str
@@ -139,7 +139,7 @@ class Repeat:
 
 @dataclass(frozen=True, slots=True)
 class Restart:
-    """Begin the present task again, from its first question."""
+    """Start the present task again, from its first question."""
 
     confidence: float = 1.0
 

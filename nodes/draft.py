@@ -108,8 +108,8 @@ class TurnDraft:
         judged: What a model was surest of, where nothing moved.
         wished: The parts of the message in which several wishes were found.
         spec: The journey.
-        settled: Whether what runs is decided.
-        resumed: Whether the user comes back after a pause.
+        settled: True if what runs is decided.
+        resumed: True if the user comes back after a pause.
         query: The question that is looked up.
         held: What is said of it once the pathway has run.
         quoted: Replies that are not worded anew: they were not written by the runtime.
@@ -168,22 +168,22 @@ class TurnDraft:
 
     @cached_property
     def dialogue(self) -> DialogueState:
-        """What the session remembers of its dialogue; read when it is first asked for."""
+        """Dialogue state of the session, read on first use."""
         return DialogueState.of(self.position)
 
     @cached_property
     def setting(self) -> Setting:
-        """When and where the user speaks."""
+        """Time and locale of the user."""
         return setting_of(self.services, self.turn)
 
     @property
     def message(self) -> str:
-        """What the user says; empty where nothing was said."""
+        """Message of the user; empty if there is none."""
         return self.turn["message"] or ""
 
     @property
     def standing(self) -> Standing:
-        """Where the session stands now, as moves see it."""
+        """Current situation of the session, for moves."""
         number = self.turn["number"]
         return Standing(self.position, self.context, self.question, number, self.message)
 
@@ -560,13 +560,13 @@ _NOT_READ, _NOTHING_WEIGHED, _NO_ANSWER = Parse(), Weighed(), Understood()
 
 @dataclass(slots=True)
 class Reading:
-    """What is known of a message before anything is decided.
+    """Reading of a message before the decision.
 
     Attributes:
         position: Where the session stood when the message was read.
         parse: What it says of fields and of the dialogue, without a model.
         welcomed: How many replies were given to a user who comes back after a pause.
-        is_certain: Whether no model is to be asked what else it may mean.
+        is_certain: True if no model is to be asked what else it may mean.
         verdicts: Which triggers hold, without a model.
         doubted: Patterns that contradict each other, which count only if no model answers.
         questions: Transitions that a model may judge.
@@ -588,27 +588,27 @@ class Reading:
 
     @property
     def is_read(self) -> bool:
-        """Whether the dialogue has read the message."""
+        """Return whether the dialogue has read the message."""
         return self.parse is not _NOT_READ
 
     @property
     def is_open(self) -> bool:
-        """Whether there is anything to ask a model."""
+        """Return whether there is anything to ask a model."""
         return bool(self.questions or self.weighed.asked or self.asks_form)
 
     @property
     def asks_form(self) -> bool:
-        """Whether a model is to say what the message makes of the form."""
+        """Return whether a model is to say what the message makes of the form."""
         return self.form is not None and self.form.is_asked
 
     @property
     def has_answer(self) -> bool:
-        """Whether a model said what the message makes of the form."""
+        """Return whether a model said what the message makes of the form."""
         return self.asks_form and self.answer != _NO_ANSWER
 
     @property
     def commands(self) -> list[Command]:
-        """What triggers and a model made of the message."""
+        """Verdicts of triggers and model on the message."""
         return [*self.verdicts, *self.answer.commands]
 
 
@@ -628,9 +628,9 @@ class Hop:
         ops: Changes of the context.
         attempts: Attempts at fields.
         known: Names whose values the pathway found in the context, and did not give itself.
-        is_idle: Whether it stopped before its agents: something is open, or was not done.
-        is_aside: Whether it only answered in place of a text.
-        is_complete: Whether the pathway is complete.
+        is_idle: True if it stopped before its agents: something is open, or was not done.
+        is_aside: True if it only answered in place of a text.
+        is_complete: True if the pathway is complete.
         heard: How many replies of the turn listeners heard while they were made.
     """
 

@@ -30,13 +30,13 @@ class Step:
 
     @property
     def place(self) -> str:
-        """What follows the session's id in a key: its birth, the turn, and the name."""
+        """Parts of a key after the session's id: birth, turn and name."""
         return "/".join(filter(None, (self.birth, str(self.turn["number"]), self.name)))
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What is known of a step, and the key under which it is, or may be, taken.
+    """Record of a step, with the key under which it is taken.
 
     `state` is free (nobody has taken it: whoever asked takes it now), done, or begun: then nobody
     knows how it ended. `apart` are the keys under which it was taken, or may have been, with other
@@ -79,9 +79,9 @@ class _Noted:
 
 
 class EffectsOfRun:
-    """What is kept where a run has no session: nothing is taken twice in one turn.
+    """Effects of a run without a session: no step is taken twice in one turn.
 
-    That covers steps that are run again within a turn. A turn that is sent again, by hand or after
+    That covers steps that are run again within a turn. A turn that is sent again, manually or after
     a crash, is another turn here: only a manager's store knows what the one before it did.
     """
 

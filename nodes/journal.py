@@ -16,19 +16,19 @@ KINDS = ("retried", "tool_done", "tool_failed", "tool_not_called")
 WAITING = "waiting"
 """Flag of a turn that waits for an answer to what an agent asked by `interrupt()`."""
 ASKED = "it asked, and waits for the answer"
-"""How a call ended that paused the run."""
+"""Outcome of a call that paused the run."""
 # By their names: the steps of a turn do not know LangGraph.
 _PAUSES = {("langgraph.errors", "GraphInterrupt"), ("langgraph.errors", "GraphDrained")}
 
 
 def is_pause(error: BaseException) -> bool:
-    """Say whether an error only ends a run of LangGraph's early, and nobody failed."""
+    """Return whether an error only ends a run of LangGraph's early, and nobody failed."""
     return any((kind.__module__, kind.__name__) in _PAUSES for kind in type(error).__mro__)
 
 
 @dataclass(slots=True)
 class Journal:
-    """What happened in a running turn, in order.
+    """Journal of a running turn, in order.
 
     Attributes:
         events: All of it.
@@ -71,7 +71,7 @@ class ToolLog:
 
 
 def tool_log(journal: Journal | None, pathway: str) -> ToolLog | None:
-    """Return what takes the ends of calls in a pathway; None where nobody keeps them."""
+    """Return what takes the ends of calls in a pathway; None if nobody keeps them."""
     return ToolLog(journal, pathway) if journal else None
 
 

@@ -51,7 +51,7 @@ def base_of(state: Mapping[str, Any], services: Services) -> dict[str, Any]:
     """Return what all agents of a run are given: message, context, history, a pipeline's inputs.
 
     It is a copy: what an agent does to it changes nothing, for nobody. What the user said before of
-    sensitive fields is left out of the history, which models read.
+    sensitive fields is omitted of the history, which models read.
     """
     if "inputs" in state:
         given: dict[str, Any] = copied(state["inputs"])
@@ -187,7 +187,7 @@ def named(result: Any) -> Mapping[str, Any]:
 
 
 def is_message(value: Any) -> bool:
-    """Say whether a value is a message of LangChain, or the plain dict of one."""
+    """Return whether a value is a message of LangChain, or the plain dict of one."""
     if isinstance(value, Mapping):
         return {"role", "content"} <= value.keys() <= {"role", "content", "id", "name"}
     return hasattr(value, "content") and hasattr(value, "type")

@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Running:
-    """What is known of a turn while it runs, also if it fails: nothing of it is in the state.
+    """Data of a running turn, available even if the turn fails; it is not in the state.
 
     Its agents that work, or were cut off while they did, are known by `working`.
 
     Attributes:
         pathway: The pathway that runs.
-        journal: Takes what is audited even if the turn fails; None where nobody keeps an audit.
+        journal: Takes what is audited even if the turn fails; None if nobody keeps an audit.
         askers: Takes who asked by LangGraph's `interrupt()`: its id -> pathway and path of the
-            agent. None where nobody wants to know.
+            agent. None if nobody wants to know.
         calls: What tools gave the agents that wait.
         speculation: What an agent was asked while the message was still being understood.
         sized: The context that was copied last, and its size.
@@ -79,7 +79,7 @@ class Running:
 
     @property
     def reports_itself(self) -> bool:
-        """Whether an agent works whose own time is up; it is reported when it is cut off."""
+        """Return whether an agent works whose own time is up; it is reported when it is cut off."""
         return any(
             _is_up(seat, begun) and not isinstance(_called(seat), PatternPipeline)
             for seat, begun in self._begun.values()

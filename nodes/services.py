@@ -41,14 +41,14 @@ class Services:
         matcher: All patterns of the journey as one matcher.
         models: The models that understand messages; None if no model is configured.
         usage: Counts what the models of the running turn are asked; None if nobody wants to know.
-        listening: Whether anybody hears the turn while it runs; a model need not stream otherwise.
+        listening: True if anybody hears the turn while it runs; a model need not stream otherwise.
         emit: Takes an event of the running turn, for streams.
         toolbox: The tools of the journey itself, which pathways call.
         outlet: What the turn's words pass where they are heard before they are checked; without
             it, they wait for that.
-        checks: What holds for every reply; None where nobody checks them.
+        checks: What holds for every reply; None if nobody checks them.
         texts: What the runtime says itself, in the language that holds and the journey's words.
-        effects: Keeps what was done once; None where a run has no session.
+        effects: Keeps what was done once; None if a run has no session.
         running: What is known of the running turn while it runs.
         retrievers: Name -> retriever, where a journey names it.
         locale: The locale that the session brought; other parts are the journey's and the config's.
@@ -79,14 +79,14 @@ class Services:
 
     @property
     def holds(self) -> bool:
-        """Whether nobody hears a word of the reply before it is checked, or worded anew."""
+        """Return whether nobody hears a word of the reply before it is checked, or worded anew."""
         checks = self.checks
         checked_first = checks and (checks.mode == "before_send" or self.outlet is None)
         return bool(checked_first) or self.rewords
 
     @property
     def rewords(self) -> bool:
-        """Whether a model may word anew what the runtime says somewhere in this journey."""
+        """Return whether a model may word anew what the runtime says somewhere in this journey."""
         speakers = (self.spec, *self.spec.parts.values())
         return self.models is not None and any(one.personality.reword for one in speakers)
 
@@ -134,7 +134,7 @@ class Services:
 
         Args:
             effects: Keeps what the session did once.
-            listening: Whether anybody hears the turn while it runs.
+            listening: True if anybody hears the turn while it runs.
         """
         return Services(
             self.spec,
@@ -180,7 +180,7 @@ class Services:
 
     @property
     def fails_fast(self) -> bool:
-        """Whether errors are raised to the caller."""
+        """Return whether errors are raised to the caller."""
         return self.config.error_recovery == "fail_fast"
 
 

@@ -40,7 +40,7 @@ def legal(spec: JourneySpec, position: Position) -> list[TransitionSpec]:
 
 
 def is_sure(transition: TransitionSpec, verdict: Verdict, least: float, activation: float) -> bool:
-    """Say whether a verdict is sure enough.
+    """Return whether a verdict is sure enough.
 
     Args:
         transition: What it is about; its own threshold comes first.
@@ -58,19 +58,19 @@ def is_sure(transition: TransitionSpec, verdict: Verdict, least: float, activati
 
 
 def is_share(confidence: float) -> bool:
-    """Say whether it is a confidence at all."""
+    """Return whether it is a confidence at all."""
     return 0.0 <= confidence <= 1.0
 
 
 def asks_model(transition: TransitionSpec) -> bool:
-    """Say whether a model may judge a transition: an intent whose author lets it."""
+    """Return whether a model may judge a transition: an intent whose author lets it."""
     trigger = transition.trigger
     return isinstance(trigger, IntentTrigger) and trigger.use_llm_fallback
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What steering must keep to: most paused pathways, and the least confidence of a verdict.
+    """Limits of `steer`: maximum number of paused pathways, and least confidence of a verdict.
 
     A journey of a concierge begins only with more than `activation`.
     """

@@ -73,8 +73,8 @@ class Wait:
         named = isinstance(value, dict) and any(_looks_like_id(name) for name in value)
         if named or len(ids) > 1:
             raise NotWaitingError(
-                "The answer has no id of an open question. Give resume({{id: value}}); the "
-                "open questions have the ids: {', '.join(ids)}.",
+                f"The answer has no id of an open question. Give resume({{id: value}}); the "
+                f"open questions have the ids: {', '.join(ids)}.",
                 ids,
             )
         return {ids[0]: value}

@@ -15,12 +15,12 @@ _METHODS = ("arun", "run")
 
 @dataclass(frozen=True, slots=True)
 class AgentCall:
-    """What is called of an agent, and with what.
+    """Callable of an agent with its parameters.
 
     Attributes:
         function: The function, or the object's `arun` or `run`.
         names: Names that it takes by keyword; None takes the whole payload as its one argument.
-        open: Whether it takes all other names as well.
+        open: True if it takes all other names as well.
         required: Those of the names that it cannot do without.
         first: Name of an only argument that may be the payload or an input: an input where the
             payload has one of that name.

@@ -44,7 +44,7 @@ class Skill(Definition):
 
 
 class AgentCard(Definition):
-    """Who an agent is, for those who choose among agents.
+    """Description of an agent, for the selection among agents.
 
     Attributes:
         name: Its name, unique among its peers.
@@ -77,11 +77,11 @@ class Agent(Definition):
     Attributes:
         call: A function, Runnable, graph, object with `run` or `arun`, `ModelAgent` or pipeline.
             None: the journey's agent of that name, registered there.
-        name: Its name; where it is left out, that of the object's `to_a2a_card()`, or the
+        name: Its name; where it is omitted, that of the object's `to_a2a_card()`, or the
             function's, signature's or pipeline's own.
-        description: What it is for; where it is left out, that of its `to_a2a_card()`, or the
+        description: What it is for; where it is omitted, that of its `to_a2a_card()`, or the
             docstring's first paragraph.
-        skills: What it can do; where they are left out, those of its `to_a2a_card()`, or its own
+        skills: What it can do; where they are omitted, those of its `to_a2a_card()`, or its own
             `skills`, which of a pipeline are those of the agents in it.
         input_modes: Media types that it takes.
         output_modes: Media types that it gives.
@@ -143,7 +143,7 @@ class Agent(Definition):
 
     @cached_property
     def card(self) -> AgentCard:
-        """What it says of itself; made once."""
+        """Return its card, made once."""
         return AgentCard(
             self.name, self.description, self.skills, self.input_modes, self.output_modes
         )
@@ -170,7 +170,7 @@ def _check_works(call: Any) -> None:
 
 
 def may_name(name: str) -> bool:
-    """Say whether an agent can be called this: graphs keep some marks for themselves."""
+    """Return whether an agent can be called this: graphs keep some marks for themselves."""
     return not any(mark in name for mark in "|:/") and not name.startswith("__")
 
 

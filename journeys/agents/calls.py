@@ -57,7 +57,7 @@ class Call(Definition):
     Attributes:
         tool: Name of the tool.
         arguments: Parameter -> name of the context's value that fills it; "message" is what the
-            user said unless the context has it. Parameters that are left out are filled by the
+            user said unless the context has it. Parameters that are omitted are filled by the
             context values of their own names.
         save: Name under which the result is kept in the context; empty: only the agents of this
             turn get it, under the tool's name.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 SOURCES = ("message", "history", "context")
-"""What an input can be filled from, by declaration."""
+"""Declared sources of an input."""
 
 TAKEN = (
     "model_config",
@@ -72,19 +72,19 @@ class FieldSpec:
 
     @property
     def required(self) -> bool:
-        """Whether there is no default."""
+        """Return whether there is no default."""
         return self._default is MISSING
 
     @property
     def shape(self) -> str:
-        """What its values are, None aside: a "dict" or a "list"; empty for anything else."""
+        """Return the shape of its values: "dict", "list", or empty for others."""
         kinds = [kind for kind in _parts(self.annotation) if kind is not type(None)]
         shapes = {_shape(kind) for kind in kinds}
         return shapes.pop() if len(shapes) == 1 else ""
 
     @property
     def is_text(self) -> bool:
-        """Whether the type is `str`, annotated or not."""
+        """Return whether the type is `str`, annotated or not."""
         return _bare(self.annotation) is str
 
     def validated(self, value: Any) -> Any:
@@ -103,7 +103,7 @@ class FieldSpec:
         return adapter.dump_python(adapter.validate_python(value), mode="json")
 
     def empty(self) -> Any:
-        """Return the type's empty value: "", {}, [], 0, False; None where the type has none."""
+        """Return the type's empty value: "", {}, [], 0, False; None if the type has none."""
         bare = _bare(self.annotation)
         kind = typing.get_origin(bare) or bare
         return kind() if kind in (str, dict, list, int, float, bool, tuple, set) else None

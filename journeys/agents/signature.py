@@ -105,7 +105,7 @@ class Signature:
             inputs: Field name -> (type, InputField(...)).
             outputs: Field name -> (type, OutputField(...)).
             instructions: What the docstring of a class body would say.
-            intent: Why the agent exists.
+            intent: Purpose of the agent.
             guidelines: How it behaves.
 
         Raises:
@@ -136,17 +136,17 @@ class Signature:
 
     @property
     def intent(self) -> str:
-        """Why the agent exists."""
+        """Purpose of the agent."""
         return self.spec.intent
 
     @property
     def guidelines(self) -> list[str]:
-        """How the agent behaves; a copy."""
+        """Behaviors of the agent; a copy."""
         return list(self.spec.guidelines)
 
     @property
     def instructions(self) -> str:
-        """What the agent does: the docstring, or the text given to `with_instructions`."""
+        """Instructions: the docstring, or the text of `with_instructions`."""
         return self.spec.instructions
 
     @property

@@ -16,7 +16,7 @@ class Tool:
 
     Attributes:
         call: A typed function, or a tool of LangChain.
-        confirm: Whether the user is asked first. The first call in a turn is not run: the model is
+        confirm: True if the user is asked first. The first call in a turn is not run: the model is
             told to ask. It is run in the next turn of the session, once, and only if it is called
             with the same arguments again.
 

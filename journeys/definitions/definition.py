@@ -79,13 +79,13 @@ class Definition(BaseModel, metaclass=_DefinitionType):
     elsewhere: ClassVar[Mapping[str, str]] = {}
     """Remedies for keys that belong into another mapping."""
     absent: ClassVar[Mapping[str, str]] = {}
-    """What is said of keys that are missing, in place of that."""
+    """Own fault texts for missing keys."""
     is_mapping: ClassVar[bool] = False
-    """Whether class bodies write it as a dict, too."""
+    """True if class bodies write it as a dict, too."""
     waits: ClassVar[bool] = False
-    """Whether the reader of a body says what is wrong with it, by its place."""
+    """True if the reader of a body says what is wrong with it, by its place."""
     stand_ins: ClassVar[Mapping[str, Any]] = {}
-    """What stands for a required value that is missing or wrong, so that the rest is judged."""
+    """Placeholder for a missing or wrong required value, so that the rest is checked."""
 
     def __init__(self, *args: Any, **given: Any) -> None:
         cls = type(self)
@@ -111,16 +111,16 @@ class Definition(BaseModel, metaclass=_DefinitionType):
 
     @property
     def is_whole(self) -> bool:
-        """Whether all that was given for it could be read."""
+        """Return whether all that was given for it could be read."""
         return "_broken" not in self.__dict__
 
     def has_sound(self, *names: str) -> bool:
-        """Say whether what was given for some of its fields could be read."""
+        """Return whether what was given for some of its fields could be read."""
         return not self.__dict__.get("_broken", set()) & {*names}
 
     @property
     def faults(self) -> tuple[Fault, ...]:
-        """What is wrong with it, where the reader of the body says so."""
+        """Return its faults, if the reader of the body reports them."""
         found: tuple[Fault, ...] = self.__dict__.get("_faults", ())
         return found
 
@@ -202,7 +202,7 @@ class Definition(BaseModel, metaclass=_DefinitionType):
 
     @classmethod
     def read(cls, value: Any, source: Source) -> Any:
-        """Return what a source has, noting there what is wrong; None where nothing is left."""
+        """Return what a source has, noting there what is wrong; None if nothing is left."""
         try:
             return cls.__pydantic_validator__.validate_python(value, **source.options)
         except ValidationError as error:

@@ -17,24 +17,24 @@ if TYPE_CHECKING:
 
 Made = TypeVar("Made", bound="Definition")
 GONE = "gone"
-"""Kind of the error of what is left out; its faults are noted already."""
+"""Kind of the error of what is omitted; its faults are noted already."""
 FAULTY = "faulty"
 """Kind of the error of a definition that holds its faults, until a reader takes them down."""
 
 
 class Emptied(dict[str, Any]):
-    """Stands for what should be a mapping and is none, which is noted already."""
+    """Placeholder for a value that is not a mapping; its fault is already recorded."""
 
 
 class Source:
-    """Where the values of definitions come from; it takes down what is wrong with them.
+    """Source of definitions' values, with a record of their faults.
 
-    What has faults is read without its faulty parts, so that all else is judged in the same go.
+    Faulty parts are skipped, so that the rest is checked in the same pass.
     """
 
     is_code = False
     words: Mapping[str, str] = {}
-    """What a value must be in the words of this source, by the kind of the error."""
+    """Description of valid values in the words of this source, by kind of error."""
 
     def __init__(self) -> None:
         self.faults: list[Fault] = []
@@ -45,7 +45,7 @@ class Source:
 
     @property
     def options(self) -> dict[str, Any]:
-        """How pydantic reads from it: names stand in class bodies, keys in files."""
+        """Pydantic's settings for this source: class bodies have names, files have keys."""
         return {"context": self, "by_name": self.is_code, "by_alias": not self.is_code}
 
     def named(self, path: Path) -> str:
@@ -76,7 +76,7 @@ class Source:
         raise NotImplementedError
 
     def takes(self, cls: type[Definition], value: Any) -> bool:
-        """Say whether a value may stand for a definition."""
+        """Return whether a value may stand for a definition."""
         return isinstance(value, dict)
 
     def read(self, cls: type[Made], value: Any, handler: Callable[[Any], Made]) -> Made:
@@ -205,7 +205,7 @@ class ClassBody(Source):
         self.given = given
 
     def takes(self, cls: type[Definition], value: Any) -> bool:
-        """Say whether these are the arguments; within them, a definition is called by its name."""
+        """Return whether these are the arguments of a definition with a name."""
         if not cls.is_mapping and value is not self.given and not isinstance(value, cls):
             raise wrong(f"it must be {cls.__name__}(...).")
         return True
@@ -230,7 +230,7 @@ def refused(said: str) -> PydanticCustomError:
 
 
 def takes(function: Any, *arguments: Any) -> bool:
-    """Say whether a callable can be called with these arguments, as far as it tells."""
+    """Return whether a callable can be called with these arguments, as far as it tells."""
     try:
         inspect.signature(function).bind(*arguments)
     except TypeError:
@@ -241,7 +241,7 @@ def takes(function: Any, *arguments: Any) -> bool:
 
 
 def is_async(function: Any) -> bool:
-    """Say whether a callable gives what has to be awaited."""
+    """Return whether a callable gives what has to be awaited."""
     body = function if inspect.isroutine(function) else getattr(function, "__call__", function)  # noqa: B004
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(body)
 
@@ -275,7 +275,7 @@ def _without(cls: type[Definition], value: dict[str, Any], wrong: Sequence[Any])
 
 
 def _follows(cls: type[Definition], error: Any, errors: list[Any]) -> bool:
-    """Say whether a list is only empty, or a key missing, because of another error."""
+    """Return whether a list is only empty, or a key missing, because of another error."""
     if error["type"] == "missing" and error["loc"][-1] in cls.absent:
         return any(other["type"] == "extra_forbidden" for other in errors)
     inner = (other for other in errors if other is not error)

@@ -141,7 +141,7 @@ def _plain(fit: Callable[[Any, Any], Any], schema: Mapping[str, Any]) -> CoreSch
 
 
 AS_GIVEN = Checked(lambda value, _: value, {})
-"""What the library itself sets."""
+"""Defaults of the library."""
 
 
 class Function:
@@ -274,10 +274,10 @@ def _shape_of(kind: Any) -> str:
 
 
 def is_whole(value: Any) -> bool:
-    """Say whether a value is a whole number."""
+    """Return whether a value is a whole number."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def is_number(value: Any) -> bool:
-    """Say whether a value is a number."""
+    """Return whether a value is a number."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -51,7 +51,7 @@ class ToolForm(Definition):
 
 
 class DefinitionForm(Declared):
-    """What journeys, agents and concierges share.
+    """Common keys of journeys, agents and concierges.
 
     Attributes:
         id: Names it for sessions and for other journeys.
@@ -149,7 +149,7 @@ FORMS: dict[str, type[Definition]] = {
     "concierge": ConciergeForm,
     "guidelines": GuidelinesForm,
 }
-"""What may stand in a file of each kind."""
+"""Valid content of each kind of file."""
 
 
 def kind_of(document: Any) -> str:

@@ -78,7 +78,7 @@ class InFile(Where):
 
 
 class FileSource(Source):
-    """Where the values of definitions come from that are written in a file."""
+    """Source of definitions' values in a file."""
 
     def __init__(self, part: Part) -> None:
         super().__init__()
@@ -153,7 +153,7 @@ class Part:
         return value
 
     def has(self, *path: str | int) -> bool:
-        """Say whether something is written there."""
+        """Return whether something is written there."""
         return self._whole(path) in self.tree.values
 
     def where(self, what: str, *path: str | int) -> InFile:

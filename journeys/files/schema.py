@@ -56,7 +56,7 @@ def _plain(schema: Any, *, names: bool = False) -> Any:
 
     Args:
         schema: A schema, or a part of one.
-        names: Whether its keys are names of the file and not words of a schema.
+        names: True if its keys are names of the file and not words of a schema.
     """
     if isinstance(schema, list):
         return [_plain(item) for item in schema]

@@ -28,16 +28,16 @@ EMOJIS: Mapping[str, str] = {
     "human_called": "🤝",
     "human_declined": "👍",
 }
-"""What follows a text where emojis are on. Never one that refuses, or tells of a failure."""
+"""Emojis after texts, if enabled. A refusal or a failure has none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """What is said in one language.
+    """Texts of one language.
 
     Attributes:
         name: Of the language, in English.
-        address: Formality -> how a model is told to address the user; empty where nothing is said.
+        address: Formality -> how a model is told to address the user; empty if nothing is said.
         texts: Formality -> name -> text; what is neutral counts where nothing else is written.
     """
 
@@ -53,7 +53,7 @@ def texts_in(language: str, formality: str = "neutral", *, emojis: bool = False)
     Args:
         language: One of `LANGUAGES`.
         formality: One of `FORMALITIES`; what is neutral where nothing else is written.
-        emojis: Whether some texts end in one.
+        emojis: True if some texts end in one.
     """
     written = catalogue_of(language).texts
     said: dict[str, str] = {**written["neutral"], **written[formality]}

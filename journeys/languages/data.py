@@ -59,7 +59,7 @@ def name_faults(
         entry: Where they stand; "" is the file itself.
         given: What is written there.
         known: The names of the reference.
-        all_of_them: Whether none may be missing.
+        all_of_them: True if none may be missing.
     """
     names = list(known)
     where = f"{entry}." if entry else ""

@@ -56,7 +56,7 @@ class ReturnToSpecific(Definition):
 
 
 class _Detour:
-    """How a detour returns; in a file, true or a mapping."""
+    """Return behavior of a detour; in a file, true or a mapping."""
 
     def __get_pydantic_core_schema__(self, _: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         kinds: dict[str, Any] = {

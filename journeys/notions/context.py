@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class MergeStrategy(StrEnum):
-    """How a new value of a context name joins the old one (REQ-PM-002).
+    """Merge strategy for a new value of a context name (REQ-PM-002).
 
     A value that its strategy cannot take raises `ContextMergeError` and fails the turn; None is
     always skipped. Names without a declared strategy: scalars replace, lists append without

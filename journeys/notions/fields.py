@@ -152,12 +152,12 @@ class Field(Definition):
 
     @property
     def title(self) -> str:
-        """What users are told it is called."""
+        """Return its name for users."""
         return self.label or self.name.replace("_", " ")
 
     @property
     def is_of_the_moment(self) -> bool:
-        """Whether a function of the context says what can be chosen."""
+        """Return whether a function of the context says what can be chosen."""
         return callable(self.choices)
 
     def at(self, context: Mapping[str, Any]) -> "Field":
@@ -176,7 +176,7 @@ class Field(Definition):
         return field
 
     def question_in(self, context: Mapping[str, Any]) -> str:
-        """Return the author's question as it is in a context; empty where there is none.
+        """Return the author's question as it is in a context; empty if there is none.
 
         Raises:
             ConfigurationError: The function returned something else than text.
@@ -218,7 +218,7 @@ class Form(Definition):
         fields: What is collected.
         order: "declared": one question after the other; "flexible": a field that the message was
             about without a value that could be taken is asked for next.
-        confirm_corrections: Whether a value replaces another one only once the user says yes.
+        confirm_corrections: True if a value replaces another one only once the user says yes.
 
     Raises:
         ConfigurationError: A value is unknown; two fields have one name.
@@ -241,7 +241,7 @@ class Form(Definition):
 
     @property
     def is_of_the_moment(self) -> bool:
-        """Whether a function of the context decides how one of its fields is asked for."""
+        """Return whether a function of the context decides how one of its fields is asked for."""
         return any(field.is_of_the_moment for field in self.fields)
 
     def at(self, context: Mapping[str, Any]) -> "Form":

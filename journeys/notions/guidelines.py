@@ -26,7 +26,7 @@ Matcher = Callable[[str, Mapping[str, Any]], Any]
 
 
 class Scope(StrEnum):
-    """Where a guideline holds; the narrower one comes first (flow control, priority resolution)."""
+    """Scope of a guideline; the narrower one comes first (flow control, priority resolution)."""
 
     STATE = "state"
     JOURNEY = "journey"
@@ -47,7 +47,7 @@ def _id(value: Any, _: Any) -> str:
 
 
 class Guideline(Definition):
-    """When something holds, do something: one rule of how agents behave.
+    """Rule for the behavior of agents: a condition and an action.
 
     It is matched in two stages: keywords first, without a model, then the conditions of those that
     are left, together with all other questions of the turn. What matched tells the agents of this
@@ -70,7 +70,7 @@ class Guideline(Definition):
             cannot be understood, it is taken to hold.
         critical: As `always`; and replies are held against `forbids` and `requires` in its scope,
             also when nothing else could be checked.
-        enabled: Whether it is matched at all.
+        enabled: True if it is matched at all.
         excludes: Ids of guidelines that are dropped when this one holds.
         depends_on: Ids of guidelines that must hold as well; otherwise this one is dropped.
         forbids: Phrases that no reply may contain while it holds; matched as whole words.
@@ -129,16 +129,16 @@ class Guideline(Definition):
 
     @property
     def needs_no_words(self) -> bool:
-        """Whether it is considered whatever the words of the message are."""
+        """Return whether it is considered whatever the words of the message are."""
         return self.always or self.critical or self.when is not None
 
     @property
     def asks_model(self) -> bool:
-        """Whether a model judges its condition."""
+        """Return whether a model judges its condition."""
         return self.when is None and bool(self.condition)
 
     def applies_in(self, pathway: str, journey: str) -> bool:
-        """Say whether its scope holds in a pathway of a journey."""
+        """Return whether its scope holds in a pathway of a journey."""
         if self.scope is Scope.STATE:
             return self.pathway == pathway
         return self.scope is Scope.GLOBAL or self.journey == journey

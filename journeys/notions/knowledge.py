@@ -97,7 +97,7 @@ class Knowledge(Definition):
 
     @property
     def name(self) -> str:
-        """What the retriever is called in records: its name, or that of its class."""
+        """Return the name of the retriever in records: its own, or that of its class."""
         if isinstance(self.retriever, str):
             return self.retriever
         named = getattr(self.retriever, "__name__", None)
@@ -109,7 +109,7 @@ def retriever_fault(given: Any, *, named: bool = True) -> str:
 
     Args:
         given: What an author gives.
-        named: Whether a name stands for one.
+        named: True if a name stands for one.
     """
     if isinstance(given, str) and named:
         return "" if given.strip() else "the name must not be empty"

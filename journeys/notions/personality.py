@@ -10,15 +10,15 @@ FORMALITIES = ("formal", "neutral", "casual")
 
 
 class Personality(Definition):
-    """How the assistant of a journey speaks, with a model and without.
+    """Style of a journey's assistant, with and without a model.
 
     Attributes:
         name: What it calls itself.
         tone: How it sounds, in words for a model ("friendly", "brief and calm").
         formality: "formal", "neutral" or "casual".
-        emojis: Whether it uses them.
+        emojis: True if it uses them.
         greeting: What it says when the session starts, word by word; empty: nothing.
-        reword: Whether a model words the runtime's own texts in this tone, which costs a call in
+        reword: True if a model words the runtime's own texts in this tone, which costs a call in
             each turn that has one. What they say, ask and offer stays; where it does not, or the
             model fails, they are said as they are. A turn is heard when it is whole then.
 

@@ -45,7 +45,7 @@ class BaseTrigger:
     """
 
     def evaluate(self, message: str, context: Mapping[str, Any]) -> Any:
-        """Say whether the trigger holds for this message and context (a bool, or an awaitable)."""
+        """Return whether the trigger fires for this message and context; may be awaitable."""
         raise NotImplementedError(f"{type(self).__name__} must define evaluate(message, context)")
 
     @property
@@ -77,8 +77,8 @@ class IntentTrigger(Definition, BaseTrigger):
     Attributes:
         patterns: Phrases matched as whole words in any script and case, without a model.
         description: What the user wants, in words; labels the drawing, and is the model's question.
-        use_llm_fallback: Whether a message without a pattern may be put to a model. A turn in
-            which one would have been asked, and none is configured, carries the flag
+        use_llm_fallback: True if a message without a pattern may be put to a model. A turn in which
+            one would have been asked, and none is configured, carries the flag
             `model_not_configured`.
         llm_model: Model for that question; None takes the config's `intent_detection_model`.
         confidence_threshold: Least confidence, 0 to 1, of a verdict that fires; None takes the
@@ -98,7 +98,7 @@ class IntentTrigger(Definition, BaseTrigger):
     confidence_threshold: Share | None = Field(default=None, validation_alias="confidence")
 
     def evaluate(self, message: str, context: Mapping[str, Any]) -> bool:
-        """Say whether any pattern is in the message."""
+        """Return whether any pattern is in the message."""
         return any(said(pattern, message) for pattern in self.patterns)
 
     @property
@@ -128,7 +128,7 @@ class ConditionTrigger(Definition, BaseTrigger):
     description: Text = ""
 
     def evaluate(self, message: str, context: Mapping[str, Any]) -> bool:
-        """Say whether the condition holds; without a condition it never does."""
+        """Return whether the condition holds; without a condition it never does."""
         return self.condition is not None and bool(self.condition(context))
 
     @property
@@ -173,8 +173,8 @@ class Triggered:
     """A trigger; in a file, a mapping with the keys of one of them.
 
     Args:
-        always: Whether it may be an `AlwaysTrigger`.
-        in_words: Whether text stands for the condition of an `IntentTrigger`.
+        always: True if it may be an `AlwaysTrigger`.
+        in_words: True if text stands for the condition of an `IntentTrigger`.
     """
 
     def __init__(self, *, always: bool = False, in_words: bool = False) -> None:
@@ -331,7 +331,7 @@ class Transition(Rule):
         priority: Higher ones are asked first, of whatever kind; then the order of declaration.
         name: What a journey that has it from a base calls it, to drop it with `__without__` or to
             put its own in place of it; unique in a journey.
-        detour: Whether the state that it leads to returns, and how.
+        detour: True if the state that it leads to returns, and how.
 
     Source: ADR-025 section 5.3; readings in docs/journeys.md.
     """

@@ -14,7 +14,7 @@ MODES = ("before_send", "after_send")
 
 
 class Validation(Definition):
-    """How the replies of a journey are checked against the guidelines of their turn.
+    """Check of a journey's replies against the guidelines of their turn.
 
     Personal data and what critical guidelines forbid and require are checked without a model,
     always. Where a model is configured, it judges the reply as well.

@@ -114,7 +114,7 @@ Validator = Regex | Range | Length | Check
 
 
 class _Written(Definition):
-    """What a value must be beyond its type: one of regex, range, length and check.
+    """Rule for a value in addition to its type: one of regex, range, length and check.
 
     Attributes:
         regex: A regular expression of Python for the whole value.
@@ -146,7 +146,7 @@ class _Written(Definition):
 
     @property
     def validator(self) -> Validator | None:
-        """What it stands for; None unless it is just one."""
+        """Return its only rule; None if it does not have exactly one."""
         if len(self.ways) != 1:
             return None
         if self.regex:

@@ -74,7 +74,7 @@ def _marks() -> dict[int, None]:
 
 
 def _joined(char: str, following: str) -> bool:
-    """Say whether two characters that stand side by side belong to one word."""
+    """Return whether two characters that stand side by side belong to one word."""
     if _is_mark(following):  # one with its letter in any script: a tone makes another word of it
         return char.isalpha() or _is_mark(char) or _in_word(char)
     return _in_word(char) and _in_word(following)
@@ -92,14 +92,14 @@ def _in_word(char: str) -> bool:
 
 
 def at_edges(text: str, start: int, end: int) -> bool:
-    """Say whether `text[start:end]` stands there as whole words. `text` is in normal form."""
+    """Return whether `text[start:end]` stands there as whole words. `text` is in normal form."""
     cut_before = start > 0 and _joined(text[start - 1], text[start])
     cut_after = end < len(text) and _joined(text[end - 1], text[end])
     return not (cut_before or cut_after)
 
 
 def said(pattern: str, text: str) -> bool:
-    """Say whether a message contains a pattern as whole words.
+    """Return whether a message contains a pattern as whole words.
 
     Example:
         >>> said("help", "I need HELP!"), said("help", "That was helpful")

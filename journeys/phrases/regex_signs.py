@@ -34,7 +34,7 @@ _CATEGORIES = {
 
 
 def repeats_within(pattern: str) -> bool:
-    r"""Say whether a repetition in a pattern can split the same text in more than one way.
+    r"""Return whether a repetition in a pattern can split the same text in more than one way.
 
     `(a+)+`, `(a|a)*` and `(.*a){10}` can: each way is tried before such a pattern gives up.
     `(\w+,)+` cannot: the commas say where a repetition ends. Of what is repeated, the characters
@@ -93,7 +93,7 @@ def _is_loop(repeat: Any) -> bool:
 
 
 def _is_endless(tree: Any) -> bool:
-    """Say whether anything in a pattern is repeated without an end."""
+    """Return whether anything in a pattern is repeated without an end."""
     return any(
         (op in _REPEATS and value[1] is signs.MAXREPEAT)
         or any(_is_endless(part) for part in _parts(op, value))
@@ -192,7 +192,7 @@ class _Places:
 
 
 def _is_ambiguous(body: Any, alphabet: Sequence[str]) -> bool:
-    """Say whether a loop over a pattern may read one text in two ways.
+    """Return whether a loop over a pattern may read one text in two ways.
 
     Every place of a loop can be reached from every other. So it does if two different ways lead
     from one place by the same characters, and meet again.
@@ -210,7 +210,7 @@ def _is_ambiguous(body: Any, alphabet: Sequence[str]) -> bool:
 
 
 def _meet_again(places: _Places, after: dict[int, list[int]]) -> bool:
-    """Say whether two ways part at a place, read the same, and come together."""
+    """Return whether two ways part at a place, read the same, and come together."""
     waiting = [(place, place) for place in after]
     seen: set[tuple[int, int]] = set()
     while waiting:

@@ -51,7 +51,7 @@ def roles_of(value: Any, handler: Any, info: Any) -> Any:
 
 
 class PipelineDefinition(Definition):
-    """What is declared of a pipeline, in a program and in data.
+    """Declaration of a pipeline, in a program and in data.
 
     Attributes:
         pattern: Name of the pattern.
@@ -192,7 +192,7 @@ class PatternPipeline(PipelineDefinition, Pipeline):
 
     @property
     def skills(self) -> tuple[Skill, ...]:
-        """What its peers can do: their skills, or what they are for where they have none."""
+        """Return the skills of its peers, or their descriptions if they have none."""
         return tuple(
             skill
             for agent in self.agents
@@ -201,7 +201,7 @@ class PatternPipeline(PipelineDefinition, Pipeline):
 
     @property
     def levels(self) -> int:
-        """How deep pipelines stand in it, itself counted."""
+        """Return the depth of nested pipelines, including itself."""
         inner = (agent.call for agent in self.members.values())
         return 1 + max((p.levels for p in inner if isinstance(p, PatternPipeline)), default=0)
 

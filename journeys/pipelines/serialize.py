@@ -34,7 +34,7 @@ MOST_AGENTS = 10_000
 MOST_DEPTH = 100
 """Deepest nesting of objects and lists; a pipeline in another one takes three levels."""
 JOURNEY: Literal["journey"] = "journey"
-"""Who registers an agent that calls nothing by itself."""
+"""Owner of the registration for an agent without its own function."""
 _MOST_FAULTS = 100
 _MOST_SHOWN = 60
 _STEPS_SHOWN = 10

@@ -188,7 +188,7 @@ Pattern = Annotated[str, OneOf(tuple(SHAPES))]
 
 
 class InPathway(Definition):
-    """How several agents of a pathway work together.
+    """Pattern of a pathway's agents.
 
     Attributes:
         pattern: The name of a pattern; the other keys are its settings, and who has a role in it.

@@ -52,7 +52,7 @@ from journeys.spec.warning_signs import kept_names, unset_names, warnings_of
 from journeys.texts.catalogue import layered
 
 CANCELS = "wants to give up what we are doing"
-"""What a user means who cancels, as a model is asked it."""
+"""Description of a cancellation, for a model."""
 _READS = ("append", "copy")
 
 
@@ -98,7 +98,7 @@ def compose(
         degrade: What is done where the concierge itself fails.
         shared: Context names that no journey forgets when it is left.
         model: OpenAI model of itself, and of journeys that name none.
-        sensitive: Whether everything that is stored is encrypted; so it is if a journey asks it.
+        sensitive: True if everything that is stored is encrypted; so it is if a journey asks it.
         version: Its version; by default a hash of the definition.
         personality: How it speaks, and each of its journeys that has none itself.
         texts: What it words anew, language -> name -> text; in a journey its own words count more.

@@ -24,7 +24,7 @@ _NAMES = {"form": "fields", "returns": "return_behavior"}
 
 
 class Declared(Definition):
-    """What a journey or a concierge declares as a whole.
+    """Declarations of a journey or a concierge as a whole.
 
     Attributes:
         version: Default: a hash of the definition.

@@ -29,7 +29,7 @@ def read_guidelines(
         owner: The body, for messages.
         declared: What `__guidelines__` holds.
         faults: Takes a sentence for each fault.
-        journey: Id of the journey; None where guidelines stand by themselves, for all journeys.
+        journey: Id of the journey; None if guidelines stand by themselves, for all journeys.
         pathway: Id of the pathway, where the body is one.
     """
     if isinstance(declared, str) or not isinstance(declared, Sequence):
@@ -148,7 +148,7 @@ def taken_ids(guidelines: Sequence[GuidelineSpec]) -> list[Fault]:
 
 
 def _is_same(one: GuidelineSpec, other: GuidelineSpec) -> bool:
-    """Whether two are one, which several pathways have from a common base."""
+    """Return whether two are one, which several pathways have from a common base."""
     moved = {"pathway": one.pathway, "where": one.where}
     return one.pathway != other.pathway and one == other.model_copy(update=moved)
 

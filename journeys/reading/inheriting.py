@@ -31,7 +31,7 @@ class Declared:
 
 
 def is_abstract(body: type) -> bool:
-    """Say whether a class is marked abstract itself; its subclasses are not by that."""
+    """Return whether a class is marked abstract itself; its subclasses are not by that."""
     return vars(body).get("__abstract__") is True
 
 
@@ -45,7 +45,7 @@ def declared(cls: type, root: type, attribute: str, faults: list[Fault]) -> list
 
     What abstract bases declare is added, the nearest first. Of the other bodies the nearest counts
     alone, as attributes of Python do. An entry that the child has as well, or has one of the same
-    name in place of, is taken once; what a `__without__` names is left out.
+    name in place of, is taken once; what a `__without__` names is omitted.
     """
     order = in_order(cls, root)
     dropped = [

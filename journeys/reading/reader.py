@@ -208,7 +208,7 @@ def _nested_faults(cls: type, root: type) -> Iterator[Fault]:
 
 
 def _is_nested(value: Any, body: type) -> bool:
-    """Say whether a class was written in a body; one that is only named there may be anything."""
+    """Return whether a class was written in a body, not only referred to."""
     return isinstance(value, type) and value.__qualname__.startswith(f"{body.__qualname__}.")
 
 

@@ -15,10 +15,10 @@ class FieldAttemptEntry:
         session_id: The session.
         turn: Number of the turn in which it was made.
         field: Name of the field.
-        value: The value, as it is kept: plain JSON. None where nothing could be read, or where the
+        value: The value, as it is kept: plain JSON. None if nothing could be read, or where the
             field was emptied; and of a sensitive field, always.
         raw: What was said; of a sensitive field nothing.
-        hidden: Whether value and words are not shown, because the field is sensitive.
+        hidden: True if value and words are not shown, because the field is sensitive.
         timestamp: When it was said, ISO 8601 in UTC.
         confidence: How sure the understanding was, 0 to 1.
         validation_status: valid, invalid, pending (it waits for a yes) or cleared: from there on
@@ -51,12 +51,12 @@ class FieldState:
         title: What users are told it is called.
         type: Its type, one of `FIELD_TYPES`.
         value: The last valid value; None if there is none, and of a sensitive field always.
-        is_collected: Whether there is one.
-        required: Whether it has to be given.
-        live: Whether it counts: its `when` holds. A value of a field that is not live is kept, and
+        is_collected: True if there is one.
+        required: True if it has to be given.
+        live: True if it counts: its `when` holds. A value of a field that is not live is kept, and
             is no part of what is collected.
-        skipped: Whether the user left it open.
-        hidden: Whether its value is not shown, because it is sensitive.
+        skipped: True if the user left it open.
+        hidden: True if its value is not shown, because it is sensitive.
         validity: The status of the last attempt; empty if there was none.
         attempts: The last attempts, oldest first; `attempts(name)` gives all.
         pathway_id: The pathway that collects it; of several the first.
@@ -90,14 +90,14 @@ class FieldState:
 
 @dataclass(frozen=True, slots=True)
 class FormView:
-    """What a session has collected, and what it asks for; a copy that does not change with it.
+    """The fields of a session and the open question, as a copy that does not change.
 
     Attributes:
         session_id: The session.
         pathway_id: The pathway that the talk is about.
-        current_field: The field that is asked for; None where none is.
+        current_field: The field that is asked for; None if none is.
         asked: What the user was asked last: `kind`, `about` and `options`; None if nothing.
-        is_complete: Whether all that the pathway collects is collected and confirmed; true of one
+        is_complete: True if all that the pathway collects is collected and confirmed; true of one
             that collects nothing.
         fields: Every field of the journey by name, those of that pathway first.
     """

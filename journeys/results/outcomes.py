@@ -22,18 +22,18 @@ class JourneyResponse:
     """The outcome of one turn (ADR-025 section 5.5 and REQ-PM-001, both sets of names).
 
     Attributes:
-        message: What to say to the user; replies of several pathways are parted by a blank line.
-        pathway_id: Where the session stands after the turn.
-        pathway_changed: Whether the session moved in this turn.
+        message: What to say to the user; replies of several pathways are separated by a blank line.
+        pathway_id: Pathway of the session after the turn.
+        pathway_changed: True if the session moved in this turn.
         transition_to: Target of the transition that fired; None if none did.
         accumulated_context: The context after the turn; a copy.
-        is_journey_complete: Whether the goal is reached.
+        is_journey_complete: True if the goal is reached.
         metadata: version, pathway_stack, returning, phase, transition_triggered, transition_intent,
             tier, confidence, reasoning, ran, replies, error, flags, waiting, sources, asked, usage
             and journey_id; of a concierge also activated_at, journey_completed and journey_result.
             `waiting` lists what agents ask by `interrupt()`: id, value, pathway and agent of each.
             `asked` is what the dialogue asks: field, kind, label, options (label and payload) and
-            hint; None where it asks nothing.
+            hint; None if it asks nothing.
     """
 
     message: str
@@ -46,12 +46,12 @@ class JourneyResponse:
 
     @property
     def pathway(self) -> str:
-        """Where the session stands after the turn."""
+        """Pathway of the session after the turn."""
         return self.pathway_id
 
     @property
     def transition_occurred(self) -> bool:
-        """Whether a transition fired."""
+        """Return whether a transition fired."""
         return self.transition_to is not None
 
     @property
@@ -67,7 +67,7 @@ class JourneyResponse:
 
 @dataclass(frozen=True, slots=True)
 class JourneySession:
-    """Where a session stands; a copy that does not change with it.
+    """State of a session, as a copy that does not change.
 
     Times are ISO 8601 in UTC. `conversation_history` is the recent window of the talk; the whole
     of it is the transcript. `phase` is how far along the conversation is. `waiting` lists what
@@ -92,14 +92,14 @@ class JourneySession:
 
     @property
     def current_pathway(self) -> str:
-        """Where the session stands."""
+        """Current pathway of the session."""
         return self.current_pathway_id
 
     @property
     def greeting(self) -> str:
-        """What the assistant said when the session began.
+        """First reply of the assistant.
 
-        Empty if that was nothing, and once it is not in the recent window any more.
+        Empty if there was none, or if it is not in the recent window any more.
         """
         said = (m["content"] for m in self.conversation_history if m.get("id") == _FIRST_REPLY)
         return next(said, "")
@@ -149,8 +149,8 @@ class VersionInfo:
         kind: start, turn, failure, waiting (for an answer to an agent), rollback, or an operator's:
             operator (claimed, said) or release.
         pathway_id: Where the session stood after it.
-        journey_id: The journey of that pathway; None where a concierge has none active, or the
-            pathway is of another version.
+        journey_id: The journey of that pathway; None if a concierge has none active, or the pathway
+            is of another version.
         message: What the user said; None but for turns.
         reply: What was answered.
         rolled_back_to: The version that a rollback went back to.
@@ -244,21 +244,21 @@ class AuditEntry:
 
 @dataclass(frozen=True, slots=True)
 class CheckEntry:
-    """How the reply of a turn was checked: one row of the validation audit.
+    """Check of a turn's reply: one row of the validation audit.
 
     Attributes:
         session_id: The session.
         journey_id: Its journey.
         turn: Number of the turn.
         pathway_id: Where the reply came from.
-        is_valid: Whether the reply was valid as it was made.
+        is_valid: True if the reply was valid as it was made.
         violations: What was wrong with it, in words; personal data is only named by its kind.
         confidence: How sure the model was that judged it; None if none did.
         latency_ms: How long all of it took.
         outcome: "sent", "masked" (personal data was taken out), "rewritten", or "replaced" by the
             safe reply. "pending": it was sent, and a model has still to judge it.
-        bypassed: Whether a model should have judged it and could not.
-        review: Whether somebody should look at it.
+        bypassed: True if a model should have judged it and could not.
+        review: True if somebody should look at it.
         at: When it was recorded, ISO 8601 in UTC.
     """
 

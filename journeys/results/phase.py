@@ -6,9 +6,9 @@ from enum import StrEnum
 
 
 class ConversationPhase(StrEnum):
-    """How far along a conversation is (collecting agent, FSM).
+    """Progress of a conversation (collecting agent, FSM).
 
-    It is worked out from where a session stands, never kept beside it:
+    It is derived from the position of a session, never stored:
 
     - `GREETING`: the user has not said anything yet.
     - `COLLECTING`: the talk goes on.

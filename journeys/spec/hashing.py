@@ -103,7 +103,7 @@ def _codes(kind: type) -> list[Any]:
 
 
 def _is_own(kind: type) -> bool:
-    """Say whether a class is of the language itself, or of what it is built on."""
+    """Return whether a class is of the language itself, or of what it is built on."""
     module = kind.__module__
     if module.startswith("pydantic"):
         return True

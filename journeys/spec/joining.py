@@ -41,7 +41,7 @@ def joined(
 
 
 def _has_repair(pathways: Mapping[str, PathwaySpec], rest: Mapping[str, Any]) -> bool:
-    """Say whether a journey declares repair patterns, or where it may be interrupted."""
+    """Return whether a journey declares repair patterns, or where it may be interrupted."""
     return (
         bool(rest.get("patterns"))
         or any(pathway.interruptible is not True for pathway in pathways.values())

@@ -13,7 +13,7 @@ from journeys.spec.parts import named
 from journeys.spec.spec import JourneySpec, TransitionSpec
 
 OTHERWISE = ("ask", "canned", "freeform")
-"""What a concierge can do with a message that starts none of its journeys."""
+"""Options of a concierge for a message that starts none of its journeys."""
 
 Parts = Mapping[str, JourneySpec]
 

@@ -167,12 +167,12 @@ class PathwaySpec(Definition):
 
     @property
     def is_detour(self) -> bool:
-        """Whether a transition into it pauses the present pathway."""
+        """Return whether a transition into it pauses the present pathway."""
         return self.returns is not None
 
     @property
     def awaited(self) -> tuple[str, ...]:
-        """The context names that complete it; none where something else does."""
+        """The context names that complete it; none if something else does."""
         criterion = self.complete_when if isinstance(self.complete_when, tuple) else ()
         return tuple(item.name if isinstance(item, Known) else item for item in criterion)
 
@@ -188,7 +188,7 @@ class PathwaySpec(Definition):
 
     @property
     def collects(self) -> bool:
-        """Whether it asks for values: for its fields, or again for those that its effects use."""
+        """Return whether it asks for values, for its fields or its effects."""
         return self.form is not None or bool(self.effects)
 
     def with_agents(
@@ -226,7 +226,7 @@ class TransitionSpec:
 
     @property
     def label(self) -> str:
-        """What makes it fire, in a few words."""
+        """Return its trigger in a few words."""
         return self.trigger.label
 
     @property
@@ -243,11 +243,11 @@ class TransitionSpec:
 
     @property
     def is_condition(self) -> bool:
-        """Whether it fires by a condition on the context, once until seen false."""
+        """Return whether it fires by a condition on the context, once until seen false."""
         return isinstance(self.trigger, ConditionTrigger)
 
     def applies_in(self, *pathways: str) -> bool:
-        """Say whether one of these pathways is among its sources."""
+        """Return whether one of these pathways is among its sources."""
         return self.sources == ("*",) or any(pathway in self.sources for pathway in pathways)
 
 
@@ -355,7 +355,7 @@ class JourneySpec:
 
     @property
     def uses_dialogue(self) -> bool:
-        """Whether anything in it collects, acts, repairs, or comes back in a way of its own."""
+        """Return whether it has fields, effects, repair patterns or its own return policies."""
         return (
             self.has_repair
             or self.has_knowledge
@@ -369,7 +369,7 @@ class JourneySpec:
 
     @cached_property
     def has_knowledge(self) -> bool:
-        """Whether questions of users are looked up anywhere in it, or in a part of it."""
+        """Return whether questions of users are looked up anywhere in it, or in a part of it."""
         return any(self._known) or any("knowledge" in part.patterns for part in self._all)
 
     @property
@@ -388,18 +388,18 @@ class JourneySpec:
 
     @property
     def can_escalate(self) -> bool:
-        """Whether a person can be called anywhere in it, or in a part of it."""
+        """Return whether a person can be called anywhere in it, or in a part of it."""
         return any(part.escalation for part in (self, *self.parts.values()))
 
     @cached_property
     def is_judged_later(self) -> bool:
-        """Whether a model judges its replies after they are sent, wherever they are checked."""
+        """Return whether a model checks its replies after they are sent."""
         parts = (self, *self.parts.values())
         return {one.validation.mode for one in parts if one.validation} == {"after_send"}
 
     @property
     def why_abstract(self) -> str:
-        """Why no session can be begun; empty if one can."""
+        """Return the reason why no session can start; empty if one can."""
         if self.entry:
             return ""
         if self.is_marked:
@@ -424,12 +424,12 @@ class JourneySpec:
         return self.pathways[pathway_id].knowledge or self.part_of(pathway_id).knowledge
 
     def answers_in(self, pathway_id: str) -> bool:
-        """Say whether questions are looked up in a pathway, or one of its own answers them."""
+        """Return whether questions are looked up in a pathway, or one of its own answers them."""
         own = self.pattern_in(pathway_id, "knowledge")
         return bool(own or self.knowledge_in(pathway_id))
 
     def active_in(self, pathway_id: str) -> str | None:
-        """Return the id of the journey that is active in a pathway; None where none is.
+        """Return the id of the journey that is active in a pathway; None if none is.
 
         That is this one; of a concierge one of its parts, and in its reception none.
         """

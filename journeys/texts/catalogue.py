@@ -12,7 +12,7 @@ BRACED = re.compile(r"\{([^{}\n]*)\}")
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """What the runtime says in its own voice; each may be worded anew.
+    """Texts of the runtime; each can be replaced.
 
     The defaults are in English; `journeys/languages` has the other languages. A placeholder of a
     text can be left out, and no text has others than those that are named here.

@@ -31,13 +31,13 @@ Call = Callable[[Payload, OutputSink], Awaitable[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Callee:
-    """How to call an agent: with a payload, and a sink for what it says while it works.
+    """Call of an agent, with a payload and a sink for streamed text.
 
     Attributes:
         name: Its name.
         call: Calls it.
         signature: Its contract where it has one of its own instead of the pathway's.
-        asked: Gives how to call it with what its pattern asks of a model; None if it is none.
+        asked: Gives how to call it with what its pattern asks of a model; None if it is not one.
         localized: Gives it as it is for the locale that a session brought; None: it is the same.
     """
 
@@ -160,7 +160,7 @@ def _input_of(given: Any, payload: Payload) -> Any:
 
 
 def _is_model(given: Any) -> bool:
-    """Say whether a Runnable is a model, or begins with one, as `model | parser` does."""
+    """Return whether a Runnable is a model, or begins with one, as `model | parser` does."""
     if hasattr(given, "generate_prompt"):
         return True
     held = (getattr(given, name, None) for name in ("first", "bound", "runnable"))

@@ -59,7 +59,7 @@ async def _given(knowledge: Knowledge, retriever: Any, question: str, overdue: O
 
 
 def _passages(given: Any, knowledge: Knowledge) -> list[Passage]:
-    """Return what a retriever gave as passages; empty ones are left out.
+    """Return what a retriever gave as passages; empty ones are omitted.
 
     Raises:
         TypeError: It is something else.

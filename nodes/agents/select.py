@@ -16,7 +16,7 @@ from nodes.guidelines.words import has_words, spread
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """How well an agent fits a task.
+    """Score of an agent for a task.
 
     Attributes:
         name: The agent's name.
@@ -29,7 +29,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Who was chosen for a task.
+    """Agents chosen for a task.
 
     Attributes:
         matches: The chosen ones, best first.

@@ -256,7 +256,7 @@ def _stay(draft: TurnDraft) -> None:
 
 
 def _ignored(draft: TurnDraft, steering: Steering, said: Sequence[Command]) -> bool:
-    """Say whether a move only names the task that is under way, which the message goes on with."""
+    """Return whether a move leads to the current task, which the message continues."""
     assert steering.transition is not None
     if steering.transition["target"] != draft.here.id or draft.here.form is None:
         return False
@@ -310,7 +310,7 @@ def _consistent(draft: TurnDraft, commands: Sequence[Command]) -> list[Command]:
 
 
 def _leads_on(commands: Sequence[Command]) -> bool:
-    """Say whether a message asks for something that it may lead to."""
+    """Return whether a message asks for something that it may lead to."""
     return any(isinstance(c, Go) or (isinstance(c, Verdict) and c.holds) for c in commands)
 
 
@@ -375,7 +375,7 @@ def _is_open(draft: TurnDraft) -> bool:
 
 
 def _is_answered(draft: TurnDraft) -> bool:
-    """Say whether the message completed the form at hand, which then comes to its end first."""
+    """Return whether the message completed the form at hand, which then comes to its end first."""
     form = draft.here.form
     return form is not None and draft.sheet().is_closed and not _is_finished(draft)
 
@@ -433,16 +433,16 @@ def _why_no_answer(draft: TurnDraft, command: Confirm | Deny | Choose) -> str:
 
 
 def _leads(draft: TurnDraft, command: Go) -> bool:
-    """Say whether a message may lead there: by what an author does not keep from models."""
+    """Return whether a message may lead there: by what an author does not keep from models."""
     open_now = legal(draft.spec, draft.position)
     return any(asks_model(t) and t.target == command.target for t in open_now)
 
 
 def is_active(draft: TurnDraft, name: str) -> bool:
-    """Say whether a field belongs to the journey that is active, and so may be spoken of."""
+    """Return whether a field belongs to the journey that is active, and so may be spoken of."""
     return belongs(draft.spec, name, draft.spec.part_of(draft.here.id).id)
 
 
 def belongs(spec: JourneySpec, name: str, part: str) -> bool:
-    """Say whether a field belongs to a journey, which may be one of several in a concierge."""
+    """Return whether a field belongs to a journey, which may be one of several in a concierge."""
     return any(spec.part_of(owner.id).id == part for owner in owners(spec, name))

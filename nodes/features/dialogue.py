@@ -52,7 +52,7 @@ _MOST_QUOTED = 2
 
 
 def has_floor(draft: TurnDraft) -> bool:
-    """Say whether the dialogue answers, and not the agents of the pathway alone.
+    """Return whether the dialogue answers, and not the agents of the pathway alone.
 
     It does where the session stands in a form or in a pathway with effects, where nobody else could
     answer, where something is asked, queued, or collected, and in a journey that declares repair.
@@ -119,14 +119,14 @@ async def ask_about_form(draft: TurnDraft, reading: Reading) -> None:
 
 
 def _may_fill(draft: TurnDraft, reading: Reading, *, floor: bool) -> bool:
-    """Say whether something is open that a message may answer or change."""
+    """Return whether something is open that a message may answer or change."""
     forms = any(draft.spec.pathways[t.target].form for t in reading.questions)
     here = reading.questions or draft.here.form is not None or draft.dialogue.asked
     return forms or (floor and bool(here))
 
 
 async def decide_dialogue(draft: TurnDraft, reading: Reading) -> bool:
-    """Decide the turn where the dialogue has the floor; say whether it does."""
+    """Decide the turn where the dialogue has the floor; return whether it does."""
     if not (has_floor(draft) or _leads_to_form(draft, reading)):
         return False
     if reading.has_answer:
@@ -140,7 +140,7 @@ async def decide_dialogue(draft: TurnDraft, reading: Reading) -> bool:
 
 
 def _leads_to_form(draft: TurnDraft, reading: Reading) -> bool:
-    """Say whether the message leads to a pathway with fields, which it may fill at once."""
+    """Return whether the message leads to a pathway with fields, which it may fill at once."""
     limits = limits_of(draft.services.config)
     run = steer(draft.spec, draft.standing, reading.commands, limits).run
     return run is not None and draft.spec.pathways[run].form is not None
@@ -175,7 +175,7 @@ def _held(draft: TurnDraft, parse: Parse, said: Sequence[Command]) -> Iterator[C
 
 
 def _is_asked_again(draft: TurnDraft, parse: Parse, command: Fill | Correct) -> bool:
-    """Say whether a value in the user's own words is so doubtful that it is asked for again."""
+    """Return whether a value in the user's own words is so doubtful that it is asked for again."""
     field = draft.field(command.field)
     if field.type == "money" and isinstance(command.read, dict) and field.currency:
         return bool(command.read.get("currency") != field.currency)
@@ -184,7 +184,7 @@ def _is_asked_again(draft: TurnDraft, parse: Parse, command: Fill | Correct) -> 
 
 
 def _is_all_given(parse: Parse) -> bool:
-    """Say whether all words that are left are taken as a value: "a wheelchair, drop the time"."""
+    """Return whether all remaining words belong to a value: "a wheelchair, drop the time"."""
     given = [command.value for command in parse.commands if isinstance(command, Fill)]
     return all(part in given for part in parse.unread)
 
@@ -215,7 +215,7 @@ def _account_for(draft: TurnDraft, reading: Reading) -> None:
 
 
 def _may_matter(draft: TurnDraft, part: str) -> bool:
-    """Say whether words may matter; of a wish, a number that is left beside its values."""
+    """Return whether words may matter; of a wish, a number that is left beside its values."""
     if not any(_share(normal(part), normal(wish)) for wish in draft.wished):
         return matters(draft, part)
     for attempt in draft.attempts:
@@ -268,7 +268,7 @@ def close_reading(draft: TurnDraft, reading: Reading) -> None:
 
 
 def _went_wrong(draft: TurnDraft) -> bool:
-    """Say whether a message was not understood, or nothing of it could be taken."""
+    """Return whether a message was not understood, or nothing of it could be taken."""
     taken = any(a["validation_status"] in ("valid", "pending") for a in draft.attempts)
     kinds = {event["kind"] for event in draft.audit}
     noise = any(e["kind"] == "repaired" and e["trigger"] == "noise" for e in draft.audit)

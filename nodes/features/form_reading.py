@@ -46,7 +46,7 @@ from nodes.values import Setting, Unreadable, found_in, hint_of, value_of
 from nodes.values.scanning import words_in
 
 _REPAIRS = (Back, Cancel, Explain, Human, Repeat, Restart, Skip, Status, Wait)
-"""What an author's own trigger on the same message comes before."""
+"""Commands that yield to an author's own trigger on the same message."""
 _IN_WORDS = ("text", *NAMES, "address")
 """Types of single values in the user's own words."""
 ONLY_CODE = ("condition",)
@@ -141,13 +141,13 @@ def parse_of(draft: TurnDraft, message: str) -> Parse:
 
 
 def _is_changing(draft: TurnDraft) -> bool:
-    """Say whether what is asked for has, or just had, a value, which may stay."""
+    """Return whether what is asked for has, or just had, a value, which may stay."""
     asked = draft.dialogue.asked
     return bool(asked and asked["kind"] == "field" and is_changed(draft, asked["about"]))
 
 
 def _stays(draft: TurnDraft, field: Field, message: str) -> bool:
-    """Say whether a message is a yes to the value that a field has, and no other one for it."""
+    """Return whether a message is a yes to the value that a field has, and no other one for it."""
     if draft.value(field.name) is None or not _yes_or_no(draft, message):
         return False
     try:
@@ -228,7 +228,7 @@ async def weighed(
 
 
 async def _is_shaped(draft: TurnDraft, field: Field, given: Fill) -> bool:
-    """Say whether a field's own pattern matches an answer wholly, so that it is nothing else."""
+    """Return whether a field's own pattern matches an answer wholly, so that it is nothing else."""
     whole = str(given.read).casefold() == draft.message.strip().casefold()
     if not whole or not _has_shape(draft, field):
         return False
@@ -236,14 +236,14 @@ async def _is_shaped(draft: TurnDraft, field: Field, given: Fill) -> bool:
 
 
 def _has_shape(draft: TurnDraft, field: Field) -> bool:
-    """Say whether a field's own pattern tells an answer from a sentence."""
+    """Return whether a field's own pattern tells an answer from a sentence."""
     matches = draft.setting.patterns.fullmatch
     shapes = [one.pattern for one in field.validators if isinstance(one, Regex)]
     return bool(shapes) and not all(matches(field.name, shape, _SENTENCE) for shape in shapes)
 
 
 def _only_repairs(parse: Parse) -> bool:
-    """Say whether a message holds nothing but repairs, which an author's own trigger may take."""
+    """Return whether a message has only repairs, which an author's own trigger may take."""
     return bool(parse.commands) and all(isinstance(c, _REPAIRS) for c in parse.commands)
 
 
@@ -259,7 +259,7 @@ async def _in_free_text(draft: TurnDraft, parse: Parse, given: Fill, *, leads: b
 
 
 def may_be_intent(draft: TurnDraft, parse: Parse) -> bool:
-    """Say whether an answer in free text may as well ask for something that a model may judge."""
+    """Return whether an answer in free text may also be a wish that a model can judge."""
     asked = draft.dialogue.asked
     given = parse.commands[0] if len(parse.commands) == 1 else None
     if not asked or not isinstance(given, Fill) or given.field != asked["about"]:
@@ -349,14 +349,14 @@ def _beyond(part: str, scopes: Sequence[Expected]) -> list[str]:
 
 
 def has_value(words: str, setting: Setting) -> bool:
-    """Say whether words hold a number, a date or another value that can be nothing else."""
+    """Return whether words hold a number, a date or another value that can be nothing else."""
     if any(sign.isdigit() for sign in words):
         return True
     return any(found_in(Field("any", kind), words, setting) for kind in _PLAIN)
 
 
 def matters(draft: TurnDraft, words: str) -> bool:
-    """Say whether words that nothing explains may matter: a value, a field, a question."""
+    """Return whether words that nothing explains may matter: a value, a field, a question."""
     if f"{words}?" in draft.message or has_value(words, draft.setting):
         return True
     if asks(words, draft.setting.language):
@@ -369,7 +369,7 @@ def matters(draft: TurnDraft, words: str) -> bool:
 
 
 def _stands_apart(draft: TurnDraft, parse: Parse, verdict: Verdict) -> bool:
-    """Say whether a pattern stands in other clauses than the tasks that are given up."""
+    """Return whether a pattern stands in other clauses than the tasks that are given up."""
     named = [normal(c.task) for c in parse.commands if isinstance(c, Cancel) and c.task]
     phrase = normal(phrase_of(verdict))
     clauses = map(normal, clauses_in(draft.message, draft.setting.language))
@@ -389,7 +389,7 @@ def authors_first(draft: TurnDraft, parse: Parse, free: Sequence[Verdict]) -> li
 
 
 def is_taken(free: Sequence[Verdict]) -> bool:
-    """Say whether an author's own trigger took the message."""
+    """Return whether an author's own trigger took the message."""
     return any(v.holds and v.tier in ("pattern", "own") for v in free)
 
 
@@ -417,7 +417,7 @@ def supported(draft: TurnDraft, commands: Sequence[Command]) -> Iterator[Command
 
 
 def _stands_there(draft: TurnDraft, field: Field, raw: str) -> bool:
-    """Say whether a message has the words of a value, or the value in other words."""
+    """Return whether a message has the words of a value, or the value in other words."""
     if field.type in _JUDGED:
         return True
     message, setting = draft.message, draft.setting
@@ -473,7 +473,7 @@ def asking_in(draft: TurnDraft, parse: Parse, *, is_asked: bool) -> Asking:
     Args:
         draft: The turn.
         parse: What was read without a model.
-        is_asked: Whether the model is to say what the message does to the form.
+        is_asked: True if the model is to say what the message does to the form.
     """
     sheet = draft.sheet()
     own = list(draft.here.form.fields) if draft.here.form else []

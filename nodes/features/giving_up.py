@@ -9,7 +9,7 @@ from nodes.state.session import Turn
 
 
 def gives_up(services: Services, turn: Turn) -> str:
-    """Return why a message is no answer to what is asked; empty where it is one.
+    """Return why a message is no answer to what is asked; empty if it is one.
 
     That is where all of it says that the user wants to stop, or to speak to a person.
 

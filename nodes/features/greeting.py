@@ -10,7 +10,7 @@ from nodes.forms.questions import question_of
 
 
 def greet(draft: TurnDraft) -> None:
-    """Say the greeting in the turn that begins a session; nothing where none is declared."""
+    """Say the greeting in the turn that begins a session; nothing if none is declared."""
     greeting = draft.spec.personality.greeting
     if not greeting:
         return

@@ -91,7 +91,7 @@ async def _weigh(
         standing: Where the session stands.
         message: What the user says.
         places: The pathways that may run.
-        anyway: Whether a model is asked in any case. Where it is asked, words need not choose among
+        anyway: True if a model is asked in any case. Where it is asked, words need not choose among
             guidelines that are few.
     """
     spec, config, position = services.spec, services.config, standing.position

@@ -140,7 +140,7 @@ def _exhausted(spec: JourneySpec, retries: Mapping[str, int]) -> list[str]:
 
 
 def _is_collected(spec: JourneySpec, state: Mapping[str, Any], dialogue: DialogueState) -> bool:
-    """Say whether every form that can be come to is filled in, read back and agreed to."""
+    """Return whether every form that can be come to is filled in, read back and agreed to."""
     position: Position = state["position"]
     active = spec.active_in(position["pathway"])
     given = (state.get("fields", {}), state.get("context", {}), dialogue)

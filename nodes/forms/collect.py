@@ -251,7 +251,7 @@ def _said(command: Fill | Correct) -> dict[str, Any]:
 
 
 async def _value(draft: TurnDraft, field: Field, command: Fill | Correct) -> object:
-    """Return the value of a command; None where it is not taken, which is said and counted.
+    """Return the value of a command; None if it is not taken, which is said and counted.
 
     Words that nobody has read yet, such as those of a model, are read here.
     """
@@ -277,7 +277,7 @@ def refuse(draft: TurnDraft, field: Field, reason: str, **details: object) -> No
 
 
 def _told(draft: TurnDraft, field: Field, reason: str) -> None:
-    """Say why a value was not taken: the more often, the more; then give up (T21)."""
+    """Return the reason why a value was not taken: the more often, the more; then give up (T21)."""
     times = draft.dialogue.count("retries", field.name)
     if draft.here.form and draft.here.form.order == "flexible":
         draft.dialogue.reopen(field.name)
@@ -306,7 +306,7 @@ def reason_of(draft: TurnDraft, refusal: Unreadable) -> str:
 
 
 async def is_refused(draft: TurnDraft, field: Field, raw: str) -> bool:
-    """Say whether words are no value that a field takes; nothing is written down."""
+    """Return whether words are no value that a field takes; nothing is written down."""
     try:
         value = value_of(field, raw, draft.setting)
         return await refused(draft, field, value) is not None
@@ -345,7 +345,7 @@ async def collect(state: PathwayState, services: Services) -> Update:
 
 
 def is_collected(progress: Any) -> bool:
-    """Say whether a pathway's form has nothing left to ask."""
+    """Return whether a pathway's form has nothing left to ask."""
     return FORM not in progress or progress[FORM]["asked"] is None
 
 

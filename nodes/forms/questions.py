@@ -107,7 +107,7 @@ class Offer:
 
 
 def offers_in(asked: Asked, field: Field | None, texts: Texts) -> list[Offer]:
-    """Return the options of a question, in order; none where it has to be answered in words.
+    """Return the options of a question, in order; none if it has to be answered in words.
 
     Args:
         asked: The question.
@@ -154,7 +154,7 @@ def chosen(draft: TurnDraft) -> Command | None:
 
 
 def asked_after(services: Services, values: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return what the user is asked after a turn, for a client; None where nothing is.
+    """Return what the user is asked after a turn, for a client; None if nothing is.
 
     No value of a field is in it.
 

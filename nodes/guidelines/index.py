@@ -18,8 +18,9 @@ from nodes.guidelines.vocabulary import RARITY, SURE, Vocabulary
 from nodes.guidelines.words import is_speaker, parts_of, terms_of, weight_of
 
 KEYWORD, PART, CONDITION = 100, 50, 50
-"""How much a hit counts, in percent: of a whole keyword, of a word of a longer one, of a word of a
-condition where there are keywords too."""
+"""Weight of a hit in percent: a whole keyword, a word of a longer keyword, a word of a condition
+next to keywords.
+"""
 MOST_SCORED = 200
 """Most guidelines that are compared for a message; those hit by rarer words come first."""
 MOST_TERMS = 64
@@ -32,7 +33,7 @@ _SCALE = RARITY * KEYWORD
 Place = tuple[str, str]
 """A pathway and the journey that it belongs to, by their ids."""
 Postings = Mapping[str, Mapping[int, int]]
-"""What says a guideline: by terms, the ranks of guidelines with how much each counts."""
+"""Inverted index of guidelines: term -> ranks of guidelines with weights."""
 _Shelf = tuple[Scope, str | None]
 _Hit = tuple[int, str, int, Mapping[int, int]]
 
@@ -73,7 +74,7 @@ class Index:
     more than one of a few.
 
     Args:
-        guidelines: The guidelines in order of declaration; disabled ones are left out.
+        guidelines: The guidelines in order of declaration; disabled ones are omitted.
 
     Attributes:
         giving: Those that give tools when they hold.
@@ -137,7 +138,7 @@ class Index:
             message: What the user wrote.
             places: Where the session stands.
             most: How many there are at most, best first as for candidates.
-            alone: Whether keywords decide alone, so that those with a condition hold as well, if an
+            alone: True if keywords decide alone, so that those with a condition hold as well, if an
                 author gave them keywords.
         """
         spoken = [shelf.spoken for shelf in self._at(places) if shelf.spoken]

@@ -15,11 +15,11 @@ MOST_WORDS = 200
 """Most different words of a text that are compared."""
 
 KEY, RUNNING = 1.0, 0.6
-"""How much a word counts: among the key words of an entry, and in its running text."""
+"""Weight of a word: among the key words of an entry, and in its running text."""
 _AGAIN = 1e-8
-"""How much more a word counts that an entry says again: it decides between equals only."""
+"""Extra weight of a repeated word, which only decides between equal scores."""
 _UNKNOWN = 0.7 * RARITY
-"""How rare a word is that no entry has, which lowers the share that entries have of a text."""
+"""Rarity of a word that no entry has; it lowers the share of all entries."""
 
 Part = tuple[str, str]
 """A part of an entry: its key words, and its running text."""

@@ -42,7 +42,7 @@ class Weighed:
         asked: Those that a model is to judge.
         held: Those that hold without one.
         audit: What went wrong while they were found.
-        bypassed: Whether some could not be judged.
+        bypassed: True if some could not be judged.
     """
 
     asked: tuple[GuidelineSpec, ...] = ()
@@ -53,7 +53,7 @@ class Weighed:
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """What is left of the guidelines that hold.
+    """Result of resolving the relations of guidelines.
 
     Attributes:
         matched: Those that stay, in their order.

@@ -30,8 +30,9 @@ from nodes.guidelines.words import (
 )
 
 SURE, TYPO, ROOT, PART, SYNONYM, FIELD = 100, 70, 60, 50, 50, 30
-"""How sure it is that a term is meant, in percent: where it is said itself, or what differs from it
-by a letter, has its root, begins with it, is a synonym of it, or is said of the same thing."""
+"""Certainty of a term in percent: the exact word, a typing error, the same root, the same
+beginning, a synonym, a related word.
+"""
 LEAST_LETTERS = 4
 LEAST_PART = 6
 """Letters from which on a word begins compounds: Rechnung is in Rechnungsnummer."""

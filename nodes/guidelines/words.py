@@ -45,8 +45,8 @@ class Word:
     Attributes:
         plain: As it stands in the text, case folded and without accents.
         form: What it has in common with its other forms.
-        common: Whether it is one of the commonest words, which say little.
-        sign: Whether it is a sign that makes words only with those beside it.
+        common: True if it is one of the commonest words, which say little.
+        sign: True if it is a sign that makes words only with those beside it.
     """
 
     plain: str
@@ -86,7 +86,7 @@ def _data() -> _Data:
 
 
 def has_words(text: str) -> bool:
-    """Say whether there is any word in a text, and be it one of the commonest."""
+    """Return whether there is any word in a text, and be it one of the commonest."""
     return any(character.isalnum() for character in text)
 
 
@@ -96,7 +96,7 @@ def weight_of(word: str) -> float:
 
 
 def is_speaker(word: str) -> bool:
-    """Say whether a plain word of a condition only says who speaks, or that they do."""
+    """Return whether a plain word of a condition only says who speaks, or that they do."""
     return word in _data().speakers
 
 
@@ -130,7 +130,7 @@ def terms_of(phrase: str, strict: bool) -> list[str]:
 
     Args:
         phrase: The phrase; one without any word is found as it is written.
-        strict: Whether its commonest words count too. They do where it has no other ones.
+        strict: True if its commonest words count too. They do where it has no other ones.
     """
     terms: dict[str, None] = {}
     for words in readings(phrase):

@@ -16,7 +16,7 @@ from nodes.texts import worded
 from nodes.values import shown
 
 _HIDDEN = ("value", "raw", "reason")
-"""What of an attempt at a sensitive field nobody is shown."""
+"""Parts of an attempt that are hidden for a sensitive field."""
 
 
 def briefing_of(services: Services, state: Mapping[str, Any], turn: Turn) -> dict[str, Any]:

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from nodes.draft import Reading
 
 CHANGE, PERSON, LEAVE = "change", "person", "leave"
-"""What can be done about what is done already, by id."""
+"""Options after a completed effect, by id."""
 
 
 def policy_of(draft: TurnDraft) -> Escalation | None:
-    """Return when a person is called; None where there is none to call."""
+    """Return when a person is called; None if there is none to call."""
     return escalation_of(draft.spec, draft.position, draft.dialogue.takeover)
 
 
@@ -36,7 +36,7 @@ def call_person(draft: TurnDraft, reason: str) -> None:
 
 
 def called_by_word(draft: TurnDraft) -> bool:
-    """Call a person at once if the message has a word that is enough for it; say whether it has."""
+    """Call a person at once if the message has a keyword for it; return whether it has."""
     policy = policy_of(draft)
     if policy is None or not any(said(word, draft.message) for word in policy.keywords):
         return False
@@ -64,7 +64,7 @@ def asked_for(draft: TurnDraft, reason: str) -> None:
 
 
 def give_up(draft: TurnDraft, reason: str) -> None:
-    """Stop trying: a person is called or offered, where there is one."""
+    """Stop trying: a person is called or offered, if there is one."""
     draft.note("given_up", reason=reason)
     draft.flags.append(reason)
     policy = policy_of(draft)
@@ -103,7 +103,7 @@ async def ask_about_person(draft: TurnDraft, reading: Reading) -> None:
 
 
 async def decide_wish(draft: TurnDraft, reading: Reading) -> bool:
-    """Answer somebody who asks for a person; say whether they do.
+    """Answer somebody who asks for a person; return whether they do.
 
     A trigger of the author's own on the same message comes before what was read in it.
     """
@@ -120,7 +120,7 @@ async def decide_wish(draft: TurnDraft, reading: Reading) -> bool:
 
 
 def after_effect(draft: TurnDraft, field: Field) -> bool:
-    """Offer what is left where a value was used for what is done already; say whether it was.
+    """Offer what is left where a value was used for what is done already; return whether it was.
 
     Source: reference traces, T13.
     """

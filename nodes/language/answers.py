@@ -88,7 +88,7 @@ def signal(reading: Reading, expected: Expected) -> Command | None:
 
 
 def _has_none(reading: Reading, expected: Expected) -> bool:
-    """Whether an optional field is left open by its name: "no wishes"."""
+    """Return whether an optional field is left open by its name: "no wishes"."""
     field, words = expected.pending, reading.words
     if field is None or field.required or field.type == "boolean" or not 1 < len(words) <= _FEW:
         return False
@@ -97,13 +97,13 @@ def _has_none(reading: Reading, expected: Expected) -> bool:
 
 
 def _may_be_said(reading: Reading, expected: Expected) -> bool:
-    """Whether "a person" may answer a question in the user's own words, such as who it was."""
+    """Return whether "a person" may be the answer to a question in free text."""
     polite = reading.lexicon.words("polite").intersection(reading.words)
     return expected.pending is not None and expected.pending.type in FREE and not polite
 
 
 def _is_choice(reading: Reading, expected: Expected) -> bool:
-    """Whether the words are a value of the enum that was asked for."""
+    """Return whether the words are a value of the enum that was asked for."""
     field = expected.pending
     if field is None or field.type != "enum":
         return False
@@ -154,7 +154,7 @@ def _questioned(reading: Reading, expected: Expected) -> Command | None:
 
 
 def explains(part: Reading, command: Command) -> bool:
-    """Whether words only say why something is asked for."""
+    """Return whether words only say why something is asked for."""
     said, lexicon = part.said, part.lexicon
     if lexicon.says("reason", said) and not part.asks:
         return True
@@ -172,7 +172,7 @@ _WORD = re.compile(r"\w+")
 
 
 def is_greeting(message: str) -> bool:
-    """Say whether a message does nothing but greet, in any language.
+    """Return whether a message does nothing but greet, in any language.
 
     >>> is_greeting("Hi there!"), is_greeting("Hi, a table for four"), is_greeting("¡Buenos días!")
     (True, False, True)
@@ -215,7 +215,7 @@ def noise(reading: Reading, expected: Expected) -> Parse | None:
 
 
 def _is_mashed(word: str) -> bool:
-    """Whether keys were hit one beside the other; capitals may be a code."""
+    """Return whether keys were hit one beside the other; capitals may be a code."""
     if len(word) < _LEAST_MASH or not word.islower() or word in _REAL:
         return False
     if _DRAWN_OUT.fullmatch(word):
@@ -399,26 +399,26 @@ def begins(name: str, reading: Reading) -> int:
 
 
 def _is_reason(tail: Reading) -> bool:
-    """Whether what follows a no only says so again, or why."""
+    """Return whether what follows a no only says so again, or why."""
     says = tail.lexicon.says
     again = any(says(name, tail.said) for name in ("enough", "decline", "no"))
     return again or (says("reason", tail.said) and not tail.asks)
 
 
 def _limits(tail: Reading) -> bool:
-    """Whether what follows takes a yes half back, or sets a condition."""
+    """Return whether what follows takes a yes half back, or sets a condition."""
     begins = tail.lexicon.begins
     conditional = begins("condition", tail.said) > 0 and not tail.ends_asking
     return conditional or begins("but", tail.said) > 0
 
 
 def holds(name: str, tail: Reading) -> bool:
-    """Whether a clause is a yes, or a no."""
+    """Return whether a clause is a yes, or a no."""
     return any(tail.lexicon.says(name, unjoined(part).said) for part in tail.clauses())
 
 
 def is_parted(head: Reading, tail: Reading) -> bool:
-    """Whether what follows a yes or no is said apart: "no one" is no "no"."""
+    """Return whether what follows a yes or no is said apart: "no one" is no "no"."""
     if any(part.tokens[-1].closes for part in (head, head.core()) if part.tokens):
         return True
     follows = head.lexicon.words("follows")
@@ -426,7 +426,7 @@ def is_parted(head: Reading, tail: Reading) -> bool:
 
 
 def only_asks(tail: Reading) -> bool:
-    """Whether nothing but questions stands there."""
+    """Return whether nothing but questions stands there."""
     return all(part.asks or not part.core().tokens for part in unjoined(tail).clauses())
 
 
@@ -478,7 +478,7 @@ def _said(taken: Parse, reading: Reading) -> Parse:
 
 
 def _gives_up(reading: Reading, expected: Expected) -> bool:
-    """Whether one of the open tasks is given up by its name."""
+    """Return whether one of the open tasks is given up by its name."""
     name = reading.lexicon.part("task", reading.said, "task")
     return name is not None and is_task(name, expected.tasks, reading.lexicon)
 
@@ -569,7 +569,7 @@ def _by_name(reading: Reading, options: Sequence[Option]) -> Option | None:
 
 
 def _within(option: Option, reading: Reading) -> bool:
-    """Whether a whole label of two or more words is said somewhere."""
+    """Return whether a whole label of two or more words is said somewhere."""
     label = " ".join(_label(option["label"], reading))
     return " " in label and f" {label} " in f" {reading.said} "
 

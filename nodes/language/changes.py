@@ -38,7 +38,7 @@ def named_change(part: Reading, expected: Expected, *, two: bool = False) -> lis
     Args:
         part: The words, without those that only lead to it.
         expected: What is known.
-        two: Whether they are two clauses, of which only some changes are made.
+        two: True if they are two clauses, of which only some changes are made.
     """
     for way in _WAYS[:2] if two else _WAYS:
         commands = way(part, expected)
@@ -48,7 +48,7 @@ def named_change(part: Reading, expected: Expected, *, two: bool = False) -> lis
 
 
 def _may_have_signs(commands: Sequence[Command], expected: Expected) -> bool:
-    """Whether a value may go on behind a comma, or a name stand before a colon."""
+    """Return whether a value may go on behind a comma, or a name stand before a colon."""
     fields = {field.name: field.type for field in (*expected.fields, *expected.correctable)}
     return any(fields.get(getattr(c, "field", "")) not in (*FREE, *NAMES) for c in commands)
 
@@ -160,7 +160,7 @@ def _named(reading: Reading, expected: Expected) -> list[Command]:
 
 
 def is_part(what: Sequence[str], field: Field, lexicon: Lexicon) -> bool:
-    """Whether words name a part of a name alone, and the field is not for that part."""
+    """Return whether words name a part of a name alone, and the field is not for that part."""
     parts = lexicon.words("name_parts").intersection(what)
     return bool(parts) and not speaks_of(parts, field, lexicon)
 
@@ -202,7 +202,7 @@ def _removed(reading: Reading, expected: Expected) -> list[Command]:
 
 
 def _is_single(words: Reading, field: Field, expected: Expected) -> bool:
-    """Whether words say a value, which is not one of several in a list."""
+    """Return whether words say a value, which is not one of several in a list."""
     known = expected.known.get(field.name)
     several = isinstance(known, list) and len(known) > 1
     return not several and is_value(words, field, expected)
@@ -269,7 +269,7 @@ def mentioned_in(reading: Reading, fields: Sequence[Field]) -> Field | None:
 
 
 def is_value(words: Reading, field: Field, expected: Expected) -> bool:
-    """Whether words say the value that a field has."""
+    """Return whether words say the value that a field has."""
     if field.name not in expected.known or not words.tokens:
         return False
     known = expected.known[field.name]
@@ -294,7 +294,7 @@ def other_day(words: Reading, field: Field, expected: Expected) -> str | None:
 
 
 def reads_as(words: Reading, field: Field, expected: Expected) -> bool:
-    """Whether words are a value of a field's type; "the 3rd" is a date, too."""
+    """Return whether words are a value of a field's type; "the 3rd" is a date, too."""
     if field.type in ("date", "datetime") and _day(words):
         return not words.said.isdigit()
     return is_readable(field, words.raw, expected.setting)
@@ -332,7 +332,7 @@ def of_type(words: Reading, expected: Expected, wordy: bool) -> Correct | None:
     Args:
         words: The value.
         expected: What is known.
-        wordy: Whether they may be a name or another value in words.
+        wordy: True if they may be a name or another value in words.
     """
     if not expected.known or len(words.tokens) > _LONGEST:
         return None

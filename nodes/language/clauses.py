@@ -41,7 +41,7 @@ def clauses_in(message: str, language: str) -> list[str]:
 
 
 def asks(words: str, language: str) -> bool:
-    """Say whether words begin as a question does."""
+    """Return whether words begin as a question does."""
     return read(words, lexicon_of(language)).asks
 
 
@@ -84,7 +84,7 @@ def _joined(clause: Reading) -> Iterable[Reading]:
 
 
 def _denies(before: str, behind: str, clause: Reading) -> bool:
-    """Whether the words around a pattern say that it is not wanted."""
+    """Return whether the words around a pattern say that it is not wanted."""
     forms = clause.lexicon.forms
     return any(form.fullmatch(before) for form in forms("form_refused_before")) or any(
         form.fullmatch(behind) for form in forms("form_refused_behind")
@@ -116,7 +116,7 @@ def questions_in(message: str, language: str) -> list[str]:
 
 
 def may_be_about(message: str, field: Field, language: str) -> bool:
-    """Say whether a message that asks nothing may be meant as a value of a field.
+    """Return whether a message that asks nothing may be meant as a value of a field.
 
     It is if it is short, holds a digit or an at sign, or has a word that belongs to the field.
     """
@@ -128,7 +128,7 @@ def may_be_about(message: str, field: Field, language: str) -> bool:
 
 
 def _asks(part: Reading) -> bool:
-    """Whether words ask something; a mere "ok?" behind a statement does not."""
+    """Return whether words ask something; a mere "ok?" behind a statement does not."""
     if not part.tokens or part.lexicon.says("yes", part.said) or part.lexicon.says("no", part.said):
         return False
     return part.asks

@@ -147,12 +147,12 @@ class Lexicon:
         self.vocabulary = frozenset(said_words.union(self.ordinals, *words.values()))
 
     def says(self, name: str, said: str) -> bool:
-        """Whether that is all that is said, but for words that say nothing."""
+        """Return whether that is all that is said, but for words that say nothing."""
         found = (self._compiled.get(name) or self._pattern(name)).fullmatch(said)
         return found is not None or name in self._aside(said)
 
     def says_any(self, names: tuple[str, ...], said: str) -> bool:
-        """Whether one of several is all that is said; where none is, none is looked for."""
+        """Return whether one of several is all that is said; if none is, none is looked for."""
         joined = self._joined.get(names)
         if joined is None:
             sources = [_NUMBERED.sub("(?:", self._sources[name]) for name in names]
@@ -160,7 +160,7 @@ class Lexicon:
         return joined.fullmatch(said) is not None or not self._aside(said).isdisjoint(names)
 
     def part(self, name: str, said: str, group: str) -> str | None:
-        """Return a named part of what is said, "" if it is left out; None if that is not said."""
+        """Return a named part of what is said, "" if it is omitted; None if that is not said."""
         found = (self._compiled.get(name) or self._pattern(name)).fullmatch(said)
         if found is None:
             return None

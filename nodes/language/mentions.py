@@ -45,7 +45,7 @@ def mentioned(words: Sequence[str], fields: Iterable[Field], lexicon: Lexicon) -
 
 
 def speaks_of(words: Iterable[str], field: Field, lexicon: Lexicon) -> bool:
-    """Whether one of the words belongs to a field: to its name, label, kind, or what it counts."""
+    """Return whether a word belongs to a field: to its name, label, kind or unit."""
     known = _words(field, lexicon)
     own = known.kind | known.counted
     return bool([word for word in words if is_among(word, own)])
@@ -62,13 +62,13 @@ def closeness(words: Iterable[str], field: Field, lexicon: Lexicon) -> int:
 
 
 def concerns(words: Iterable[str], field: Field, lexicon: Lexicon) -> bool:
-    """Whether one of the words belongs to a field, or to what is said of it."""
+    """Return whether one of the words belongs to a field, or to what is said of it."""
     known = _words(field, lexicon)
     return any(is_among(word, known.said | known.counted) for word in words)
 
 
 def is_task(name: str, tasks: Iterable[str], lexicon: Lexicon) -> bool:
-    """Whether words name one of the open tasks."""
+    """Return whether words name one of the open tasks."""
     content = [w for w in name.split() if w not in lexicon.words("small")]
     own = [frozenset(plain(task).replace("_", " ").split()) for task in tasks]
     return bool(content) and any(all(is_among(w, words) for w in content) for words in own)
@@ -89,13 +89,13 @@ def _head(words: Sequence[str], content: Sequence[str], of: frozenset[str]) -> s
 
 
 def is_among(word: str, known: frozenset[str]) -> bool:
-    """Whether words have one, perhaps with another ending."""
+    """Return whether words have one, perhaps with another ending."""
     return word in known or bool([other for other in known if _akin(word, other)])
 
 
 @lru_cache(maxsize=20_000)
 def _akin(one: str, other: str) -> bool:
-    """Whether two words differ in an ending only."""
+    """Return whether two words differ in an ending only."""
     short, long = sorted((one, other), key=len)
     if len(short) < _LEAST_STEM or not long.startswith(short):
         return False
@@ -153,7 +153,7 @@ def _all_words(field: Field, lexicon: Lexicon) -> frozenset[str]:
 
 
 def speaks(text: str, fields: Iterable[Field], language: str) -> bool:
-    """Whether a text holds a word of the name of one of the fields."""
+    """Return whether a text holds a word of the name of one of the fields."""
     lexicon = lexicon_of(language)
     words = plain(text).split()
     return any(is_among(word, _names(field, lexicon)) for field in fields for word in words)
@@ -178,9 +178,9 @@ class Claim:
         span: The value: what was read, its words, and where they stand.
         weight: How plainly it belongs there.
         words: Words of the field, which need no other reason to be there.
-        is_named: Whether these, or "we are", say what the value is of.
-        changes: Whether the field has a value, which this one replaces.
-        is_bare: Whether nothing says so.
+        is_named: True if these, or "we are", say what the value is of.
+        changes: True if the field has a value, which this one replaces.
+        is_bare: True if nothing says so.
     """
 
     field: Field
@@ -193,22 +193,22 @@ class Claim:
 
     @property
     def is_by_the_way(self) -> bool:
-        """Whether it is taken wherever it stands: never asked for, or by an author's pattern."""
+        """Return whether it is taken anywhere: never asked for, or by an author's pattern."""
         return self.span.own or not self.field.asked
 
     @property
     def start(self) -> int:
-        """Where it begins in the message."""
+        """Return its start in the message."""
         return self.span.start
 
     @property
     def end(self) -> int:
-        """Where it ends."""
+        """Return its end."""
         return self.span.end
 
     @property
     def length(self) -> int:
-        """How much of the message it is."""
+        """Return its length."""
         return self.span.end - self.span.start
 
 
@@ -304,7 +304,7 @@ def _after_nights(found: Sequence[Claim], reading: Reading, expected: Expected) 
 
 
 def _is_outdone(claim: Claim, found: Sequence[Claim]) -> bool:
-    """Whether another value of the same field is certain, and this one is not."""
+    """Return whether another value of the same field is certain, and this one is not."""
     if claim.span.certain:
         return False
     return any(other.span.certain for other in found if other.field is claim.field)
@@ -316,7 +316,7 @@ def moved(span: Span, offset: int) -> Span:
 
 
 def _changed(claim: Claim, *, replaces: bool, alone: bool) -> Claim | None:
-    """Return a claim on a field that has a value; none where nothing says that it is meant."""
+    """Return a claim on a field that has a value; none if nothing says that it is meant."""
     if replaces and not claim.is_named:  # a value of two types may replace either
         return replace(claim, changes=True, weight=min(claim.weight, 0))
     if replaces or not claim.field.asked:
@@ -339,7 +339,7 @@ def _groups(found: Sequence[Claim]) -> list[list[Claim]]:
 
 
 def _rivals(claim: Claim, other: Claim) -> bool:
-    """Whether another value is as plainly one of the same field."""
+    """Return whether another value is as plainly one of the same field."""
     return claim.field is other.field and other.weight >= claim.weight
 
 
@@ -402,7 +402,7 @@ def _claim(
     *,
     replaces: bool = False,
 ) -> Claim | None:
-    """Return what a value claims; none where the words around it are of something else."""
+    """Return what a value claims; none if the words around it are of something else."""
     inside = reading.between(span.start, span.end)
     if not inside.tokens or _is_article(inside):
         return None
@@ -452,26 +452,26 @@ def _clause_of(inside: Reading, reading: Reading, *, is_cut: bool) -> Reading:
 
 
 def _is_article(inside: Reading) -> bool:
-    """Whether a value is a small word: "ein Tisch" is no number."""
+    """Return whether a value is a small word: "ein Tisch" is no number."""
     return len(inside.tokens) == 1 and inside.words[0] in inside.lexicon.words("small")
 
 
 def _is_place(inside: Reading, near: Sequence[str], reading: Reading, field: Field) -> bool:
-    """Whether a number counts a place, "the 28th", that is none of the field."""
+    """Return whether a number counts a place, "the 28th", that is none of the field."""
     days = (form.fullmatch(inside.said) for form in reading.lexicon.forms("form_day"))
     placed = any(days) and not inside.said.isdigit()
     return placed and len(near) > 1 and not speaks_of(near, field, reading.lexicon)
 
 
 def _is_not_meant(clause: Reading, field: Field, span: Span, asked: bool) -> bool:
-    """Whether a clause is about somebody else, of another time, or a question."""
+    """Return whether a clause is about somebody else, of another time, or a question."""
     if is_of_another(clause, field) and not (asked and _is_subject(clause, span)):
         return True
     return clause.lexicon.begins("asking", clause.said) > 0
 
 
 def _is_subject(clause: Reading, span: Span) -> bool:
-    """Whether a value is what a clause is about: the kind of animal in "my kitten is coughing"."""
+    """Return whether a value is the subject of a clause: the animal in "my kitten is coughing"."""
     found = (pattern.match(clause.marked) for pattern in clause.lexicon.forms("form_subject"))
     said = next((match["subject"] for match in found if match), "")
     return span.raw.casefold() in said.split()
@@ -480,7 +480,7 @@ def _is_subject(clause: Reading, span: Span) -> bool:
 def _is_by_the_way(
     clause: Reading, span: Span, field: Field, told: Sequence[Span], asked: bool
 ) -> bool:
-    """Whether most words around a choice, up to the next "and", have nothing to do with it."""
+    """Return whether most words around a choice, up to the next "and", are unrelated."""
     joints = clause.lexicon.words("joints")
     phrase: list[Token] = []
     for token in clause.tokens:
@@ -502,7 +502,7 @@ def _is_led(
     reading: Reading,
     asked: bool,
 ) -> bool:
-    """Whether the words around a value say that it is one of the field."""
+    """Return whether the words around a value say that it is one of the field."""
     lexicon, last = reading.lexicon, before[-1] if before else ""
     following = behind[0] if behind else ""
     if field.type in WORDY:  # it was found behind words that bring it in
@@ -525,7 +525,7 @@ def _is_led(
 
 
 def _is_for(before: Sequence[str], lexicon: Lexicon) -> bool:
-    """Whether people come next: "for", "we are"."""
+    """Return whether people come next: "for", "we are"."""
     said = [word for word in before if word not in lexicon.words("only")]
     last = said[-1] if said else ""
     return last in lexicon.words("people_for") or any(
@@ -534,7 +534,7 @@ def _is_for(before: Sequence[str], lexicon: Lexicon) -> bool:
 
 
 def _is_usual(words: Sequence[str], reading: Reading, field: Field) -> bool:
-    """Whether nothing is said around a value but what usually is, and it is no question."""
+    """Return whether nothing is said around a value but what usually is, and it is no question."""
     if reading.lexicon.begins("wonder", reading.said):
         return False
     return not _strange(words, reading, field)
@@ -548,7 +548,7 @@ def _strange(words: Sequence[str], reading: Reading, field: Field) -> int:
 
 
 def is_of_another(clause: Reading, field: Field) -> bool:
-    """Whether a clause is about something that is not the field: "my cat is 12"."""
+    """Return whether a clause is about something that is not the field: "my cat is 12"."""
     asked = clause.lexicon.forms("form_own_name") if field.type in NAMES else ()
     own = any(form.search(plain(field.ask)) for form in asked)
     marked = clause.marked
@@ -564,7 +564,7 @@ def is_of_another(clause: Reading, field: Field) -> bool:
 
 
 def excludes(words: Reading) -> bool:
-    """Whether words take out what stands at their end: "any day but Friday"."""
+    """Return whether words take out what stands at their end: "any day but Friday"."""
     all_but = words.lexicon.words("all_but")
     parts = [words.part(n).marked for n, word in enumerate(words.words) if word in all_but]
     forms = words.lexicon.forms("form_all_but") if parts else ()
@@ -572,7 +572,7 @@ def excludes(words: Reading) -> bool:
 
 
 def _is_denied(reading: Reading, inside: Reading) -> bool:
-    """Whether "not" stands before the value, or a no right behind it: "outside no, inside"."""
+    """Return whether "not" comes before the value, or a "no" after it: "outside no, inside"."""
     if excludes(reading.between(reading.start, inside.end)):
         return True
     at = reading.tokens.index(inside.tokens[0])

@@ -93,7 +93,7 @@ def parse(reading: Reading, expected: Expected) -> Parse:
 
 
 def _is_answer(reading: Reading, expected: Expected) -> bool:
-    """Whether it is a yes or no that was asked for: "uh huh"."""
+    """Return whether it is a yes or no that was asked for: "uh huh"."""
     says = reading.lexicon.says
     return expected.kind in YES_OR_NO and (says("yes", reading.said) or says("no", reading.said))
 
@@ -105,9 +105,9 @@ class _Clause:
     Attributes:
         words: All of it.
         body: Without the words that only lead to what it says.
-        replaces: Whether such words say that a value is replaced, as "sorry" and "make it" do.
-        apart: Whether a no stands apart before it.
-        is_idle: Whether it says nothing: a greeting, thanks.
+        replaces: True if such words say that a value is replaced, as "sorry" and "make it" do.
+        apart: True if a no stands apart before it.
+        is_idle: True if it says nothing: a greeting, thanks.
         command: What it says about the conversation itself.
     """
 
@@ -189,7 +189,7 @@ def _only_signals(clauses: Sequence[_Clause], expected: Expected) -> Parse | Non
 
 
 def _is_reason(words: Reading, command: Command, expected: Expected) -> bool:
-    """Whether words only say why; "wait, it is not paid" speaks of a field."""
+    """Return whether words only say why; "wait, it is not paid" speaks of a field."""
     if not explains(words, command):
         return False
     if isinstance(command, Skip) and len(words.tokens) > _LONGEST_REASON:
@@ -257,7 +257,7 @@ class _Pass:
         return None
 
     def _takes_back(self) -> bool:
-        """Whether a later clause takes back what was said before: "no parking, hmm, leave it"."""
+        """Return whether a later clause takes a change back: "no parking, hmm, leave it"."""
         if len(self.clauses) < _SHORTEST_RETRACTION:
             return False
         bodies = [clause.body.core().said for clause in self.clauses[1:]]
@@ -298,7 +298,7 @@ class _Pass:
         return None
 
     def _gives_others(self, field: Field) -> bool:
-        """Whether a message gives other fields their values as well; a mere date is no address."""
+        """Return whether a message has values of other fields too; a date alone is no address."""
         if len(self.reading.tokens) < _SHORTEST_OF_TWO and field.type not in WORDY:
             return False
         fields = [claim.field for claim in self.claims]
@@ -307,12 +307,12 @@ class _Pass:
         return len(fields) > 1 and any(one is field for one in fields)
 
     def _may_replace(self, field: Field) -> bool:
-        """Whether a value behind "no" may as well be that of a known field of the type."""
+        """Return whether a value behind "no" may as well be that of a known field of the type."""
         alike = [f for f in self.expected.correctable if f.type == field.type]
         return bool(alike) and any(clause.replaces for clause in self.clauses)
 
     def _is_plain(self, field: Field) -> bool:
-        """Whether words that may be a text or name hold nothing that says that they are not."""
+        """Return whether words that may be a text or name have no sign against it."""
         lexicon, said = self.lexicon, self.reading.said
         if any(lexicon.says(cue, said) for cue in ("unknown", "nothing", "skip")):
             return False
@@ -331,11 +331,11 @@ class _Pass:
         return not (self._is_long() and field.type == "text") and not self._holds_others(field)
 
     def _is_long(self) -> bool:
-        """Whether a message has room for more than one thing: three clauses, and not short ones."""
+        """Return whether a message is long enough for several wishes: three long clauses."""
         return len(self.clauses) > _MOST_PLAIN and len(self.reading.tokens) > _LONGEST_PLAIN
 
     def _holds_others(self, field: Field) -> bool:
-        """Whether words hold a value that is plainly of another field, or of no list."""
+        """Return whether words hold a value that is plainly of another field, or of no list."""
         others = [*self.expected.fields, *self.expected.correctable]
         if field.type == "list":
             others += [Field("any", kind) for kind in _SHAPED if kind != field.items]
@@ -397,7 +397,7 @@ class _Pass:
         return 1
 
     def _has_value(self, clause: _Clause) -> bool:
-        """Whether a value stands in a clause: "Tuesday is fine" says one."""
+        """Return whether a value stands in a clause: "Tuesday is fine" says one."""
         return any(claim.field.type != "boolean" for claim in self._held(clause))
 
     def _held(self, clause: _Clause) -> list[Claim]:
@@ -431,7 +431,7 @@ class _Pass:
         return 0
 
     def _is_of_another(self, commands: Sequence[Command], words: Reading) -> bool:
-        """Whether the value of an open field is that of somebody else: "my dog's name is Rex"."""
+        """Return whether the value of an open field is another person's: "my dog's name is Rex"."""
         given = {command.field for command in commands if isinstance(command, Fill)}
         return any(is_of_another(words, f) for f in self.expected.fields if f.name in given)
 
@@ -469,7 +469,7 @@ class _Pass:
         return True
 
     def _is_meant(self, claim: Claim, words: Reading, left: Sequence[Token]) -> bool:
-        """Whether a value is taken though words of its clause are unread.
+        """Return whether a value is taken though words of its clause are unread.
 
         A number beside it may be a part of it. A value that nobody asked for, and that no word
         names, needs a clause which says little else.
@@ -572,7 +572,7 @@ class _Pass:
         return tuple(c.value for c in given if not any(c is one for one in kept))
 
     def _is_given_twice(self, command: Command) -> bool:
-        """Whether the unread words hold another value of a field, as in "300, or rather 320".
+        """Return whether unread words have another value of a field: "300, or rather 320".
 
         One of another time or person is none.
         """
@@ -594,7 +594,7 @@ class _Pass:
         )
 
     def _may_be_replaced(self, raw: str, field: Field) -> bool:
-        """Whether an unread clause behind a value repairs it: "seven, no wait, half past".
+        """Return whether an unread clause behind a value repairs it: "seven, no wait, half past".
 
         A "no" that belongs to the next word denies that one: "stalls, no wheelchair".
         """
@@ -606,7 +606,7 @@ class _Pass:
         )
 
     def _is_denial(self, clause: _Clause, field: Field) -> bool:
-        """Whether a "no" without a sign behind it denies words that hold no value of a field."""
+        """Return whether a "no" without punctuation negates words without a value."""
         first = clause.words.tokens[0]
         leads = len(clause.words.tokens) - len(clause.body.tokens)
         if leads != 1 or first.closes or first.word not in self.lexicon.words("no"):
@@ -614,7 +614,7 @@ class _Pass:
         return not found_in(field, clause.body.raw, self.expected.setting)
 
     def _is_part(self, words: str, end: int) -> bool:
-        """Whether a number counts some of what was counted: "one of them is a child"."""
+        """Return whether a number counts some of what was counted: "one of them is a child"."""
         following = read(words[end:], self.lexicon).words[:1]
         return bool(self.lexicon.words("part").intersection(following))
 
@@ -708,7 +708,7 @@ class _Pass:
         return Parse(commands, certain, certain, unread, self._replaced_words(commands))
 
     def _is_no_text(self, field: Field, settled: Parse) -> bool:
-        """Whether words leave the field open, only ask something, or hold two values of it."""
+        """Return whether words skip the field, only ask a question, or have two values."""
         lexicon, reading = self.lexicon, self.reading
         if lexicon.begins("wonder", reading.said) or lexicon.says("filler", reading.said):
             return True
@@ -738,13 +738,13 @@ class _Pass:
         return self.explained.issuperset([token.start for token in clause.words.tokens])
 
     def _is_item(self, words: Reading) -> bool:
-        """Whether words may be one thing of a list, and are no sentence."""
+        """Return whether words may be one thing of a list, and are no sentence."""
         talk = self.lexicon.words("talk")
         return 0 < len(words.tokens) <= _LONGEST_ITEM and not talk.intersection(words.words)
 
 
 def _is_own(field: Field, value: Any) -> bool:
-    """Whether a value is in the currency of its field, if that has one."""
+    """Return whether a value is in the currency of its field, if that has one."""
     currency = value.get("currency") if isinstance(value, dict) else None
     return not (currency and field.currency) or currency == field.currency
 

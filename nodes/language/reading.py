@@ -52,7 +52,7 @@ class Reading:
         text: The whole message.
         tokens: The words.
         lexicon: The languages it is read in.
-        complete: Whether it is the whole message.
+        complete: True if it is the whole message.
     """
 
     text: str
@@ -85,12 +85,12 @@ class Reading:
 
     @property
     def start(self) -> int:
-        """Where the words begin in the message, with the signs before them."""
+        """Return the start of the words, including signs before them."""
         return self._start(0) if self.tokens else 0
 
     @property
     def end(self) -> int:
-        """Where the words end in the message, with the signs behind them."""
+        """Return the end of the words, including signs after them."""
         if not self.tokens:
             return 0
         last = self.tokens[-1].end
@@ -99,7 +99,7 @@ class Reading:
 
     @property
     def asks(self) -> bool:
-        """Whether it is a question: by its sign, or by the word that it begins with."""
+        """Return whether it is a question: by its sign, or by the word that it begins with."""
         if not self.tokens:
             return False
         following = self.text[self.tokens[-1].end :].lstrip()
@@ -107,7 +107,7 @@ class Reading:
 
     @property
     def ends_asking(self) -> bool:
-        """Whether a question mark follows."""
+        """Return whether a question mark follows."""
         return bool(self.tokens) and self.text[self.tokens[-1].end :].lstrip().startswith("?")
 
     def part(self, first: int, last: int | None = None) -> Reading:
@@ -182,12 +182,12 @@ def _token(message: str, match: re.Match[str], end: int, lexicon: Lexicon) -> To
 
 
 def _shortens(word: str, between: str, lexicon: Lexicon) -> bool:
-    """Whether a full stop only shortens a word: "Dr. Johnson"."""
+    """Return whether a full stop only shortens a word: "Dr. Johnson"."""
     return between.strip() == "." and plain(word) in lexicon.words("shortened")
 
 
 def _closes(word: str, between: str) -> bool:
-    """Whether a clause ends here; "3. Mai", "7.30" and "a.m." do not end one."""
+    """Return whether a clause ends here; "3. Mai", "7.30" and "a.m." do not end one."""
     if not between.strip():
         return "\n" in between
     if between.startswith(".") and (word[-1].isdigit() or len(word) == 1):
@@ -236,7 +236,7 @@ WORDY = (*NAMES, "address", *FREE)
 
 @dataclass(frozen=True)
 class Expected:
-    """What a message may answer, give or correct now.
+    """Expectation: what a message may answer, give or correct now.
 
     Attributes:
         asked: What the user was asked last.
@@ -246,7 +246,7 @@ class Expected:
         correctable: The fields of those values.
         setting: When and where the user speaks.
         tasks: What the open tasks are called, so that "cancel the transfer" is understood.
-        changing: Whether the field that was asked for has, or just had, a value, which may stay.
+        changing: True if the field that was asked for has, or just had, a value, which may stay.
     """
 
     asked: Asked | None
@@ -282,7 +282,7 @@ class Expected:
 
     @property
     def options(self) -> Sequence[Option]:
-        """What was offered to choose from."""
+        """Return the offered options."""
         return self.asked["options"] if self.asked else ()
 
 
@@ -292,9 +292,9 @@ class Parse:
 
     Attributes:
         commands: All that it asks for.
-        certain: Whether every word of it is explained by these commands, so that nobody needs to be
+        certain: True if every word of it is explained by these commands, so that nobody needs to be
             asked what else it may mean.
-        whole: Whether it is certain, and answers or changes what the dialogue is about: then no
+        whole: True if it is certain, and answers or changes what the dialogue is about: then no
             intent is looked for in it.
         unread: The words that nothing explains, as they were written, clause by clause.
         replaced: The words of values that the message itself replaced by others.
@@ -315,7 +315,7 @@ class Read(NamedTuple):
 
 
 def value_in(field: Field, raw: str, setting: Setting) -> Any:
-    """Return the value of a field that words are; None where they are none."""
+    """Return the value of a field that words are; None if they are none."""
     if not raw.strip():
         return None
     try:
@@ -325,7 +325,7 @@ def value_in(field: Field, raw: str, setting: Setting) -> Any:
 
 
 def is_readable(field: Field, raw: str, setting: Setting) -> bool:
-    """Whether words are a value of a field."""
+    """Return whether words are a value of a field."""
     return value_in(field, raw, setting) is not None
 
 
@@ -362,7 +362,7 @@ def _written(part: Reading) -> str:
 
 
 def _may_be(field: Field, part: Reading) -> bool:
-    """Whether words may be a name or address: they hold none that only sentences have."""
+    """Return whether words may be a name or address: they hold none that only sentences have."""
     if field.type not in (*NAMES, "address"):
         return True
     if field.type in NAMES and (

@@ -40,13 +40,13 @@ REST = 100
 
 @dataclass(slots=True)
 class Record:
-    """How speculations of a journey came out of late, in this process."""
+    """Recent outcomes of a journey's speculations in this process."""
 
     _wrong: deque[bool] = field(default_factory=lambda: deque(maxlen=COUNTED))
     _rest: int = 0
 
     def allows(self) -> bool:
-        """Say whether the turn that begins may speculate; each asks once, which counts it."""
+        """Return whether the turn that begins may speculate; each asks once, which counts it."""
         self._rest = max(self._rest - 1, 0)
         return not self._rest
 
@@ -106,7 +106,7 @@ class Speculation:
         Args:
             chat: The model.
             seconds: Longest that it may take.
-            live: Whether the answer is wanted piece by piece.
+            live: True if the answer is wanted piece by piece.
         """
         until = asyncio.get_running_loop().time() + seconds
         listen = self._tried if live else None
@@ -120,11 +120,11 @@ class Speculation:
 
     @property
     def is_open(self) -> bool:
-        """Whether nobody has taken it yet."""
+        """Return whether nobody has taken it yet."""
         return not self._is_over
 
     def is_for(self, rules: Sequence[Mapping[str, Any]]) -> bool:
-        """Say whether it was made under the guidelines that hold, as far as they are certain."""
+        """Return whether it was made under the guidelines that hold, as far as they are certain."""
         shown = {rule["id"] for rule in self.rules}
         sure = {rule["id"] for rule in self.rules if not rule.get("unsure")}
         return sure <= {rule.get("id") for rule in rules} <= shown
@@ -156,7 +156,7 @@ class Speculation:
 
         Args:
             usage: Takes the tokens.
-            wrong: Whether the message led elsewhere; a turn that is cut off says nothing of that.
+            wrong: True if the message led elsewhere; a turn that is cut off says nothing of that.
         """
         if self._is_over:
             return
@@ -208,10 +208,10 @@ class OutputSink(Protocol):
     """Takes what an agent says while it works.
 
     Attributes:
-        live: Whether anything said can be heard at once, so that it is worth saying piece by piece.
+        live: True if anything said can be heard at once, so that it is worth saying piece by piece.
         usage: Counts what models are asked.
         rules: The guidelines that hold for a model, those that count first at the front.
-        log: Takes how calls of tools ended; None where nobody keeps that.
+        log: Takes how calls of tools ended; None if nobody keeps that.
         calls: What tools gave before the agent asked, and give now.
         ahead: What the agent was asked before it was known that it answers; None: nothing.
     """
@@ -225,7 +225,7 @@ class OutputSink(Protocol):
 
     @property
     def consent(self) -> Consent | None:
-        """Calls that the user was asked about; None where there is no user who could agree."""
+        """Calls that the user was asked about; None if there is no user who could agree."""
 
     def __call__(self, text: str) -> None:
         """Take some words."""
@@ -233,13 +233,13 @@ class OutputSink(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Contract:
-    """What a model agent is held to, made once for each pathway that it serves.
+    """Contract of a model agent, made once for each of its pathways.
 
     Attributes:
         signature: Its inputs and outputs.
         system: Its system text.
         schema: The JSON schema of its outputs.
-        strict: Whether a model can be held to that strictly.
+        strict: True if a model can be held to that strictly.
     """
 
     signature: SignatureSpec
@@ -389,7 +389,7 @@ class ModelCaller:
         return given if self._hears(payload) else {"message": payload["message"], **given}
 
     def _hears(self, payload: Mapping[str, Any]) -> bool:
-        """Whether an input gets the message; one of the context may say the same by chance."""
+        """Return whether an input gets the message; a context value can be equal by chance."""
         signature, message = self.contract.signature, payload["message"]
         named = [field.name for field in signature.inputs if field.source == "message"]
         listener = signature.listener

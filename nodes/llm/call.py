@@ -50,7 +50,7 @@ def stated(error: Exception) -> ModelError:
 
 
 def may_pass(failure: ModelError) -> bool:
-    """Say whether the same request may succeed a moment later."""
+    """Return whether the same request may succeed a moment later."""
     return failure.kind in ("unavailable", "unreadable")
 
 
@@ -80,8 +80,8 @@ def check_finished(message: Any, *, says_so: bool) -> None:
 
     Args:
         message: The model's message.
-        says_so: Whether this kind of model always tells why it stopped, so that an answer without
-            a reason was cut off on its way.
+        says_so: True if this kind of model always tells why it stopped, so that an answer without a
+            reason was cut off on its way.
 
     Raises:
         ModelError: With kind "cut_off" or "refused".
@@ -99,7 +99,7 @@ def check_finished(message: Any, *, says_so: bool) -> None:
 _SILENT = frozenset({"timeout", "unavailable", "unreadable"})
 """Failures of a model that does not answer. One that answers wrongly costs nobody any time."""
 _PLACES = ("openai_api_base", "azure_endpoint", "base_url", "anthropic_api_url", "endpoint")
-"""Where the classes of providers keep the address of their server; None is the provider's own."""
+"""Attributes of providers' classes with the address of the server; None is the provider's own."""
 # By identity: LangChain's models compare by value. Not the identity itself, which is used again.
 _own: dict[int, object] = {}
 
@@ -180,7 +180,7 @@ Says whether the user has heard any of it so far.
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a model is asked.
+    """Request to a model.
 
     Attributes:
         messages: The conversation, as OpenAI writes messages.

@@ -31,7 +31,7 @@ IN_ORDER = "/answers-in-order/"
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A tool that the model wants called; `arguments` is None where they are no JSON object."""
+    """A tool that the model wants called; `arguments` is None if they are no JSON object."""
 
     id: str
     name: str
@@ -40,7 +40,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a model answered: JSON text as asked for, or calls of tools.
+    """Answer of a model: JSON text, or tool calls.
 
     `message` is the answer as it came, to be shown to the model again.
     """
@@ -60,8 +60,8 @@ class Chat:
     Attributes:
         model: The chat model.
         name: Name of a model to ask instead of its own; None leaves it.
-        is_openai: Whether it speaks OpenAI's chat completions.
-        retries_itself: Whether its client tries again by itself.
+        is_openai: True if it speaks OpenAI's chat completions.
+        retries_itself: True if its client tries again by itself.
         breaker: Leaves it alone where it does not answer; None: it is always asked.
     """
 
@@ -73,18 +73,18 @@ class Chat:
 
     @property
     def called(self) -> str:
-        """The name of the model that is asked; empty where it has none."""
+        """The name of the model that is asked; empty if it has none."""
         own = getattr(self.model, "model_name", None) or getattr(self.model, "model", None)
         return self.name or (own if isinstance(own, str) else "")
 
     @property
     def rests(self) -> bool:
-        """Whether it is left alone now, or tried with one call."""
+        """Return whether it is left alone now, or tried with one call."""
         return self.breaker is not None and not self.breaker.is_closed
 
     @property
     def answers_in_order(self) -> bool:
-        """Whether its answers belong to calls by their order, so that none may be asked ahead."""
+        """Return whether its answers depend on the order of calls, which forbids speculation."""
         client = getattr(self.model, "root_async_client", None)
         where = str(client.base_url) if client is not None else ""
         return bool(getattr(self.model, "answers_in_order", False)) or IN_ORDER in where
@@ -221,7 +221,7 @@ def client_of(*, keeps_alive: bool) -> Any:
     """Return a new client; whoever makes it closes it.
 
     Args:
-        keeps_alive: Whether connections are used again, which only one event loop can do.
+        keeps_alive: True if connections are used again, which only one event loop can do.
     """
     from httpx2 import AsyncByteStream, Limits  # noqa: PLC0415 - as heavy as the library it belongs to
     from openai import DEFAULT_CONNECTION_LIMITS, DefaultAsyncHttpxClient  # noqa: PLC0415

@@ -45,7 +45,7 @@ def offered(form: Asking | None, targets: Sequence[str]) -> list[str]:
     """Return the names of the commands that make sense now.
 
     Args:
-        form: What a model is told of the form; None where nothing is collected.
+        form: What a model is told of the form; None if nothing is collected.
         targets: Ids of the pathways that a message may lead to.
     """
     if form is None or not form.is_asked:

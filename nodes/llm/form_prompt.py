@@ -29,8 +29,8 @@ class FormField:
         choices: What it takes, where that is a closed list.
         status: collected, open, skipped, or closed: it does not count as things stand, but may
             once the message has given others.
-        value: Its value as users read it; empty where there is none to be seen.
-        required: Whether it may not be left open.
+        value: Its value as users read it; empty if there is none to be seen.
+        required: True if it may not be left open.
         hint: What is taken, in words.
     """
 
@@ -46,7 +46,7 @@ class FormField:
     hint: str = ""
 
     def data(self) -> dict[str, Any]:
-        """Return what is always so of it, as data; what says nothing is left out."""
+        """Return what is always so of it, as data; what says nothing is omitted."""
         given = {
             "field": self.name,
             "called": self.title if self.title != self.name else "",
@@ -61,7 +61,7 @@ class FormField:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asking:
-    """What a model is told of the form that is open, and what it may make of a message.
+    """The open form in a prompt, with the allowed commands.
 
     Attributes:
         task: What users are told the form is for.
@@ -72,17 +72,17 @@ class Asking:
         given: Names of the fields that have a value, the last given last.
         paused: The tasks that wait, the last one first.
         tasks: What can be done here, as users are told.
-        person: Whether there is a person to hand the conversation to.
+        person: True if there is a person to hand the conversation to.
         sentiment: What calls for a person unasked, in words; empty: nothing.
         personality: How a reply sounds.
-        worded: Whether the model words the reply; it does where no agent is declared.
-        collects: Whether anything is collected here; else a message may only ask for a person.
+        worded: True if the model words the reply; it does where no agent is declared.
+        collects: True if anything is collected here; else a message may only ask for a person.
         read: The commands that were read in the message without a model, as data.
         unread: The words of it that these do not explain.
-        knows: Whether questions are looked up here.
-        is_asked: Whether the model is to say what a message does to the form. Where it is not, the
+        knows: True if questions are looked up here.
+        is_asked: True if the model is to say what a message does to the form. Where it is not, the
             form is shown all the same, since requests that begin alike cost less.
-        is_changing: Whether what is asked for has, or just had, a value, which may stay.
+        is_changing: True if what is asked for has, or just had, a value, which may stay.
     """
 
     task: str
@@ -106,7 +106,7 @@ class Asking:
 
     @property
     def options(self) -> list[Option]:
-        """What was offered with the last question."""
+        """Return the options of the last question."""
         return self.asked["options"] if self.asked else []
 
     @property
@@ -126,7 +126,7 @@ class Asking:
         return [one.name for one in self.open if one.status == "collected"]
 
     def data(self) -> dict[str, Any]:
-        """Return what is the same as long as the session stands here; what is empty is left out."""
+        """Return what is the same as long as the session stands here; what is empty is omitted."""
         given = {
             "task": self.task,
             "what_can_be_done_here": list(self.tasks),
@@ -137,7 +137,7 @@ class Asking:
         return {name: told for name, told in given.items() if told or told is False}
 
     def now(self) -> dict[str, Any]:
-        """Return what a message may change, as data; what is empty is left out."""
+        """Return what a message may change, as data; what is empty is omitted."""
         values = {one.name: one.value for one in self.open}
         given = {
             "collected": {name: values[name] for name in self.given if name in values},

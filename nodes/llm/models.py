@@ -29,7 +29,7 @@ PROVIDERS = frozenset(
         *("ollama", OPENAI, "openrouter", "perplexity", "together", "upstage", "xai"),
     }
 )
-"""What can stand before the colon of a name."""
+"""Valid words before the colon of a name."""
 # What stands behind the colon of a local server's models ("llama:7b", "mistral:instruct"): a size,
 # a word for a variant, or a way to write weights. No provider has a model that is called so.
 _TAG = re.compile(
@@ -126,7 +126,7 @@ def _meant(prefix: str, model: str) -> str | None:
 
 
 def _reason(error: Exception) -> str:
-    """Say why a client could not be made; what it was given stays out of the text."""
+    """Return the reason why a client could not be made; what it was given stays out of the text."""
     faults = getattr(error, "errors", None)
     if callable(faults):
         return "; ".join(str(fault.get("msg", "")) for fault in faults())
@@ -179,7 +179,7 @@ class Models:
         name: Name of the model that was handed in so, for every step.
         own: Models of work that has its own, handed in likewise.
         cache: What was understood lately.
-        in_one_loop: Whether one event loop asks them, which alone can use a connection again.
+        in_one_loop: True if one event loop asks them, which alone can use a connection again.
         users: Who has them open; the last one closes the connections.
     """
 
@@ -238,7 +238,7 @@ class Models:
         return model
 
     async def close(self) -> None:
-        """Let go of the models; the last who does closes their connections, the cache stays."""
+        """Release the models; the last who does closes their connections, the cache stays."""
         self.users -= 1
         if self.users <= 0 and self._client is not None:
             client, self._client = self._client, None
@@ -301,7 +301,7 @@ def provided(name: str) -> Chat:
 def is_configured(
     given: Any, config: JourneyConfig | None = None, spec: JourneySpec | None = None
 ) -> bool:
-    """Say whether a journey that is given this has a model.
+    """Return whether a journey that is given this has a model.
 
     That is so with a model, with a key of OpenAI's API in the environment (`OPENAI_API_KEY`), and
     where the settings or the journey name a model of another provider.
@@ -380,7 +380,7 @@ def _check_names(settings: Mapping[str, str], own: Mapping[str, str], *, handed:
     Args:
         settings: Names that each step may be asked by.
         own: Names that the journey has beside them.
-        handed: Whether a model was handed in, which goes by any name of OpenAI's API.
+        handed: True if a model was handed in, which goes by any name of OpenAI's API.
     """
     named = {**settings, **own}
     for where, name in named.items():
@@ -453,7 +453,7 @@ def chat_of(model: Any, name: str | None = None) -> Chat:
 
 
 def _is_openai(model: Any) -> bool:
-    """Whether a model speaks OpenAI's chat completions; a subclass of another provider may not."""
+    """Return whether a model uses OpenAI's chat completions, unlike some subclasses."""
     kinds = {f"{kind.__module__.partition('.')[0]}.{kind.__name__}" for kind in type(model).__mro__}
     speaks = kinds & {"langchain_openai.ChatOpenAI", "langchain_openai.AzureChatOpenAI"}
     # Some models leave chat completions as soon as there are tools.

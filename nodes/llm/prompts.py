@@ -96,12 +96,12 @@ def agent_system(
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """What a pattern wants of a model agent, beyond its own signature.
+    """Request of a pattern to a model agent, in addition to its signature.
 
     Attributes:
         instructions: What it is to do now.
         outputs: What it is to answer with.
-        keeps_own: Whether the outputs of its signature are wanted as well.
+        keeps_own: True if the outputs of its signature are wanted as well.
     """
 
     instructions: str
@@ -178,8 +178,8 @@ def understanding(*, moves: bool, rules: bool, form: str, here: str = "") -> str
     stands where it is.
 
     Args:
-        moves: Whether there are moves to judge in the journey.
-        rules: Whether there are rules to judge.
+        moves: True if there are moves to judge in the journey.
+        rules: True if there are rules to judge.
         form: What the model is told of commands where the journey collects.
         here: What it is told of the form that is open.
     """

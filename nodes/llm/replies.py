@@ -35,10 +35,10 @@ _VERDICT = {
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a model says of a reply.
+    """Judgement of a model on a reply.
 
     Attributes:
-        is_valid: Whether it follows all rules.
+        is_valid: True if it follows all rules.
         violations: What breaks them.
         fixes: How to mend it.
         confidence: How sure the model is, from 0 to 1.

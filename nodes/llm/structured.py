@@ -161,7 +161,7 @@ class Spoken:
 
     Attributes:
         said: As much of the reply as there is.
-        whole: Whether that is all of it.
+        whole: True if that is all of it.
     """
 
     def __init__(self) -> None:

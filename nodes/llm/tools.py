@@ -110,12 +110,12 @@ class Parameters:
 
     @property
     def is_json_schema(self) -> bool:
-        """Whether the tool came with a JSON schema, which LangChain does not hold it to."""
+        """Return whether the tool came with a JSON schema, which LangChain does not hold it to."""
         return isinstance(self.schema, Mapping)
 
     @property
     def properties(self) -> tuple[Mapping[str, Any], Sequence[str]]:
-        """What a caller gives, by name, and which of it must be given."""
+        """Return the parameters by name, and the names of required ones."""
         schema = self.shown["function"].get("parameters", {})
         return schema.get("properties", {}), schema.get("required", ())
 
@@ -215,7 +215,7 @@ def _marks(metadata: Any) -> Iterator[FromContext]:
 
 
 def _hidden_in(annotation: Any, seen: frozenset[Any] = frozenset()) -> bool:
-    """Whether the mark is somewhere inside a type, where it would hide nothing."""
+    """Return whether the mark is somewhere inside a type, where it would hide nothing."""
     if get_origin(annotation) is Annotated and any(_marks(annotation.__metadata__)):
         return True
     inside = list(get_args(annotation))
@@ -269,13 +269,13 @@ def _indent(line: str) -> int:
 
 
 ANSWER = "answer"
-"""What the answer itself is called, which models of other providers give by a function's call."""
+"""Name of the answer's function, for models of other providers."""
 NOT_YET = (
     "Not run: this needs the user's consent first. Ask for it in your answer, and say in words "
     "what exactly is to be done. If the user agrees in the next message, call it again then, with "
     "these same arguments."
 )
-"""What a model is told of a call that waits for the user."""
+"""Result for the model of a call that waits for the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,9 +284,9 @@ class Occasion:
 
     Attributes:
         context: The journey's context.
-        consent: What the user was asked about; None where there is no user.
-        log: Takes how calls ended; None where nobody keeps that.
-        calls: What the tools gave before the agent asked; None where none of them runs again.
+        consent: What the user was asked about; None if there is no user.
+        log: Takes how calls ended; None if nobody keeps that.
+        calls: What the tools gave before the agent asked; None if none of them runs again.
     """
 
     context: Mapping[str, Any]
@@ -332,7 +332,7 @@ class Toolbox:
 
     @property
     def shown(self) -> tuple[Mapping[str, Any], ...]:
-        """What the model is told of them, as OpenAI writes functions."""
+        """Return their descriptions in OpenAI's format of functions."""
         return tuple(usable.parameters.shown for usable in self.tools.values())
 
     @property
@@ -554,7 +554,7 @@ def _usable(agent: str, given: Tool) -> Usable:
 
 
 def _is_sync(tool: BaseTool) -> bool:
-    """Whether a tool has no async way of its own."""
+    """Return whether a tool has no async way of its own."""
     if isinstance(tool, (OneArgumentTool, StructuredTool)):
         return tool.coroutine is None
     return type(tool)._arun is BaseTool._arun

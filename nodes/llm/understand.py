@@ -66,7 +66,7 @@ _JUDGED_LATER = (Verdict, Go, Noise)
 class Dropped:
     """A command that does not count, and why.
 
-    `confidence` is None where it was none; `is_open` says whether it could have counted.
+    `confidence` is None if it was none; `is_open` says whether it could have counted.
     """
 
     command: str
@@ -110,7 +110,7 @@ def open_now(
     Args:
         commands: What a model made of a message.
         candidates: The transitions that it was to judge.
-        form: What it was told of the form; None where nothing is collected.
+        form: What it was told of the form; None if nothing is collected.
     """
     moment = _Moment(candidates, form)
     kept: list[Command] = []
@@ -178,12 +178,12 @@ MOST_REPLY = 4096
 
 @dataclass(frozen=True, slots=True)
 class Understood:
-    """What a model said of a message.
+    """Reading of a message by a model.
 
     Attributes:
         commands: Where it leads, and what else it asks for; verdicts on transitions among it.
         guidelines: Which of the rules hold.
-        reply: What could be said to the user; None where nothing is worded.
+        reply: What could be said to the user; None if nothing is worded.
         asks: Name of the field that this reply asks for; None: it asks for none. What was
             collected is read back by the runtime alone, for the user says yes to that.
         dropped: Commands that do not count.
@@ -206,7 +206,7 @@ class Names:
         commands: The commands.
         fields: The fields of all forms.
         rules: The guidelines that a model may judge.
-        is_worded: Whether it words replies anywhere.
+        is_worded: True if it words replies anywhere.
     """
 
     questions: tuple[str, ...]
@@ -301,8 +301,8 @@ def understood_in(text: str, *, moves: bool = True, form: bool = False) -> Under
 
     Args:
         text: The answer.
-        moves: Whether it was asked where the message leads.
-        form: Whether it was asked what the message does to a form.
+        moves: True if it was asked where the message leads.
+        form: True if it was asked what the message does to a form.
 
     Raises:
         Misfit: The answer is not of the schema.
@@ -439,7 +439,7 @@ class Moment:
 
     @property
     def is_worded(self) -> bool:
-        """Whether a reply is wanted with it."""
+        """Return whether a reply is wanted with it."""
         return self.form is not None and self.form.is_asked and self.form.worded
 
     def _rule(self, guideline: GuidelineSpec) -> dict[str, Any]:

@@ -24,7 +24,7 @@ _SURE = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Who was chosen.
+    """Selection of agents.
 
     Attributes:
         chosen: `agent` and `score` of each, best first.

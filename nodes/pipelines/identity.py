@@ -53,7 +53,7 @@ def identity_of(
     """Return what an agent is told of itself, as text for a model.
 
     Args:
-        pipeline: The pipeline of its pathway; None where it works alone.
+        pipeline: The pipeline of its pathway; None if it works alone.
         path: The path of names that leads to it.
         registered: Agents that the journey registered, with their cards.
     """

@@ -51,7 +51,7 @@ def breaker_of(pipeline: PatternPipeline, name: str) -> Breaker:
 
 
 def forget(pipeline: PatternPipeline) -> None:
-    """Begin anew, in the pipelines within it as well."""
+    """Start anew, in the pipelines within it as well."""
     _memories.pop(id(pipeline), None)
     for agent in pipeline.members.values():
         if isinstance(agent.call, PatternPipeline):

@@ -19,7 +19,7 @@ MOST_NAME = 64
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a pipeline has done so far in one run.
+    """Progress of a pipeline in one run.
 
     Attributes:
         pipeline: The pipeline.
@@ -67,7 +67,7 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """What an agent is given beyond the inputs, and what is noted of its run.
+    """Additional inputs of an agent, and notes on its run.
 
     Attributes:
         extra: Added to its payload.
@@ -84,7 +84,7 @@ class Brief:
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """What a run comes to.
+    """Result of a run.
 
     Attributes:
         values: Outputs, in the order in which they count; one dict, or one for each agent where
@@ -204,7 +204,7 @@ class Seat:
         pipeline: The pipeline there that it is a member of.
         name: Its name among the members.
         prefix: Path of that pipeline within the pathway's, with "/" at its end; empty at the top.
-        has_word: Whether what it says is surely what the user hears, so that it can be heard while
+        has_word: True if what it says is surely what the user hears, so that it can be heard while
             it is said.
         timeout: Longest try, in seconds; None for no limit.
         path: The path of names that leads to it from the top.

@@ -26,7 +26,7 @@ from nodes.repair.leaving import (
 from nodes.state.dialogue_state import IN_TURN, Asked, Option
 
 GO_ON, BEGIN_ANEW = "go_on", "begin_anew"
-"""What can be done with a task that is asked for again, by id."""
+"""Options for a task that is requested again, by id."""
 Answer = Callable[[TurnDraft, Asked, Sequence[Command]], list[Verdict] | None]
 
 
@@ -98,7 +98,7 @@ def _correction(
 
 
 async def confirmed_corrections(draft: TurnDraft, commands: Sequence[Command]) -> bool:
-    """Make the change that the user just said yes to; say whether there was one (T11)."""
+    """Make the change that the user just said yes to; return whether there was one (T11)."""
     asked = draft.dialogue.asked
     if not asked or asked["kind"] != "correction" or not _said(commands):
         return False

@@ -76,7 +76,7 @@ def _is_part(phrase: str, others: Sequence[str]) -> bool:
 
 
 def _apart(transitions: Sequence[TransitionSpec], priority: int) -> list[TransitionSpec]:
-    """Return the first transition to each target; none where there is but one target."""
+    """Return the first transition to each target; none if there is but one target."""
     by_target = {t.target: t for t in reversed(transitions) if t.priority == priority}
     found = [t for t in transitions if by_target.get(t.target) is t]
     return found if len(found) > 1 else []
@@ -129,7 +129,7 @@ MOST_OFF_TOPIC = 3
 
 
 def digressed(draft: TurnDraft, commands: Sequence[Command]) -> bool:
-    """Answer a message that asks about the talk itself or leads off; say whether it did.
+    """Answer a message that asks about the talk itself or leads off; return whether it did.
 
     None of it counts as an attempt at what was asked (T06, T19, T23, T33).
     """
@@ -196,7 +196,7 @@ def _beside_the_point(draft: TurnDraft, pattern: str, name: str, *, attempted: b
         draft: The turn.
         pattern: The repair pattern.
         name: The text for anything else.
-        attempted: Whether it may be an attempt.
+        attempted: True if it may be an attempt.
     """
     asked = draft.dialogue.asked
     if questions_in(draft.message, draft.setting.language):

@@ -54,7 +54,7 @@ def left_unsure(draft: TurnDraft, depth: int) -> None:
 
 
 def begin_next(draft: TurnDraft, depth: int) -> bool:
-    """Begin what waited for this to be over (T29), or was asked for in the same message (T07).
+    """Start what waited for this to be over (T29), or was asked for in the same message (T07).
 
     What is paused stays paused, and so does what waits for it.
 
@@ -118,7 +118,7 @@ def _come_back(draft: TurnDraft, detour: PathwaySpec) -> None:
 
 
 def _is_over(draft: TurnDraft, detour: PathwaySpec) -> bool:
-    """Say whether a task ended, and nothing is gone back to: it is done, or nobody is there."""
+    """Return whether a task ended, and nothing is gone back to: it is done, or nobody is there."""
     if draft.spec.reception or waiting_tasks(draft):
         return False
     over = draft.dialogue.finished

@@ -41,7 +41,7 @@ ANSWERS = (Confirm, Deny, Choose, Clear)
 """Answers that may be said as a question: "the second one?"."""
 VALUES = (Fill, Correct)
 BESIDE = (Ask, Noise, OffTopic, Explain)
-"""What is not answered by itself where a question is looked up."""
+"""Commands that get no reply of their own next to a question."""
 
 
 def take_question(draft: TurnDraft, commands: Sequence[Command], *, spoke: bool) -> None:
@@ -52,7 +52,7 @@ def take_question(draft: TurnDraft, commands: Sequence[Command], *, spoke: bool)
     Args:
         draft: The turn.
         commands: What was understood.
-        spoke: Whether the message answers as well; then that goes first.
+        spoke: True if the message answers as well; then that goes first.
     """
     if not draft.spec.answers_in(draft.here.id):
         return
@@ -120,7 +120,7 @@ def _say(draft: TurnDraft, query: Query, text: str) -> None:
 
 
 async def _passages(draft: TurnDraft, knowledge: Knowledge, question: str) -> list[Passage] | None:
-    """Return what the retriever finds; None where it fails, which is audited."""
+    """Return what the retriever finds; None if it fails, which is audited."""
     services, retriever = draft.services, knowledge.retriever
     assert services.toolbox is not None
     if isinstance(retriever, str):

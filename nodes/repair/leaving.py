@@ -24,7 +24,7 @@ from nodes.state.stack import at_entry, left, move
 from nodes.steer import Limits, Steering
 
 EVERYTHING = "everything"
-"""What is given up where all tasks are, in place of the id of a pathway."""
+"""Value for all tasks, in place of the id of a pathway."""
 
 
 def reset(draft: TurnDraft, pathway: PathwaySpec, reason: str, keep: Collection[str] = ()) -> None:
@@ -100,7 +100,7 @@ def asked_to_leave(draft: TurnDraft, *, everything: bool) -> None:
 
 
 def _is_done(draft: TurnDraft) -> bool:
-    """Say whether the task at hand is done, which no word undoes: what is left is offered (T13)."""
+    """Return whether the current task is done for good: other tasks are offered (T13)."""
     fields = draft.here.form.fields if draft.here.form else ()
     known = (field for field in fields if draft.value(field.name) is not None)
     return any(after_effect(draft, field) for field in known)
@@ -139,7 +139,7 @@ def decline_return(draft: TurnDraft, reason: str) -> None:
 
 
 def is_deaf(draft: TurnDraft, pathway: PathwaySpec | None = None) -> bool:
-    """Say whether there is nobody who could answer: here, or in a pathway."""
+    """Return whether there is nobody who could answer: here, or in a pathway."""
     place = pathway or draft.here
     if place.id == draft.spec.reception:
         return False
@@ -169,11 +169,11 @@ def bring_up(draft: TurnDraft, pathway: str) -> None:
 
 
 def offer_waiting(draft: TurnDraft, *, choose: bool = True) -> bool:
-    """Ask whether to go on with what waits, or with which of it; say whether anything does.
+    """Ask whether to go on with what waits, or with which of it; return whether anything does.
 
     Args:
         draft: The turn.
-        choose: Whether the user chooses among several; else the last one is offered.
+        choose: True if the user chooses among several; else the last one is offered.
     """
     waiting = waiting_tasks(draft)
     if not waiting:
@@ -266,7 +266,7 @@ def names_of_all(spec: JourneySpec) -> tuple[str, ...]:
 
 
 def gives_up_here(draft: TurnDraft, commands: Sequence[Command]) -> bool:
-    """Say whether a message gives the task at hand up, and not one that waits."""
+    """Return whether a message gives the task at hand up, and not one that waits."""
     given_up = next((c for c in commands if isinstance(c, Cancel)), None)
     if given_up is None:
         return False
@@ -287,7 +287,7 @@ def as_denial(draft: TurnDraft, command: Command) -> Command:
 
 
 def drop_named(draft: TurnDraft, given_up: Cancel, target: PathwaySpec | None) -> bool:
-    """Give up a task that waits, and is not the one at hand; say whether it was such a one.
+    """Give up a task that waits, and is not the one at hand; return whether it was such a one.
 
     Args:
         draft: The turn.
@@ -375,7 +375,7 @@ def switch(draft: TurnDraft, steering: Steering, *, everything: bool) -> None:
 
 
 def is_blocked(draft: TurnDraft, steering: Steering) -> bool:
-    """Say whether the pathway at hand is not to be interrupted now (T29)."""
+    """Return whether the pathway at hand is not to be interrupted now (T29)."""
     assert steering.transition is not None
     kinds = {t.id: t.kind for t in draft.spec.transitions}
     if steering.transition["tier"] in _UNBLOCKED or kinds.get(steering.transition["id"]) != MOVE:
@@ -388,7 +388,7 @@ def is_blocked(draft: TurnDraft, steering: Steering) -> bool:
 
 
 def interruptible(pathway: PathwaySpec, field: str) -> bool:
-    """Say whether a pathway may be interrupted while it asks for a field."""
+    """Return whether a pathway may be interrupted while it asks for a field."""
     if isinstance(pathway.interruptible, bool):
         return pathway.interruptible
     return field in pathway.interruptible
@@ -458,7 +458,7 @@ def way_to(pathway: PathwaySpec, **details: Any) -> TransitionSpec:
 
 
 def looked_back(draft: TurnDraft, commands: Sequence[Command]) -> bool:
-    """Begin the task again, or go back to its last question; say whether a message asks for it."""
+    """Start the task again or go back to its last question, if the message asks; return whether."""
     command = next((c for c in commands if isinstance(c, (Restart, Back))), None)
     if command is None:
         return False
@@ -554,7 +554,7 @@ def status(draft: TurnDraft) -> None:
 
 
 def is_changed(draft: TurnDraft, name: str) -> bool:
-    """Say whether a field that is asked for has, or just had, a value, which may stay."""
+    """Return whether a field that is asked for has, or just had, a value, which may stay."""
     return name in draft.dialogue.reopened and _value_before(draft, name) is not None
 
 

@@ -33,9 +33,9 @@ class Wish:
 
     Attributes:
         transition: The move.
-        part: Its words, and what was said with it; empty where that is not known.
-        follows: Whether a word before it says that it comes after another.
-        either: Whether it is meant in place of the one before it.
+        part: Its words, and what was said with it; empty if that is not known.
+        follows: True if a word before it says that it comes after another.
+        either: True if it is meant in place of the one before it.
     """
 
     transition: TransitionSpec
@@ -173,7 +173,7 @@ def _as_written(message: str, part: str) -> str:
 
 
 def is_in_order(draft: TurnDraft, wishes: Sequence[Wish], said: Sequence[Command]) -> bool:
-    """Say whether it is plain which of several wishes comes first.
+    """Return whether it is plain which of several wishes comes first.
 
     It is if the first one was said with values of its own, or a word says which follows, or all
     but one of them only ask for an answer.
@@ -211,7 +211,7 @@ def values_for(
         draft: The turn.
         target: The pathway.
         said: What was understood of the message.
-        behind_cancel: Whether another task is given up in the same message, so that the values are
+        behind_cancel: True if another task is given up in the same message, so that the values are
             looked for behind that.
     """
     if target.form is None:

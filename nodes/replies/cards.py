@@ -9,7 +9,7 @@ from functools import lru_cache
 from stdnum import iban, luhn, numdb
 
 Span = tuple[int, int]
-"""Where something begins and ends in a text."""
+"""Start and end of a match in a text."""
 
 # Between groups also what stresses one of them, as "1111 **1111**" does.
 _DIGITS = re.compile(r"(?<!\d)\d(?:(?:[ .\-/_]{0,3}|[*`]{0,3} ?[*`]{0,3})\d)+")

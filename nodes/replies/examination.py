@@ -18,7 +18,7 @@ _AT_ONCE = 4_000
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was found in one version of a reply.
+    """Findings in one version of a reply.
 
     Attributes:
         text: The reply, without what is personal.
@@ -36,13 +36,13 @@ class Finding:
 
     @property
     def is_valid(self) -> bool:
-        """Whether nothing at all is wrong with it."""
+        """Return whether nothing at all is wrong with it."""
         judged = self.judgement is None or self.judgement.is_valid
         return judged and not self.masked and not self.broken
 
     @property
     def violations(self) -> list[str]:
-        """What is wrong with it, in words; what is personal is named by its kind alone."""
+        """Return its violations in words; personal data is named only by kind."""
         judged = () if self.judgement is None or self.judgement.is_valid else self._said
         return [*(f"{kind}: personal data" for kind in self.masked), *self.broken, *judged]
 
@@ -52,11 +52,11 @@ class Finding:
         return self.judgement.violations or ("the model gave no reason",)
 
     def is_refused(self, threshold: float) -> bool:
-        """Whether it must not go out: it breaks a phrase, or is invalid with over a confidence."""
+        """Return whether to hold it back: it violates a phrase rule, or is surely invalid."""
         return bool(self.broken) or (self._is_doubted and self._confidence > threshold)
 
     def is_unsure(self, threshold: float) -> bool:
-        """Whether a model holds it invalid, and is not sure enough to stop it."""
+        """Return whether a model holds it invalid, and is not sure enough to stop it."""
         return self._is_doubted and self._confidence <= threshold
 
     @property
@@ -70,7 +70,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Examination:
-    """How the replies of one turn are examined.
+    """Checks of the replies of one turn.
 
     Attributes:
         checks: What is personal, and what may be said all the same.
@@ -87,8 +87,8 @@ class Examination:
 
         Args:
             reply: The reply.
-            asks_always: Whether a model is asked also of one that breaks a phrase, which is
-                refused whatever the model says.
+            asks_always: True if a model is asked also of one that breaks a phrase, which is refused
+                whatever the model says.
         """
         text, kinds = await self._masked(reply)
         faults = tuple(broken(text, self.guidelines))

@@ -1,4 +1,4 @@
-"""Whether a text that was worded anew still says what it said: found by code, and never sure of it.
+"""True if a text that was worded anew still says what it said: found by code, and never sure of it.
 
 What is in doubt counts as changed: then the text is said as it was.
 """
@@ -56,6 +56,6 @@ def _found(pattern: re.Pattern[str], text: str) -> list[str]:
 
 
 def says(text: str, name: str) -> bool:
-    """Say whether a name stands in a text as whole words, in any case."""
+    """Return whether a name stands in a text as whole words, in any case."""
     pattern = rf"(?<!\w){re.escape(name.strip().casefold())}(?!\w)"
     return bool(name.strip()) and re.search(pattern, text.casefold()) is not None

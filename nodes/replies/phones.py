@@ -100,7 +100,7 @@ def _is_other(number: str) -> bool:
 
 @lru_cache(maxsize=10_000)
 def _is_abroad(number: str) -> bool:
-    """Whether it has a country's code and a length of its numbers; behind 00, it must be valid."""
+    """Return whether it has a country's code and a possible length; after 00, a valid number."""
     import phonenumbers  # noqa: PLC0415 - 70 ms, and only journeys that check replies need it
 
     digits = "".join(filter(str.isdigit, number.replace("(0)", "")))
@@ -115,7 +115,7 @@ def _is_abroad(number: str) -> bool:
 
 @lru_cache(maxsize=10_000)
 def _is_local(number: str) -> bool:
-    """Whether it is a number of some country, its area apart; in one piece, that of a mobile."""
+    """Return whether it is a number with a separate area code, or a mobile number in one piece."""
     return any(_is_written_in(number, region) for region in _REGIONS)
 
 

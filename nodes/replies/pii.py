@@ -24,7 +24,7 @@ MASKS = {
     "phone": "[telephone number]",
     "national_id": "[identity number]",
 }
-"""What is said in place of each kind."""
+"""Replacement text of each kind."""
 
 Finder = Callable[[str, int], Iterable[Span]]
 # No other characters than those of domains and of most people's addresses: a first part of at most

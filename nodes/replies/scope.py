@@ -84,7 +84,7 @@ def place_of(turn: Turn) -> str:
 
 
 def is_own_voice(spec: JourneySpec, texts: Texts, turn: Turn) -> bool:
-    """Say whether only the runtime itself speaks in a turn, in texts that its operator wrote."""
+    """Return whether only the runtime itself speaks in a turn, in texts that its operator wrote."""
     fixed = spec.otherwise != "freeform" or turn["replies"] == [texts.unsure]
     return not turn["ran"] or (fixed and turn["ran"] == [spec.reception])
 

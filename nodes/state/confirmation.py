@@ -22,7 +22,7 @@ _spent: LRUCache[tuple[str, int], bool] = LRUCache(4096)
 
 
 class Consent:
-    """What an agent may do in this turn because the user was asked before, and what it asks now.
+    """Confirmations of an agent in this turn: calls that may run, and calls that it proposes.
 
     Args:
         pathway: Where the agent works.
@@ -43,7 +43,7 @@ class Consent:
         self.pending: list[Pending] = []
 
     def permits(self, tool: str, given: Mapping[str, Any], filled: Mapping[str, Any]) -> bool:
-        """Say whether a call may be run now, and use that up; otherwise it waits for the user.
+        """Return whether a call may be run now, and use that up; otherwise it waits for the user.
 
         Any other call than those that the user was asked about takes these back.
 

@@ -38,7 +38,7 @@ class FieldAttempt(TypedDict):
 
 
 IN_TURN = "in_turn"
-"""What a question is about that asks which of several wishes comes first."""
+"""Subject of the question which of several wishes comes first."""
 
 
 class Option(TypedDict):
@@ -49,7 +49,7 @@ class Option(TypedDict):
 
 
 class Asked(TypedDict):
-    """What the user was asked last, and the next message may answer.
+    """The last question, which the next message may answer.
 
     `kind` is field, summary, wrong (which field of the summary is), correction, return (to `about`,
     a paused pathway), paused (which one), clarify (which transition; which first, if `about` is
@@ -88,7 +88,7 @@ class Takeover(TypedDict):
 
 
 class OperatorAct(TypedDict):
-    """What an operator does with a conversation: claim it, say something, or release it."""
+    """Act of an operator: claim, say or release."""
 
     act: Literal["claim", "say", "release"]
     by: str
@@ -96,7 +96,7 @@ class OperatorAct(TypedDict):
 
 
 class EscalationChange(TypedDict):
-    """What a turn changes about an escalation; a row of the store is written from it.
+    """Change of an escalation in a turn, from which a row of the store is written.
 
     `payload` is what the person is told who takes it; None but for a new one.
     """
@@ -110,7 +110,7 @@ class EscalationChange(TypedDict):
 
 @dataclass(slots=True)
 class DialogueState:
-    """What a session remembers of its dialogue, besides its position.
+    """Dialogue state of a session, stored with its position.
 
     It is read from the position when a step begins, and written back once, without what is empty.
     Lists and dicts are replaced and never changed: they may be those of the state.
@@ -163,7 +163,7 @@ class DialogueState:
 
     @classmethod
     def of(cls, position: Mapping[str, Any]) -> DialogueState:
-        """Read it from a position; what another release kept under other names is left out."""
+        """Read it from a position; what another release kept under other names is omitted."""
         kept = position.get("talk") or {}
         return cls(**{name: kept[name] for name in cls.__slots__ if name in kept})
 

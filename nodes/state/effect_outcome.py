@@ -16,7 +16,7 @@ EFFECTS = "effects"
 
 @dataclass(slots=True)
 class Outcome:
-    """What the effects of a pathway came to; in the progress, as a dict.
+    """Outcome of a pathway's effects; a dict in the progress.
 
     Attributes:
         said: What the user is told, in order.
@@ -60,7 +60,7 @@ def step_renamed(step: str, renamed: Callable[[str], str]) -> str:
 
 
 def went_well(progress: Mapping[str, Any]) -> bool:
-    """Say whether all effects of a pathway are taken, so that its tools and agents may work."""
+    """Return whether all effects of a pathway are taken, so that its tools and agents may work."""
     return EFFECTS not in progress or progress[EFFECTS]["ended"] == "done"
 
 

@@ -81,7 +81,7 @@ STANDING = (COLLECTED, CONDITION, TIMEOUT)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyFacts:
-    """What the policies of a journey look at, at the end of a turn.
+    """Input of a journey's escalation policies at the end of a turn.
 
     Attributes:
         asked: Reason of a request for a person that was heard: asked or sentiment; empty: none.
@@ -90,7 +90,7 @@ class PolicyFacts:
         failures: Turns in a row that failed or were not understood.
         context: What is known.
         seconds: How long the conversation has lasted.
-        collected: Whether all fields of the live branches are collected.
+        collected: True if all fields of the live branches are collected.
         called: Standing policies that called a person before and have held ever since.
     """
 
@@ -127,7 +127,7 @@ def policy_met(policy: Escalation, facts: PolicyFacts) -> str | None:
 
 
 def is_heard(policy: Escalation, asked: str) -> bool:
-    """Say whether a request for a person, asked or by sentiment, is one that this journey takes."""
+    """Return whether this journey accepts a request for a person, asked or by sentiment."""
     return (asked == "asked" and policy.on_request) or (
         asked == "sentiment" and bool(policy.sentiment)
     )

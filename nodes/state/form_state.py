@@ -67,7 +67,7 @@ def _found(spec: JourneySpec, name: str) -> tuple[PathwaySpec, ...]:
 
 
 def is_record(spec: JourneySpec, name: str, finished: Collection[str]) -> bool:
-    """Say whether a task was completed with a field's value, which then stays as it is."""
+    """Return whether a task was completed with a field's value, which then stays as it is."""
     return any(owner.id in finished for owner in owners(spec, name))
 
 
@@ -138,13 +138,13 @@ class Sheet:
 
     @property
     def wants_summary(self) -> bool:
-        """Whether the user is to be read back what is collected, and has not said yes to it."""
+        """Return whether the collected values need a confirmation that the user has not given."""
         if self.pathway.id in self.dialogue.confirmed:
             return False
         return any(field.confirm and value is not None for field, value in self._walked)
 
     def asked(self) -> Asked | None:
-        """Return what is to be asked next; None where everything is collected and confirmed."""
+        """Return what is to be asked next; None if everything is collected and confirmed."""
         for name in self.dialogue.corrections:
             return Asked(kind="correction", about=name, options=[])
         for name in filter(self._may_ask, self.dialogue.reopened):
@@ -156,7 +156,7 @@ class Sheet:
         return None
 
     def _may_ask(self, name: str) -> bool:
-        """Say whether a field that is to be asked for again is asked for here.
+        """Return whether a field that is to be asked for again is asked for here.
 
         One of this form is if it still counts. One of another pathway is by what follows that
         pathway; a detour leaves it to what it interrupted, unless its own effects may use it.
@@ -167,12 +167,12 @@ class Sheet:
 
     @property
     def is_closed(self) -> bool:
-        """Whether nothing is left to ask."""
+        """Return whether nothing is left to ask."""
         return self.asked() is None
 
     @property
     def is_begun(self) -> bool:
-        """Whether anything of it is collected."""
+        """Return whether anything of it is collected."""
         return any(value is not None for _, value in self._walked)
 
 

@@ -48,7 +48,7 @@ _MISSING = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhaseFacts:
-    """What decides on the phase after a turn.
+    """Facts that decide the phase after a turn.
 
     Attributes:
         spoken: The user has said something by now.
@@ -93,7 +93,7 @@ def phase_of(position: Position, messages: Sequence[Message]) -> ConversationPha
 
 
 def has_spoken(messages: Sequence[Message]) -> bool:
-    """Say whether the user has said anything; the first words of a full window are gone."""
+    """Return whether the user has said anything; the first words of a full window are gone."""
     return len(messages) >= WINDOW or any(message["role"] == "user" for message in messages)
 
 
@@ -111,7 +111,7 @@ def closing_facts(position: Position, messages: Sequence[Message], turn: Turn) -
 
 
 def _is_taken_over(position: Position) -> bool:
-    """Say whether a person has the conversation, or is called for."""
+    """Return whether a person has the conversation, or is called for."""
     return "talk" in position and takeover_of(position) is not None
 
 

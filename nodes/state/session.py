@@ -21,11 +21,11 @@ from nodes.state.dialogue_state import (
 from nodes.state.messages import Message, add_messages
 
 PARTING = "\n\n"
-"""What stands between the replies of one turn."""
+"""Separator of the replies of one turn."""
 
 
 class Visit(TypedDict):
-    """What a pathway wrote of the names that complete it, if nobody else did since.
+    """Names that complete a pathway and were last written by it.
 
     `own` are all these names, `old` those that it wrote before it was entered last. `done` says
     whether it was complete since then.
@@ -67,7 +67,7 @@ class Pending(TypedDict):
 
 
 class Position(TypedDict):
-    """Where a session stands; `pending` is what its last turn asked the user about.
+    """Position of a session; `pending` is the open confirmation of its last turn.
 
     `activated_at` is since when the present journey of a concierge has been active. `talk` is the
     stored `DialogueState`; it is there where one has something to keep. `birth` is random, made
@@ -112,7 +112,7 @@ class Fired(TypedDict):
 
 
 class Judged(TypedDict):
-    """What a model said of where to go, when the session stayed: the verdict it was surest of."""
+    """Most confident verdict of a model on a move, if the session stayed."""
 
     tier: str
     confidence: float
@@ -120,17 +120,17 @@ class Judged(TypedDict):
 
 
 class Failure(TypedDict):
-    """What went wrong in a turn."""
+    """Failure of a turn."""
 
     type: str
     message: str
 
 
 class Ask(TypedDict):
-    """What an agent asks by LangGraph's `interrupt()`, and waits for.
+    """Open question of an agent from LangGraph's `interrupt()`.
 
     `id` is LangGraph's; it is empty for a breakpoint, which asks nothing. `agent` is the path of
-    the agent in the pathway's pipeline; None where a tool or an effect asks. `schema` is the JSON
+    the agent in the pathway's pipeline; None if a tool or an effect asks. `schema` is the JSON
     schema of the answer, where the agent gave one.
     """
 
@@ -142,7 +142,7 @@ class Ask(TypedDict):
 
 
 class Waiting(TypedDict):
-    """What a turn waits for, and its run as far as it came, as text.
+    """Questions of a waiting turn, and its unfinished run as text.
 
     `calls` is what tools gave the agents that wait: the task of an agent -> its calls.
     """
@@ -157,20 +157,20 @@ class Turn(TypedDict):
 
     `run` is the pathway that runs next; `entered` says how it was come to. To each operation in
     `ops` the pathway that caused it is added as a fourth item. `usage` counts what models were
-    asked; it is None where nobody counts, as in Studio, which does so itself. `asked` is what the
-    user was asked about before, and agents may do now. `guidelines` are those that hold, the first
-    to count first, and `checks` how the reply was checked. `correction` is said before the reply,
-    where that of the turn before was wrong. `near` are the journeys of a concierge
-    that a model held likely, but not likely enough, and `completed` is the one that ended.
-    `attempts` are those at fields, in order; rows of the store are written from them, and from
-    `escalations`. `aside` is there where a pathway answers in place of a text: what runs after it.
-    `held` is said once the pathway has run, and `sources` are where an answer is from that was
-    looked up. `asks` names the field that the reply asks for already. `worded` are the places of
-    those replies that are texts of the catalogue. `phase` is the one in which the turn began.
-    `model_seconds` is how long the runtime waited for models. An operator's turn has `operator`.
-    `id` is there where other programs see the turn's messages, and is part of their ids: such a
-    turn has no session in which its number is unique. `waiting` is there where the session waits
-    for an answer to an agent, `locale` where it brought one.
+    asked; it is None if nobody counts, as in Studio, which does so itself. `asked` is what the user
+    was asked about before, and agents may do now. `guidelines` are those that hold, the first to
+    count first, and `checks` how the reply was checked. `correction` is said before the reply,
+    where that of the turn before was wrong. `near` are the journeys of a concierge that a model
+    held likely, but not likely enough, and `completed` is the one that ended. `attempts` are those
+    at fields, in order; rows of the store are written from them, and from `escalations`. `aside` is
+    there where a pathway answers in place of a text: what runs after it. `held` is said once the
+    pathway has run, and `sources` are where an answer is from that was looked up. `asks` names the
+    field that the reply asks for already. `worded` are the places of those replies that are texts
+    of the catalogue. `phase` is the one in which the turn began. `model_seconds` is how long the
+    runtime waited for models. An operator's turn has `operator`. `id` is there where other programs
+    see the turn's messages, and is part of their ids: such a turn has no session in which its
+    number is unique. `waiting` is there where the session waits for an answer to an agent, `locale`
+    where it brought one.
     """
 
     number: int
@@ -252,7 +252,7 @@ class Check(TypedDict):
 
 
 class AgentError(TypedDict):
-    """Why an agent failed.
+    """Failure of an agent.
 
     `kind` is the type of its error, or "timeout", "unavailable", or of a pipeline "pipeline".
     """
@@ -262,7 +262,7 @@ class AgentError(TypedDict):
 
 
 class Output(TypedDict):
-    """What one agent gave back.
+    """Result of one agent.
 
     `agent` is its name in its pipeline, `place` its place there, `wave` how many results there were
     when it began: those of one wave worked at once. `streamed` says that its reply was heard while
@@ -297,7 +297,7 @@ def add_notes(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
 
 
 class SessionInput(TypedDict, total=False):
-    """What starts a turn: messages alone are enough."""
+    """Input of a turn: messages are enough."""
 
     messages: Annotated[list[Message], add_messages]
     context: Annotated[dict[str, Any], apply_ops]

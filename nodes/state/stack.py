@@ -19,7 +19,7 @@ Entered = Literal["stay", "transition", "return", "arrival"]
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What steering looks at: where the session stands and what it keeps."""
+    """Input of `steer`: position and stored data of the session."""
 
     position: Position
     context: Mapping[str, Any] = field(default_factory=dict)
@@ -296,7 +296,7 @@ def wrote(
         position: Where the session stands.
         pathway: The pathway that ran.
         names: What it wrote.
-        changes: Whether the message that led to it is what it wrote them from: then it changes
+        changes: True if the message that led to it is what it wrote them from: then it changes
             these, as in "make it Sunday instead", and what else it wrote stands.
     """
     position = overwritten(position, names)

@@ -27,7 +27,7 @@ from nodes.telemetry.otel import (
 )
 
 OK, FAILED, CANCELLED, PAUSED = "ok", "failed", "cancelled", "paused"
-"""How a piece of work ends."""
+"""Outcome of a span."""
 
 # By name, for the steps do not know LangGraph: it pauses a run, or leads it elsewhere, by raising.
 _NO_FAULTS = frozenset({"GraphInterrupt", "GraphDrained", "ParentCommand"})
@@ -40,7 +40,7 @@ class Activity:
     Subclasses say what is known of it before, and what is told of it at its end.
 
     Attributes:
-        is_client: Whether another process does it.
+        is_client: True if another process does it.
         names: What all log lines within it are given.
         outcome: How it ended: "ok", "failed", "cancelled", or "paused" by LangGraph.
         fault: The kind of its error; None without one.
@@ -118,7 +118,7 @@ class Activity:
         measure(metric, self.seconds, labels)
 
     def failed(self, error: BaseException) -> None:
-        """Take note of what it raised."""
+        """Record what it raised."""
         if isinstance(error, (asyncio.CancelledError, GeneratorExit)):
             self.outcome = CANCELLED
         elif type(error).__name__ in _NO_FAULTS:
@@ -166,7 +166,7 @@ def kind_of(error: BaseException) -> str:
 
 
 _KINDS = {"RestsError": "unavailable"}
-"""What pipelines call an error, where that is not its type."""
+"""Names of errors in pipelines that are not their types."""
 
 
 _OPERATION, _WORKFLOW = "gen_ai.operation.name", "gen_ai.workflow.name"
@@ -212,7 +212,7 @@ class TurnRun(Activity):
         self._metadata: Mapping[str, Any] | None = None
 
     def answered(self, pathway: str, metadata: Mapping[str, Any]) -> None:
-        """Take note of the response: where the session stands, and what is known of the turn."""
+        """Record the response: where the session stands, and what is known of the turn."""
         self._pathway, self._metadata = pathway, metadata
         if metadata["error"]:
             self.outcome, self.fault = FAILED, metadata["error"]["type"]
@@ -241,7 +241,7 @@ class TurnRun(Activity):
 
     @property
     def _summary(self) -> dict[str, Any]:
-        """What is known of the turn; nothing where it was not answered."""
+        """Return the data of the turn; empty if it got no reply."""
         metadata = self._metadata
         if metadata is None:
             return {}
@@ -266,7 +266,7 @@ class TurnRun(Activity):
 
 
 _BYPASSED = "_bypassed"
-"""What flags of turns end in that were answered without one of the parts."""
+"""Suffixes of flags for turns without one of their checking parts."""
 _ENDED = {OK: "finished", CANCELLED: "cancelled"}
 
 
@@ -309,7 +309,7 @@ class PipelineRun(Activity):
         self._workflow = name
 
     def ended(self, status: str) -> None:
-        """Take note of how it ended without raising: complete, partial, waiting or failed."""
+        """Record how it ended without raising: complete, partial, waiting or failed."""
         self.found["journeygraph.pipeline.status"] = status
         if status == "failed":
             self.outcome, self.fault = FAILED, "pipeline_failed"
@@ -351,7 +351,7 @@ class AgentRun(Activity):
         self._timeout = timeout
 
     def failed(self, error: BaseException) -> None:
-        """Take note of what it raised, or that it had no time any more."""
+        """Record what it raised, or that it had no time any more."""
         super().failed(error)
         overdue = self._timeout is not None and self.seconds + SLACK >= self._timeout
         if self.outcome == CANCELLED and overdue:
@@ -463,11 +463,11 @@ class ModelCall(Activity):
         self._tokens: dict[str, int] = {}
 
     def streams(self) -> None:
-        """Take note that the answer is asked for piece by piece."""
+        """Record that the answer is asked for piece by piece."""
         self.found["gen_ai.request.stream"] = True
 
     def answered(self, message: Any) -> None:
-        """Take note of what came with an answer: its tokens, and why it ended."""
+        """Record what came with an answer: its tokens, and why it ended."""
         usage: Mapping[str, Any] = message.usage_metadata or {}
         self._tokens = {
             kind: count

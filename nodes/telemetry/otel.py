@@ -78,7 +78,7 @@ class Telemetry:
         return any(getattr(module, name, module) is not None for module, name in self._given)
 
     def begin(self, name: str, attributes: Attributes, *, is_client: bool) -> Any:
-        """Begin a span beneath the one that runs here."""
+        """Start a span beneath the one that runs here."""
         kind = self._client if is_client else self._internal
         return self._tracer.start_span(name, kind=kind, attributes=attributes)
 
@@ -144,7 +144,7 @@ def measure(metric: str, value: float, labels: Attributes) -> None:
 
 @cache
 def telemetry() -> Telemetry | None:
-    """Return OpenTelemetry; None where it is not installed."""
+    """Return OpenTelemetry; None if it is not installed."""
     try:
         from opentelemetry import context, metrics, propagate, trace  # noqa: PLC0415
     except ImportError:
@@ -191,7 +191,7 @@ def reply_checked(journey: str, *, outcome: str, bypassed: bool) -> None:
         journey: Id of the journey.
         outcome: What came of it, as the record of the turn has it: sent, masked, rewritten or
             replaced.
-        bypassed: Whether no model could check it.
+        bypassed: True if no model could check it.
     """
     labels = {JOURNEY: journey, "journeygraph.check.outcome": outcome}
     _count("journeygraph.reply.checked", {**labels, "journeygraph.check.bypassed": bypassed})
@@ -213,7 +213,7 @@ def escalation_sent(journey: str, *, taken: bool) -> None:
 
     Args:
         journey: Id of the journey.
-        taken: Whether the receiver took it.
+        taken: True if the receiver took it.
     """
     result = "taken" if taken else "failed"
     labels = {JOURNEY: journey, "journeygraph.escalation.result": result}
@@ -225,7 +225,7 @@ def cache_read(cache: str, *, hit: bool) -> None:
 
     Args:
         cache: Which one, as one of few words: intent, definition, context.
-        hit: Whether it knew the answer.
+        hit: True if it knew the answer.
     """
     result = "hit" if hit else "miss"
     labels = {"journeygraph.cache.name": cache, "journeygraph.cache.result": result}
@@ -268,7 +268,7 @@ def report(level: int, event: str, **details: Any) -> None:
 
 
 def is_reported(level: int) -> bool:
-    """Say whether anybody reads what is reported at a level."""
+    """Return whether anybody reads what is reported at a level."""
     return _log.isEnabledFor(level)
 
 

@@ -171,7 +171,7 @@ def said_before(progress: Mapping[str, Any]) -> list[str]:
 
 
 def is_live(services: Services, seat: Seat) -> bool:
-    """Say whether the words of an agent are heard while it works."""
+    """Return whether the words of an agent are heard while it works."""
     # What is tried again would be heard twice.
     once = services.config.error_recovery != "retry" and not seat.pipeline.limits.retries
     return services.listening and seat.has_word and once and not services.holds
@@ -228,7 +228,7 @@ class _Speaker:
 
     @property
     def consent(self) -> Consent | None:
-        """Calls that the user was asked about; None where there is no turn."""
+        """Calls that the user was asked about; None if there is no turn."""
         if self._consent is None and self._turn is not None:
             self._consent = Consent(*self._place, self._turn)
         return self._consent

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def may_speculate(services: Services) -> bool:
-    """Say whether this turn may ask ahead; each turn of a managed session asks once.
+    """Return whether this turn may ask ahead; each turn of a managed session asks once.
 
     A graph without a manager has nobody who would end at its end what nobody waited for.
     """
@@ -68,8 +68,8 @@ def speculate(draft: TurnDraft, reading: Reading) -> None:
 def _likely_seat(draft: TurnDraft, reading: Reading) -> Seat | None:
     """Return the seat of the agent that answers if a model finds nothing else in the message.
 
-    None where that is more than one agent, where something comes before it, where a trigger moved
-    the session, or where the message may answer something else.
+    None if that is more than one agent, where something comes before it, where a trigger moved the
+    session, or where the message may answer something else.
     """
     if draft.resumed or draft.turn.get("asked") or reading.parse.commands:
         return None

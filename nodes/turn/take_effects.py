@@ -35,7 +35,7 @@ _MOST_REASON = 300
 _SHARE = 0.5
 """Share of a pathway's time that its effects have together, where agents work after them."""
 _IN_DOUBT = (TimeoutError, ConnectionResetError, ConnectionAbortedError, BrokenPipeError)
-"""What a tool raises when it has lost sight of what it asked for."""
+"""Errors of a tool with an unknown outcome."""
 _ACCIDENTS = (KeyError, IndexError, UnicodeError, json.JSONDecodeError, ValidationError)
 """Kinds of ValueError and LookupError that nobody raises on purpose, for a user to hear."""
 _APART = "it was taken with other values as well, in a turn that was not kept, as"
@@ -129,7 +129,7 @@ class _Taker:
             await self._call(effect, arguments, taken)
 
     async def _outdated(self, effect: Effect) -> bool:
-        """Take back the values that are refused by now, and ask for others; say whether any was.
+        """Take back the values that are refused by now, and ask for others; return whether any was.
 
         Once a turn: what one effect has done may be why a value is refused for the next.
         """
@@ -283,11 +283,11 @@ def _plain_result(given: Any, tool: str) -> Any:
 
 
 def _lost_sight(error: Exception, *, in_doubt: bool) -> bool:
-    """Say whether nobody knows what a tool did that raised.
+    """Return whether nobody knows what a tool did that raised.
 
     Args:
         error: What it raised.
-        in_doubt: Whether nobody knew of an earlier call. Then it has to say itself that there is
+        in_doubt: True if nobody knew of an earlier call. Then it has to say itself that there is
             nothing done: an error from below may be of this call alone.
     """
     return isinstance(error, _IN_DOUBT) or (in_doubt and not _is_on_purpose(error))

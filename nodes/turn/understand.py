@@ -43,7 +43,7 @@ async def understand(state: SessionState, services: Services, features: Features
 
 
 async def _is_stopped(draft: TurnDraft, features: Features) -> bool:
-    """Say whether the turn is decided before its message is interpreted."""
+    """Return whether the turn is decided before its message is interpreted."""
     if draft.position["version"] == draft.spec.version:
         check_known(draft.spec, draft.position)
     elif await has_moved(draft):

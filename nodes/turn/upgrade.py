@@ -21,7 +21,7 @@ from nodes.values import Unreadable, value_of
 
 
 async def has_moved(draft: TurnDraft) -> bool:
-    """Fit a session that another version of the journey left; say whether the turn is decided.
+    """Fit a session that another version of the journey left; return whether the turn is decided.
 
     A session in a pathway that is gone goes on in the topmost paused pathway that is still there,
     else at the entry. The user is told so. Where that place collects, the message is not read: it
@@ -46,7 +46,7 @@ async def has_moved(draft: TurnDraft) -> bool:
 
 
 def safe_place(spec: JourneySpec, standing: Standing) -> Moved | None:
-    """Return the move out of pathways that are gone; None where all of them are there."""
+    """Return the move out of pathways that are gone; None if all of them are there."""
     position = standing.position
     there = [frame for frame in position["stack"] if frame["pathway"] in spec.reachable]
     gone = [f["pathway"] for f in reversed(position["stack"]) if f not in there]
@@ -86,7 +86,7 @@ def _forget_unknown(spec: JourneySpec, dialogue: DialogueState) -> None:
 
 
 def _is_known(asked: Asked, known: Collection[str]) -> bool:
-    """Say whether what was asked still means something."""
+    """Return whether what was asked still means something."""
     options = asked["options"] if asked["kind"] in CHOOSING else []
     return asked["about"] in known and all(option["id"] in known for option in options)
 
@@ -127,7 +127,7 @@ def misfits(spec: JourneySpec, attempts: Mapping[str, Any], finished: list[str])
 
 
 def fits_type(field: Field, value: Any) -> bool:
-    """Say whether a stored value is one of a field's type."""
+    """Return whether a stored value is one of a field's type."""
     if field.type == "enum":
         return isinstance(value, str) if callable(field.choices) else value in field.ways
     if field.type == "list":

@@ -35,7 +35,7 @@ BYPASSED = "validation_bypassed"
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """What is said in the end, and what came of the reply that was made first."""
+    """Final reply, and the check of the first version."""
 
     reply: str
     first: Finding
@@ -78,7 +78,7 @@ def _corrected(turn: Turn) -> Turn:
 
 
 def _is_own_voice(services: Services, turn: Turn) -> bool:
-    """Whether the runtime itself speaks, in texts that its operator wrote."""
+    """Return whether the runtime itself speaks, in texts that its operator wrote."""
     if turn["kind"] == "operator":
         return True  # a person's words are their own
     if turn["kind"] == "failure":
@@ -178,7 +178,7 @@ async def judged(services: Services, turn: Turn) -> Check:
 def is_refused(
     spec: JourneySpec, turn: Turn, violations: Sequence[str], confidence: float | None
 ) -> bool:
-    """Say whether a reply that was sent would not have been, had it been held back.
+    """Return whether a reply that was sent would not have been, had it been held back.
 
     Args:
         spec: The journey.
@@ -216,7 +216,7 @@ def _sent(found: Finding, *, review: bool) -> _Outcome:
 def _examiner(
     services: Services, turn: Turn, guidelines: Sequence[GuidelineSpec], until: float
 ) -> Examiner | None:
-    """Return the model that judges the reply; None where there is none, or no rule to judge by."""
+    """Return the model that judges the reply; None if there is none, or no rule to judge by."""
     models, config = services.models, services.config
     if models is None or not guidelines:
         return None

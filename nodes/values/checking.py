@@ -187,7 +187,7 @@ _MEASURES: dict[str, Callable[[Any], Any]] = {
 
 
 def lies_in(value: Any, one: Range, kind: str, now: datetime) -> bool:
-    """Say whether a value lies in a range. One of times may go over midnight.
+    """Return whether a value lies in a range. One of times may go over midnight.
 
     Raises:
         ValueError, TypeError, KeyError: The two cannot be compared.
@@ -204,7 +204,7 @@ def lies_in(value: Any, one: Range, kind: str, now: datetime) -> bool:
 
 
 def fits(value: Any, field: Field, setting: Setting) -> bool:
-    """Say whether a value lies in all ranges of a field, as far as it can be compared."""
+    """Return whether a value lies in all ranges of a field, as far as it can be compared."""
     kind, now = kind_of(field), minute_of(setting)
     try:
         for one in field.validators:
@@ -221,7 +221,7 @@ def kind_of(field: Field) -> str:
 
 
 def wants_past(field: Field, setting: Setting) -> bool:
-    """Say whether a field takes no day after today."""
+    """Return whether a field takes no day after today."""
     now = minute_of(setting)
     for one in field.validators:
         try:
@@ -374,7 +374,7 @@ def hint_of(field: Field, setting: Setting) -> str:
 
 
 def bounds_shown(least: Any, most: Any, field: Field, setting: Setting) -> dict[str, str]:
-    """Return both ends of a range as users read them; an open one is left out.
+    """Return both ends of a range as users read them; an open one is omitted.
 
     Raises:
         ValueError: One of them bounds no values of the type.

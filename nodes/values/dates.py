@@ -386,7 +386,7 @@ def _after(day: date, count: int, unit: int = 1) -> date | None:
 
 
 def month_is_first(setting: Setting) -> bool:
-    """Say whether the month stands before the day in digits where a user speaks."""
+    """Return whether the month stands before the day in digits where a user speaks."""
     if setting.date_order:
         return setting.date_order == "mdy"
     return setting.region in everywhere().month_is_first
@@ -435,7 +435,7 @@ _TELLING = re.compile(r"[@=<>{}\[\]|\\*^$€£%#+]")
 
 
 def date_elsewhere(text: str, field: Field, setting: Setting) -> str | None:
-    """Return a date in another language or style, by dateparser; None if it is none.
+    """Return a date in another language or style, by dateparser; None if it is not one.
 
     Only a day and a month together, or a word for a day, make a date: dateparser alone would take
     "50" for the year 2050.
@@ -568,8 +568,8 @@ class _Clock(NamedTuple):
 
     Attributes:
         half: "a" or "p" where am or pm was said, else empty.
-        whole: Whether the hour counts from 0 to 24.
-        zero: Whether it leads with a zero, so that it does unless words beside it say otherwise.
+        whole: True if the hour counts from 0 to 24.
+        zero: True if it leads with a zero, so that it does unless words beside it say otherwise.
     """
 
     hour: int
@@ -795,7 +795,7 @@ def scan_datetimes(text: str, field: Field, setting: Setting) -> list[Hit]:
 
 
 def _belong(text: str, day: Hit, hour: Hit, own: SimpleNamespace, setting: Setting) -> bool:
-    """Say whether a time is that of a day: nothing else is said between them."""
+    """Return whether a time is that of a day: nothing else is said between them."""
     left, right = (day, hour) if day[:2] <= hour[:2] else (hour, day)
     gap = text[left.end : right.start]
     if left.end > right.start or len(gap) >= _NEAR_DAY:

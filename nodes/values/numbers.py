@@ -61,7 +61,7 @@ class Numerals:
         self.word = f"(?>{parts})++" if said.joined else literally(self.small, self.scales)
 
     def of(self, word: str) -> int | None:
-        """Return the value of one word for a whole number; None if it is none."""
+        """Return the value of one word for a whole number; None if it is not one."""
         if word in self.small:
             return self.small[word]
         if self.parts is None or len(word) > 60 or word.endswith(self.half or " "):
@@ -93,7 +93,7 @@ class Numerals:
         return total + current, count
 
     def _follows(self, value: int, last: int, joint: bool) -> bool:
-        """Say whether a word can go on a numeral: "twenty one", but not "four five"."""
+        """Return whether a word can go on a numeral: "twenty one", but not "four five"."""
         if last == 0:
             return not joint
         if last >= 100:
@@ -219,7 +219,7 @@ def _digit(word: str, own: SimpleNamespace) -> str:
 
 
 def comma_is_decimal(setting: Setting) -> bool:
-    """Say whether the comma parts the decimals where a user speaks."""
+    """Return whether the comma parts the decimals where a user speaks."""
     if setting.decimal_sign:
         return setting.decimal_sign == ","
     return setting.region in everywhere().comma_is_decimal
@@ -234,7 +234,7 @@ def decimal_of(digits: str, setting: Setting, *, grouped: bool = False) -> Decim
     Args:
         digits: Digits, points, commas, spaces and apostrophes.
         setting: Where it is said.
-        grouped: Whether a group of three digits at the end always belongs to the thousands.
+        grouped: True if a group of three digits at the end always belongs to the thousands.
     """
     plain = digits
     if _SPACED.search(plain):
@@ -264,7 +264,7 @@ def decimal_of(digits: str, setting: Setting, *, grouped: bool = False) -> Decim
 
 
 def _are_groups(parts: list[str], sign: str = ",") -> bool:
-    """Say whether digits are parted as thousands are, or as in India."""
+    """Return whether digits are parted as thousands are, or as in India."""
     if not parts or not 1 <= len(parts[0]) <= 3:
         return False
     sizes = [len(part) for part in parts[1:]]
@@ -416,7 +416,7 @@ def digits_of(currency: str) -> int:
 
 
 def _currency_of(said: str, own: SimpleNamespace, region: str) -> str:
-    """Return the code of a currency as somebody calls it where they are; empty if it is none."""
+    """Return the code of a currency as somebody calls it where they are; empty if it is not one."""
     name = " ".join(said.casefold().split())
     if by_region := own.regional.get(name):
         return str(by_region.get(region) or by_region["elsewhere"])
@@ -427,7 +427,7 @@ def _currency_of(said: str, own: SimpleNamespace, region: str) -> str:
 
 
 def _leads(said: str, own: SimpleNamespace) -> bool:
-    """Say whether a name of a currency may stand before the amount: no common word does."""
+    """Return whether a name of a currency may stand before the amount: no common word does."""
     return not said.isalpha() or said.isupper() or said.casefold() in own.leading
 
 
@@ -471,7 +471,7 @@ class _Amounts:
         self.text, self.field, self.setting, self.own = text, field, setting, own
 
     def amount(self, hit: Hit, following: Hit | None) -> Hit | None:
-        """Return the amount that a number is; None if it is none."""
+        """Return the amount that a number is; None if it is not one."""
         text, own, region = self.text, self.own, self.setting.region
         before = own.before.search(text, max(0, hit.start - own.longest), hit.start)
         after = own.after.match(text, hit.end)  # which may match nothing

@@ -103,7 +103,7 @@ def _after(text: str, lead: re.Match[str], own: SimpleNamespace) -> Hit | None:
 
 
 def _may_go_on(word: str, before: list[re.Match[str]], own: SimpleNamespace) -> bool:
-    """Say whether a name goes on with a word: one in capitals ends at small words."""
+    """Return whether a name goes on with a word: one in capitals ends at small words."""
     plain = word.casefold().rstrip(".")
     if before and before[0][0][:1].isupper() and word[:1].islower():
         return plain in own.particles
@@ -111,7 +111,7 @@ def _may_go_on(word: str, before: list[re.Match[str]], own: SimpleNamespace) -> 
 
 
 def _looks_named(said: str, lead: re.Match[str], own: SimpleNamespace) -> bool:
-    """Say whether a text behind "I'm" or "it's" is written as a name is."""
+    """Return whether a text behind "I'm" or "it's" is written as a name is."""
     if not said[:1].islower():
         return True
     by_self = own.self.match(lead[0].strip() + " ") is not None
@@ -196,7 +196,7 @@ def _bare(text: str) -> str:
 
 
 def is_name(said: str, own: SimpleNamespace) -> bool:
-    """Say whether a text may be somebody's name."""
+    """Return whether a text may be somebody's name."""
     words = said.split()
     if not words or len(said) > _MOST_CHARACTERS or len(words) > _MOST_WORDS:
         return False
@@ -265,7 +265,7 @@ def address_in(raw: str, setting: Setting) -> str:
 
 
 def is_address(said: str, own: SimpleNamespace) -> bool:
-    """Say whether a text may be the address of a place."""
+    """Return whether a text may be the address of a place."""
     said_words = words_in(said)
     characters, words = _MOST_OF_ADDRESS
     if len(said) > characters or not 0 < len(said_words) <= words:
@@ -280,7 +280,7 @@ def is_address(said: str, own: SimpleNamespace) -> bool:
 
 
 def _is_written(said: str) -> bool:
-    """Say whether a text is written as names of places are: capitals, or a script without them."""
+    """Return whether a text is written like a place name: capitals, or a script without them."""
     letters = re.findall(r"[^\W\d_]+", said)
     return any(not word[0].islower() and len(word) > 1 for word in letters)
 
@@ -389,7 +389,7 @@ def _dialled(said: str, region: str, own: SimpleNamespace) -> str:
 
 
 def _has_form(number) -> bool:  # type: ignore[no-untyped-def]
-    """Say whether a number has the form of North America's plan.
+    """Return whether a number has the form of North America's plan.
 
     New area codes come oftener than the library does, and people try things out with 555.
     """

@@ -65,23 +65,23 @@ SCANNERS: dict[str, Scanner] = {
     "phone": scan_phones,
     "enum": scan_choices,
 }
-"""What finds the values of a type in a text; other types have no shape of their own."""
+"""Finders of the types whose values have a recognisable shape."""
 _BRING_IN: dict[str, Scanner] = {
     "name": scan_names,
     "full_name": scan_names,
     "address": scan_addresses,
 }
-"""What finds values without a shape behind the words that bring them in."""
+"""Finders of values without a shape, by the words before them."""
 _READ_AS_WHOLE: dict[str, Callable[[str, Setting], Any]] = {
     "name": name_in,
     "full_name": full_name_in,
     "address": address_in,
 }
-"""What reads a whole text as such a value."""
+"""Readers of a whole text as a value."""
 _PLAIN = ("integer", "number", "money")
 _SIGNS_OF = {"date": "", "time": "", "phone": r"\+|00", "email": "@"}
 _OTHERS = [(Field("other", kind), re.compile(signs)) for kind, signs in _SIGNS_OF.items()]
-"""What numbers may be parts of, and the signs without which a text certainly holds none."""
+"""Types that can contain numbers, with the signs that they need."""
 _CODE = re.compile(r"(?<!\w)([^\W\d_]{1,4})[ .\-/]?(\d{2,})(?!\w)")
 
 
@@ -94,9 +94,9 @@ class Span:
         raw: The words that give it.
         start: Where they begin.
         end: Where they end.
-        certain: Whether they can be nothing else, such as an e-mail address.
+        certain: True if they can be nothing else, such as an e-mail address.
         type: Type of the field that it was looked for.
-        own: Whether a pattern of the field's author found it: it needs no words around it.
+        own: True if a pattern of the field's author found it: it needs no words around it.
     """
 
     value: Any
@@ -158,7 +158,7 @@ def _extracted(field: Field, text: str, setting: Setting) -> Span | None:
 
 
 def _read(field: Field, text: str, setting: Setting) -> Any:
-    """Return the value of a text; None if it is none."""
+    """Return the value of a text; None if it is not one."""
     if field.type == "text":
         return text
     if field.type == "list":

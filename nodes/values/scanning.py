@@ -362,7 +362,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """When and where a user speaks.
+    """Time and locale of a message.
 
     Attributes:
         at: The moment, in the time zone of the journey.
@@ -387,7 +387,7 @@ class Setting:
 
 @dataclass(slots=True, eq=False)
 class Unreadable(Exception):
-    """What was said is no value of its type, or not one that is taken.
+    """A text is not a valid value of its type or field.
 
     Attributes:
         text: Name of the catalogue's text that says why; empty: `sentence` says it.
@@ -418,7 +418,7 @@ class Hit(NamedTuple):
     """A value that stands in a text: where, and whether it can be nothing else.
 
     Attributes:
-        weak: Whether it counts only where there is no other, such as "one".
+        weak: True if it counts only where there is no other, such as "one".
         part: Where words beside a time stand that say which part of the day is meant.
     """
 
@@ -528,7 +528,7 @@ def rest_of(text: str, hits: Sequence[Hit]) -> str:
 
 
 def is_filler(rest: str, setting: Setting, more: frozenset[str] = frozenset()) -> bool:
-    """Say whether what stands around a value says nothing of its own."""
+    """Return whether what stands around a value says nothing of its own."""
     if not rest or rest.isspace():
         return True
     own = around(vocabulary(setting.language))

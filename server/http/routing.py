@@ -93,7 +93,7 @@ class StrictRequest(Request):
 
     @property
     def wiring(self) -> Wiring:
-        """What the routes work with."""
+        """Return the wiring for the routes."""
         wiring: Wiring = self.app.state.wiring
         return wiring
 

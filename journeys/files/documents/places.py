@@ -15,7 +15,7 @@ MOST_DEPTH = 20
 
 @dataclass(frozen=True, slots=True)
 class TextFault:
-    """What is wrong with the text itself, at a place."""
+    """Fault of the text itself, with its place."""
 
     place: Place
     said: str
@@ -55,7 +55,7 @@ class Tree:
         keys: Path -> where the key of a mapping stands.
         raw: Path -> how a scalar that is no text was written.
         faults: What is wrong with the text itself, such as a key that stands twice.
-        broken: Whether the text could not be read to its end.
+        broken: True if the text could not be read to its end.
         gone: Identities of the mappings that are not judged, as too little of them is right.
     """
 

@@ -23,7 +23,7 @@ _NAME = re.compile(r"""(?P<quote>['"])(?P<name>\w+)(?P=quote)""")
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What is in an expression.
+    """Content of an expression.
 
     Attributes:
         depth: How deep its brackets are nested.
@@ -31,7 +31,7 @@ class Words:
         sums: How many '+' are in it; each may join texts or lists to a longer one.
         nested: One of them that stands within another; empty: none.
         bound: Names that they give to what is in a list.
-        names: Names of the context that it reads; None where that cannot be told.
+        names: Names of the context that it reads; None if that cannot be told.
         patterns: What `matches` is given, as it is written.
         unfit: What may not stand in an expression; empty: nothing.
     """

@@ -86,7 +86,7 @@ class ContextCondition(When):
     """An expression on the context alone: of a transition, an activation, or a state's end."""
 
     def __call__(self, context: Mapping[str, Any]) -> bool:
-        """Say whether it holds."""
+        """Return whether it holds."""
         return self.holds("", context)
 
 
@@ -95,7 +95,7 @@ class MessageCondition(When):
     """An expression on message and context: of a guideline."""
 
     def __call__(self, message: str, context: Mapping[str, Any]) -> bool:
-        """Say whether it holds."""
+        """Return whether it holds."""
         return self.holds(message, context)
 
 
@@ -181,7 +181,7 @@ def _read(words: Words, context: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_over(limit: int, value: Any) -> bool:
-    """Say whether a value holds more than so many values, without counting them all."""
+    """Return whether a value holds more than so many values, without counting them all."""
     waiting, count = [value], 0
     while waiting and count <= limit:
         at = waiting.pop()

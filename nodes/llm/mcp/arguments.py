@@ -10,7 +10,9 @@ from langchain_core.tools import ToolException
 from nodes.llm.structured import misfits
 
 KEPT_BACK = frozenset({"context", "history"})
-"""What no server is given because its schema asks for it: the talk, and all that is known."""
+"""Inputs that no server gets only because its schema has them: the transcript and the whole
+context.
+"""
 
 
 def arguments_of(schema: Mapping[str, Any], payload: Mapping[str, Any]) -> dict[str, Any]:

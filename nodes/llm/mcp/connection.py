@@ -24,14 +24,14 @@ _T = TypeVar("_T")
 
 
 class Connection:
-    """What talks to one server.
+    """Connection to one server.
 
     Attributes:
         name: What the server calls itself; until it has said so, its program or place, without
             arguments, which may hold a secret.
         seconds: How long an answer may take.
-        lasting: Whether a server that was lost is looked for again when it is next asked: one at
-            a URL may be back, while a process that died took with it what it knew.
+        lasting: True if a server that was lost is looked for again when it is next asked: one at a
+            URL may be back, while a process that died took with it what it knew.
         refusal: The status of the last answer over HTTP that was none, which the SDK keeps back.
     """
 

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from mcp import Client
 
 CLOSING_SECONDS = 10.0
-"""How long a server may take to end: to leave by itself, to be told to, and to be killed."""
+"""Seconds for the end of a server: by itself, after a signal, and after a kill."""
 Opening = Callable[[AsyncExitStack], "Client"]
 """Makes a client that is not open yet, and leaves with the stack what must be closed after it."""
 
 
 class Link:
-    """What the SDK ties to one task is tied to ours.
+    """Own task for the SDK's connection, which is bound to one task.
 
     When a connection breaks, the SDK cancels the task that opened it, and no other task may close
     it: neither is fit for the task of a user.
@@ -38,7 +38,7 @@ class Link:
 
     @property
     def over(self) -> bool:
-        """Whether it is closed, or broke."""
+        """Return whether it is closed, or broke."""
         return self._task.done()
 
     async def ready(self, seconds: float) -> Client:
@@ -61,7 +61,7 @@ class Link:
         raise TimeoutError
 
     def leave(self) -> None:
-        """Begin to close it; what is not connected yet is given up."""
+        """Start to close it; what is not connected yet is given up."""
         self._close.set()
         self.client = None
         if not self._ready.is_set():

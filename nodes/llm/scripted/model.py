@@ -88,7 +88,7 @@ class ScriptedApp:
 
 
 async def _send(reply: Reply, send: Send) -> bool:
-    """Send a reply at its own pace; say whether that was the whole response."""
+    """Send a reply at its own pace; return whether that was the whole response."""
     headers = [(name.encode(), value.encode()) for name, value in reply.headers.items()]
     if reply.wait:
         await asyncio.sleep(reply.wait)
@@ -136,7 +136,7 @@ class _Blocking(httpx2.SyncByteStream):
         return await anext(self._pieces, None)
 
     def close(self) -> None:
-        """Let go of the response and of the loop."""
+        """Release the response and of the loop."""
         self._opened.close()
 
 
@@ -195,7 +195,7 @@ class _Exchange(httpx2.AsyncByteStream):
         return event
 
     async def aclose(self) -> None:
-        """Let go of the response, as a caller that closes its connection."""
+        """Release the response, as a caller that closes its connection."""
         self._ended = True
         self._task.cancel()
 
@@ -208,7 +208,7 @@ class Scripted:
 
     @property
     def calls(self) -> list[Call]:
-        """What was asked so far, oldest first."""
+        """Return the calls so far, oldest first."""
         return self.script.calls
 
     def will_answer(
@@ -302,5 +302,5 @@ class ScriptedModel(Scripted, ChatOpenAI):
 
     @property
     def answers_in_order(self) -> bool:
-        """Whether its answers belong to calls by their order, so that no agent is asked ahead."""
+        """Return whether its answers depend on the order of calls, which forbids speculation."""
         return self._script.answers_in_order

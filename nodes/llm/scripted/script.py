@@ -16,7 +16,7 @@ from nodes.llm.scripted.faults import Fault, Slow
 from nodes.llm.scripted.wire import Call, Reply, Speech, Spoken
 
 Answer: TypeAlias = Spoken | Fault | Slow | Callable[[Call], "Answer"]
-"""What a script may answer with; a function is given the call and decides."""
+"""Types of scripted answers; a function gets the call and decides."""
 
 _KINDS = {"understanding": "understanding", "answer": "agent"}
 """Names of schemas -> the kinds that answers may name."""
@@ -80,12 +80,12 @@ class Script:
 
     @property
     def answers_in_order(self) -> bool:
-        """Whether its answers belong to calls by their order alone, since none names its kind."""
+        """Return whether its answers depend only on the order of calls, without kinds."""
         return not self._is_by_kind
 
     @property
     def calls(self) -> list[Call]:
-        """What was asked so far, oldest first."""
+        """Return the calls so far, oldest first."""
         with self._lock:
             return list(self._calls)
 
@@ -113,7 +113,7 @@ class Script:
 
         Args:
             request: The JSON body of a chat completions request.
-            authorized: Whether a key came with it.
+            authorized: True if a key came with it.
         """
         try:
             call, answer = self._next(request, authorized)

@@ -177,7 +177,7 @@ def fill(**values: str) -> Said:
 
 
 def correct(**values: str | None) -> Said:
-    """Say that the message changes fields; None where it does not say to what."""
+    """Say that the message changes fields; None if it does not say to what."""
     return tuple(_command("correct", field=name, value=value) for name, value in values.items())
 
 

@@ -25,9 +25,9 @@ class Call:
         tools: Names of the tools offered.
         schema: The JSON schema that the answer has to follow, None for free text.
         schema_name: Its name, "" without one.
-        stream: Whether the answer is wanted piece by piece.
+        stream: True if the answer is wanted piece by piece.
         temperature: As given, None if not.
-        authorized: Whether a key came along; the key itself is not kept.
+        authorized: True if a key came along; the key itself is not kept.
         body: The whole request, for what has no attribute here.
     """
 
@@ -78,13 +78,13 @@ class Call:
 
     @property
     def message(self) -> str:
-        """What the last message of the user says, "" if there is none."""
+        """Return the text of the last message of the user; "" if there is none."""
         users = [message for message in self.messages if message.get("role") == "user"]
         return _said(users[-1]) if users else ""
 
     @property
     def wants_usage(self) -> bool:
-        """Whether a stream has to end with the number of tokens."""
+        """Return whether a stream has to end with the number of tokens."""
         options = self.body.get("stream_options")
         return isinstance(options, Mapping) and bool(options.get("include_usage"))
 
@@ -133,7 +133,7 @@ class UseTool:
 
 
 Spoken: TypeAlias = str | Mapping[str, Any] | BaseModel | UseTool | Sequence[str | UseTool]
-"""What a model may say: text, JSON, a tool call, or several (text before them if it says both)."""
+"""Scripted answer: text, JSON, one or several tool calls (text before them if there is both)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +207,7 @@ class Piece:
     Attributes:
         data: The bytes.
         wait: Seconds before them; infinite if they never come.
-        spoken: Whether they carry a part of what the model says.
+        spoken: True if they carry a part of what the model says.
     """
 
     data: bytes

@@ -96,7 +96,7 @@ def conclude(work: Work) -> Conclusion:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a vote came to.
+    """Result of a vote.
 
     Attributes:
         winner: The agent whose proposal won; None if none did.
@@ -123,7 +123,7 @@ class Outcome:
 
     @property
     def sentence(self) -> str:
-        """What is said where no proposal won."""
+        """Return the reply if no proposal won."""
         counted = ", ".join(f"{name} {votes:g}" for name, votes in self.tally.items())
         return f"No agreement was reached ({self.why}): {counted or 'no votes'}."
 

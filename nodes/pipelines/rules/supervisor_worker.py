@@ -18,7 +18,7 @@ SUPERVISOR = "supervisor"
 PLAN, REVIEW, COMPOSE = "plan", "review", "compose"
 _PHASES = (PLAN, REVIEW, COMPOSE)
 MOST_PARTS = 50
-"""Most parts of a plan; what comes after them is left out, and flagged."""
+"""Most parts of a plan; what comes after them is omitted, and flagged."""
 _CONTROL = ("tasks", "reassign")
 
 
