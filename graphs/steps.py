@@ -323,7 +323,7 @@ class Way(Runnable[Any, "str | Send"]):
 
 
 def passes_on(writer: Any) -> bool:
-    """Say whether what an agent writes to a stream would be seen: LangGraph's idle writer is empty.
+    """Return whether a stream shows the writes of an agent: LangGraph's idle writer is empty.
 
     Without subgraphs, nothing that is written in one is shown.
     """

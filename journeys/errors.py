@@ -47,7 +47,7 @@ def did_you_mean(word: str, known: Sequence[str]) -> str:
 
 
 def one_of(value: object, known: Sequence[str]) -> str:
-    """Return what a value must be that is none of those that are known."""
+    """Return the description of valid values for an unknown one."""
     hint = did_you_mean(value, known) if isinstance(value, str) else ""
     return f"it must be {'one of ' if known[1:] else ''}{', '.join(known)}.{hint}"
 
@@ -190,7 +190,7 @@ class InvalidPhaseError(JourneyError, RuntimeError):
 
 
 class TakeoverError(JourneyError, RuntimeError):
-    """An operator asks for what only the person who has a conversation may do, or nobody may."""
+    """An operator requests an act that is not possible, or only for another operator."""
 
 
 class SessionNotStartedError(JourneyError, RuntimeError):
@@ -215,8 +215,8 @@ class SessionExpiredError(JourneyError, RuntimeError):
 class StateError(JourneyError, RuntimeError):
     """The store could not do what was asked; the session stands where it stood.
 
-    Unless it says otherwise: where the store fell silent in a commit, nobody knows. `retryable`
-    says whether the same call may succeed later.
+    Unless it says otherwise: if the store did not answer in a commit, the outcome is unknown.
+    `retryable` says whether the same call may succeed later.
     """
 
     def __init__(self, message: str, *, retryable: bool = False) -> None:

@@ -27,9 +27,9 @@ class ExitedError(RuntimeError):
 class contained:
     """Turn a `SystemExit` in this block, and in the tasks that are made in it, into an error.
 
-    An event loop ends with the first task that a `SystemExit` leaves, whoever waits for that task.
-    Libraries make tasks as well: LangGraph for each node, LangChain for each async tool. So it is
-    caught within each task.
+    An event loop ends with the first task that raises `SystemExit`, even if another task waits for
+    it. Libraries make tasks as well: LangGraph for each node, LangChain for each async tool. So it
+    is caught within each task.
 
     Raises:
         ExitedError: The block raised `SystemExit`.

@@ -90,7 +90,7 @@ class Breaker:
         judge: Callable[[BaseException], bool | None],
         tell: Callable[[bool], None] = lambda opened: None,
     ) -> Iterator[None]:
-        """Let a call through, and take note of what came of it.
+        """Allow a call, and record its outcome.
 
         Args:
             judge: Says of what it raised whether that is a failure (True), an answer all the same

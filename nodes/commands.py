@@ -170,7 +170,7 @@ class Explain:
 class OffTopic:
     """Speak of something else; unsupported: ask for what nothing here can do.
 
-    `guessed`: nobody says that it does, but nothing could be made of it.
+    `guessed`: the message may have another meaning that was not understood.
     """
 
     unsupported: bool = False

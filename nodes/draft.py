@@ -99,7 +99,7 @@ class TurnDraft:
         audit: What was decided.
         flags: What the turn is marked with for the decision.
         run: The pathway that runs; None: nothing does.
-        entered: How it is come to.
+        entered: Way by which it is entered.
         transition: What fired.
         aside: The pathway that answers in place of a text, where the journey has one for that.
         refused_depth: The depth that was asked for, and the limit that it is over.
@@ -196,7 +196,7 @@ class TurnDraft:
         return self._place[1]
 
     def sheet(self, pathway: PathwaySpec | None = None) -> Sheet:
-        """Return the form of a pathway as it stands; default: of the one that is talked about."""
+        """Return the current form of a pathway; default: of the one that is talked about."""
         pathway = pathway or self.here
         made = self._sheets.get(pathway.id)
         if made is None or made.attempts is not self.fields or made.context is not self.context:
@@ -273,7 +273,7 @@ class TurnDraft:
         return shown(wanted, value, self.setting)
 
     def synced(self, *names: str) -> None:
-        """Let the context tell of these fields what their forms tell, and of those beside them."""
+        """Let the context tell of these fields what their forms tell, and of those next to them."""
         beside = {
             other.name
             for name in names
@@ -550,7 +550,7 @@ def _opened(state: SessionState, position: Position) -> Turn:
 
 
 def _unanswered(state: SessionState) -> str | None:
-    """Return what the user said last, if nobody answered it yet."""
+    """Return the last message of the user, if it has no reply yet."""
     messages = state["messages"]
     return messages[-1]["content"] if messages and messages[-1]["role"] == "user" else None
 
@@ -631,7 +631,7 @@ class Hop:
         is_idle: True if it stopped before its agents: something is open, or was not done.
         is_aside: True if it only answered in place of a text.
         is_complete: True if the pathway is complete.
-        heard: How many replies of the turn listeners heard while they were made.
+        heard: Number of replies of the turn that were streamed.
     """
 
     services: Services

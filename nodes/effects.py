@@ -38,9 +38,9 @@ class Step:
 class Taken:
     """Record of a step, with the key under which it is taken.
 
-    `state` is free (nobody has taken it: whoever asked takes it now), done, or begun: then nobody
-    knows how it ended. `apart` are the keys under which it was taken, or may have been, with other
-    arguments, in turns that were not kept.
+    `state` is free (the caller takes it now), done, or begun (outcome unknown). `apart` are the
+    keys under which it was taken, or may have been, with other arguments, in turns that were not
+    kept.
     """
 
     key: str

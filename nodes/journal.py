@@ -22,7 +22,7 @@ _PAUSES = {("langgraph.errors", "GraphInterrupt"), ("langgraph.errors", "GraphDr
 
 
 def is_pause(error: BaseException) -> bool:
-    """Return whether an error only ends a run of LangGraph's early, and nobody failed."""
+    """Return whether an error only ends a run of LangGraph's early, without a failure."""
     return any((kind.__module__, kind.__name__) in _PAUSES for kind in type(error).__mro__)
 
 
@@ -71,7 +71,7 @@ class ToolLog:
 
 
 def tool_log(journal: Journal | None, pathway: str) -> ToolLog | None:
-    """Return what takes the ends of calls in a pathway; None if nobody keeps them."""
+    """Return what takes the ends of calls in a pathway; None if they are not stored."""
     return ToolLog(journal, pathway) if journal else None
 
 
@@ -118,7 +118,7 @@ class KeptCalls:
         return CallsOfRun([*self._runs.get(task, ())])
 
     def keep(self, task: str, calls: CallsOfRun, error: BaseException) -> None:
-        """Keep the calls of a run that ends because somebody asks; the oldest run falls out."""
+        """Keep the calls of a run that ends with a question; the oldest run falls out."""
         if calls.made and is_pause(error):
             self._runs.pop(task, None)
             self._runs[task] = calls.made

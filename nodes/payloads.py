@@ -50,7 +50,7 @@ def inputs_of(inputs: Mapping[str, Any]) -> dict[str, Any]:
 def base_of(state: Mapping[str, Any], services: Services) -> dict[str, Any]:
     """Return what all agents of a run are given: message, context, history, a pipeline's inputs.
 
-    It is a copy: what an agent does to it changes nothing, for nobody. What the user said before of
+    It is a copy: changes by an agent have no effect on others. What the user said before of
     sensitive fields is omitted of the history, which models read.
     """
     if "inputs" in state:

@@ -23,9 +23,9 @@ class Running:
 
     Attributes:
         pathway: The pathway that runs.
-        journal: Takes what is audited even if the turn fails; None if nobody keeps an audit.
+        journal: Takes what is audited even if the turn fails; None without an audit.
         askers: Takes who asked by LangGraph's `interrupt()`: its id -> pathway and path of the
-            agent. None if nobody wants to know.
+            agent. None without a listener.
         calls: What tools gave the agents that wait.
         speculation: What an agent was asked while the message was still being understood.
         sized: The context that was copied last, and its size.

@@ -26,7 +26,7 @@ from nodes.values import Setting
 
 
 def _silent(event: Mapping[str, Any]) -> None:
-    """Take an event that nobody listens for."""
+    """Ignore an event without a listener."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +40,13 @@ class Services:
         registered: Name -> the agent that the journey registered, with its card.
         matcher: All patterns of the journey as one matcher.
         models: The models that understand messages; None if no model is configured.
-        usage: Counts what the models of the running turn are asked; None if nobody wants to know.
+        usage: Counts what the models of the running turn are asked; None without a listener.
         listening: True if anybody hears the turn while it runs; a model need not stream otherwise.
         emit: Takes an event of the running turn, for streams.
         toolbox: The tools of the journey itself, which pathways call.
-        outlet: What the turn's words pass where they are heard before they are checked; without
-            it, they wait for that.
-        checks: What holds for every reply; None if nobody checks them.
+        outlet: Filter for text that is streamed before it is checked; without it, they wait for
+            that.
+        checks: What holds for every reply; None if it is not checked.
         texts: What the runtime says itself, in the language that holds and the journey's words.
         effects: Keeps what was done once; None if a run has no session.
         running: What is known of the running turn while it runs.
@@ -79,7 +79,7 @@ class Services:
 
     @property
     def holds(self) -> bool:
-        """Return whether nobody hears a word of the reply before it is checked, or worded anew."""
+        """Return whether the reply is held back until it is checked or reworded."""
         checks = self.checks
         checked_first = checks and (checks.mode == "before_send" or self.outlet is None)
         return bool(checked_first) or self.rewords

@@ -21,8 +21,8 @@ def texts_of(spec: JourneySpec, config: JourneyConfig, session: Locale = NOWHERE
     """Return what the runtime says in a journey.
 
     What counts more comes later: the catalogue in the language that holds, and the formality of the
-    journey's personality; what whoever runs it words otherwise; what the journey words itself, in
-    any language, and then in that one.
+    journey's personality; the texts of the operator; what the journey words itself, in any
+    language, and then in that one.
 
     Args:
         spec: The journey; of a concierge one of its parts.
@@ -53,7 +53,7 @@ def worded(text: str, /, **values: Any) -> str:
 
     A placeholder is a bare name in braces: nothing is formatted or looked up in a value, and what
     stands in a value is said as it is, braces included. One without a value is left as it is. An
-    empty value takes the space beside it along.
+    empty value takes the space next to it along.
     """
 
     def filled(found: re.Match[str]) -> str:

@@ -214,14 +214,14 @@ def _own_card(call: Any) -> AgentCard:
 
 
 def read_card(given: Any) -> AgentCard:
-    """Return a card of A2A as ours, whoever's class it is; what it does not have is left empty.
+    """Return an A2A card of any class as one of ours; what it does not have is left empty.
 
     Args:
         given: An `AgentCard` of ours, of A2A's SDK or of another library, or the dict of one.
             Skills are its `skills` or `primary_capabilities`; their tags or keywords are synonyms.
 
     Raises:
-        ConfigurationError: It is none.
+        ConfigurationError: It is not an A2A card.
     """
     if isinstance(given, AgentCard):
         return given

@@ -91,8 +91,8 @@ class FieldSpec:
         """Return the value as plain data of the declared type.
 
         Raises:
-            ValueError: The value is not of that type, or the type is none that data can have;
-                pydantic's message says why.
+            ValueError: The value does not have that type, or data cannot have that type; pydantic's
+                message says why.
         """
         if self.annotation is str and type(value) is str:
             return value  # as most outputs are

@@ -1,4 +1,4 @@
-"""A concierge in a file: its journeys, written in it or in files beside it, and what joins them."""
+"""A concierge in a file: its journeys, in it or in files next to it, and its own keys."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ class ConciergeForm(DefinitionForm):
     """Several journeys, of which messages choose one.
 
     Attributes:
-        journeys: Names of files beside this one, or journeys.
+        journeys: Names of files next to this one, or journeys.
         otherwise: What is done when no journey starts.
         cancel: Phrases that end the active journey.
     """

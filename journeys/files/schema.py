@@ -52,7 +52,7 @@ _GUIDELINES_ALONE = {
 
 
 def _plain(schema: Any, *, names: bool = False) -> Any:
-    """Return a schema without the titles of single keys, which tell nothing beside their names.
+    """Return a schema without the titles of single keys, which tell nothing next to their names.
 
     Args:
         schema: A schema, or a part of one.

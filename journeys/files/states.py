@@ -83,7 +83,7 @@ def _check_kind(part: Part, state: PathwaySpec, path: tuple[str, str]) -> None:
 
 
 _OF_AGENTS = ("outputs", "inputs", "pipeline", "tools")
-"""Keys of a state that say nothing where nobody works in it."""
+"""Keys of a state that have no effect without agents."""
 
 
 def _agents(part: Part, id_: str, state: PathwaySpec) -> tuple[str, ...]:

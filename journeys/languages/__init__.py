@@ -1,6 +1,6 @@
 """The catalogue of texts by language, formality, and with emojis or without.
 
-Each language is a file beside this one. What an author or an operator words anew is put over it in
+Each language is a file next to this one. What an author or an operator words anew is put over it in
 `nodes/texts.py`.
 """
 

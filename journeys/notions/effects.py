@@ -14,8 +14,8 @@ class Effect(Definition):
     """A tool that is called once, when the pathway's fields are collected and confirmed.
 
     A tool with a parameter `idempotency_key` is given the key of the step, which is the same
-    however often the turn is tried. One without it is never called again after a call of which
-    nobody knows how it ended; a person is offered then.
+    however often the turn is tried. One without it is never called again after a call with an
+    unknown outcome; a person is offered then.
 
     A tool that raises has done nothing; what a `ValueError`, a `LookupError` or LangChain's
     `ToolException` says, the user is told. One that runs out of time (`TimeoutError`) or loses its

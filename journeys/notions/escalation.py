@@ -21,7 +21,7 @@ class Escalation(Definition):
         sentiment: What a model is asked about the user's message, in words ("the user is angry").
         when: Called with a copy of the context after each turn.
         after_seconds: The conversation has lasted that long; None: never.
-        unclaimed_seconds: After that, nobody having taken it, the assistant offers to go on.
+        unclaimed_seconds: After that, if it is not claimed, the assistant offers to continue.
 
     Raises:
         ConfigurationError: A value is out of range.

@@ -81,7 +81,7 @@ class Knowledge(Definition):
         characters: Most characters of a passage; a longer one is cut.
 
     Raises:
-        ConfigurationError: It is no retriever, or a limit is none.
+        ConfigurationError: It is not a retriever, or a limit is not valid.
 
     Example:
         >>> def handbook(question: str) -> list[Passage]:

@@ -20,7 +20,7 @@ class Personality(Definition):
         greeting: What it says when the session starts, word by word; empty: nothing.
         reword: True if a model words the runtime's own texts in this tone, which costs a call in
             each turn that has one. What they say, ask and offer stays; where it does not, or the
-            model fails, they are said as they are. A turn is heard when it is whole then.
+            model fails, they are said as they are. The user then gets each reply as a whole.
 
     Raises:
         ConfigurationError: A value is unknown.

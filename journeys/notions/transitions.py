@@ -285,7 +285,7 @@ Update = Annotated[
 
 
 class Rule(Definition):
-    """A rule that something triggers: in a file, the keys of the trigger stand beside its own."""
+    """A rule that something triggers: in a file, the keys of the trigger stand next to its own."""
 
     waits = True
     absent = {"trigger": NEVER_HOLDS}

@@ -17,7 +17,7 @@ from journeys.phrases.patterns import pattern_fault
 
 
 def _pattern(value: Any, _: Any) -> str:
-    """Return a regular expression; one that is read differently elsewhere is none."""
+    """Return a regular expression; a pattern that engines read differently is not valid."""
     if not isinstance(value, str):
         raise wrong("it must be text.")
     if fault := pattern_fault(value):

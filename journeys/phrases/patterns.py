@@ -184,7 +184,7 @@ def compiled(pattern: str) -> Any:
     """Return a pattern ready to be matched; only a `MatchBudget` may run it.
 
     Raises:
-        regex.error: It is none.
+        regex.error: It is not a valid pattern.
     """
     import regex  # noqa: PLC0415 - a journey without patterns does not need it
 
@@ -197,8 +197,8 @@ class MatchBudget:
 
     The event loop waits for a match, as it is over in microseconds. One that is not has 50 ms, all
     of them together 100 ms, and each further one 1 ms: so many hostile patterns cost little more
-    than one, and what is plain is found all the same. Seconds are of the processor's time, so that
-    a busy machine refuses nobody.
+    than one, and what is plain is found all the same. Seconds are processor time, so that a busy
+    machine has no effect.
 
     Attributes:
         late: Names of the fields, one of whose patterns was stopped.

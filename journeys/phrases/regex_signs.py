@@ -14,7 +14,7 @@ from typing import Any
 _SAMPLE = "aAbkzZ059_ \t\n-.,:;/\\@!#'\"()[]{}+*$€éßж漢"
 """Characters of every kind, by which it is decided whether two parts of a pattern may meet."""
 _BAR = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\|", re.DOTALL)
-"""A bar between ways, beside all that may hold one which is none."""
+"""A bar between alternatives, or a construct that may contain a literal bar."""
 _MOST_PLACES = 80
 """Longest loop that is looked through, in characters of a pattern."""
 _OFTEN = 5

@@ -259,7 +259,7 @@ class PatternPipeline(PipelineDefinition, Pipeline):
         Raises:
             PathwayExecutionError: An agent failed, under "fail-fast".
             AgentNotRegisteredError: It holds agents that only a journey can register.
-            ConfigurationError: An agent is none, or needs a model that is not there.
+            ConfigurationError: An agent is not valid, or needs a model that is not configured.
         """
         outputs: dict[str, Any] = await door.run_pipeline(self, inputs)
         return outputs

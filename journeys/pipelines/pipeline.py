@@ -1,4 +1,4 @@
-"""Pipelines: agents that work together, and are one agent to whoever calls them."""
+"""Pipelines: agents that work together and are one agent for their callers."""
 
 from __future__ import annotations
 
@@ -123,8 +123,8 @@ class Pipeline(ABC):
             supervisor: Is asked with `phase` "plan" (gives `tasks`), "review" (gives `reassign`, or
                 the outputs) and, after a reassignment, "compose" (gives the outputs).
             workers: Do the parts.
-            selection_mode: Who does a part that names nobody: "semantic", "llm", "round-robin" or
-                "random".
+            selection_mode: Selection of the worker for a part without a name: "semantic", "llm",
+                "round-robin" or "random".
             error_handling: "graceful" or "fail-fast".
         """
         settings = {"selection_mode": selection_mode}
@@ -184,8 +184,8 @@ class Pipeline(ABC):
         Args:
             specialists: Add to the board, one at a time.
             controller: Is given the `board`; gives `done`, or `need`, or `next` (who).
-            selection_mode: Who serves a need that names nobody: "semantic", "llm", "round-robin"
-                or "random".
+            selection_mode: Selection of the specialist for a need without a name: "semantic",
+                "llm", "round-robin" or "random".
             max_iterations: Most specialists that are asked.
             error_handling: "graceful" or "fail-fast".
         """
@@ -246,7 +246,8 @@ class Pipeline(ABC):
             agents: The first begins.
             handoff_condition: Is given the outputs of the agent that has the word, and may be
                 async; True hands over to the next one in order, a name or a `Handoff` to that one,
-                anything else to nobody. Without it an agent hands over by its own output `handoff`.
+                any other value hands over to no agent. Without it an agent hands over by its own
+                output `handoff`.
             error_handling: "graceful" or "fail-fast".
         """
         settings = {"handoff_condition": handoff_condition}
@@ -279,7 +280,7 @@ class Handoff:
 
     Attributes:
         to: Name of that agent.
-        reason: Why, for whoever takes over and for the record.
+        reason: Reason, for the next agent and for the record.
         history: Messages of the talk so far that it is shown, counted from the last one; None
             shows all.
 

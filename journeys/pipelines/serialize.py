@@ -288,7 +288,7 @@ class PipelineData(Source):
         self._unreadable.add(path)
 
     def _plain(self, value: Any, path: Path, level: int = 1) -> Any:
-        """Return a copy of a value, of which each part stands once; what nobody can read is None.
+        """Return a copy of a value, of which each part stands once; an unreadable value is None.
 
         Raises:
             _TooMuchError: There are too many agents, or it is nested too deep.

@@ -76,7 +76,7 @@ class Selecting(Shape):
     """A pattern that chooses who does a part of the work.
 
     Attributes:
-        selection_mode: Who does a part that names nobody.
+        selection_mode: Selection of the worker for a part without a name.
     """
 
     selection_mode: Choice = "semantic"

@@ -38,7 +38,7 @@ def unknown(owner: str, body: type, root: type, known: Sequence[str]) -> Iterato
 
 
 def _serves(name: str, value: Any, body: Mapping[str, Any], meant: str) -> bool:
-    """Return whether a name is a helper beside the attribute that it resembles."""
+    """Return whether a name is a helper next to the attribute that it resembles."""
     return meant in body and (name != meant.strip("_") or body[meant] is value)
 
 

@@ -16,7 +16,7 @@ from journeys.pipelines.shapes import SHAPES, InPathway, in_pathway
 def read_pipeline(
     declared: tuple[Any, Any], id_: str, where: str, named: Sequence[str], faults: list[Fault]
 ) -> PatternPipeline | None:
-    """Return the pipeline of a pathway; None if nobody works there, or it has faults.
+    """Return the pipeline of a pathway; None if it has no agents, or has faults.
 
     Args:
         declared: Its `__pipeline__` and `__pipeline_config__`.

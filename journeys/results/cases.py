@@ -19,7 +19,8 @@ class EscalationEntry:
         turn: Number of the turn in which the person was called.
         reason: Why: asked, sentiment, keyword, `max_attempts:FIELD`, `failures:N`, condition,
             timeout, collected, or what else led to it.
-        status: open, claimed, released, or expired: nobody came, and the assistant went on.
+        status: open, claimed, released, or expired: it was not claimed in time, and the assistant
+            continued.
         claimed_by: Who took it.
         at: When the person was called, ISO 8601 in UTC.
         updated_at: When its status changed last.

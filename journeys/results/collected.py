@@ -44,7 +44,7 @@ class FieldAttemptEntry:
 
 @dataclass(frozen=True, slots=True)
 class FieldState:
-    """One field as it stands.
+    """Current state of one field.
 
     Attributes:
         field_name: Its name in the context.

@@ -258,7 +258,7 @@ class CheckEntry:
         outcome: "sent", "masked" (personal data was taken out), "rewritten", or "replaced" by the
             safe reply. "pending": it was sent, and a model has still to judge it.
         bypassed: True if a model should have judged it and could not.
-        review: True if somebody should look at it.
+        review: True if a person should look at it.
         at: When it was recorded, ISO 8601 in UTC.
     """
 

@@ -260,9 +260,9 @@ class JourneySpec:
     """A whole journey as data. `version` is a hash of it, unless the author gave one.
 
     `strategies` holds the one merge strategy of each accumulated name, `kept` the names that
-    context updates read, `reachable` the pathways that a session can come to. `guidelines` are
-    those of the journey and of all its pathways; `tools` are declared by name and handed over when
-    it runs. `activation` says what starts it among other journeys, and `shared` what it leaves to
+    context updates read, `reachable` the pathways that a session can reach. `guidelines` are those
+    of the journey and of all its pathways; `tools` are declared by name and handed over when it
+    runs. `activation` says what starts it among other journeys, and `shared` what it leaves to
     them. `parts` are the journeys that a concierge is made of, by id, and `otherwise` says what it
     does with a message that starts none of them. `has_repair` says whether it declares repair
     patterns, or where it may be interrupted. `is_marked` says that its class is `__abstract__`.
@@ -472,7 +472,7 @@ def reachable(
     transitions: Sequence[TransitionSpec],
     patterns: Mapping[str, str],
 ) -> frozenset[str]:
-    """Return the ids of the pathways that a session can come to."""
+    """Return the ids of the pathways that a session can reach."""
     seen: set[str] = set()
     waiting = [entry, *patterns.values()] if entry in pathways else []
     while waiting:

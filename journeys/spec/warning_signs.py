@@ -138,7 +138,7 @@ _WAYS = {
 
 
 def _mixed(spec: JourneySpec) -> Iterator[Fault]:
-    """Warn of records that are mixed with one another, since nobody says how they are kept."""
+    """Warn of records that are merged into one another because they have no merge strategy."""
     warned: set[str] = set()
     for pathway in spec.pathways.values():
         strategies = spec.part_of(pathway.id).strategies
@@ -243,9 +243,9 @@ Unset = tuple[str, str]
 
 
 def unset_names(spec: JourneySpec, known: Collection[str]) -> Iterator[Unset]:
-    """Yield what reads a name that nobody sets, in conditions of files and in arguments of tools.
+    """Yield what reads a name that is never set, in conditions of files and in arguments of tools.
 
-    A journey that others are beside is judged with them: they may leave it what it reads.
+    A journey that others are next to is judged with them: they may leave it what it reads.
 
     Args:
         spec: The journey.
@@ -265,7 +265,7 @@ def unset_names(spec: JourneySpec, known: Collection[str]) -> Iterator[Unset]:
 
 
 def unset_inputs(where: str, inputs: Iterable[str], known: Collection[str]) -> Iterator[Unset]:
-    """Yield the inputs of a state of a file that nobody sets."""
+    """Yield the inputs of a state of a file that is never set."""
     for number, name in enumerate(inputs):
         if name not in known:
             said = f"inputs[{number}] {_unset(name, known)}"

@@ -61,16 +61,16 @@ class Texts:
         explain: Why something is asked: `{description}`. explain_plain: nothing says why.
         wait: Answer to "one moment".
         noise: Answer to what says nothing. not_read: to what seems to answer the question for
-            `{field}`, and is no value of it. cannot_answer: to a question that nobody here answers.
+            `{field}`, and is no value of it. cannot_answer: to a question without an answer here.
             off_topic: to what leads off. off_topic_again: to the third such message in a row.
             unsupported: to what nothing here does; `{tasks}` are done.
         answered: Answer from knowledge: `{answer}`, and `{sources}` of it. not_known: nothing there
-            answers it. lookup_failed: nobody could look.
+            answers it. lookup_failed: the lookup failed.
         clarify, clarify_again: Which of `{options}` is meant. which_first: which of them comes
             first.
         offer_human: Asks whether to bring in a person. human_called: one is called.
             no_human: there is none to call. human_declined: the user goes on without.
-        unclaimed: Nobody took the conversation yet; asks whether to go on here.
+        unclaimed: The conversation is not claimed yet; asks whether to go on here.
         released: The assistant has the conversation again.
         returning: Goes back to `{task}`. ask_return: asks whether to. which_paused: which of
             `{options}` to go on with. left: `{task}` is given up.
@@ -88,8 +88,8 @@ class Texts:
         stays_done: The same, where nothing but to leave it is left; no `{options}`.
         change_it, ask_person, leave_it: The answers to that, as options.
         effect_failed: What was to be done did not work, by its `{reason}`. retry: asks whether to
-            try again. effect_unsure: nobody knows. effect_late: nobody knows yet, and asking again
-            does nothing twice.
+            try again. effect_unsure: the outcome is unknown. effect_late: the outcome is unknown,
+            and a repetition takes effect only once.
         resumed: Greets after a pause; `{fields}` are known. expired: `{field}` is asked again.
         summary_line: One line of what was said: `{field}`, `{value}`.
         yes, no: The words for a boolean.

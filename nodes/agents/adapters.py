@@ -58,7 +58,7 @@ def as_agent(name: str, given: Any, overdue: Overdue) -> Callee:
         overdue: Asked when a turn goes on without a thread; gives what to call at its end.
 
     Raises:
-        ConfigurationError: It is none of these, or takes other arguments.
+        ConfigurationError: It is not one of these, or takes other arguments.
     """
     if isinstance(given, Pipeline):
         return Callee(name, _pipeline(name, given, overdue))

@@ -1,4 +1,4 @@
-"""Decide what a message comes to in a journey that collects: answers first, then where it leads."""
+"""Decide the effect of a message in a journey that collects: answers first, then where it leads."""
 
 from __future__ import annotations
 
@@ -239,7 +239,7 @@ def _take_question(
 
 
 def _tell_tasks(draft: TurnDraft) -> None:
-    """Say what can be done here, where nobody else answers."""
+    """Reply with the possible tasks if no agent can answer."""
     if is_greeting(draft.turn["message"] or ""):
         draft.say("which", journeys=tasks_of(draft))
     else:
@@ -375,7 +375,7 @@ def _is_open(draft: TurnDraft) -> bool:
 
 
 def _is_answered(draft: TurnDraft) -> bool:
-    """Return whether the message completed the form at hand, which then comes to its end first."""
+    """Return whether the message completed the current form, which then ends first."""
     form = draft.here.form
     return form is not None and draft.sheet().is_closed and not _is_finished(draft)
 

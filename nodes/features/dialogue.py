@@ -45,7 +45,7 @@ from nodes.state.stack import overwritten
 from nodes.steer import limits_of, steer
 
 _AT_STAKE = ("summary", "correction", "retry", "leave")
-"""Kinds of questions to which half a yes is none."""
+"""Kinds of questions for which a yes with a restriction is not a yes."""
 _ASKED_AGAIN = (*NAMES, "address", "list")
 """Types of a value that is asked for again where it is not certain."""
 _MOST_QUOTED = 2
@@ -54,7 +54,7 @@ _MOST_QUOTED = 2
 def has_floor(draft: TurnDraft) -> bool:
     """Return whether the dialogue answers, and not the agents of the pathway alone.
 
-    It does where the session stands in a form or in a pathway with effects, where nobody else could
+    It does where the session stands in a form or in a pathway with effects, where no agent could
     answer, where something is asked, queued, or collected, and in a journey that declares repair.
     """
     spec, dialogue = draft.spec, draft.dialogue
@@ -215,7 +215,7 @@ def _account_for(draft: TurnDraft, reading: Reading) -> None:
 
 
 def _may_matter(draft: TurnDraft, part: str) -> bool:
-    """Return whether words may matter; of a wish, a number that is left beside its values."""
+    """Return whether words may matter; of a wish, a number that is left next to its values."""
     if not any(_share(normal(part), normal(wish)) for wish in draft.wished):
         return matters(draft, part)
     for attempt in draft.attempts:
@@ -230,8 +230,8 @@ def _share(one: str, other: str) -> bool:
 def use_wording(draft: TurnDraft, reading: Reading) -> None:
     """Let the model's own words stand where they ask what the runtime asks next.
 
-    They never do where anything was refused, dropped, or done, nor with a number that nobody gave
-    or a value that is not to be shown.
+    They never do where anything was refused, dropped, or done, nor with an unknown number or a
+    value that must not be shown.
     """
     answer = reading.answer
     if not (reading.has_answer and answer.reply) or draft.run is None:
@@ -276,7 +276,7 @@ def _went_wrong(draft: TurnDraft) -> bool:
 
 
 def gather_form(hop: Hop) -> None:
-    """Take over what a pathway's form and effects came to."""
+    """Take over the outcome of a pathway's form and effects."""
     pathway, progress = hop.pathway, hop.progress
     parts = [progress[name] for name in (FORM, EFFECTS) if name in progress]
     for part in parts:

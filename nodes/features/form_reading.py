@@ -436,10 +436,10 @@ def _stands_there(draft: TurnDraft, field: Field, raw: str) -> bool:
 
 
 def guessed(draft: TurnDraft, message: str) -> list[Command]:
-    """Return what a message nothing could be made of is taken for, where nobody else is asked.
+    """Return the classification of a message that was not understood, without a model.
 
-    What looks like such a value and is none is an attempt at it: it holds a digit or an at sign, or
-    is a word or two. Words that hold a value and speak of something else lead off (T19). Who greets
+    Words that look like such a value are an attempt at it: it holds a digit or an at sign, or is a
+    word or two. Words that hold a value and speak of something else lead off (T19). Who greets
     back, or says first what they are here for, does neither.
     """
     asked = draft.dialogue.asked

@@ -123,8 +123,8 @@ def _said(candidate: Candidate) -> Held:
 def rules_here(spec: JourneySpec, position: Position, most: int) -> list[GuidelineSpec]:
     """Return the guidelines that a model may be asked about as long as a session stands here.
 
-    There are none where they are more than twice as many as it is asked about in one turn: to show
-    them all would cost more than it saves.
+    Empty if there are more than twice as many as one call judges: to show them all would cost more
+    than it saves.
     """
     if not spec.guidelines:
         return []

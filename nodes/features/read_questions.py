@@ -14,7 +14,7 @@ from nodes.repair.knowledge import ANSWERS, VALUES
 from nodes.steer import asks_model, legal
 
 _BESIDE_QUESTIONS = (*ANSWERS, *VALUES, Noise, OffTopic)
-"""Commands beside which a question counts; any other is what the question itself says."""
+"""Commands next to which a question counts; any other is what the question itself says."""
 
 
 async def weigh_questions(draft: TurnDraft, reading: Reading) -> None:

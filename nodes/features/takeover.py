@@ -42,7 +42,7 @@ _JUDGED = ("turn", "failure")
 
 
 def hand_over(services: Services, state: Mapping[str, Any], turn: Turn) -> tuple[Position, Turn]:
-    """Call a person if a policy is met; write down what they are told, whoever called them.
+    """Call a person if a policy is met; record their payload, for every kind of call.
 
     Args:
         services: What the turn works with.
@@ -140,7 +140,7 @@ def _exhausted(spec: JourneySpec, retries: Mapping[str, int]) -> list[str]:
 
 
 def _is_collected(spec: JourneySpec, state: Mapping[str, Any], dialogue: DialogueState) -> bool:
-    """Return whether every form that can be come to is filled in, read back and agreed to."""
+    """Return whether every form that can be reached is filled in, read back and agreed to."""
     position: Position = state["position"]
     active = spec.active_in(position["pathway"])
     given = (state.get("fields", {}), state.get("context", {}), dialogue)
@@ -191,7 +191,7 @@ async def with_person(draft: TurnDraft) -> Update | None:
 
 
 async def _unclaimed(draft: TurnDraft, takeover: Takeover) -> Update:
-    """Offer to go on meanwhile once nobody has come for long, and take the answer to that."""
+    """Offer to continue if the conversation is not claimed for long, and take the answer."""
     dialogue = draft.dialogue
     asked = dialogue.asked
     if asked and asked["kind"] == "unclaimed":

@@ -17,8 +17,8 @@ _FIGURES = re.compile(r"\d+")
 def claimed(draft: TurnDraft, reply: str) -> str:
     """Return in a word why a model's reply must not be said: "figures", "hidden"; empty if it may.
 
-    A number that was neither said nor told stands for a value that nobody gave; in other words,
-    what a value is cannot be found by code. Nothing that is sensitive is said.
+    A number that was not in the conversation is an invented value; in other words, what a value is
+    cannot be found by code. Nothing that is sensitive is said.
 
     Args:
         draft: The turn, with what was taken of the message.

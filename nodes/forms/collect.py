@@ -20,7 +20,7 @@ FieldCommand = Fill | Correct | Clear | Skip
 TAKEN_BACK = "taken back by the user"
 """Reason of an attempt that empties a field, after which its value may still be kept."""
 SURE = 0.8
-"""Least confidence of a value for a field that nobody asked about."""
+"""Least confidence of a value for a field that was not asked about."""
 
 
 async def fill(draft: TurnDraft, commands: Sequence[Command], fillable: Sequence[Field]) -> bool:
@@ -253,7 +253,7 @@ def _said(command: Fill | Correct) -> dict[str, Any]:
 async def _value(draft: TurnDraft, field: Field, command: Fill | Correct) -> object:
     """Return the value of a command; None if it is not taken, which is said and counted.
 
-    Words that nobody has read yet, such as those of a model, are read here.
+    Unread words, such as those of a model, are read here.
     """
     raw, value = command.value, command.read
     try:
@@ -322,7 +322,7 @@ async def collect(state: PathwayState, services: Services) -> Update:
     """Ask for the next field of the pathway that runs, unless nothing is left to ask.
 
     A value that the context has already, from the start or from a tool, is not asked for: it is
-    checked, and written down as an attempt. `settle` keeps what this comes to.
+    checked, and written down as an attempt. `settle` stores the outcome.
     """
     turn = state["turn"]
     assert turn["run"] is not None
@@ -436,7 +436,7 @@ def _known_value(draft: TurnDraft, field: Field) -> object:
 
 
 def _reopen(draft: TurnDraft, field: Field) -> None:
-    """Have a field of another pathway asked for; one of the form at hand is open by itself."""
+    """Have a field of another pathway asked for; one of the current form is open by itself."""
     form = draft.here.form
     names = draft.dialogue.reopened
     if (form is None or field.name not in form) and field.name not in names:
@@ -444,7 +444,7 @@ def _reopen(draft: TurnDraft, field: Field) -> None:
 
 
 def collected_so_far(draft: TurnDraft) -> list[Field]:
-    """Return the fields of the tasks that are open: the one at hand, and those that wait."""
+    """Return the fields of the tasks that are open: the current one, and those that wait."""
     places = [draft.here.id, draft.position["pathway"]]
     places += [frame["pathway"] for frame in reversed(draft.position["stack"])]
     finished = draft.dialogue.finished

@@ -241,8 +241,8 @@ def _hints(guideline: GuidelineSpec) -> Iterator[tuple[str, str, int]]:
 def _scores(hits: Iterable[tuple[int, Mapping[int, int]]]) -> dict[int, int]:
     """Add up what was hit, the shortest postings first.
 
-    Once there are enough guidelines, those that only a more frequent word brings up are let go, the
-    last in the order first.
+    Once there are enough guidelines, those that only a frequent word selects are dropped, the last
+    in the order first.
     """
     scores: dict[int, int] = {}
     for worth, ranks in hits:

@@ -2,8 +2,8 @@
 
 The narrower scope comes first, then the higher priority, then what was declared first. A guideline
 that holds drops those that it excludes, wherever they stand in the order; two that exclude each
-other are a conflict, and the one that comes first stays. What is dropped excludes nobody, and takes
-along those that depend on it (flow control, priority resolution).
+other are a conflict, and the one that comes first stays. A dropped guideline excludes no others,
+and those that depend on it are dropped too (flow control, priority resolution).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Held:
 
     Attributes:
         guideline: The guideline.
-        tier: Who decided: model, code, keyword, always; or bypassed, where nobody could be asked.
+        tier: Who decided: model, code, keyword, always; or bypassed, where it cannot be judged.
         confidence: From 0 to 1; what is not a model is sure.
         reason: Why, in a few words.
     """

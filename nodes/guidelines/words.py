@@ -43,10 +43,10 @@ class Word:
     """A word of a text, or a sign of a script without spaces.
 
     Attributes:
-        plain: As it stands in the text, case folded and without accents.
+        plain: The word of the text, case folded and without accents.
         form: What it has in common with its other forms.
         common: True if it is one of the commonest words, which say little.
-        sign: True if it is a sign that makes words only with those beside it.
+        sign: True if it is a sign that makes words only with those next to it.
     """
 
     plain: str
@@ -176,7 +176,7 @@ def _word(piece: str) -> Word:
 
 
 def spellings(word: str) -> tuple[str, ...]:
-    """Return a plain word and its irregular forms, as somebody may have misspelled them."""
+    """Return a plain word and its irregular forms, as a person may have misspelled them."""
     return (word, *_data().forms.get(word, ()))
 
 

@@ -53,7 +53,7 @@ def offer_person(draft: TurnDraft, reason: str) -> None:
 
 
 def asked_for(draft: TurnDraft, reason: str) -> None:
-    """Answer somebody who asks for a person."""
+    """Answer a request for a person."""
     policy = policy_of(draft)
     if policy is None or (reason == "asked" and not policy.on_request):
         draft.repair("human", "no_human")
@@ -103,7 +103,7 @@ async def ask_about_person(draft: TurnDraft, reading: Reading) -> None:
 
 
 async def decide_wish(draft: TurnDraft, reading: Reading) -> bool:
-    """Answer somebody who asks for a person; return whether they do.
+    """Answer a request for a person; return whether there is one.
 
     A trigger of the author's own on the same message comes before what was read in it.
     """

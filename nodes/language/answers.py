@@ -215,7 +215,7 @@ def noise(reading: Reading, expected: Expected) -> Parse | None:
 
 
 def _is_mashed(word: str) -> bool:
-    """Return whether keys were hit one beside the other; capitals may be a code."""
+    """Return whether keys were hit one next to the other; capitals may be a code."""
     if len(word) < _LEAST_MASH or not word.islower() or word in _REAL:
         return False
     if _DRAWN_OUT.fullmatch(word):
@@ -290,7 +290,7 @@ def _alone(kind: str) -> list[tuple[str, Command]]:
 
 
 def _after_yes(reading: Reading, end: int, expected: Expected, parse: Parser) -> Parse | None:
-    """Read on behind a yes; one that is taken half back, or to something else, is none."""
+    """Read on behind a yes; a yes with a restriction, or to another question, does not count."""
     head, tail = reading.before(end), reading.after(end)
     if not tail.tokens:
         return None if reading.ends_asking else Parse([Confirm()], certain=True, whole=True)

@@ -60,7 +60,7 @@ class Sayings:
         leads: Type of a field -> words that stand right before a value of it.
         concepts: Words of one thing that is counted or measured.
         spellings: Word -> how it is written in haste, too.
-        source: The file, for whoever is told of a fault in it.
+        source: The file, for faults in it.
     """
 
     beside: tuple[str, ...]
@@ -176,7 +176,7 @@ class Lexicon:
 
     @lru_cache(maxsize=64)  # noqa: B019  a lexicon lives as long as the process
     def _aside(self, said: str) -> frozenset[str]:
-        """Return the names of what is said in another language, in words that are none of this."""
+        """Return the names of short phrases of another language, without words of this one."""
         if " " not in said and said in self.vocabulary:
             return frozenset()
         return frozenset([name for name, own in self._asides.items() if own.fullmatch(said)])
@@ -287,7 +287,7 @@ def load(language: str) -> None:
 
 
 async def ready_to_read(language: str) -> None:
-    """Load a language that was not loaded yet, beside the loop: others would wait for it."""
+    """Load a language in a thread, so that the event loop does not wait."""
     if language not in _LOADED:
         await asyncio.to_thread(load, language)
 

@@ -281,7 +281,7 @@ def _with_or_without(
 
 
 def _after_nights(found: Sequence[Claim], reading: Reading, expected: Expected) -> list[Claim]:
-    """Return the day until which somebody stays for so many nights from the day before it on."""
+    """Return the day until which a person stays for so many nights from the day before it on."""
     nights, lexicon = reading.lexicon.words("nights"), reading.lexicon
     days = [claim for claim in found if claim.field.type == "date"]
     fields = [*expected.fields, *expected.correctable]
@@ -457,14 +457,14 @@ def _is_article(inside: Reading) -> bool:
 
 
 def _is_place(inside: Reading, near: Sequence[str], reading: Reading, field: Field) -> bool:
-    """Return whether a number counts a place, "the 28th", that is none of the field."""
+    """Return whether a number is an ordinal, "the 28th", that does not belong to the field."""
     days = (form.fullmatch(inside.said) for form in reading.lexicon.forms("form_day"))
     placed = any(days) and not inside.said.isdigit()
     return placed and len(near) > 1 and not speaks_of(near, field, reading.lexicon)
 
 
 def _is_not_meant(clause: Reading, field: Field, span: Span, asked: bool) -> bool:
-    """Return whether a clause is about somebody else, of another time, or a question."""
+    """Return whether a clause is about another person, of another time, or a question."""
     if is_of_another(clause, field) and not (asked and _is_subject(clause, span)):
         return True
     return clause.lexicon.begins("asking", clause.said) > 0

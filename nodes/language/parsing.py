@@ -471,7 +471,7 @@ class _Pass:
     def _is_meant(self, claim: Claim, words: Reading, left: Sequence[Token]) -> bool:
         """Return whether a value is taken though words of its clause are unread.
 
-        A number beside it may be a part of it. A value that nobody asked for, and that no word
+        A number next to it may be a part of it. A value that was not asked for, and that no word
         names, needs a clause which says little else.
         """
         if not left:
@@ -574,7 +574,7 @@ class _Pass:
     def _is_given_twice(self, command: Command) -> bool:
         """Return whether unread words have another value of a field: "300, or rather 320".
 
-        One of another time or person is none.
+        A value of another time or person does not count.
         """
         if not isinstance(command, (Fill, Correct)):
             return False
@@ -669,7 +669,7 @@ class _Pass:
     # Texts and lists.
 
     def _free(self, field: Field) -> Parse:
-        """Read the words that were asked for, beside what else the message says plainly."""
+        """Read the words that were asked for, next to what else the message says plainly."""
         settled, reading = self._settled(), self.reading
         found = any(isinstance(c, Fill) and c.field == field.name for c in settled.commands)
         if found or settled.certain or any(isinstance(c, Human) for c in settled.commands):
@@ -681,7 +681,7 @@ class _Pass:
         return self._as_text(field, settled, message)
 
     def _as_text(self, field: Field, settled: Parse, message: str) -> Parse:
-        """Take words as the text or list that was asked for, and what they change beside it."""
+        """Take words as the text or list that was asked for, and what they change next to it."""
         reading = self.reading
         changes = [c for c in settled.commands if isinstance(c, (Correct, Clear))]
         own = [c for c in self.clauses if not self._is_explained(c) and not c.words.asks]

@@ -292,8 +292,8 @@ class Parse:
 
     Attributes:
         commands: All that it asks for.
-        certain: True if every word of it is explained by these commands, so that nobody needs to be
-            asked what else it may mean.
+        certain: True if every word of it is explained by these commands, so that no model needs to
+            be asked for another meaning.
         whole: True if it is certain, and answers or changes what the dialogue is about: then no
             intent is looked for in it.
         unread: The words that nothing explains, as they were written, clause by clause.
@@ -315,7 +315,7 @@ class Read(NamedTuple):
 
 
 def value_in(field: Field, raw: str, setting: Setting) -> Any:
-    """Return the value of a field that words are; None if they are none."""
+    """Return the value of a field that words are; None if they are not a value."""
     if not raw.strip():
         return None
     try:

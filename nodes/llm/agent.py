@@ -78,7 +78,7 @@ class CameOut(Protocol):
 
 @dataclass(slots=True)
 class Speculation:
-    """A request under way. Nobody hears a word of it before the agent itself asks the same.
+    """A request under way. None of its text is sent before the agent itself sends the same request.
 
     Attributes:
         place: Pathway, and path of the agent in it.
@@ -120,7 +120,7 @@ class Speculation:
 
     @property
     def is_open(self) -> bool:
-        """Return whether nobody has taken it yet."""
+        """Return whether it is not taken yet."""
         return not self._is_over
 
     def is_for(self, rules: Sequence[Mapping[str, Any]]) -> bool:
@@ -130,7 +130,7 @@ class Speculation:
         return sure <= {rule.get("id") for rule in rules} <= shown
 
     async def answer(self, listen: Callable[[], Hear] | None, usage: Usage) -> Answer:
-        """Return the answer to the agent that asks the same; its words are heard from now on.
+        """Return the answer to the agent that asks the same; its text is streamed from now on.
 
         Args:
             listen: Called for what takes the words.
@@ -170,7 +170,7 @@ class Speculation:
                 usage.discard(self.usage)
 
     async def ended(self, usage: Usage | None) -> None:
-        """Wait for the end of the request, which is stopped if nobody took its answer."""
+        """Wait for the end of the request, which is stopped if its answer was not taken."""
         self.discard(usage, wrong=False)
         if self._task is not None and not self._task.done():
             await asyncio.wait([self._task])
@@ -192,7 +192,7 @@ class Speculation:
 
 
 def _retrieved(task: asyncio.Task[Any]) -> None:
-    """Look at the error of a request that nobody waits for, or asyncio would report it."""
+    """Retrieve the error of an unused request, or asyncio would report it."""
     if not task.cancelled():
         task.exception()
 
@@ -208,10 +208,10 @@ class OutputSink(Protocol):
     """Takes what an agent says while it works.
 
     Attributes:
-        live: True if anything said can be heard at once, so that it is worth saying piece by piece.
+        live: True if there is a listener, so that streaming is useful.
         usage: Counts what models are asked.
         rules: The guidelines that hold for a model, those that count first at the front.
-        log: Takes how calls of tools ended; None if nobody keeps that.
+        log: Takes how calls of tools ended; None if it is not recorded.
         calls: What tools gave before the agent asked, and give now.
         ahead: What the agent was asked before it was known that it answers; None: nothing.
     """
@@ -490,7 +490,7 @@ class _Exchange:
     async def _repaired(
         self, messages: Sequence[Message], answer: Answer, fault: Misfit
     ) -> dict[str, Any]:
-        """Ask once more, with what was wrong; an answer of which the user heard a part stands."""
+        """Ask once more, with what was wrong; an answer that was partly streamed stays."""
         if self._spoken.said and not self._spoken.whole:
             raise ModelError("malformed", f"the model's answer broke off: {fault}") from fault
         shown = self._caller.chat.corrected(answer, repair(str(fault)))
@@ -520,7 +520,7 @@ class _Exchange:
             self._parting = ""
 
     def _heard(self, values: dict[str, Any]) -> dict[str, Any]:
-        """Keep to what the user has heard, and say what is missing of it."""
+        """Keep the streamed text, and send the rest of it."""
         said, reply = self._spoken.said, values.get(REPLY, "")
         if not said and not self._before:
             return values

@@ -97,7 +97,7 @@ def check_finished(message: Any, *, says_so: bool) -> None:
 
 
 _SILENT = frozenset({"timeout", "unavailable", "unreadable"})
-"""Failures of a model that does not answer. One that answers wrongly costs nobody any time."""
+"""Failures of a model that does not answer. A wrong answer costs no waiting time."""
 _PLACES = ("openai_api_base", "azure_endpoint", "base_url", "anthropic_api_url", "endpoint")
 """Attributes of providers' classes with the address of the server; None is the provider's own."""
 # By identity: LangChain's models compare by value. Not the identity itself, which is used again.
@@ -145,7 +145,7 @@ def _own_of(model: Any) -> object:
 
 @contextmanager
 def rested(chat: Chat) -> Iterator[None]:
-    """Ask a model unless it rests, and take note of whether it answers.
+    """Call a model unless its breaker is open, and record whether it answers.
 
     Raises:
         ModelError: It rests; with kind "unavailable".
@@ -174,7 +174,7 @@ MOST_TEXT = 64 * 1024
 Hear = Callable[[str], bool]
 """Takes a piece of an answer while it is written; an empty one follows where it broke off.
 
-Says whether the user has heard any of it so far.
+Returns whether any of it was streamed to the user.
 """
 
 
@@ -206,8 +206,8 @@ async def ask(
     """Return a whole, finished answer.
 
     What may pass (429, 5xx, a broken connection, an unreadable body) is tried up to twice more,
-    after the pause that `Retry-After` asks for, as long as the deadline allows it, and unless
-    something of the answer was heard already. A model that was handed in with retries of its own
+    after the pause that `Retry-After` asks for, as long as the deadline allows it, and unless a
+    part of the answer was already streamed. A model that was handed in with retries of its own
     keeps them, and is asked once: a failure has one owner. One that did not answer of late is not
     asked at all for a while.
 
@@ -289,7 +289,7 @@ async def _once(
 
 
 async def _streamed(chunks: Any, piece_in: Callable[[Any], str], hear: Hear, until: float) -> Any:
-    """Return the whole message of a stream, each piece of which is heard as it comes."""
+    """Return the whole message of a stream, passing on each piece at once."""
     parts: list[Any] = []
     length = 0
     now = asyncio.get_running_loop().time

@@ -31,7 +31,7 @@ IN_ORDER = "/answers-in-order/"
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A tool that the model wants called; `arguments` is None if they are no JSON object."""
+    """A tool that the model wants called; `arguments` is None if they are not a JSON object."""
 
     id: str
     name: str
@@ -218,7 +218,7 @@ class _Limited:
 
 
 def client_of(*, keeps_alive: bool) -> Any:
-    """Return a new client; whoever makes it closes it.
+    """Return a new client; its creator closes it.
 
     Args:
         keeps_alive: True if connections are used again, which only one event loop can do.

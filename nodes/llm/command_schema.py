@@ -126,7 +126,8 @@ def nullable(names: Names, description: str) -> dict[str, Any]:
 def command_in(item: Any) -> Command:
     """Return one command of a model's answer.
 
-    It may name a field or an option that is not there: whoever takes commands drops and audits it.
+    It may name a field or an option that is not there: the consumer of commands drops and audits
+    it.
 
     Raises:
         Misfit: It is no command.

@@ -375,11 +375,11 @@ def _named_by(spec: JourneySpec) -> Iterator[tuple[str, str]]:
 
 
 def _check_names(settings: Mapping[str, str], own: Mapping[str, str], *, handed: bool) -> None:
-    """Refuse names that are none, then those that nothing here can be asked by.
+    """Refuse names that are not valid, then names of models that are not available here.
 
     Args:
         settings: Names that each step may be asked by.
-        own: Names that the journey has beside them.
+        own: Names that the journey has next to them.
         handed: True if a model was handed in, which goes by any name of OpenAI's API.
     """
     named = {**settings, **own}
@@ -445,7 +445,7 @@ def chat_of(model: Any, name: str | None = None) -> Chat:
     """Return a chat model that was handed in, by its own or another name.
 
     Raises:
-        ConfigurationError: It is none of LangChain's chat models.
+        ConfigurationError: It is not one of LangChain's chat models.
     """
     _check_handed(model)
     own_retries = getattr(model, "max_retries", 0) != 0

@@ -46,7 +46,7 @@ def schema_of(outputs: Sequence[FieldSpec]) -> tuple[dict[str, Any], bool]:
     """Return the JSON schema of some outputs, and whether a model can be held to it strictly.
 
     Every output must be there and all but the reply may be null, for an agent may leave any out.
-    The reply comes first, so that it can be heard first. A dict of any content cannot be held
+    The reply comes first, so that it can be streamed first. A dict of any content cannot be held
     strictly: OpenAI's strict mode wants every key declared.
     """
     ordered = sorted(outputs, key=lambda field: field.name != REPLY)
@@ -95,8 +95,8 @@ def _within(schema: dict[str, Any]) -> list[Any]:
 def values_of(outputs: Sequence[FieldSpec], text: str) -> dict[str, Any]:
     """Return the outputs in a model's answer, each of which fits its declared type.
 
-    They are as the model wrote them: whoever runs the agent brings them into their types, and what
-    an author's type makes of a value need not be a value of that type again.
+    They are as the model wrote them: the caller of the agent converts them, and the result of an
+    author's type need not be a valid input of that type.
 
     Raises:
         Misfit: It is no JSON object, or an output is missing or of another type.

@@ -285,7 +285,7 @@ class Occasion:
     Attributes:
         context: The journey's context.
         consent: What the user was asked about; None if there is no user.
-        log: Takes how calls ended; None if nobody keeps that.
+        log: Takes how calls ended; None if it is not recorded.
         calls: What the tools gave before the agent asked; None if none of them runs again.
     """
 
@@ -490,7 +490,7 @@ def toolbox_of(
         reserved: Names of those that only a guideline gives.
 
     Raises:
-        ConfigurationError: One of them is none of these, has no description, or a name that is
+        ConfigurationError: One of them is not one of these, has no description, or a name that is
             taken.
     """
     tools: dict[str, Usable] = {}

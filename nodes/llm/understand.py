@@ -66,7 +66,7 @@ _JUDGED_LATER = (Verdict, Go, Noise)
 class Dropped:
     """A command that does not count, and why.
 
-    `confidence` is None if it was none; `is_open` says whether it could have counted.
+    `confidence` is None if it was not valid; `is_open` says whether it could have counted.
     """
 
     command: str

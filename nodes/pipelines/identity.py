@@ -12,7 +12,7 @@ MOST_OTHERS = 20
 
 
 class Part(NamedTuple):
-    """A part in a pattern: what it is called, and what whoever has it does there."""
+    """A part in a pattern: its name, and the work of its agent."""
 
     name: str
     does: str
@@ -95,7 +95,7 @@ def _place(
         pipeline: The pipeline.
         name: The member.
         registered: Agents that the journey registered.
-        of: Said where the member is a pipeline in which somebody works, who is told of it.
+        of: Text for an agent within a pipeline that is itself the member.
     """
     if pipeline is None or len(pipeline.members) == 1:
         return []

@@ -14,7 +14,7 @@ from nodes.state.session import PARTING, Output
 
 RESPONSE = "response"
 MOST_NAME = 64
-"""Characters that a flag tells of a name that nobody has."""
+"""Characters of an unknown name in a flag."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Work:
         return [agent.name for agent in self.pipeline.agents]
 
     def holder(self, role: str) -> str:
-        """Return the name of the agent that has a role; empty if nobody has."""
+        """Return the name of the agent that has a role; empty if none has."""
         agent = self.pipeline.roles.get(role)
         return agent.name if agent else ""
 
@@ -113,7 +113,7 @@ class Rules(Protocol):
         """
 
     def conclude(self, work: Work) -> Conclusion:
-        """Return what a run comes to that is over."""
+        """Return the result of a finished run."""
 
 
 def in_order(results: Sequence[Output]) -> list[Output]:
@@ -204,8 +204,7 @@ class Seat:
         pipeline: The pipeline there that it is a member of.
         name: Its name among the members.
         prefix: Path of that pipeline within the pathway's, with "/" at its end; empty at the top.
-        has_word: True if what it says is surely what the user hears, so that it can be heard while
-            it is said.
+        has_word: True if its text is certainly the reply, so that it can be streamed.
         timeout: Longest try, in seconds; None for no limit.
         path: The path of names that leads to it from the top.
         place: Its place among the members, from 0; a step of the pattern's own comes after them.
@@ -272,7 +271,7 @@ def outcome_of(work: Work, ended: Conclusion) -> dict[str, Any]:
 
     Args:
         work: The work.
-        ended: What it came to, with all outputs as one.
+        ended: Its result, with merged outputs.
     """
     worked = list(leaves(as_they_began(work.results)))
     failed = [_failure(result) for result in worked if result.get("error")]

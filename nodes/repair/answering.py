@@ -260,7 +260,7 @@ def _has_values(commands: Sequence[Command]) -> bool:
 
 
 def _chosen(asked: Asked, commands: Sequence[Command]) -> str | None:
-    """Return what was chosen of what was offered; a choice of anything else is none."""
+    """Return what was chosen of what was offered; another choice is ignored."""
     offered = {option["id"] for option in asked["options"]}
     chosen = [c.option for c in commands if isinstance(c, Choose) and c.option in offered]
     return chosen[-1] if chosen else None

@@ -22,7 +22,7 @@ def completed(draft: TurnDraft, pathway: PathwaySpec, depth: int) -> None:
     """Follow what a complete pathway leads to, beyond its own `next`.
 
     Args:
-        draft: The turn, as it stands after the pathway.
+        draft: The turn after the pathway.
         pathway: The pathway.
         depth: Most paused pathways.
     """
@@ -41,10 +41,10 @@ def completed(draft: TurnDraft, pathway: PathwaySpec, depth: int) -> None:
 
 
 def left_unsure(draft: TurnDraft, depth: int) -> None:
-    """Go on where nobody knows whether an effect was taken, so that its task does not end.
+    """Continue after an effect with an unknown outcome, whose task does not end.
 
     Args:
-        draft: The turn, as it stands after the pathway.
+        draft: The turn after the pathway.
         depth: Most paused pathways.
     """
     if len(draft.turn["ran"]) < MAX_HOPS and begin_next(draft, depth):
@@ -118,7 +118,7 @@ def _come_back(draft: TurnDraft, detour: PathwaySpec) -> None:
 
 
 def _is_over(draft: TurnDraft, detour: PathwaySpec) -> bool:
-    """Return whether a task ended, and nothing is gone back to: it is done, or nobody is there."""
+    """Return whether a task ended, and nothing is gone back to: it is done, or it has no agents."""
     if draft.spec.reception or waiting_tasks(draft):
         return False
     over = draft.dialogue.finished

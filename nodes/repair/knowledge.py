@@ -1,4 +1,4 @@
-"""Answer a question that is beside what was asked: from passages, with their sources."""
+"""Answer a question that is next to what was asked: from passages, with their sources."""
 
 from __future__ import annotations
 

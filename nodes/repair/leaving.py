@@ -70,7 +70,7 @@ def begin_anew(draft: TurnDraft, pathway: PathwaySpec, cleared: Collection[str] 
 
 
 def cancel(draft: TurnDraft, *, everything: bool, keep: Collection[str] = ()) -> None:
-    """Give up the task at hand, or all; a detour alone leaves what it interrupted."""
+    """Give up the current task, or all; a detour alone leaves what it interrupted."""
     position = draft.position
     if everything:
         draft.dialogue.queued = []
@@ -92,7 +92,7 @@ def cancel(draft: TurnDraft, *, everything: bool, keep: Collection[str] = ()) ->
 
 
 def asked_to_leave(draft: TurnDraft, *, everything: bool) -> None:
-    """Ask whether the task at hand is given up, where a message says so and something else."""
+    """Ask whether the current task is given up, where a message says so and something else."""
     draft.say("ask_leave", task=draft.here.title)
     about = EVERYTHING if everything else draft.here.id
     draft.ask(Asked(kind="leave", about=about, options=[]))
@@ -139,7 +139,7 @@ def decline_return(draft: TurnDraft, reason: str) -> None:
 
 
 def is_deaf(draft: TurnDraft, pathway: PathwaySpec | None = None) -> bool:
-    """Return whether there is nobody who could answer: here, or in a pathway."""
+    """Return whether no agent could answer: here, or in a pathway."""
     place = pathway or draft.here
     if place.id == draft.spec.reception:
         return False
@@ -149,7 +149,7 @@ def is_deaf(draft: TurnDraft, pathway: PathwaySpec | None = None) -> bool:
 def waiting_tasks(draft: TurnDraft) -> list[str]:
     """Return the ids of the paused tasks that are not done, the last one first.
 
-    The entry waits for nobody if it collects nothing.
+    The entry has no reply of its own if it collects nothing.
     """
     paused = dict.fromkeys(frame["pathway"] for frame in reversed(draft.position["stack"]))
     over, entry = draft.dialogue.finished, draft.spec.entry
@@ -225,7 +225,7 @@ def _give_up_paused(
 def task_named(draft: TurnDraft, words: str) -> str:
     """Return the id of the open task that words name, or are the id of; empty: none.
 
-    Open are the task at hand, the paused ones, and those that begin later, in this order.
+    Open are the current task, the paused ones, and those that begin later, in this order.
     """
     lexicon = lexicon_of(draft.setting.language)
     called = {id_: names_of(draft.spec, id_) for id_ in open_tasks(draft)}
@@ -236,7 +236,7 @@ def task_named(draft: TurnDraft, words: str) -> str:
 
 
 def open_tasks(draft: TurnDraft) -> list[str]:
-    """Return the ids of the tasks that may be given up: at hand, paused, or yet to begin."""
+    """Return the ids of the tasks that may be given up: current, paused, or queued."""
     position, asked = draft.position, draft.dialogue.asked
     found = dict.fromkeys([draft.here.id, position["pathway"]])
     found |= {frame["pathway"]: None for frame in reversed(position["stack"])}
@@ -259,14 +259,14 @@ def names_of(spec: JourneySpec, pathway: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=100)
 def names_of_all(spec: JourneySpec) -> tuple[str, ...]:
-    """Return what all tasks of a journey are called; an entry that only leads on is none."""
+    """Return what all tasks of a journey are called; an entry that only leads on does not count."""
     leading = {t.target for t in spec.transitions}
     tasks = [id_ for id_, one in spec.pathways.items() if id_ in leading or one.form]
     return tuple(name for id_ in tasks for name in names_of(spec, id_))
 
 
 def gives_up_here(draft: TurnDraft, commands: Sequence[Command]) -> bool:
-    """Return whether a message gives the task at hand up, and not one that waits."""
+    """Return whether a message gives the current task up, and not one that waits."""
     given_up = next((c for c in commands if isinstance(c, Cancel)), None)
     if given_up is None:
         return False
@@ -287,7 +287,7 @@ def as_denial(draft: TurnDraft, command: Command) -> Command:
 
 
 def drop_named(draft: TurnDraft, given_up: Cancel, target: PathwaySpec | None) -> bool:
-    """Give up a task that waits, and is not the one at hand; return whether it was such a one.
+    """Give up a task that waits, and is not the current one; return whether it was such a one.
 
     Args:
         draft: The turn.
@@ -375,7 +375,7 @@ def switch(draft: TurnDraft, steering: Steering, *, everything: bool) -> None:
 
 
 def is_blocked(draft: TurnDraft, steering: Steering) -> bool:
-    """Return whether the pathway at hand is not to be interrupted now (T29)."""
+    """Return whether the current pathway is not to be interrupted now (T29)."""
     assert steering.transition is not None
     kinds = {t.id: t.kind for t in draft.spec.transitions}
     if steering.transition["tier"] in _UNBLOCKED or kinds.get(steering.transition["id"]) != MOVE:
@@ -397,7 +397,7 @@ def interruptible(pathway: PathwaySpec, field: str) -> bool:
 def postpone(
     draft: TurnDraft, steering: Steering | None, *, blocked: bool = False, queue: str = ""
 ) -> None:
-    """Take a move as soon as the pathway at hand is complete."""
+    """Take a move as soon as the current pathway is complete."""
     id_ = queue or (steering.transition["id"] if steering and steering.transition else "")
     waiting = draft.dialogue.queued
     if id_ not in waiting and len(waiting) < MOST_QUEUED:
@@ -420,7 +420,7 @@ def put_off(draft: TurnDraft, steering: Steering) -> None:
 
 
 def begun_already(draft: TurnDraft) -> bool:
-    """Ask whether to go on with the task at hand or to begin it anew (T18)."""
+    """Ask whether to go on with the current task or to begin it anew (T18)."""
     options = [Option(id=id_, label=draft.text(id_)) for id_ in ("go_on", "begin_anew")]
     draft.note("unclear", reason="the task is already running")
     draft.repair("clarify", "restart", task=draft.here.title, options=draft.listed(options))
@@ -539,7 +539,7 @@ def _answer(draft: TurnDraft, field: Field) -> FieldAttempt | None:
 
 
 def status(draft: TurnDraft) -> None:
-    """Say what is known of the task at hand, and which tasks wait."""
+    """Say what is known of the current task, and which tasks wait."""
     lines = lines_of(draft, draft.sheet())
     if lines:
         draft.repair("status", "status", fields=lines)

@@ -47,7 +47,7 @@ class Wish:
 def all_meant(draft: TurnDraft, wishes: Sequence[Wish]) -> list[Wish]:
     """Return wishes that are said apart, if all of them are meant; none if only one is.
 
-    Who names the task at hand beside another speaks of the other, unless that changes something.
+    Who names the current task next to another speaks of the other, unless that changes something.
     """
     if any(wish.either for wish in wishes):
         return []
@@ -349,7 +349,7 @@ def ask_which(
 
 
 def queue(draft: TurnDraft, transition: TransitionSpec, values: Sequence[Fill]) -> None:
-    """Have a wish wait until the pathway at hand is complete, with the values said with it."""
+    """Have a wish wait until the current pathway is complete, with the values said with it."""
     postpone(draft, None, queue=transition.id)
     if transition.id in draft.dialogue.queued:
         hold(draft, draft.spec.pathways[transition.target], values)

@@ -102,7 +102,7 @@ class Examination:
         return Finding(text, found.masked, faults, await self._clean(judgement))
 
     async def rewritten(self, finding: Finding) -> Finding | None:
-        """Return what is wrong with the reply when it was written anew; None if nobody could."""
+        """Return the faults of the rewritten reply; None if it was not judged."""
         if self.examiner is None:
             return None
         fixes = finding.judgement.fixes if finding.judgement else ()

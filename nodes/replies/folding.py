@@ -1,4 +1,4 @@
-"""Text as it is read: what a reader takes for a digit is one, and what nobody sees is not there.
+"""Text as it is read: look-alike digits become digits, and invisible characters are dropped.
 
 A card number in full-width digits, with zero-width characters or unbreakable spaces between them,
 is a card number. Each character folds by itself, so a stream can be folded as it comes.

@@ -1,6 +1,6 @@
 """Numbers that a state gives a person, in text that was folded.
 
-Nearly every run of nine digits is somebody's number somewhere. So each kind says what it takes:
+Nearly every run of nine digits is a person's number somewhere. So each kind says what it takes:
 either the way it is written tells it (`shape`), or a word before it does (`named`).
 """
 

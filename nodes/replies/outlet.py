@@ -17,7 +17,7 @@ class Outlet:
         self._filter: Filter | None = None
 
     def let(self, text: str, checks: Validation) -> str:
-        """Return what may be heard, now that a further piece of the reply is there."""
+        """Add a piece of the reply; return the text that may be sent."""
         if self._filter is None:
             # Loaded when the graph was built; journeys that check nothing never need it.
             from nodes.replies.stream import Filter  # noqa: PLC0415

@@ -18,8 +18,8 @@ _EMPHASIS = re.compile(r"[*`~]+|(?<![^\W_])_+|_+(?![^\W_])")
 def broken(reply: str, guidelines: Iterable[GuidelineSpec]) -> list[str]:
     """Return what a reply says that it must not, and does not say that it must.
 
-    Phrases are matched as whole words, as patterns of messages are; characters that nobody sees
-    and signs of emphasis part no word.
+    Phrases are matched as whole words, as patterns of messages are; invisible characters and signs
+    of emphasis do not separate words.
     """
     ruling = [one for one in guidelines if one.forbids or one.requires]
     if not ruling:

@@ -89,7 +89,7 @@ def _key(text: str) -> str:
 
 
 def addresses_in(text: str, since: int) -> Iterator[Span]:
-    """Find e-mail addresses; nobody is asked whether they exist."""
+    """Find e-mail addresses; their existence is not checked."""
     if "@" not in text[since:]:
         return
     for found in _ADDRESS.finditer(text, since):

@@ -18,7 +18,7 @@ Guidelines = tuple[GuidelineSpec, ...]
 
 
 def checks_of(spec: JourneySpec) -> Validation | None:
-    """Return what holds for every reply of a graph; None if nobody checks them.
+    """Return what holds for every reply of a graph; None if they are not checked.
 
     Where several journeys are one, their tokens are held back if one of them wants that, and all
     kinds of personal data that one of them names are masked. What a rule requires may be said.
@@ -92,8 +92,8 @@ def is_own_voice(spec: JourneySpec, texts: Texts, turn: Turn) -> bool:
 def in_force(spec: JourneySpec, turn: Turn, pathway: str) -> list[GuidelineSpec]:
     """Return the guidelines that a reply is held against, those that count first at the front.
 
-    They are those that hold in what ran in this turn. Where nobody could find out, they are the
-    critical ones.
+    They are those that hold in what ran in this turn. If they could not be judged, the critical
+    ones.
     """
     if (holding := turn.get("guidelines")) is not None:
         return index_of(spec.guidelines).named(one["id"] for one in counting(turn, holding))

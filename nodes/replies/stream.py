@@ -13,7 +13,7 @@ from nodes.replies.folding import UNSPACED, folded
 from nodes.replies.pii import MASKS, Detector, Seen
 
 WINDOW = 512
-"""Characters that are kept back at most; those that nobody sees do not count."""
+"""Characters that are kept back at most; invisible ones do not count."""
 _SAFE = 256  # longer than any number that is written out
 _BEFORE = 80
 _PIECE = 128

@@ -132,7 +132,7 @@ class DialogueState:
         held: Values that were said with wishes which wait: pathway -> field -> value.
         done: Name of an effect's step -> keys under which it was taken.
         taken: Steps of effects that were taken since their pathway was begun, last time.
-        unsure: Steps of effects of which nobody knows whether they were taken; it was said.
+        unsure: Steps of effects without knowledge of whether they were taken; it was said.
         last_at: When the user spoke last.
         takeover: Who has the conversation, where the assistant is silent.
         called: Policies that called a person, and have held ever since.

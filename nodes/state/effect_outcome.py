@@ -21,14 +21,13 @@ class Outcome:
     Attributes:
         said: What the user is told, in order.
         kept: Names of the context, and the results that are kept under them.
-        done: Step -> key under which it was taken; also of those that an earlier turn took, which
-            did not come to its end.
+        done: Step -> key under which it was taken; also those of an earlier unfinished turn.
         audit: What happened, as events of the audit.
-        ended: How it ended: done; failed (the last one did nothing) or late (nobody knows what it
-            did, and its key makes it safe to ask again), which wait for a yes to be tried again;
-            unsure; or outdated (a value that it would use is refused by now, and asked for again).
-            In all cases but done the steps behind it were not taken.
-        unsure: The step of which nobody knows whether it was taken; empty: none.
+        ended: How it ended: done; failed (the last try did nothing) or late (outcome unknown, safe
+            to repeat by its key), which wait for a yes to be tried again; unsure; or outdated (a
+            value that it would use is refused by now, and asked for again). In all cases but done
+            the steps behind it were not taken.
+        unsure: The step without knowledge of whether it was taken; empty: none.
         asked: What the user is asked then: whether to try again, whether to call a person, or for a
             value.
         attempts: At fields, where values were taken back.

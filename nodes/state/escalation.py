@@ -24,7 +24,7 @@ CALLING = ("human", "unclaimed")
 def escalation_of(
     spec: JourneySpec, position: Position, takeover: Takeover | None
 ) -> Escalation | None:
-    """Return the policies that hold where a session stands; None: there is nobody to call.
+    """Return the policies for a session; None: a call for a person is not possible.
 
     While a person has the conversation they are those by which that came about, also where the
     journey of a concierge that called is over.
@@ -46,7 +46,7 @@ def escalate(
 ) -> list[dict[str, Any]]:
     """Call a person, for a reason as of `policy_met`; return the audit events.
 
-    Nothing changes where there is nobody to call, or a person has the conversation already.
+    Nothing changes if no call is possible, or a person already has the conversation.
     """
     completed = turn.get("completed")
     policy = escalation_of(spec, position, dialogue.takeover) or completed
@@ -84,7 +84,7 @@ class PolicyFacts:
     """Input of a journey's escalation policies at the end of a turn.
 
     Attributes:
-        asked: Reason of a request for a person that was heard: asked or sentiment; empty: none.
+        asked: Reason of a request for a person: asked or sentiment; empty: none.
         message: What the user said.
         exhausted: Names of fields of which `max_attempts` values in a row were not taken.
         failures: Turns in a row that failed or were not understood.
@@ -105,7 +105,7 @@ class PolicyFacts:
 
 
 def policy_met(policy: Escalation, facts: PolicyFacts) -> str | None:
-    """Return why a person is called now; None if nobody is.
+    """Return why a person is called now; None if no person is called.
 
     The reason is one of asked, sentiment, keyword, `max_attempts:FIELD`, `failures:N`, condition,
     timeout and collected, tried in this order. What raises in `when` is raised.

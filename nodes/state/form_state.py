@@ -1,4 +1,4 @@
-"""A form as it stands: what is collected, what is open, and what is asked next; pure."""
+"""Current form: collected values, open fields, next question; pure."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ class Message(TypedDict):
     """One message of the window.
 
     `name` is there for what the assistant did not say itself. `extras` are there where a message
-    came with more than its text, as an image: what its sender is given back, and nobody here reads.
+    came with more than its text, as an image: data for its sender, not read here.
     """
 
     role: str
@@ -85,7 +85,7 @@ def add_messages(window: list[Message], new: Any) -> list[Message]:
     """Add what was said to the window, as `merged` does. The oldest fall out.
 
     A graph around ours may hand over its instructions, calls of tools and their results too. They
-    are its own: nobody said them, and without what `Message` leaves out they are broken.
+    are its own: they have no speaker, and are not valid without the parts that `Message` omits.
     """
     return merged(window, _said_in(new if isinstance(new, list) else [new]))
 
@@ -93,8 +93,8 @@ def add_messages(window: list[Message], new: Any) -> list[Message]:
 def merged(window: Sequence[Message], new: Sequence[Message]) -> list[Message]:
     """Return the window with messages added: one with a known id replaces it, where it stands.
 
-    New ones that stand before a known one are older than it: whoever sends a whole conversation
-    may know more of it than the window does.
+    New ones that stand before a known one are older than it: the sender of a whole conversation may
+    have more of it than the window.
     """
     if not any("id" in message for message in new):
         return [*window, *new][-WINDOW:]

@@ -155,22 +155,22 @@ class Waiting(TypedDict):
 class Turn(TypedDict):
     """The record of the current turn; the ledger's row is written from it.
 
-    `run` is the pathway that runs next; `entered` says how it was come to. To each operation in
-    `ops` the pathway that caused it is added as a fourth item. `usage` counts what models were
-    asked; it is None if nobody counts, as in Studio, which does so itself. `asked` is what the user
-    was asked about before, and agents may do now. `guidelines` are those that hold, the first to
-    count first, and `checks` how the reply was checked. `correction` is said before the reply,
-    where that of the turn before was wrong. `near` are the journeys of a concierge that a model
-    held likely, but not likely enough, and `completed` is the one that ended. `attempts` are those
-    at fields, in order; rows of the store are written from them, and from `escalations`. `aside` is
-    there where a pathway answers in place of a text: what runs after it. `held` is said once the
-    pathway has run, and `sources` are where an answer is from that was looked up. `asks` names the
-    field that the reply asks for already. `worded` are the places of those replies that are texts
-    of the catalogue. `phase` is the one in which the turn began. `model_seconds` is how long the
-    runtime waited for models. An operator's turn has `operator`. `id` is there where other programs
-    see the turn's messages, and is part of their ids: such a turn has no session in which its
-    number is unique. `waiting` is there where the session waits for an answer to an agent, `locale`
-    where it brought one.
+    `run` is the pathway that runs next; `entered` is the way by which it was entered. To each
+    operation in `ops` the pathway that caused it is added as a fourth item. `usage` counts what
+    models were asked; it is None without a count, as in Studio, which counts itself. `asked` is
+    what the user was asked about before, and agents may do now. `guidelines` are those that hold,
+    the first to count first, and `checks` how the reply was checked. `correction` is said before
+    the reply, where that of the turn before was wrong. `near` are the journeys of a concierge that
+    a model held likely, but not likely enough, and `completed` is the one that ended. `attempts`
+    are those at fields, in order; rows of the store are written from them, and from `escalations`.
+    `aside` is there where a pathway answers in place of a text: what runs after it. `held` is said
+    once the pathway has run, and `sources` are where an answer is from that was looked up. `asks`
+    names the field that the reply asks for already. `worded` are the places of those replies that
+    are texts of the catalogue. `phase` is the one in which the turn began. `model_seconds` is how
+    long the runtime waited for models. An operator's turn has `operator`. `id` is there where other
+    programs see the turn's messages, and is part of their ids: such a turn has no session in which
+    its number is unique. `waiting` is there where the session waits for an answer to an agent,
+    `locale` where it brought one.
     """
 
     number: int
@@ -265,10 +265,10 @@ class Output(TypedDict):
     """Result of one agent.
 
     `agent` is its name in its pipeline, `place` its place there, `wave` how many results there were
-    when it began: those of one wave worked at once. `streamed` says that its reply was heard while
-    it was made. What a pattern notes of it is there where it has something to note.
-    `parts` are the results of the agents within, where the agent is a pipeline itself. `pending`
-    are the calls that it asks the user about.
+    when it began: those of one wave worked at once. `streamed` is true if its reply was streamed.
+    What a pattern notes of it is there where it has something to note. `parts` are the results of
+    the agents within, where the agent is a pipeline itself. `pending` are the calls that it asks
+    the user about.
     """
 
     agent: str

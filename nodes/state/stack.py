@@ -217,7 +217,7 @@ def _source(update: Update, context: Mapping[str, Any], message: str) -> Any:
 
 
 def at_entry(spec: JourneySpec, position: Position) -> Position:
-    """Return a position that has come to where sessions begin, with nothing paused."""
+    """Return a position at the entry, with an empty stack."""
     begun: Position = {
         **position,
         "pathway": spec.entry,
@@ -255,7 +255,7 @@ Visits = Mapping[str, Visit]
 
 
 def entered(position: Position, pathway: str) -> Position:
-    """Return a position that has come to a pathway, and not back to it."""
+    """Return a position that newly enters a pathway."""
     visit = position.get("visits", {}).get(pathway)
     if visit is None or not visit["done"]:
         return position

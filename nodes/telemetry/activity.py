@@ -83,7 +83,7 @@ class Activity:
     def aside(self) -> Iterator[Self]:
         """Open it without being within it; what is within is `carrying` it.
 
-        In a generator a block would be open for whoever reads the generator, too.
+        In a generator, a block would also be open for the consumer.
         """
         self._begin()
         try:
@@ -180,7 +180,8 @@ def pseudonym(session_id: str, key: bytes | None = None) -> str:
     """Return what stands for a session's id in traces and logs: the same one in every process.
 
     An id may be a person's own, such as a number of theirs. Without a key, who guesses an id can
-    find it again; with the encryption key of the configuration, nobody without it can.
+    find it again; with the encryption key of the configuration, it is not possible without that
+    key.
     """
     told = hashlib.blake2b(
         session_id.encode("utf-8", "surrogatepass"),

@@ -126,7 +126,7 @@ class Telemetry:
 
 @contextmanager
 def continuing(headers: Mapping[str, str]) -> Iterator[None]:
-    """Go on with the trace of whoever sent these headers, unless one runs here already."""
+    """Continue the trace of these headers, unless a trace already runs here."""
     seen = telemetry() if "traceparent" in headers else None
     place = seen.proceed(headers) if seen else None
     try:
@@ -164,7 +164,7 @@ JOURNEY = "journeygraph.journey.id"
 def guidelines_settled(
     journey: str, matched: Iterable[Mapping[str, Any]], dropped: Iterable[Mapping[str, Any]]
 ) -> None:
-    """Count which guidelines came to hold in a turn, and which did but gave way to others.
+    """Count the guidelines that held in a turn, and those that were dropped for others.
 
     Which ones is told by the span of the turn: a label for each of thousands would be too many.
 
@@ -260,8 +260,8 @@ def report(level: int, event: str, **details: Any) -> None:
     Args:
         level: As logging has them.
         event: What happened, as one word that does not change between releases.
-        **details: Names, kinds, counts and times: nothing that anybody said. An error as
-            `exc_info` goes along with the record, for whoever may see what it says.
+        **details: Names, kinds, counts and times: nothing that anybody said. The record keeps an
+            error as `exc_info`, for handlers that may show its text.
     """
     if is_reported(level):
         _events.log(level, event, **details)

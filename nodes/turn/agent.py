@@ -102,7 +102,7 @@ def result_of(state: State, seat: Seat, **given: Any) -> Output:
 async def noted(
     state: State, services: Services, seat: Seat, output: Output, after: After | None
 ) -> Update:
-    """Return a result as an update, with what it leads to where somebody decides that by it."""
+    """Return a result as an update, with the next nodes if the pattern decides by it."""
     if after is None:
         return {"results": [output]}
     work = work_of(state, seat, services)
@@ -171,7 +171,7 @@ def said_before(progress: Mapping[str, Any]) -> list[str]:
 
 
 def is_live(services: Services, seat: Seat) -> bool:
-    """Return whether the words of an agent are heard while it works."""
+    """Return whether the text of an agent is streamed."""
     # What is tried again would be heard twice.
     once = services.config.error_recovery != "retry" and not seat.pipeline.limits.retries
     return services.listening and seat.has_word and once and not services.holds

@@ -35,7 +35,7 @@ class Features:
         weighs: Weigh what was read against the triggers that hold.
         asks: Add what a model is asked.
         decides: Decide the turn; the first that does leaves nothing to the others.
-        answers: Answer what the message asks beside what was decided.
+        answers: Answer what the message asks next to what was decided.
         completes: Add to what was decided.
         gathers: Take over what the steps of a pathway noted, by its id.
         prepares: Prepare a hop whose outputs are kept for the decision on where it goes on.

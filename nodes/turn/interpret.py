@@ -175,7 +175,7 @@ async def wanted(
 def _told(
     spec: JourneySpec, position: Position, transition: TransitionSpec, verdict: Verdict
 ) -> Verdict:
-    """Return a verdict; that another journey's condition raised, whose names are gone, is none."""
+    """Return a verdict; ignore an error in a condition of another journey."""
     active = spec.pathways[position["pathway"]].journey
     sources = [spec.pathways[id_].journey for id_ in transition.sources if id_ != "*"]
     return verdict if active in sources or not sources else replace(verdict, error="")

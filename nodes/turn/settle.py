@@ -30,7 +30,7 @@ async def settle(state: SessionState, services: Services, features: Features) ->
     Raises:
         ContextMergeError: An output does not fit its merge strategy.
         ContextSizeExceededError: The context would be too large.
-        PathwayExecutionError: The pathway's pipeline came to nothing.
+        PathwayExecutionError: The pathway's pipeline failed.
     """
     if state["turn"]["run"] is None:
         return await _ended(state, services, state["turn"], features)
@@ -68,7 +68,7 @@ def _open_hop(state: SessionState, services: Services) -> Hop:
 
 
 def _concluded(hop: Hop) -> Conclusion:
-    """Return what the pathway's pipeline came to.
+    """Return the result of the pathway's pipeline.
 
     Raises:
         PathwayExecutionError: An agent failed in a way that the pattern cannot do without.
@@ -192,7 +192,7 @@ def _is_complete(hop: Hop) -> bool:
 
 
 def _tell(hop: Hop) -> None:
-    """Let listeners hear the reply of this hop, unless they heard it while it was made."""
+    """Send the reply of this hop to listeners, unless it was streamed."""
     before, turn = max(len(hop.state["turn"]["replies"]), hop.heard), hop.turn
     worded = turn.get("worded", [])
     for place, reply in enumerate(turn["replies"][before:], before):

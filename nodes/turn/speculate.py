@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def may_speculate(services: Services) -> bool:
     """Return whether this turn may ask ahead; each turn of a managed session asks once.
 
-    A graph without a manager has nobody who would end at its end what nobody waited for.
+    A graph without a manager cannot end unused requests at its end.
     """
     is_managed = services.running.journal is not None
     return is_managed and services.config.speculate and record_of(services.spec).allows()

@@ -37,7 +37,7 @@ _SHARE = 0.5
 _IN_DOUBT = (TimeoutError, ConnectionResetError, ConnectionAbortedError, BrokenPipeError)
 """Errors of a tool with an unknown outcome."""
 _ACCIDENTS = (KeyError, IndexError, UnicodeError, json.JSONDecodeError, ValidationError)
-"""Kinds of ValueError and LookupError that nobody raises on purpose, for a user to hear."""
+"""Kinds of ValueError and LookupError that are not raised on purpose for the user."""
 _APART = "it was taken with other values as well, in a turn that was not kept, as"
 _REOPENED = ("reopened", "skipped", "confirmed")
 """Attributes of the dialogue state that change when a value is taken back."""
@@ -50,17 +50,17 @@ async def take_effects(state: PathwayState, services: Services) -> Update:
     It runs where nothing is left to collect and to confirm: behind `collect`, before the tools and
     agents, which do not run if an effect was not taken (`went_well`). What was taken since the
     pathway was begun (`DialogueState.taken`) is not taken again. Before a tool is called, that is
-    noted outside of the turn; so a step that was taken, in a turn that did not come to its end, is
-    found again and not repeated, and its result counts. Of one that nobody knows the end of, a tool
-    with a parameter `idempotency_key` is called again with the same key, any other is not.
+    noted outside of the turn; so a step of an unfinished turn is found again and not repeated, and
+    its result is used. After an unknown outcome, a tool with a parameter `idempotency_key` is
+    called again with the same key, any other is not.
 
     Before the first one, the values that they use are held against their validators, which may
-    refuse by now what they took before: the user is told, and asked for another value. What was
-    taken already, in a turn that did not come to its end, stays so whatever they say.
+    refuse by now what they took before: the user is told, and asked for another value. Steps of an
+    unfinished turn stay taken in every case.
 
     A tool that raises has done nothing, and the user is told why if it raises a ValueError, a
-    LookupError or LangChain's ToolException; after one that ran out of time, or lost its
-    connection, nobody knows.
+    LookupError or LangChain's ToolException; after a timeout or a lost connection the outcome is
+    unknown.
 
     `settle` keeps `kept`, says `said`, adds `audit`, and remembers the rest by `remember_effects`.
     A pathway in which one was not taken is not complete. One that begins anew is given to
@@ -283,12 +283,12 @@ def _plain_result(given: Any, tool: str) -> Any:
 
 
 def _lost_sight(error: Exception, *, in_doubt: bool) -> bool:
-    """Return whether nobody knows what a tool did that raised.
+    """Return whether the outcome of a tool that raised is unknown.
 
     Args:
         error: What it raised.
-        in_doubt: True if nobody knew of an earlier call. Then it has to say itself that there is
-            nothing done: an error from below may be of this call alone.
+        in_doubt: True if the outcome of an earlier call was unknown. Then it has to say itself that
+            there is nothing done: an error from below may be of this call alone.
     """
     return isinstance(error, _IN_DOUBT) or (in_doubt and not _is_on_purpose(error))
 

@@ -61,7 +61,7 @@ def _check_ahead(draft: TurnDraft) -> None:
 
 
 async def _decide(draft: TurnDraft, reading: Reading, features: Features) -> None:
-    """Decide where the message leads, and answer what it asks beside that.
+    """Decide where the message leads, and answer what it asks next to that.
 
     A feature that has the floor decides, or else triggers do.
     """

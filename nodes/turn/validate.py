@@ -1,4 +1,4 @@
-"""Check what is about to be said, or was just heard; close the turn with what may be said.
+"""Check the reply before or after it is sent; close the turn with what may be said.
 
 Personal data, and what guidelines forbid and require, are found without a model, always. A model
 judges the reply against the guidelines of the turn, and writes an invalid one anew, once. Of a

@@ -23,7 +23,7 @@ _NOON = 12
 
 
 def shown(field: Field, value: Any, setting: Setting) -> str:
-    """Return a value as users read it; what is of another type than the field's, as it stands."""
+    """Return a value as users read it; what is of another type than the field's, unchanged."""
     return _shown(field.type, value, setting, field.items)
 
 

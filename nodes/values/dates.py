@@ -199,7 +199,7 @@ class _Days:
 
         "next friday" is the coming one, as most libraries have it; "friday next week" is counted
         from the first day of the week on. An abbreviation that is another word too is weak: it
-        counts beside a date only.
+        counts next to a date only.
         """
         hits = []
         for found in self.own.week_before.finditer(self.text):
@@ -269,7 +269,7 @@ class _Days:
         return Hit(shifted, hit.end, day.isoformat(), hit.certain) if day else hit
 
     def _with_weekdays(self, hits: list[Hit], weekdays: list[Hit]) -> list[Hit]:
-        """Join the name of a day with the date beside it, if the date is such a day."""
+        """Join the name of a day with the date next to it, if the date is such a day."""
         joined = [
             hit
             for hit in hits
@@ -291,7 +291,7 @@ class _Days:
         return sorted([hit for hit in joined if not hit.weak or hit.certain])
 
     def _such_a_day(self, named: Hit, beside: Hit) -> str | None:
-        """Return the date beside the name of a day, or the next of its number that is such one."""
+        """Return the date next to the name of a day, or the next of its number that is such one."""
         weekday, day = date.fromisoformat(named.value).weekday(), date.fromisoformat(beside.value)
         if day.weekday() == weekday:
             return str(beside.value)
@@ -569,7 +569,7 @@ class _Clock(NamedTuple):
     Attributes:
         half: "a" or "p" where am or pm was said, else empty.
         whole: True if the hour counts from 0 to 24.
-        zero: True if it leads with a zero, so that it does unless words beside it say otherwise.
+        zero: True if it leads with a zero, so that it does unless words next to it say otherwise.
     """
 
     hour: int
@@ -733,7 +733,7 @@ def _part(text: str, hit: Hit, own: SimpleNamespace) -> tuple[str, tuple[int, ..
 
 
 def parts_of_day(text: str, setting: Setting) -> list[tuple[int, int]]:
-    """Return where words for a part of the day stand, which may be beside a value."""
+    """Return where words for a part of the day stand, which may be next to a value."""
     pattern = _times_grammar(vocabulary(setting.language)).around_part
     return [found.span() for found in pattern.finditer(text)]
 

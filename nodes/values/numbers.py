@@ -416,7 +416,7 @@ def digits_of(currency: str) -> int:
 
 
 def _currency_of(said: str, own: SimpleNamespace, region: str) -> str:
-    """Return the code of a currency as somebody calls it where they are; empty if it is not one."""
+    """Return the code of a currency as a person calls it where they are; empty if it is not one."""
     name = " ".join(said.casefold().split())
     if by_region := own.regional.get(name):
         return str(by_region.get(region) or by_region["elsewhere"])

@@ -196,7 +196,7 @@ def _bare(text: str) -> str:
 
 
 def is_name(said: str, own: SimpleNamespace) -> bool:
-    """Return whether a text may be somebody's name."""
+    """Return whether a text may be a person's name."""
     words = said.split()
     if not words or len(said) > _MOST_CHARACTERS or len(words) > _MOST_WORDS:
         return False
@@ -293,7 +293,7 @@ _BETWEEN = re.compile(r"[\s,.\-]{0,3}")
 
 
 def scan_emails(text: str, field: Field, setting: Setting) -> list[Hit]:
-    """Find e-mail addresses; nobody is asked whether they exist."""
+    """Find e-mail addresses; their existence is not checked."""
     hits = []
     for found in list(_ADDRESS.finditer(text))[:_MOST_LOOKED_UP]:
         said = found[0].rstrip(_ENDS).lstrip("'")

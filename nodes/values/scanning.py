@@ -51,7 +51,7 @@ class Vocabulary(SimpleNamespace):
 
 @lru_cache(maxsize=64)
 def vocabulary(language: str) -> Vocabulary:
-    """Return what is read where a language is spoken: its own words, then those beside it.
+    """Return what is read where a language is spoken: its own words, then those next to it.
 
     Parts of the form are attributes; one that is a word of Python ends in "_". Where two languages
     differ, the one that is spoken counts. `languages` holds each of them alone.
@@ -419,7 +419,7 @@ class Hit(NamedTuple):
 
     Attributes:
         weak: True if it counts only where there is no other, such as "one".
-        part: Where words beside a time stand that say which part of the day is meant.
+        part: Where words next to a time stand that say which part of the day is meant.
     """
 
     start: int
@@ -539,7 +539,7 @@ def is_filler(rest: str, setting: Setting, more: frozenset[str] = frozenset()) -
 
 
 def beside(field: Field, setting: Setting) -> frozenset[str]:
-    """Return the words that may stand beside the value of a field, besides filler."""
+    """Return the words that may stand next to the value of a field, besides filler."""
     own: dict[str, frozenset[str]] = around(vocabulary(setting.language)).beside
     return own.get(field.type, frozenset()) | words_of_field(field, setting)
 

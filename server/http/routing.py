@@ -175,7 +175,7 @@ class StrictRequest(Request):
 
 
 def session_name(session_id: str) -> str:
-    """Return the id of a session as it stands in a path.
+    """Return the session id of a path.
 
     Raises:
         Problem: There can be no session of this id.

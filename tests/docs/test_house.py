@@ -26,5 +26,9 @@ def test_functions_are_short():
     assert house.p95(house.function_lines()) <= LONGEST
 
 
-def test_no_docstring_of_a_file_begins_with_a_question_word():
-    assert house.relative_docstrings() == []
+def test_no_docstring_begins_with_a_question_word():
+    assert house.questioning_docstrings() == []
+
+
+def test_no_docstring_has_words_that_do_not_help():
+    assert house.unhelpful_docstrings() == []

@@ -22,7 +22,14 @@ DOORS = ("journeys/door.py", "journeys/runtime.py")
 MOST_FILES = 12
 """Most Python files in a folder, `__init__.py` aside."""
 _LEFT_OUT = ("examples", "migrations")
-_RELATIVE = re.compile(r"(What|Which|Who|Whose|Whom|How|When|Where|Why)\b")
+_RELATIVE = re.compile(r"(What|Which|Who|Whose|Whom|How|When|Where|Why|Whether)\b")
+_UNHELPFUL = re.compile(
+    r"(?<![Tt]here )\b(?:is|are) none\b"
+    r"|\b(?:[Nn]obody|[Ss]omebody|[Ww]hoever|heard|beside)\b(?![`:\"])"
+    r"|\b(?:comes?|came) to\b|\b[Tt]akes? note\b|\b[Ss]ay whether\b|\b[Ll]ets? go\b"
+    r"|\bat hand\b|\bas it stands\b|\bof its own accord\b|\bin vain\b"
+)
+"""Words that make a sentence of a docstring harder to read, with a plain word for each."""
 
 
 @dataclass(frozen=True)
@@ -100,10 +107,29 @@ def repeated() -> dict[str, int]:
     return {name: n for name, n in names.items() if n > 1 and name != "__init__.py"}
 
 
-def relative_docstrings() -> list[str]:
-    """Return files whose docstring begins with What, Which, Who, How, When, Where or Why."""
-    told = ((one, ast.get_docstring(one.tree) or "") for one in sources())
-    return [str(one.path) for one, text in told if _RELATIVE.match(text)]
+def docstrings() -> Iterator[tuple[str, str]]:
+    """Yield the place and the text of each docstring, those of attributes too.
+
+    Examples are left out: their docstrings are prompts.
+    """
+    for one in (source for source in sources() if "examples" not in source.path.parts):
+        for node in ast.walk(one.tree):
+            body = getattr(node, "body", None)
+            for part in body if isinstance(body, list) else ():
+                value = part.value if isinstance(part, ast.Expr) else None
+                if isinstance(value, ast.Constant) and isinstance(value.value, str):
+                    yield f"{one.path}:{value.lineno}", " ".join(value.value.split())
+
+
+def questioning_docstrings() -> list[str]:
+    """Return docstrings of any kind that begin with a question word."""
+    return [f"{place}: {text}" for place, text in docstrings() if _RELATIVE.match(text)]
+
+
+def unhelpful_docstrings() -> list[str]:
+    """Return docstrings with words that never help a reader."""
+    found = ((place, _UNHELPFUL.search(text)) for place, text in docstrings())
+    return [f"{place}: {match[0]}" for place, match in found if match]
 
 
 def function_lines() -> list[int]:
@@ -124,7 +150,8 @@ def main() -> None:
         "file names used more than once": len(repeated()),
         "lines of a function, median": statistics.median(lengths),
         "lines of a function, p95": p95(lengths),
-        "docstrings that begin with a question word": len(relative_docstrings()),
+        "docstrings that begin with a question word": len(questioning_docstrings()),
+        "docstrings with unhelpful words": len(unhelpful_docstrings()),
     }
     sys.stdout.writelines(f"{name}: {value}\n" for name, value in rows.items())
 

@@ -27,7 +27,7 @@ def json_events(text: str) -> Iterator[Event]:
 
 
 class _Reader:
-    """Reads a value at a time; whoever takes the events ends a nesting that is too deep."""
+    """Reads a value at a time; the consumer of the events refuses nesting that is too deep."""
 
     def __init__(self, text: str) -> None:
         self._text = text

@@ -47,7 +47,7 @@ class Words:
 
 
 def words_of(text: str) -> Words:
-    """Return what is in an expression; of a text that is none, what there is."""
+    """Return what is in an expression; for a text that is not valid, the part that was found."""
     found = [
         (match.lastgroup or "", match[0])
         for match in _WORD.finditer(text)

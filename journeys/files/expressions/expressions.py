@@ -51,8 +51,8 @@ class When:
         """Judge the expression; false where something that it reads is not there.
 
         Raises:
-            TypeError: It came to something that is neither true nor false, or compares what
-                cannot be compared.
+            TypeError: Its value is neither true nor false, or it compares values that cannot be
+                compared.
             ValueError: It goes through lists or joins values, and what it reads is too much.
             ArithmeticError: It divides by zero, or a number grows too large.
             RuntimeError: A function cannot take what it was given.

@@ -52,8 +52,8 @@ class Connected:
         """Return a resource as text.
 
         Args:
-            uri: One that the server listed, or that fits one of its templates; nothing else is
-                asked for, whoever wants it.
+            uri: One that the server listed, or that fits one of its templates; other resources are
+                refused.
 
         Raises:
             LookupError: It is neither.

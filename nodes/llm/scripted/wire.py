@@ -217,7 +217,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An HTTP response as a plan: whoever sends it keeps its pace.
+    """An HTTP response as a plan: the sender controls the pace.
 
     Attributes:
         status: HTTP status.

@@ -1,4 +1,4 @@
-"""The rules of the nine patterns: what each agent is asked, and what a run comes to. No graph."""
+"""The rules of the nine patterns: the input of each agent, and the result of a run. No graph."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -32,7 +32,7 @@ RULES: Mapping[str, Rules] = {
 
 
 def conclude_as_one(work: Work) -> Conclusion:
-    """Return what a run comes to that is over, with all outputs as one: a dict, perhaps empty.
+    """Return the result of a finished run, with merged outputs: a dict, perhaps empty.
 
     Where they do not go together, a pipeline that is graceful failed as a whole.
 

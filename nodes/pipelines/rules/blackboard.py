@@ -52,7 +52,7 @@ def asked(work: Work) -> int:
 
 
 async def after(work: Work, result: Output, chooser: Chooser) -> dict[str, Any]:
-    """Return who is asked next, or why nobody is."""
+    """Return the next agent, or the reason why there is none."""
     values = result["values"]
     if result.get("error") or values.get("done"):
         return {"next": None, "stopped": DONE if not result.get("error") else "failed"}
@@ -74,7 +74,7 @@ async def after(work: Work, result: Output, chooser: Chooser) -> dict[str, Any]:
 
 
 async def _chosen(work: Work, need: str, chooser: Chooser) -> tuple[str | None, list[str]]:
-    """Return who serves a need: whoever fits it best, else somebody who was not asked yet."""
+    """Return the agent for a need: the best match, else one that was not called yet."""
     mode = work.pipeline.settings["selection_mode"]
     if need:
         selection = await chooser.choose(need, work.agents, 1, mode)

@@ -30,7 +30,7 @@ def vote_on(name: str, candidates: list[Output], **also: Any) -> Brief:
     Args:
         name: Who votes.
         candidates: What can be voted for.
-        **also: Given beside it, by name.
+        **also: Given next to it, by name.
     """
     listed = [{"id": c["agent"], "outputs": copied(c["values"])} for c in candidates]
     extra = {"phase": VOTE, **also, "proposals": listed}
@@ -66,7 +66,7 @@ def phase(work: Work) -> str:
 
 
 def following(work: Work) -> dict[str, Any]:
-    """Return who votes once everybody has proposed, and nobody after that."""
+    """Return the voters after all proposals, and none after the vote."""
     if work.progress.get("phase") == VOTE:
         return {"phase": "counted", "voters": []}
     return {"phase": VOTE, "voters": [proposal["agent"] for proposal in proposals(work)]}

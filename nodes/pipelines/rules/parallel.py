@@ -22,7 +22,7 @@ def brief(work: Work, name: str, part: Mapping[str, Any] | None) -> Brief | None
 
 
 def conclude(work: Work) -> Conclusion:
-    """Return the aggregator's outputs, else everybody's. It fails if nobody gave anything."""
+    """Return the aggregator's outputs, else everybody's. It fails without any result."""
     if not work.given and work.results:
         return failed(work.results[0], {})
     if aggregator := work.holder(AGGREGATOR):

@@ -13,7 +13,7 @@ _NOTHING_BEFORE = Brief()
 
 
 def brief(work: Work, name: str, part: Mapping[str, Any] | None) -> Brief | None:
-    """Give an agent the outputs of all before it, by name; nobody is asked after a failure."""
+    """Give an agent the outputs of all before it, by name; a failure ends the run."""
     if not work.results:
         return _NOTHING_BEFORE
     given = work.given

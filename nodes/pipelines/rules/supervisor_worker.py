@@ -93,7 +93,7 @@ def _again(work: Work, given: Any, plan: Sequence[Mapping[str, Any]]) -> dict[in
 async def _worker_for(
     work: Work, part: Mapping[str, Any], chooser: Chooser, but: Sequence[str]
 ) -> tuple[str, list[str]]:
-    """Return who does a part: whom it names, else who is chosen; somebody new, if there is."""
+    """Return the worker of a part: the named one, else a selected one, preferably unused."""
     named = part["worker"]
     if named in work.peers:
         return named, []

@@ -15,7 +15,7 @@ _TIME = sa.String(32)
 
 
 def upgrade() -> None:
-    """Create the table; nobody was called yet."""
+    """Create the table; there are no escalations yet."""
     op.create_table(
         "escalations",
         sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
