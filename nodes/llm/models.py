@@ -267,7 +267,7 @@ def open_models(
         spec: The journey, which may name models too.
 
     Raises:
-        ConfigurationError: It is none of these, a name without a key, or one of a provider that
+        ConfigurationError: It is not one of these, a name without a key, or one of a provider that
             cannot be had here.
     """
     check_model(given, config, spec)

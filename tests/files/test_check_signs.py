@@ -353,7 +353,7 @@ def test_sessions_that_a_version_would_move_are_listed(folder: Path):
     new.write_text(named)
     kept = run("check", "rent.py", "--against", store).stdout
     assert "✓ rent: 1 session in the store" in kept
-    assert "'flat' has another type now" in kept
+    assert "'flat' has a new type" in kept
 
 
 def test_a_store_that_is_not_there_is_not_made(folder: Path):

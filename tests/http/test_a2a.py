@@ -204,7 +204,7 @@ def test_a_card_of_a2a_0_3_comes_in() -> None:
         ({"name": "\ud800"}, "AgentCard.name"),
         ("card", "'card' is not an A2A agent card"),
         (None, "None is not an A2A agent card"),
-        (types.AgentSkill(name="n"), "is no agent card"),
+        (types.AgentSkill(name="n"), "is not an A2A agent card"),
     ],
     ids=[
         *("no name", "blank name", "empty", "skill", "second skill", "number", "list", "text"),
@@ -225,7 +225,7 @@ def test_a_broken_card_is_refused_with_its_field(card: Any, told: str) -> None:
         (BILLING, {"url": None}, "url is None"),
         (BILLING, {"url": URL, "version": ""}, "version is ''"),
         (BILLING, {"url": URL, "version": 2}, "version is 2"),
-        (AgentCard("a", "\udc00"), {"url": URL}, "description holds half of a character"),
+        (AgentCard("a", "\udc00"), {"url": URL}, "description contains half of a character"),
         (AgentCard("a", "", [Skill("s", "", ["\ud800"])]), {"url": URL}, r"skills\[0\].examples"),
     ],
     ids=[

@@ -139,7 +139,7 @@ async def test_what_is_retired_is_served_no_more_until_it_is_loaded_again(handle
     await store.load([CLAIM, HOURS])
     await store.retire("claim")
     assert [one.id for one in await store.active()] == ["hours"]
-    with pytest.raises(UnknownDefinitionError, match=r"'claim' is active\. There are: hours"):
+    with pytest.raises(UnknownDefinitionError, match=r"'claim' is active\. Active: hours"):
         await store.retire("claim")
     [back] = await store.load([CLAIM])
     assert (back.definition.version, back.is_new, back.definition.active) == (2, True, True)
@@ -179,5 +179,5 @@ async def test_a_body_that_was_changed_by_hand_is_refused(handle: Opener, kept_u
         async with saver._connections.connection() as connection:
             await connection.execute(change)
     await database.close()
-    with pytest.raises(StateError, match="Version 1 of 'claim' was removed from the store, or"):
+    with pytest.raises(StateError, match="Version 1 of 'claim' was removed from the store or"):
         await store.body(loaded.definition)

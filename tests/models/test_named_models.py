@@ -130,7 +130,7 @@ def test_every_reply_is_checked_by_a_model_that_the_server_has(
     assert [answer["message"] for answer in answers] == ["Good day."] * 3
     assert [answer["metadata"]["flags"] for answer in answers] == [[]] * 3
     assert asked_for(server)["validation"] == {checks}
-    assert "house understands" in flat("".join(lines))
+    assert "house reads messages" in flat("".join(lines))
     assert "checks replies" in flat("".join(lines))
 
 
@@ -173,7 +173,7 @@ def test_a_journey_runs_on_a_provider_that_is_not_openai(folder: Path) -> None:
     for body in ollama.requests:
         assert not {"response_format", "extra_body", "stream_options", "stream_usage"} & set(body)
     assert flat(lines[0]) == (
-        "On models: ollama:small understands, ollama:llama3:8b is every agent that is no function, "
+        "On models: ollama:small reads messages, ollama:llama3:8b runs the agents without a function, "
         "ollama:llama3:8b checks replies."
     )
 
@@ -423,7 +423,7 @@ def test_a_module_gives_its_models(
         "validation": {checks},
     }
     assert (
-        f"{understands} understands, {answers} is every agent that is no function, "
+        f"{understands} reads messages, {answers} runs the agents without a function, "
         f"{checks} checks replies." in flat("".join(said))
     )
 
@@ -452,13 +452,13 @@ def test_a_module_that_gives_a_model_needs_no_key_for_it(folder: Path) -> None:
 
     assert answers[0]["message"] == "Good day."
     assert {model for model, _ in ollama.asked} == {"llama3"}
-    assert "ollama:llama3 understands" in flat(lines[0])
+    assert "ollama:llama3 reads messages" in flat(lines[0])
 
 
 def test_journeys_with_different_models_are_each_announced(folder: Path) -> None:
     (folder / "desk.py").write_text(CHECKED + '\nMODEL = "ollama:llama3"\n')
     with served(folder, "desk.py", "orders.py", "--store", "memory://") as (_, _, lines):
-        assert lines[0].startswith("desk: On models: ollama:llama3 understands")
+        assert lines[0].startswith("desk: On models: ollama:llama3 reads messages")
 
 
 def test_a_model_that_is_none_is_refused_at_start(folder: Path) -> None:

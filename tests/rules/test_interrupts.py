@@ -1094,7 +1094,7 @@ def test_chat_shows_what_is_asked_and_takes_the_answer(folder: Path) -> None:
 
     typed = 'yes\nhello\n/resume {"by": "Ann"}\n/resume again\n'
     again = run("chat", "desk.py", "--store", store, "-s", "s-1", typed=typed)
-    assert "goes on in talk. clerk in talk asks: Shall I?" in flat(again.stdout)
+    assert "continues in talk. clerk in talk asks: Shall I?" in flat(again.stdout)
     assert "answered yes" in again.stdout
     assert "answered {'by': 'Ann'}" in again.stdout
     assert "No agent of this session waits for an answer" in flat(again.stdout + again.stderr)

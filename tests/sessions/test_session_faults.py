@@ -334,7 +334,7 @@ async def test_a_locked_database_is_an_error_to_try_again(
         with database(sqlite_url) as other:
             other.execute("BEGIN EXCLUSIVE")
             for call in (parcel.process_message("hello"), parcel.rollback(0), parcel.delete()):
-                with pytest.raises(StateError, match="try again") as locked:
+                with pytest.raises(StateError, match="Try again") as locked:
                     await call
                 assert locked.value.retryable
             other.execute("ROLLBACK")
@@ -538,7 +538,7 @@ async def test_a_checkpoint_whose_ledger_row_failed_is_never_looked_at(
         before = await standing(parcel)
         with database(sqlite_url) as other:
             other.execute("BEGIN IMMEDIATE")
-            with pytest.raises(StateError, match="try again"):
+            with pytest.raises(StateError, match="Try again"):
                 await parcel.process_message("street=Main")
             other.execute("ROLLBACK")
 

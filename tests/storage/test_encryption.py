@@ -212,7 +212,7 @@ async def test_a_row_of_one_session_is_refused_in_another(url: str, column: str)
         )
     async with clinic(url) as journey:
         call = journey.context_history("name") if column == "operations" else journey.versions()
-        with pytest.raises(StateError, match="cannot be opened"):
+        with pytest.raises(StateError, match="cannot be decrypted"):
             await call
 
 
@@ -229,7 +229,7 @@ async def test_the_state_of_one_session_is_refused_in_another(url: str) -> None:
         )
     async with clinic(url) as journey:
         for call in (journey.get_session_state(), journey.process_message("hello")):
-            with pytest.raises(StateError, match="cannot be opened"):
+            with pytest.raises(StateError, match="cannot be decrypted"):
                 await call
 
 
@@ -248,7 +248,7 @@ async def test_an_older_state_of_the_same_session_is_refused_as_its_head(url: st
             (ids[0], ids[1]),
         )
     async with clinic(url) as journey:
-        with pytest.raises(StateError, match="cannot be opened"):
+        with pytest.raises(StateError, match="cannot be decrypted"):
             await journey.get_session_state()
 
 
@@ -261,12 +261,12 @@ async def test_an_older_state_of_the_same_session_is_refused_as_its_head(url: st
         (
             "UPDATE checkpoint_blobs AS b SET blob = o.blob FROM checkpoint_blobs AS o WHERE "
             "b.channel = 'context' AND o.channel = 'context' AND b.version > o.version",
-            "cannot be opened",
+            "cannot be decrypted",
         ),
         (
             "UPDATE checkpoint_blobs AS b SET blob = c.checkpoint FROM checkpoints AS c WHERE "
             "b.thread_id = c.thread_id AND b.channel = 'context'",
-            "cannot be opened",
+            "cannot be decrypted",
         ),
     ],
     ids=["missing", "unnamed", "plain", "older", "of-another-place"],
@@ -293,7 +293,7 @@ async def test_a_changed_byte_is_noticed(url: str) -> None:
             broken[place] ^= 1
             connection.execute("UPDATE checkpoints SET checkpoint = ?", (bytes(broken),))
             async with clinic(url) as journey:
-                with pytest.raises(StateError, match="cannot be opened"):
+                with pytest.raises(StateError, match="cannot be decrypted"):
                     await journey.get_session_state()
 
 
@@ -384,7 +384,7 @@ def test_a_record_is_sealed_column_by_column_for_the_place_of_its_row(table: str
     assert {name: opened[name] for name in PLACES[table]} == dict.fromkeys(
         PLACES[table], canary("text")
     )
-    with pytest.raises(StateError, match="cannot be opened"):
+    with pytest.raises(StateError, match="cannot be decrypted"):
         records.opened({**stored, "session_id": "t"}, seal)
 
 

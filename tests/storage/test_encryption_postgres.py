@@ -120,8 +120,8 @@ async def test_the_state_of_one_session_is_refused_in_another(postgres_url: str)
         "WHERE session_id = 's-1'",
     )
     for call in ("get_session_state", "snapshot"):
-        await refused(postgres_url, "cannot be opened", call)
-    await refused(postgres_url, "cannot be opened", "process_message", "hello")
+        await refused(postgres_url, "cannot be decrypted", call)
+    await refused(postgres_url, "cannot be decrypted", "process_message", "hello")
 
 
 FIRST = "(SELECT checkpoint_id FROM turns WHERE version = 0)"
