@@ -87,7 +87,7 @@ _OF_AGENTS = ("outputs", "inputs", "pipeline", "tools")
 
 
 def _agents(part: Part, id_: str, state: PathwaySpec) -> tuple[str, ...]:
-    """Return the names of a state's agents; one with fields has none of its own accord."""
+    """Return the names of a state's agents; a state with fields has none by default."""
     path = ("states", id_)
     is_silent = not part.has(*path, "agents")
     if is_silent and not part.has(*path, "fields") and not state.say:

@@ -17,7 +17,7 @@ from journeys.notions.transitions import BaseTrigger, Triggered
 from journeys.notions.validation import Validation
 
 DEGRADATIONS = ("canned", "freeform", "refuse")
-"""What is done for a user when the journey itself fails (DESIGN section 4)."""
+"""Valid reactions to a failure of the journey itself (DESIGN section 4)."""
 Made = TypeVar("Made", bound=Definition)
 _NAMES = {"form": "fields", "returns": "return_behavior"}
 """Fields whose attribute in a class body has another name."""

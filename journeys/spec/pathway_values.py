@@ -64,7 +64,7 @@ class ValueSchema(Definition):
 
 
 class Output(ValueSchema):
-    """What an agent gives, and the context keeps: a JSON Schema, and how it is merged.
+    """Output of an agent for the context: a JSON Schema and a merge strategy.
 
     Attributes:
         merge: How a new value joins the old one.

@@ -77,9 +77,9 @@ class PathwaySpec(Definition):
     """A stretch of the conversation.
 
     `agents` are the names that the journey registers agents for; `pipeline` is how all of its
-    agents work together, None where nobody works. `journey` is the id of the journey that it is a
-    part of, where several are one; `forgets` names what the context loses when it leads on to
-    `next`. It compiles to a subgraph.
+    agents work together, None without agents. `journey` is the id of the journey that it is a part
+    of, where several are one; `forgets` names what the context loses when it leads on to `next`. It
+    compiles to a subgraph.
 
     Attributes:
         kind: tool: `calls` are made first. collect: stays until it has `outputs`.
@@ -87,20 +87,20 @@ class PathwaySpec(Definition):
         purpose: What it is for.
         form: What it asks the user for, by itself.
         effects: Tools called once, when the fields are collected.
-        interruptible: Whether detours may start meanwhile, or fields at which.
+        interruptible: True if detours may interrupt it, or the names of the fields at which they
+            may.
         knowledge: Where questions are looked up meanwhile. Default: the journey's.
         action: What its agents are told to do.
         say: What is said here, without agents; {name} is a value of the context.
         tools: What model agents may use here.
-        agents: Names of registered agents. Default: one, named as the state; none where it has
-            fields.
-        inputs: Names in the context that its agents are given beside the message.
+        agents: Names of registered agents. Default: one, named as the state; none if it has fields.
+        inputs: Names in the context that its agents are given next to the message.
         outputs: What is kept in the context.
         calls: Tools that are called before the agents work.
         complete_when: Names that the context must have, an expression, or never. A `known` name
             counts also by what the state wrote on an earlier visit.
         next: Where it leads when it is complete.
-        runs_on_arrival: Whether it runs in the turn in which another state leads here.
+        runs_on_arrival: True if it runs in the turn in which another state leads here.
         timeout: Most seconds for a run.
     """
 

@@ -70,7 +70,7 @@ class Telemetry:
 
     @property
     def is_watched(self) -> bool:
-        """Whether an application takes spans or metrics.
+        """Return whether an application takes spans or metrics.
 
         Its providers are looked at where OpenTelemetry keeps them: each time that it is asked for
         them it searches the environment as well.
