@@ -62,7 +62,7 @@ class Journey(RunningSession):
 
     Raises:
         JourneyDefinitionError: At class creation, with every fault of the body.
-        AgentNotRegisteredError: An agent is given that no pathway uses.
+        AgentNotRegisteredError: No pathway uses a given agent.
         ConfigurationError: An agent or the model is nothing that can be one.
 
     Source: ADR-025 section 5.1.
@@ -275,7 +275,7 @@ class Journey(RunningSession):
     def stream_resume(
         self, value: Any, *, metadata: Any = None, tags: Any = None, callbacks: Any = None
     ) -> AsyncIterator[JourneyEvent]:
-        """Go on as `resume` does, and yield the events of the turn."""
+        """Continue as `resume` does, and yield the events of the turn."""
         given = {"metadata": metadata, "tags": tags, "callbacks": callbacks}
         return self.manager.stream_resume(value, **given)
 

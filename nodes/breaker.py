@@ -28,7 +28,7 @@ class Breaker:
         failures: Failures within the window that open it.
         window: Seconds in which they are counted.
         cooldown: Seconds until a call probes what failed.
-        clock: Tells the time in seconds.
+        clock: Returns the time in seconds.
         in_a_row: True if an answer between two failures makes them count from one again.
     """
 

@@ -85,7 +85,7 @@ class TurnDraft:
     """A turn while it is decided. Nothing of the state is changed; `update()` returns what changes.
 
     Attributes:
-        services: What the turn works with.
+        services: Services of the turn.
         turn: Its record, as far as it was written before the decision.
         position: Where the session stands, as far as that is decided.
         began: The context as the step found it.
@@ -617,7 +617,7 @@ class Hop:
     """One pathway that ran, while it is settled.
 
     Attributes:
-        services: What the turn works with.
+        services: Services of the turn.
         state: The state as the pathway left it.
         pathway: The pathway.
         results: What its agents gave.

@@ -66,10 +66,10 @@ class Effects(Protocol):
         """
 
     async def done(self, key: str, result: Any) -> None:
-        """Note that a step was taken, and what it gave."""
+        """Record a taken step and its result."""
 
     async def failed(self, key: str, reason: str) -> None:
-        """Note that a step was not taken, and why."""
+        """Record a failed step and its reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class EffectsOfRun:
         return Taken(key, "free")
 
     async def done(self, key: str, result: Any) -> None:
-        """Note that a step was taken, and what it gave."""
+        """Record a taken step and its result."""
         self._end(key, Taken(key, "done", result))
 
     async def failed(self, key: str, reason: str) -> None:

@@ -67,7 +67,7 @@ def uncollected(load: Callable[[_Given], _Loaded], given: _Given) -> _Loaded:
 
     Nothing of it is garbage, and it has so many objects that full collections would begin, each of
     which walks all objects of the process. Nor is any collected before the next step of the loop:
-    an agent that does not wait has let go of its copy by then, and what is gone is not walked.
+    an agent that does not wait has released its copy by then, so that it is not visited.
     """
     if not gc.isenabled():
         return load(given)

@@ -102,7 +102,7 @@ def check_all(spec: JourneySpec, agents: Mapping[str, Any], *, has_model: bool =
 
     Args:
         spec: The journey.
-        agents: Those that are registered, by name.
+        agents: The registered agents, by name.
         has_model: True if a model is configured; it runs every pathway that has a signature and no
             agent.
 

@@ -187,7 +187,7 @@ async def read_case(store: Store, id_: str, key: bytes | None) -> EscalationCase
     """Return one escalation with its payload; None if there is none with this id.
 
     Raises:
-        ConfigurationError: Its journey is sensitive, and there is no key.
+        ConfigurationError: Its journey is sensitive, and no key is set.
         StateError: The store failed, or the key is another one.
     """
     rows = await store.read(ONE, id_is=id_, now=stamp(now()))

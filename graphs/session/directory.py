@@ -163,7 +163,7 @@ class Directory:
         return found.listed if found else None
 
     async def found(self, session_id: str) -> Found | None:
-        """Return a session as `find` does, and with it when it expires and the epoch."""
+        """Return a session as `find` does, with its time of expiry and the epoch."""
         rows = await self.store.read(definitions.FOUND, session=session_id, tenant_is=TENANT)
         if not rows:
             return None
@@ -277,7 +277,7 @@ class Directory:
         return [Numbered(row["number"], entry(row)) for row in newest]
 
     async def escalation_entry(self, id_: str) -> EscalationEntry | None:
-        """Return a call for a person, of a session that has not expired; None if there is none."""
+        """Return an escalation of a live session; None if there is none."""
         rows = await self.store.read(ONE, id_is=id_, now=stamp(now()))
         return entry(rows[0]) if rows else None
 
@@ -290,19 +290,19 @@ class Directory:
         return await read_case(self.store, id_, self._key)
 
     async def journey_of(self, escalation: EscalationEntry) -> tuple[str, bool]:
-        """Return the version of the journey of a session with a call, and whether it is sealed."""
+        """Return the journey's version of an escalated session, and whether it is sealed."""
         [row] = await self.store.read(ONE, id_is=escalation.id, now=stamp(now()))
         session = escalation.session_id
         [found] = await self.store.read(definitions.FOUND, session=session, tenant_is=TENANT)
         return found["journey_version"], is_sealed(row["payload"])
 
     async def last_escalation_of(self, session_id: str) -> str | None:
-        """Return the id of the last call in a session; None if nobody was called into it."""
+        """Return the id of the last escalation of a session, or None."""
         rows = await self.store.read(OF_SESSION, session=session_id)
         return rows[-1]["id"] if rows else None
 
     def courier(self, port: EscalationPort) -> Courier:
-        """Return what sends calls on; it must end before the store is closed."""
+        """Return the sender of escalations; it must end before the store is closed."""
         return Courier(self.store, port, self._key)
 
     async def ready(self) -> None:
@@ -310,5 +310,5 @@ class Directory:
         await self.page([""], limit=1)
 
     async def close(self) -> None:
-        """Let go of the store."""
+        """Close the store."""
         await self.store.close()

@@ -4,11 +4,11 @@ A server or a network that dies may leave a connection on which nothing ever com
 limits end that: the server gives up a statement, or a lock that it waits for; and after a while
 the connection is cut on our side. What failed in passing is tried once more on another connection.
 
-The turn of a session is a lease, so that many processes can share a database. Who takes a session
-gets a number, the fence, which is higher than all before. A turn is committed only if its fence is
-still the newest, so a process that was away for too long writes nothing. The lease is on the
-database's clock and is renewed while the turn runs; a process that dies lets go of it by not
-renewing it. No connection is held in the meantime.
+The turn of a session is a lease, so that many processes can share a database. A process that takes
+a session gets a number, the fence, which is higher than all before. A turn is committed only if its
+fence is still the newest, so a process that was stopped for too long writes nothing. The lease uses
+the database's clock and is renewed while the turn runs; the lease of a dead process expires. No
+connection is held in the meantime.
 """
 
 from __future__ import annotations
@@ -297,9 +297,9 @@ def _parts_of(url: str) -> Mapping[str, Any] | None:
 
 
 LEASE = 10.0
-"""Seconds that a lease lasts without renewal; after a crash a session waits for so long."""
+"""Seconds that a lease lasts without renewal, and so the wait of a session after a crash."""
 WAIT = 30.0
-"""Seconds for which a turn waits for one of another process."""
+"""Seconds for which a turn waits for a lease of another process."""
 _SHORTLY = 1.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.01, 0.25
 
@@ -314,13 +314,12 @@ class Leases:
 
     @asynccontextmanager
     async def of(self, session_id: str) -> AsyncIterator[Row | None]:
-        """Hold a session's lease and give its head; None if the session is not there.
+        """Hold a session's lease and yield its head; None if the session does not exist.
 
-        The commit of a turn ends the lease with it; a turn that ends without a commit lets go of
-        it here.
+        The commit of a turn also ends the lease; after a turn without a commit it is released here.
 
         Raises:
-            StateError: Another process keeps the session for too long, or the database fails.
+            StateError: Another process holds the session for too long, or the database fails.
         """
         head = await self._taken(session_id)
         if head is None:
@@ -335,15 +334,15 @@ class Leases:
                 await asyncio.shield(asyncio.ensure_future(self._ended(session_id, head["fence"])))
 
     def committed(self, session_id: str, fence: int) -> None:
-        """Take note that a commit has ended a lease."""
+        """Record that a commit has ended a lease."""
         self._held.discard((session_id, fence))
 
     def last(self) -> Deed | None:
-        """Return what lets go of every lease; None if there is none."""
+        """Return the operation that releases every lease; None if there is none."""
         return self._end if self._held else None
 
     async def _end(self, connection: Connection) -> None:
-        """Let go of every lease: whose turns are still running will not be committed."""
+        """Release every lease: turns that still run will not be committed."""
         while self._held:
             session_id, fence = self._held.pop()
             await _run(connection, statements.RELEASE, session=session_id, held=fence)
@@ -365,7 +364,7 @@ class Leases:
             pause = min(pause * 1.5, _LONGEST_PAUSE)
 
     async def _asked(self, session_id: str) -> tuple[bool, Row | None]:
-        """Take the lease if it is free; say whether the session is there, and return its head."""
+        """Take the lease if it is free; return whether the session exists, and its head."""
         asking = asyncio.ensure_future(
             self._connections.trying(lambda connection: self._answered(connection, session_id))
         )
@@ -396,7 +395,7 @@ class Leases:
         return bool(there), there[0] if taken and there else None
 
     async def _renewed(self, session_id: str, fence: int) -> None:
-        """Keep the lease alive; what fails now may succeed before it ends, and the commit tells."""
+        """Renew the lease; ignore failures, because the commit checks the lease anyway."""
         mine = {"session": session_id, "held": fence, "seconds": LEASE}
         while True:
             await asyncio.sleep(LEASE / 3)

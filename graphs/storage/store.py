@@ -46,7 +46,7 @@ class Store:
 
     Attributes:
         saver: Checkpoints and ledger.
-        seal: How text is stored.
+        seal: Encryption of text.
     """
 
     key: _Key = field(repr=False)

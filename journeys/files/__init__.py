@@ -45,7 +45,7 @@ def read_journey_text(
     """Return the spec of a journey, or of a concierge, that is kept as text.
 
     Args:
-        text: What the file says.
+        text: Content of the file.
         name: Of the file, for messages; one that ends in .json is read as JSON.
         beside: Returns the text of a file that a concierge names, or raises OSError. None: a
             concierge must hold its journeys itself.

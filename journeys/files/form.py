@@ -74,7 +74,7 @@ class DefinitionForm(Declared):
 
 
 class OwnForm(DefinitionForm, OfJourney):
-    """What journeys and agents share."""
+    """Common keys of journeys and agents."""
 
     tools: Listed[ToolForm] = ()
 

@@ -324,7 +324,7 @@ class Transition(Rule):
     Attributes:
         trigger: When it fires.
         from_pathway: Where it applies: a pathway id, several, or "*" for everywhere.
-        to_pathway: Where it leads. The same pathway runs again; a detour pauses the present one.
+        to_pathway: Its target. The same pathway runs again; a detour pauses the present one.
         context_update: Name to change -> what to do, applied before the target runs:
             "append:NAME" adds the context's NAME to a list, "set:TEXT" sets the text, "copy:NAME"
             or a bare NAME copies, "clear:" removes. A missing source changes nothing.

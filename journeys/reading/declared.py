@@ -58,7 +58,7 @@ class Declared(Definition):
 
 
 class OfJourney(Declared):
-    """What a journey declares as a whole, and a concierge does not.
+    """Declarations of a journey as a whole, without those of a concierge.
 
     Attributes:
         activation: What starts it among other journeys.

@@ -43,13 +43,13 @@ class EscalationEntry:
 
 @dataclass(frozen=True, slots=True)
 class EscalationCase:
-    """A call for a person with all that they are told.
+    """An escalation with its payload.
 
     Attributes:
         entry: The call itself.
         payload: reason, summary, position (pathway, title, question), stack, fields (value,
             validity, attempts; sensitive ones hidden) and metadata.
-        transcript: What was said until then, oldest first; of a long talk the last 200 entries.
+        transcript: The messages until then, oldest first; at most the last 200.
         since: What was said from then on, likewise, until the assistant had it again.
     """
 

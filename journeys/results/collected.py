@@ -48,7 +48,7 @@ class FieldState:
 
     Attributes:
         field_name: Its name in the context.
-        title: What users are told it is called.
+        title: Its name for users.
         type: Its type, one of `FIELD_TYPES`.
         value: The last valid value; None if there is none, and of a sensitive field always.
         is_collected: True if there is one.
@@ -94,7 +94,7 @@ class FormView:
 
     Attributes:
         session_id: The session.
-        pathway_id: The pathway that the talk is about.
+        pathway_id: The pathway that collects now.
         current_field: The field that is asked for; None if none is.
         asked: What the user was asked last: `kind`, `about` and `options`; None if nothing.
         is_complete: True if all that the pathway collects is collected and confirmed; true of one

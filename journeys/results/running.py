@@ -29,7 +29,7 @@ class RunningSession:
         return self.manager.session_id
 
     async def get_session_state(self) -> JourneySession | None:
-        """Return where the session stands; None before it is started."""
+        """Return the state of the session; None before it is started."""
         return await self.manager.get_session_state()
 
     async def snapshot(self) -> dict[str, Any]:

@@ -83,7 +83,7 @@ class PathwaySpec(Definition):
 
     Attributes:
         kind: tool: `calls` are made first. collect: stays until it has `outputs`.
-        title: What users are told it is called. Default: its id.
+        title: Its name for users. Default: its id.
         purpose: What it is for.
         form: What it asks the user for, by itself.
         effects: Tools called once, when the fields are collected.

@@ -14,7 +14,7 @@ def gives_up(services: Services, turn: Turn) -> str:
     That is where all of it says that the user wants to stop, or to speak to a person.
 
     Args:
-        services: What the turn works with.
+        services: Services of the turn.
         turn: A record with the message, and as `run` the pathway that waits.
     """
     setting = setting_of(services, turn)

@@ -87,9 +87,9 @@ async def _weigh(
     Where no model is configured, the keywords that an author gave decide alone.
 
     Args:
-        services: What the turn works with.
+        services: Services of the turn.
         standing: Where the session stands.
-        message: What the user says.
+        message: The message of the user.
         places: The pathways that may run.
         anyway: True if a model is asked in any case. Where it is asked, words need not choose among
             guidelines that are few.

@@ -45,7 +45,7 @@ def hand_over(services: Services, state: Mapping[str, Any], turn: Turn) -> tuple
     """Call a person if a policy is met; record their payload, for every kind of call.
 
     Args:
-        services: What the turn works with.
+        services: Services of the turn.
         state: The state as the turn leaves it.
         turn: Its record.
     """
@@ -242,7 +242,7 @@ def _claim(draft: TurnDraft, takeover: Takeover, by: str) -> None:
 
 
 def _resumed(draft: TurnDraft, takeover: Takeover, *, reason: str, status: Any) -> Update:
-    """Give the conversation back to the assistant, which goes on where it was paused."""
+    """Give the conversation back to the assistant, which continues where it was paused."""
     draft.turn["audit"] += release(draft.position, draft.dialogue, reason)
     draft.position = {**draft.position, "failures": 0}
     _change(draft, takeover, status)

@@ -97,7 +97,7 @@ class Offer:
 
     Attributes:
         label: What it is called.
-        payload: The message that chooses it, and no other option.
+        payload: The message that chooses this option and no other one.
         command: What that message asks for.
     """
 
@@ -159,7 +159,7 @@ def asked_after(services: Services, values: Mapping[str, Any]) -> dict[str, Any]
     No value of a field is in it.
 
     Args:
-        services: What the turn worked with.
+        services: Services of the turn.
         values: The state as it left it.
     """
     position, turn = values["position"], values["turn"]

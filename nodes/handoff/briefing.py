@@ -23,7 +23,7 @@ def briefing_of(services: Services, state: Mapping[str, Any], turn: Turn) -> dic
     """Return the payload of an escalation : why, about what, where, and what is known.
 
     Args:
-        services: What the turn works with.
+        services: Services of the turn.
         state: The state as the turn leaves it.
         turn: Its record.
     """

@@ -244,7 +244,7 @@ class Expected:
             return to; what was asked for comes first.
         known: Values that may be corrected, by the name of their field; the latest comes last.
         correctable: The fields of those values.
-        setting: When and where the user speaks.
+        setting: Time and locale of the user.
         tasks: What the open tasks are called, so that "cancel the transfer" is understood.
         changing: True if the field that was asked for has, or just had, a value, which may stay.
     """

@@ -22,7 +22,7 @@ class FormField:
 
     Attributes:
         name: Its name, which commands use.
-        title: What users are told it is called.
+        title: Its name for users.
         type: What kind of value it takes.
         question: How the runtime asks for it.
         about: What it is needed for.

@@ -1,6 +1,6 @@
 """Structured data of models: schemas of answers, checked values, and arguments held to a schema.
 
-A schema from elsewhere is somebody else's text: no address in it is fetched, no pattern in it is
+A foreign schema is not trusted: no address in it is fetched, no pattern in it is
 run, and the work for one value is bounded. Anything beyond that is left to the server to judge.
 """
 

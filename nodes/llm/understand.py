@@ -376,7 +376,7 @@ class Moment:
         spec: The journey.
         position: Where the session stands.
         said: What the assistant said last.
-        message: What the user says.
+        message: The message of the user.
         candidates: The transitions that it is to judge.
         guidelines: The guidelines that it is asked about.
         form: The form that is open, and what was asked of it.

@@ -39,9 +39,9 @@ async def run_agent(
 
     Args:
         state: The state of its pipeline.
-        services: What the turn works with.
+        services: Services of the turn.
         seat: Where it works.
-        after: Decides what its result leads to.
+        after: Chooses the next node from its result.
         calls: What tools gave it before it asked, where it runs again.
 
     Raises:

@@ -219,7 +219,7 @@ def closed(services: Services, state: Mapping[str, Any], turn: Turn, features: F
     """Close the record; the replies of all hops become one message.
 
     Args:
-        services: What the turn works with.
+        services: Services of the turn.
         state: The state as the turn leaves it.
         turn: Its record.
         features: What else closes it.

@@ -249,9 +249,9 @@ class ScriptedModel(Scripted, ChatOpenAI):
 
     Args:
         answers: The answers, each used once.
-        always: Answers when no other is left.
-        understanding: Answers to the calls that understand a message alone.
-        agent: Answers to the calls of agents alone; as of a `Script`.
+        always: Answers that are used when no other is left.
+        understanding: Answers only for calls that understand a message.
+        agent: Answers only for calls of agents.
         settings: Any setting of ChatOpenAI, such as `model` or `temperature`.
 
     >>> model = ScriptedModel("Hello!")

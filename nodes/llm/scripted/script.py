@@ -29,7 +29,7 @@ class Script:
         answers: The answers, each used once.
         always: Answers when no other is left; without it a call too many is answered by HTTP 500,
             and `check` tells of it.
-        understanding: Answers to the calls that understand a message alone.
+        understanding: Answers only for calls that understand a message.
         agent: Answers to the calls of agents alone. Where one of these two is given, if only as an
             empty list, calls may come in any order, and agents are asked ahead.
 

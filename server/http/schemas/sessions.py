@@ -170,7 +170,7 @@ class Metadata(BaseModel):
 
 
 class Reply(BaseModel):
-    """The outcome of a turn, which is committed."""
+    """The result of a committed turn."""
 
     session_id: str
     message: str = Field(description="The reply to show to the user.")
