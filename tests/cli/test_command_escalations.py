@@ -62,10 +62,10 @@ def test_an_operator_answers_from_the_command_line(store: str) -> None:
 def test_what_cannot_be_done_is_said(store: str) -> None:
     kept = ("--store", store)
     for words, code, said in (
-        (("s-2",), 1, "there is no such escalation"),
-        (("--claim",), 2, "Name the escalation"),
-        (("--status", "lost"), 2, "--status is one of"),
-        (("s-1", "--say", "  "), 1, "may not be empty"),
+        (("s-2",), 1, "no session of this id has one"),
+        (("--claim",), 2, "Give the id of the escalation"),
+        (("--status", "lost"), 2, "--status must be one of"),
+        (("s-1", "--say", "  "), 1, "must not be empty"),
     ):
         assert said in flat(run("escalations", *words, *kept, code=code).stderr), words
 

@@ -333,7 +333,7 @@ async def test_a_server_that_dies_is_told_at_once_and_nobody_hangs() -> None:
     async with open_mcp(by_hand(begin="import sys\n", afterwards=died)) as server:
         assert await tool_of(server, "any").ainvoke({}) == "Done."
         for _ in range(2):
-            with pytest.raises(ToolException, match="'by hand' is gone"):
+            with pytest.raises(ToolException, match="'by hand' has closed the connection"):
                 await tool_of(server, "any").ainvoke({})
 
 
@@ -341,7 +341,7 @@ async def test_a_server_that_dies_during_a_call_fails_that_call() -> None:
     async with open_mcp(STDIO, env=HERE, timeout=110) as library:
         slow = asyncio.create_task(tool_of(library, "slow").ainvoke({"seconds": 100}))
         await asyncio.sleep(0.1)
-        with pytest.raises(ToolException, match="'library' is closed"):
+        with pytest.raises(ToolException, match="'library' has closed the connection"):
             await tool_of(library, "die").ainvoke({})
         with pytest.raises(ToolException, match="'library' is closed"):
             await slow
@@ -354,7 +354,7 @@ async def test_a_server_over_http_that_dies_is_told_and_cancels_nobody() -> None
             process.kill()
             process.wait()
             for _ in range(2):
-                with pytest.raises(ToolException, match=r"'library' (is gone|failed|says)"):
+                with pytest.raises(ToolException, match=r"'library' (has closed|failed|says)"):
                     await tool_of(library, "opening_hours").ainvoke({})
             await asyncio.sleep(0.05)  # the block goes on: it was not cancelled
     finally:
@@ -415,7 +415,7 @@ async def test_lines_that_are_no_messages_do_not_disturb() -> None:
     ("command", "seconds", "told"),
     [
         (["no-such-program-here"], 110, "cannot be started: there is no such program"),
-        ([sys.executable, "-c", "pass"], 110, "is gone"),
+        ([sys.executable, "-c", "pass"], 110, "has closed the connection"),
         ([sys.executable, "-c", "import time; time.sleep(60)"], 1, "not ready within 1 seconds"),
     ],
     ids=["no program", "ends", "says nothing"],

@@ -365,7 +365,7 @@ async def test_several_questions_at_once_are_answered_by_their_ids(
     with pytest.raises(NotWaitingError, match=left) as refused:
         await chat.journey.resume("yes")
     assert refused.value.waiting == [left, right]
-    with pytest.raises(NotWaitingError, match="not asked"):
+    with pytest.raises(NotWaitingError, match="no id of an open question"):
         await chat.journey.resume({"0" * 32: "yes"})
 
     reply = await chat.journey.resume({left: "L", right: "R"})

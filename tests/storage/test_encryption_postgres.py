@@ -151,7 +151,7 @@ FIRST = "(SELECT checkpoint_id FROM turns WHERE version = 0)"
 async def test_what_was_moved_or_changed_is_refused(postgres_url: str, change: str) -> None:
     await conversation(postgres_url)
     changed(postgres_url, change.replace("%", "%%"))
-    await refused(postgres_url, "cannot be opened")
+    await refused(postgres_url, "cannot be decrypted")
 
 
 async def test_another_key_is_refused_and_changes_nothing(postgres_url: str) -> None:

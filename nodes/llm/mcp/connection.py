@@ -121,5 +121,5 @@ class Connection:
         if kind != "MCPError":
             return f"failed: {said or kind}"
         if said == "Connection closed":
-            return "is gone."
+            return "has closed the connection."
         return f"says: {said}{self.refusal}"
