@@ -343,7 +343,7 @@ async def test_a_server_that_dies_during_a_call_fails_that_call() -> None:
         await asyncio.sleep(0.1)
         with pytest.raises(ToolException, match="'library' has closed the connection"):
             await tool_of(library, "die").ainvoke({})
-        with pytest.raises(ToolException, match="'library' is closed"):
+        with pytest.raises(ToolException, match="'library' has closed the connection"):
             await slow
 
 
