@@ -11,6 +11,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from journeys import (
     NEVER,
     Concierge,
+    ConfigurationError,
     Field,
     HandOver,
     Journey,
@@ -477,10 +478,16 @@ async def test_a_file_says_it_too(survey, tmp_path: Path):
     assert await say(chat, "survey", "why=so") == ["ask", "thanks"]
 
 
-@pytest.mark.parametrize("wrong", [[known("")], [known("x"), "x"], [known(3)], ["x", 3]])  # type: ignore[arg-type]
+@pytest.mark.parametrize("wrong", ["", 3])
+def test_a_name_that_may_be_known_is_checked_at_once(wrong: Any) -> None:
+    with pytest.raises(ConfigurationError, match="Known: name"):
+        known(wrong)
+
+
+@pytest.mark.parametrize("wrong", [[known("x"), "x"], ["x", 3]])
 def test_what_is_no_name_is_refused(wrong: list[Any]):
     path = type("AskPath", (Pathway,), {"__complete_when__": wrong})
-    with pytest.raises(JourneyDefinitionError, match="__complete_when__"):
+    with pytest.raises(JourneyDefinitionError, match="complete_when"):
         type("Wrong", (Journey,), {"AskPath": path})
 
 
