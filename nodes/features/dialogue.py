@@ -159,14 +159,15 @@ def _held(draft: TurnDraft, parse: Parse, said: Sequence[Command]) -> Iterator[C
     """Yield what holds of a reading that does not explain all words.
 
     A value is taken and said back. What would change a known value, take an effect or leave a task
-    is asked back.
+    is asked back; a change in a clause of its own is carried out, whatever stands beside it.
     """
     for command in said:
         if isinstance(command, Cancel):
             asked_to_leave(draft, everything=command.everything)
         elif isinstance(command, (Fill, Correct)):
-            if not _is_asked_again(draft, parse, command):
-                yield replace(command, certain=False)
+            is_plain = isinstance(command, Correct) and command in parse.plain
+            if is_plain or not _is_asked_again(draft, parse, command):
+                yield replace(command, certain=is_plain)
         elif isinstance(command, Clear):
             if _is_all_given(parse):
                 yield command

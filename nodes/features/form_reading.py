@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from rapidfuzz.distance import OSA
+
 from journeys import Field, IntentTrigger, PathwaySpec, Regex
 from journeys.phrases.patterns import normal
 from journeys.spec.spec import MOVE
@@ -58,7 +60,7 @@ MOST_GUESSED_WORDS = 2
 """Longest message that is taken for an attempt at what was asked, though it is no such value."""
 MOST_WORDS_OF_A_VALUE = 4
 """Longest message that is taken for an attempt because of a digit or an at sign in it."""
-_SHORT = 2
+_SHORT, _LONG = 2, 5
 _SPELLED = ("enum", "boolean", *NAMES)
 """Types whose values are words."""
 
@@ -280,13 +282,15 @@ def led(draft: TurnDraft, parse: Parse, free: Sequence[Verdict]) -> Parse:
     forms = [form for target in sorted(targets) if (form := draft.spec.pathways[target].form)]
     scopes = [Expected(None, form.fields, {}, (), draft.setting) for form in forms]
     known = {getattr(command, "field", None) for command in parse.commands}
-    more = [
-        command
-        for scope in scopes
-        for command in read_message(draft.message, scope).commands
-        if isinstance(command, Fill) and command.field not in known
-    ]
-    taken = {command.value for command in more}
+    clauses = clauses_in(draft.message, draft.setting.language)
+    phrases = [normal(phrase_of(v)) for v in free if v.question in ids and v.tier == "pattern"]
+    said = [c for c in clauses if [phrase for phrase in phrases if phrase in normal(c)]]
+    more: dict[str, Fill] = {}
+    for scope in scopes:  # all of the message; else the clauses that ask for it
+        for words in (draft.message, *(said if len(clauses) > 1 else ())):
+            given = [c for c in read_message(words, scope).commands if isinstance(c, Fill)]
+            more = {c.field: c for c in given if c.field not in known} | more
+    taken = {command.value for command in more.values()}
     asked = draft.dialogue.asked
     kept = [  # what is given for where it leads is not given for a field that nobody asked for here
         command
@@ -295,9 +299,6 @@ def led(draft: TurnDraft, parse: Parse, free: Sequence[Verdict]) -> Parse:
         or command.value not in taken
         or (asked and asked["about"] == command.field)
     ]
-    clauses = clauses_in(draft.message, draft.setting.language) if parse.unread else ()
-    phrases = [normal(phrase_of(v)) for v in free if v.question in ids and v.tier == "pattern"]
-    said = [c for c in clauses if [phrase for phrase in phrases if phrase in normal(c)]]
     left = [
         part
         for part in parse.unread
@@ -305,7 +306,7 @@ def led(draft: TurnDraft, parse: Parse, free: Sequence[Verdict]) -> Parse:
         or any(has_value(words, draft.setting) for words in _beyond(part, scopes))
     ]
     certain = not left if parse.unread else parse.certain
-    return replace(parse, commands=[*kept, *more], certain=certain, unread=tuple(left))
+    return replace(parse, commands=[*kept, *more.values()], certain=certain, unread=tuple(left))
 
 
 def questioned(draft: TurnDraft, free: Sequence[Verdict]) -> list[Verdict]:
@@ -363,9 +364,15 @@ def matters(draft: TurnDraft, words: str) -> bool:
         return True
     said = {word for word in words_in(words) if len(word) > _SHORT}
     known = [draft.value(name) for name in draft.fields]
-    if any(isinstance(value, str) and said.intersection(words_in(value)) for value in known):
+    given = {word for value in known if isinstance(value, str) for word in words_in(value)}
+    if said & given or any(_is_nearly(one, other) for one in said for other in given):
         return True
     return speaks(words, [*draft.sheet().live], draft.setting.language)
+
+
+def _is_nearly(one: str, other: str) -> bool:
+    """Return whether a word is another one with a slip of the pen: "Friederich" and "Friedrich"."""
+    return min(len(one), len(other)) >= _LONG and OSA.distance(one, other, score_cutoff=1) == 1
 
 
 def _stands_apart(draft: TurnDraft, parse: Parse, verdict: Verdict) -> bool:
@@ -461,8 +468,8 @@ def guessed(draft: TurnDraft, message: str) -> list[Command]:
 
 def _yes_or_no(draft: TurnDraft, message: str) -> bool | None:
     """Return whether a message is a bare yes or no; None for neither."""
-    nothing_else = Asked(kind="more", about="", options=[])
-    parse = read_message(message, Expected(nothing_else, (), {}, (), draft.setting))
+    alone = Asked(kind="leave", about="", options=[])
+    parse = read_message(message, Expected(alone, (), {}, (), draft.setting))
     kinds = [type(command) for command in parse.commands] if parse.whole else []
     return {Confirm: True, Deny: False}.get(kinds[0]) if len(kinds) == 1 else None
 

@@ -164,6 +164,8 @@ def explains(part: Reading, command: Command) -> bool:
         Skip: ("unknown", "nothing"),
         Cancel: ("no",),
     }
+    if isinstance(command, Cancel) and lexicon.words("negation").intersection(part.words):
+        return not part.asks  # "forget it, don't file anything"
     return any(lexicon.says(name, said) for name in again.get(type(command), ()))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -66,18 +67,19 @@ def _contrasted(reading: Reading, expected: Expected) -> list[Command]:
     """Read "the 3rd, not the 4th" and its like."""
     for pattern in reading.lexicon.forms("form_contrast"):
         if found := pattern.fullmatch(reading.marked):
-            new = reading.marked_part(*found.span("new"))
+            new = reading.marked_part(*found.span("new")).core()
             old = reading.marked_part(*found.span("old"))
-            if (given := _in_place_of(new, old, expected)) is not None:
+            given = _part_replaced(new, old.core(), expected) or _in_place_of(new, old, expected)
+            if given is not None:
                 return [given]
     return []
 
 
 def _in_place_of(new: Reading, old: Reading, expected: Expected) -> Correct | Fill | None:
     """Return the correction of the field whose value was the old one, or that is spoken of."""
+    before = [field for field in expected.correctable if is_value(old.core(), field, expected)]
     if not new.tokens or not old.tokens:
         return None
-    before = [field for field in expected.correctable if is_value(old.core(), field, expected)]
     if len(before) > 1:
         field = mentioned_in(new, before)
         before = [field] if field else before
@@ -96,6 +98,17 @@ def _in_place_of(new: Reading, old: Reading, expected: Expected) -> Correct | Fi
     if not before and not reads_as(old.core(), field, expected):
         return None
     return Correct(field.name, read.raw, read=read.value)
+
+
+def _part_replaced(new: Reading, old: Reading, expected: Expected) -> Correct | None:
+    """Return an address with its number replaced: "number 6, not 5"."""
+    now = new.part(-1).raw
+    fields = [f for f in expected.correctable if f.type == "address" and is_value(old, f, expected)]
+    if not (fields and old.said.isdigit() and now.isdigit()):
+        return None
+    known = str(expected.known[fields[0].name])
+    address = re.sub(rf"(?<!\w){old.said}(?!\w)", now, known, count=1)
+    return Correct(fields[0].name, address, read=address)
 
 
 def _other_day_of(new: Reading, old: Reading, field: Field, expected: Expected) -> str | None:
@@ -144,6 +157,8 @@ def _named(reading: Reading, expected: Expected) -> list[Command]:
         field = found and mentioned(found["what"].split(), among, lexicon)
         if not found or not field:
             continue
+        if [form for form in lexicon.forms("form_doubt") if form.match(reading.marked)]:
+            return []  # "my old number was ..."
         what = found["what"].split()
         if field.type in FREE and (
             len(what) > _LONGEST_CALLED or not speaks_of(what, field, lexicon)

@@ -10,7 +10,7 @@ from functools import lru_cache
 from journeys import Field
 from journeys.phrases.patterns import plain
 from nodes.language.lexicon import Lexicon, lexicon_of
-from nodes.language.reading import NAMES, WORDY, Expected, Reading, Token
+from nodes.language.reading import NAMES, WORDY, Expected, Reading, Token, value_in
 from nodes.values import Span, found_in
 
 _LEAST_STEM = 4
@@ -48,6 +48,12 @@ def speaks_of(words: Iterable[str], field: Field, lexicon: Lexicon) -> bool:
     """Return whether a word belongs to a field: to its name, label, kind or unit."""
     known = _words(field, lexicon)
     own = known.kind | known.counted
+    return bool([word for word in words if is_among(word, own)])
+
+
+def names(words: Iterable[str], field: Field, lexicon: Lexicon) -> bool:
+    """Return whether one of the words belongs to the name or label of a field."""
+    own = _words(field, lexicon).names
     return bool([word for word in words if is_among(word, own)])
 
 
@@ -95,11 +101,11 @@ def is_among(word: str, known: frozenset[str]) -> bool:
 
 @lru_cache(maxsize=20_000)
 def _akin(one: str, other: str) -> bool:
-    """Return whether two words differ in an ending only."""
+    """Return whether two words differ in an ending, or one ends in the other: "Doppelzimmer"."""
     short, long = sorted((one, other), key=len)
-    if len(short) < _LEAST_STEM or not long.startswith(short):
-        return False
-    return len(long) - len(short) <= _LONGEST_ENDING
+    if len(short) >= _LEAST_STEM and long.startswith(short):
+        return len(long) - len(short) <= _LONGEST_ENDING
+    return len(short) > _LEAST_STEM and long.endswith(short)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +162,7 @@ def speaks(text: str, fields: Iterable[Field], language: str) -> bool:
     """Return whether a text holds a word of the name of one of the fields."""
     lexicon = lexicon_of(language)
     words = plain(text).split()
-    return any(is_among(word, _names(field, lexicon)) for field in fields for word in words)
+    return any(names(words, field, lexicon) for field in fields)
 
 
 _COUNTED = ("integer", "number")
@@ -165,6 +171,7 @@ _SPANNED = ("date", "time", "datetime")
 _BEFORE, _BEHIND = 3, 2
 _WEEK = timedelta(days=7)
 _COUNT = Field("count", "integer")
+_DAY = Field("day", "date")
 _MOST_WORDS = 200
 _MOST_SPANS = 12
 
@@ -185,7 +192,7 @@ class Claim:
 
     field: Field
     span: Span
-    weight: int
+    weight: float
     words: frozenset[str]
     is_named: bool = False
     changes: bool = False
@@ -250,6 +257,7 @@ def claims_in(
     found = [_later(claim, expected) for claim in found if not _is_outdone(claim, found)]
     found += _after_nights(found, reading, expected)
     found += _with_or_without(found, reading, expected)
+    found += _single(found, reading, expected)
     ordered = _in_order(found, reading)
     settled = {claim.field.name for claim in ordered}
     groups = _groups([c for c in found if c.field.name not in settled])
@@ -280,14 +288,36 @@ def _with_or_without(
                         yield Claim(field, span, 8, frozenset(), is_named=True, changes=changes)
 
 
+def _single(found: Sequence[Claim], reading: Reading, expected: Expected) -> Iterator[Claim]:
+    """Yield a one for what is counted by its name, and asked for or beside others: "one room"."""
+    lexicon, pending = reading.lexicon, expected.pending
+    if lexicon.words("ones").isdisjoint(reading.words):
+        return
+    fields = [f for f in expected.fields if f.type in _COUNTED]
+    for place, token in enumerate(reading.tokens) if found or pending in fields else ():
+        behind = reading.tokens[place + 1 : place + 3]
+        if token.word not in lexicon.words("ones") or token.closes or not behind:
+            continue
+        if behind[0].word in lexicon.words("joints") or behind[0].closes:
+            behind = behind[:1]
+        for field in fields:
+            named = [t for t in behind if names([t.word], field, lexicon)]
+            if named:
+                end = named[0].end
+                span = Span(1, reading.text[token.start : end], token.start, end, True, field.type)
+                yield Claim(field, span, 8, frozenset(), is_named=True)
+
+
 def _after_nights(found: Sequence[Claim], reading: Reading, expected: Expected) -> list[Claim]:
     """Return the day until which a person stays for so many nights from the day before it on."""
     nights, lexicon = reading.lexicon.words("nights"), reading.lexicon
     days = [claim for claim in found if claim.field.type == "date"]
     fields = [*expected.fields, *expected.correctable]
-    if nights.isdisjoint(reading.words) or any(speaks_of(nights, f, lexicon) for f in fields):
+    if nights.isdisjoint(reading.words) or any(names(nights, f, lexicon) for f in fields):
         return []
-    opened = [f for f in expected.fields if f.type == "date" and f not in [c.field for c in days]]
+    fields = [claim.field for claim in days]
+    taken = expected.pending if expected.pending in fields else next(iter(fields), None)
+    opened = [f for f in expected.fields if f.type == "date" and f is not taken]
     known = [f.name for f in expected.correctable if f.type == "date"]
     first = days[0].span.value if days else expected.known[known[-1]] if known else None
     if not opened or first is None or not (days or opened[0] is expected.pending):
@@ -322,7 +352,7 @@ def _changed(claim: Claim, *, replaces: bool, alone: bool) -> Claim | None:
     if replaces or not claim.field.asked:
         return replace(claim, changes=True)
     if claim.is_named:
-        return replace(claim, changes=True, weight=claim.weight - 1)
+        return replace(claim, changes=True, weight=claim.weight - 0.5)
     return replace(claim, changes=True, is_bare=True) if alone else None
 
 
@@ -369,18 +399,35 @@ def _forwards(claims: list[Claim]) -> list[Claim]:
 
 
 def _later(claim: Claim, expected: Expected) -> Claim:
-    """Return a claim on a mere day of the month as the next one after a known day to come."""
-    if claim.field.type != "date" or claim.changes or claim.span.certain:
+    """Return a claim on a day without its month as the next one after a known day to come."""
+    if claim.field.type != "date" or claim.changes:
         return claim
-    return replace(claim, span=replace(claim.span, value=later_day(claim.span.value, expected)))
+    value = later_day(claim.span.value, claim.span.raw, expected, is_mere=not claim.span.certain)
+    return replace(claim, span=replace(claim.span, value=value))
 
 
-def later_day(said: str, expected: Expected) -> str:
-    """Return a mere day of the month, "the 27th", as the next one after a known day to come."""
+def later_day(said: str, raw: str, expected: Expected, *, is_mere: bool) -> str:
+    """Return a day of the week or month as the next one after a known day to come.
+
+    Args:
+        said: The day as it was read.
+        raw: Its words; they name a day of the week if they mean another one when said later.
+        expected: What is known.
+        is_mere: Whether they are a mere day of the month: "the 27th".
+    """
     known = [f.name for f in expected.correctable if f.type == "date"]
     first = str(expected.known[known[-1]]) if known else ""
-    day = date.fromisoformat(said)
-    while day.isoformat() < first:
+    day, setting = date.fromisoformat(said), expected.setting
+    if not is_mere and said < first:
+        ahead = (date.fromisoformat(first) - setting.at.date()).days
+        later = [
+            value_in(_DAY, raw, replace(setting, at=setting.at + timedelta(days=ahead + more)))
+            for more in (0, 1)
+        ]
+        days = [date.fromisoformat(one) for one in later if one]
+        is_weekday = len(days) == 2 and all(one.weekday() == day.weekday() for one in days)
+        return days[0].isoformat() if is_weekday else said
+    while is_mere and day.isoformat() < first:
         month = (day.replace(day=1) + timedelta(days=31)).replace(day=1)
         day = month + timedelta(days=day.day - 1)
     return day.isoformat()
@@ -434,8 +481,7 @@ def _claim(
     people = people and speaks_of(persons, field, reading.lexicon)
     weight = 8 * span.certain + 2 * close + 2 * beside + 4 * people + asked
     words = frozenset(w for w in near if speaks_of([w], field, reading.lexicon))
-    named = words or people
-    return Claim(field, span, weight, words, is_named=bool(named))
+    return Claim(field, span, weight, words, is_named=bool(words or people))
 
 
 def _clause_of(inside: Reading, reading: Reading, *, is_cut: bool) -> Reading:
@@ -582,7 +628,17 @@ def _is_denied(reading: Reading, inside: Reading) -> bool:
     behind = reading.tokens[at + len(inside.tokens) :][:1]
     ends = inside.tokens[-1].closes or not behind or not behind[0].closes
     no = not ends and reading.lexicon.says("no", behind[0].word)
+    if unfit(reading, inside):
+        return True
     return no or bool(reading.lexicon.words("negation").intersection(words))
+
+
+def unfit(clause: Reading, inside: Reading) -> bool:
+    """Return whether the words right behind a value say that it does not do: "mornings are bad"."""
+    if inside.tokens[-1].closes or clause.tokens[-1] is inside.tokens[-1]:
+        return False
+    behind = clause.part(clause.tokens.index(inside.tokens[-1]) + 1)
+    return behind.lexicon.begins("unfit", behind.said) > 0
 
 
 def _overlap(one: Claim, other: Claim) -> bool:

@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from journeys import Field
+from journeys.phrases.patterns import plain
 from nodes.commands import Cancel, Clear, Command, Correct, Fill, Human, Repeat, Skip, Wait
 from nodes.language.answers import (
     answer,
@@ -26,7 +27,17 @@ from nodes.language.answers import (
 )
 from nodes.language.changes import lead_of, named_change, of_type, turned
 from nodes.language.lexicon import lexicon_of
-from nodes.language.mentions import Claim, claims_in, excludes, is_of_another, later_day, speaks_of
+from nodes.language.mentions import (
+    Claim,
+    claims_in,
+    excludes,
+    is_of_another,
+    later_day,
+    moved,
+    names,
+    speaks_of,
+    unfit,
+)
 from nodes.language.reading import (
     FREE,
     NAMES,
@@ -46,6 +57,7 @@ from nodes.values import found_in, usual
 MOST_CHARACTERS = 4096
 """Characters of a message beyond which it is left to others."""
 _MOST_CLAUSES = 12
+_LONGEST_SLIP = 5
 _MOST_WORDS_OF_CHANGE = 40
 _LONGEST_CHANGE_IN_TEXT = 12
 _SHORTEST_OF_TWO = 2
@@ -60,7 +72,9 @@ _LONGEST_PLAIN = 11
 _MOST_PLAIN = 2
 _SHORTEST_RETRACTION = 2
 _COUNT = Field("count", "integer")
+_LEADS = ("lead", "wish", "question", "meant")
 _ASIDE = (Skip, Correct, Clear)
+_HALF = ("no", "unsure", "unknown")
 
 
 def read_message(message: str, expected: Expected) -> Parse:
@@ -108,6 +122,7 @@ class _Clause:
         replaces: True if such words say that a value is replaced, as "sorry" and "make it" do.
         apart: True if a no stands apart before it.
         is_idle: True if it says nothing: a greeting, thanks.
+        is_reason: True if it only says why.
         command: What it says about the conversation itself.
     """
 
@@ -116,17 +131,13 @@ class _Clause:
     replaces: bool
     apart: bool
     is_idle: bool
+    is_reason: bool
     command: Command | None
 
 
 def _clauses(reading: Reading, expected: Expected) -> list[_Clause]:
-    """Return the parts of a message: cut at its signs, and at each "and"."""
-    tokens, joints = reading.tokens, reading.lexicon.words("joints")
-    begins = [
-        place
-        for place in range(1, len(tokens))
-        if tokens[place - 1].closes or (tokens[place].word in joints and place + 1 < len(tokens))
-    ][: _MOST_CLAUSES - 1]
+    """Return the parts of a message: cut at its signs, joints, reasons and slips of the tongue."""
+    tokens, begins = reading.tokens, _begins(reading)
     ends = [*begins, len(tokens)]
     found, carried = [], False
     for first, last in zip([0, *begins], ends, strict=True):
@@ -139,6 +150,23 @@ def _clauses(reading: Reading, expected: Expected) -> list[_Clause]:
     return found
 
 
+def _begins(reading: Reading) -> list[int]:
+    """Return where the clauses of a message begin, but for the first."""
+    tokens, lexicon = reading.tokens, reading.lexicon
+    joints = lexicon.words("joints") | lexicon.words("reasons")
+    slips, found, within = lexicon.words("slips"), [], 0
+    for place in range(1, len(tokens)):
+        word, goes_on = tokens[place].word, place + 1 < len(tokens)
+        slip = 0
+        if word in slips and goes_on and place >= within:
+            rest = reading.part(place, place + _LONGEST_SLIP)
+            slip = len(rest.before(lexicon.begins("slip", rest.said)).tokens)
+            within = place + slip
+        if slip or tokens[place - 1].closes or (word in joints and goes_on and place >= within):
+            found.append(place)
+    return found[: _MOST_CLAUSES - 1]
+
+
 def _clause(words: Reading, expected: Expected) -> _Clause:
     lexicon, said = words.lexicon, words.said
     lead = lead_of(words)
@@ -148,15 +176,17 @@ def _clause(words: Reading, expected: Expected) -> _Clause:
     bare = unjoined(words).said
     idle = lexicon.says("filler", said) or lexicon.says("joint", said) or lexicon.says("idle", said)
     idle = idle or (bare != said and lexicon.says("idle", bare))
+    is_reason = words.words[0] in lexicon.words("reasons") and not words.ends_asking
     return _Clause(
         words,
         body.after(meant) if meant else body,
         replaces=meant > 0
-        or "instead" in lexicon.words("contrast").intersection(words.words)
+        or not lexicon.words("rather").isdisjoint(words.words)
         or (lead > 0 and lexicon.begins("repair", head.said) > 0),
         apart=bool(no),
         is_idle=idle or is_greeting(words.raw),
-        command=None if idle else _signal(words, expected),
+        is_reason=is_reason,
+        command=None if idle or is_reason else _signal(words, expected),
     )
 
 
@@ -182,7 +212,8 @@ def _only_signals(clauses: Sequence[_Clause], expected: Expected) -> Parse | Non
     if any(isinstance(clause.command, Human) for clause in telling):
         return Parse([Human()], certain=True, whole=True)
     same = (
-        c.command == first or (not c.command and _is_reason(c.words, first, expected))
+        c.command == first
+        or (not c.command and (c.is_reason or _is_reason(c.words, first, expected)))
         for c in telling
     )
     return Parse([first], certain=True, whole=True) if all(same) else None
@@ -210,6 +241,8 @@ class _Pass:
         self.commands: list[Command] = []
         self.explained: set[int] = set()
         self.bare: list[Command] = []
+        self.plain: list[Command] = []
+        self.kept = 0
 
     def result(self) -> Parse:
         """Return what was found, after all that contradicts is settled."""
@@ -278,11 +311,11 @@ class _Pass:
         read = readable_part(field, reading, self.expected)
         if read is None:
             return None
-        given = [self._fill(field, read, reading)]
+        given: list[Command] = [self._fill(field, read, reading)]
         certain = self._is_plain(field) if field.type in WORDY else _is_own(field, read.value)
         others = self.lexicon.forms("form_named_other") if field.type in NAMES else ()
         if certain and any(form.match(reading.marked) for form in others):
-            return Parse(given)  # "his name is Karl" is said back
+            return Parse(unread=(reading.raw,))  # "his name is Karl"
         if not certain and (led := self._brought_in(field, read)):
             return led
         return Parse(given, certain, certain, () if certain else (reading.raw,))
@@ -304,7 +337,9 @@ class _Pass:
         fields = [claim.field for claim in self.claims]
         if field.type in WORDY:
             return any(one is not field for one in fields)
-        return len(fields) > 1 and any(one is field for one in fields)
+        if any(one is field for one in fields):
+            return len(fields) > 1
+        return any(claim.is_named for claim in self.claims)  # "five of us" is no hour
 
     def _may_replace(self, field: Field) -> bool:
         """Return whether a value behind "no" may as well be that of a known field of the type."""
@@ -351,12 +386,16 @@ class _Pass:
     @cached_property
     def claims(self) -> list[Claim]:
         """The values of the message; a slip of the tongue parts what is scanned."""
-        starts = [n for n, c in enumerate(self.clauses) if c.replaces and n]
+        starts = [
+            n
+            for n, c in enumerate(self.clauses)
+            if n and (c.replaces or c.is_reason or self.clauses[n - 1].is_reason)
+        ]
         found: list[Claim] = []
         for first, last in zip([0, *starts], [*starts, len(self.clauses)], strict=True):
             here = self.clauses[first:last]
             tokens = tuple([token for clause in here for token in clause.words.tokens])
-            if not tokens:
+            if not tokens or (first and here[0].is_reason):
                 continue
             segment = Reading(self.reading.text, tokens, self.lexicon)
             replaced = [(c.words.start, c.words.end) for c in here if c.replaces]
@@ -378,23 +417,83 @@ class _Pass:
     def _read_clauses(self) -> None:
         place = 0
         while place < len(self.clauses):
-            place += self._read_clause(place)
+            known, count = len(self.commands), self._read_clause(place)
+            given = self.commands[known:]
+            read = self.clauses[place : place + count]
+            if given and not [clause for clause in read if not self._is_explained(clause)]:
+                self.plain += given
+            place += count
 
     def _read_clause(self, place: int) -> int:
         """Read a clause by the first way that explains it; return how many were read."""
         clause = self.clauses[place]
+        if clause.replaces:
+            self.kept = len(self.commands)
         if self._is_explained(clause):
             return 1
         if (clause.is_idle and not self._has_value(clause)) or not clause.body.tokens:
             self._explain([], clause.words.tokens)
             return 1
-        if clause.command:
-            self._explain([clause.command], clause.words.tokens)
+        if clause.command or (clause.is_reason and self.commands):
+            given = [clause.command] if clause.command else []
+            self._explain(given, clause.words.tokens)
+            return 1
+        if self._slipped(clause):
             return 1
         if count := self._changed(place):
             return count
-        _ = self._given(clause) or self._answered(clause) or self._replaced(clause)
+        _ = (
+            self._given(clause)
+            or self._answered(clause)
+            or self._replaced(clause)
+            or self._labelled(clause)
+            or self._ruled_out(clause)
+        )
         return 1
+
+    def _labelled(self, clause: _Clause) -> bool:
+        """Take the words behind the name of an open text: "reference November rent"."""
+        words = unjoined(clause.words)
+        for field in self.expected.fields:
+            if field.type != "text" or field is self.pending or not field.label or words.asks:
+                continue
+            label = plain(field.label)
+            value = words.after(len(label)) if words.said.startswith(f"{label} ") else words
+            if value is not words and len(value.tokens) <= _LONGEST_ITEM:
+                self._explain([Fill(field.name, value.raw, read=value.raw)], clause.words.tokens)
+                return True
+        return False
+
+    def _ruled_out(self, clause: _Clause) -> bool:
+        """Read a value that does not do; of two choices the other one is meant."""
+        field, words = self.pending, clause.words
+        if field is None or field.type in WORDY or words.asks:
+            return False
+        ways = list(field.ways.items())
+        if field.type == "enum":
+            denied = [way for way, said in ways if self._is_out(words, (way, *said))]
+            if len(denied) == 1 and len(ways) == _SHORTEST_OF_TWO and not self._has(field):
+                (other,) = [way for way, _ in ways if way != denied[0]]
+                self.commands.append(Fill(field.name, other, read=other))
+            return False
+        spans = found_in(field, words.raw, self.expected.setting)
+        places = [moved(span, words.start) for span in spans]
+        if not places or not all(unfit(words, words.between(p.start, p.end)) for p in places):
+            return False
+        self._explain([], words.tokens)
+        return True
+
+    def _is_out(self, words: Reading, names: Iterable[str]) -> bool:
+        """Return whether a choice stands behind a "not", or does not do."""
+        negation = self.lexicon.words("negation")
+        for name in names:
+            label = read(name.replace("_", " "), self.lexicon).words
+            for place in range(len(words.tokens) - len(label) + 1):
+                if words.words[place : place + len(label)] == label:
+                    inside = words.part(place, place + len(label))
+                    before = words.words[max(0, place - 2) : place]
+                    return bool(negation.intersection(before)) or unfit(words, inside)
+        return False
 
     def _has_value(self, clause: _Clause) -> bool:
         """Return whether a value stands in a clause: "Tuesday is fine" says one."""
@@ -404,6 +503,27 @@ class _Pass:
         """Return the values that stand in a clause."""
         first, last = clause.words.tokens[0].start, clause.words.tokens[-1].end
         return [claim for claim in self.claims if first <= claim.span.start < last]
+
+    def _slipped(self, clause: _Clause) -> bool:
+        """Take a bare value in place of the last one of the message: "at seven, no, eight"."""
+        if not clause.replaces or clause.words.asks:
+            return False
+        start = clause.body.tokens[0].start
+        given = {c.field for c in self.commands if isinstance(c, (Fill, Correct))}
+        before = [c for c in self.claims if c.end <= start and c.field.name in given]
+        if not before or before[-1].field.type in _WORDS:
+            return False
+        last, fields = before[-1], (*self.expected.fields, *self.expected.correctable)
+        others = [field for field in fields if field is not last.field]
+        read = readable_part(last.field, clause.body, self.expected)
+        if read is None or any(speaks_of(clause.body.words, f, self.lexicon) for f in others):
+            return False
+        if any(c.is_named and c.field in others for c in self._held(clause)):
+            return False  # "we are five" is no hour
+        value = self._fill(last.field, read, clause.body).read
+        span = replace(last.span, raw=read.raw, value=value)
+        self._explain([_command(replace(last, span=span))], clause.words.tokens)
+        return True
 
     def _changed(self, place: int) -> int:
         """Read a change that names its field or its old value, in two clauses or one."""
@@ -425,13 +545,20 @@ class _Pass:
                     continue
                 tried.append(part.tokens)
                 commands = named_change(part, self.expected, two=after is not None)
-                if commands and not self._is_of_another(commands, words):
+                if commands and not self._is_of_another(commands, words, after):
                     self._explain(commands, words.tokens)
                     return 2 if after else 1
         return 0
 
-    def _is_of_another(self, commands: Sequence[Command], words: Reading) -> bool:
-        """Return whether the value of an open field is another person's: "my dog's name is Rex"."""
+    def _is_of_another(
+        self, commands: Sequence[Command], words: Reading, after: _Clause | None
+    ) -> bool:
+        """Return whether the value of an open field is another person's: "my dog's name is Rex".
+
+        Of two clauses the first is something else where the second alone says the same.
+        """
+        if after and named_change(after.body, self.expected) == commands:
+            return True
         given = {command.field for command in commands if isinstance(command, Fill)}
         return any(is_of_another(words, f) for f in self.expected.fields if f.name in given)
 
@@ -443,8 +570,9 @@ class _Pass:
         known = frozenset.union(*[lexicon.words(use) for use in ("around", "small", "closing")])
         for claim in here:
             known = known.union(claim.words, usual(claim.field, self.expected.setting))
-        lead = max([lexicon.begins(cue, words.said) for cue in ("lead", "wish", "question")])
-        leads = len(words.before(lead).tokens)
+        bare = unjoined(words)
+        lead = max([lexicon.begins(cue, bare.said) for cue in _LEADS])
+        leads = len(words.tokens) - len(bare.tokens) + len(bare.before(lead).tokens)
         body = clause.body.tokens[0].start
         places = [(claim.span.start, claim.span.end) for claim in here]
         tokens = [
@@ -498,11 +626,12 @@ class _Pass:
         word = self._raw(token)
         return word[:1].isdigit() or bool(found_in(_COUNT, word, self.expected.setting))
 
-    def _fill(self, field: Field, read: Read, words: Reading) -> Command:
-        days = (form.fullmatch(words.core().said) for form in self.lexicon.forms("form_day"))
+    def _fill(self, field: Field, read: Read, words: Reading) -> Fill:
         value = read.value
-        if field.type == "date" and field.name not in self.expected.known and any(days):
-            value = later_day(value, self.expected)
+        if field.type == "date" and field.name not in self.expected.known:
+            core = words.core().said
+            is_mere = any(form.fullmatch(core) for form in self.lexicon.forms("form_day"))
+            value = later_day(value, read.raw, self.expected, is_mere=is_mere)
         return Fill(field.name, read.raw, read=value)
 
     def _answered(self, clause: _Clause) -> bool:
@@ -530,21 +659,30 @@ class _Pass:
 
     def _replaced(self, clause: _Clause) -> bool:
         """Take a clause as another value of what is known: "I meant John"."""
-        if not (clause.replaces or self.pending is None) or clause.words.asks:
+        wanted = not self.lexicon.words("wanted").isdisjoint(clause.words.words)
+        if not (clause.replaces or wanted or self.pending is None) or clause.words.asks:
             return False
         changed: Command | None = None
         lead = lead_of(clause.words)
-        if lead or clause.replaces:
+        if lead or clause.replaces or (wanted and self._is_usual(clause.words)):
             changed = turned(clause.words, clause.body, self.expected)
         if changed is None and clause.replaces:
-            wordy = clause.apart or bool(
-                self.lexicon.begins("meant", clause.words.after(lead).said)
-            )
+            in_text = self.pending is not None and self.pending.type in FREE
+            meant = self.lexicon.begins("meant", clause.words.after(lead).said) > 0
+            wordy = clause.apart or (meant and not in_text)
             changed = of_type(clause.body.core(), self.expected, wordy=wordy)
         if changed is None:
             return False
         self._explain([changed], clause.words.tokens)
         return True
+
+    def _is_usual(self, words: Reading) -> bool:
+        """Return whether words say nothing but a yes/no field, and that it is wanted or not."""
+        uses = ("wanted", "around", "small", "closing", "negation", "only", "joints", "no")
+        known = frozenset.union(*[self.lexicon.words(use) for use in uses])
+        fields = [field for field in self.expected.correctable if field.type == "boolean"]
+        left = [word for word in words.words if word not in known]
+        return all(any(names([word], field, self.lexicon) for field in fields) for word in left)
 
     # Arbitration.
 
@@ -563,8 +701,20 @@ class _Pass:
             for c in commands
         )
         return Parse(
-            commands, certain, certain and answered, unread, self._replaced_words(commands)
+            commands,
+            certain,
+            certain and answered,
+            unread,
+            self._replaced_words(commands),
+            self._plain(commands) if unread else (),
         )
+
+    def _plain(self, commands: Sequence[Command]) -> tuple[Command, ...]:
+        """Return the commands that no word besides takes half back: a condition, a doubt, a no."""
+        left = [unjoined(c.words).said for c in self.clauses if not self._is_explained(c)]
+        doubts = [words for words in left if self.lexicon.begins("condition", words)]
+        doubts += [words for words in left for cue in _HALF if self.lexicon.says(cue, words)]
+        return () if doubts else tuple([c for c in commands if [1 for p in self.plain if p is c]])
 
     def _replaced_words(self, kept: Sequence[Command]) -> tuple[str, ...]:
         """Return the values that the message itself replaced, as "four" in "four, sorry, five"."""
@@ -583,6 +733,9 @@ class _Pass:
         same = command.read if field.type in _WEAK else None
         if field.type != "boolean" and self._may_be_replaced(command.value, field):
             return True
+        if field.type in NAMES and command.read:
+            own = set(read(command.value, self.lexicon).words)
+            return any(own.intersection(read(part, self.lexicon).words) for part in self._unread())
         between = self.lexicon.words("between")
         theirs = [c for c in self.clauses if between.isdisjoint(c.words.words)]
         theirs = [c for c in theirs if is_of_another(c.words, field)]
@@ -647,7 +800,9 @@ class _Pass:
         return any(isinstance(command, (Correct, Clear)) for command in self.commands)
 
     def _has(self, field: Field) -> bool:
-        return any(isinstance(c, Fill) and c.field == field.name for c in self.commands)
+        """Return whether a field was given a value which nothing has replaced since."""
+        given = self.commands[self.kept :]
+        return any(isinstance(c, Fill) and c.field == field.name for c in given)
 
     def _explain(self, commands: Iterable[Command], tokens: Iterable[Token]) -> None:
         self.commands += commands
@@ -677,35 +832,70 @@ class _Pass:
         message = reading.text.strip() if reading.complete else reading.raw
         if self._is_no_text(field, settled):
             asides: list[Command] = [c for c in settled.commands if isinstance(c, _ASIDE)]
-            return Parse(asides, unread=(message,))
+            return Parse(asides, unread=(message,), plain=settled.plain)
         return self._as_text(field, settled, message)
 
     def _as_text(self, field: Field, settled: Parse, message: str) -> Parse:
         """Take words as the text or list that was asked for, and what they change next to it."""
         reading = self.reading
-        changes = [c for c in settled.commands if isinstance(c, (Correct, Clear))]
+        changes: list[Command] = [c for c in settled.commands if isinstance(c, (Correct, Clear))]
         own = [c for c in self.clauses if not self._is_explained(c) and not c.words.asks]
+        apart: list[int] = []
         if field.type == "list":
             items = [c for c in own if self._is_item(unjoined(c.words))]
             if not items:
                 return replace(settled, unread=(reading.raw,))
-            is_list = len(items) == len(self.clauses) and self._is_plain(field)
-            message = message if is_list else ", ".join(unjoined(c.words).raw for c in items)
-        elif changes and own:
-            message = _together(own[0].words, own[-1].words).raw
+            first = self.clauses[0]
+            led = len(self.clauses) > 1 and self.lexicon.says("yes", first.words.said)
+            items = [c for c in items if not (led and c is first)]
+            is_list = len(items) + led == len(self.clauses) and self._is_plain(field)
+            leads = self.lexicon.words("item_leads")
+            message = (
+                message
+                if is_list and not led
+                else ", ".join(_without_lead(c.words, leads).raw for c in items)
+            )
         else:
-            changes = []
+            apart = [n for n, c in enumerate(own) if n and self._is_apart(c, field)]
+            kept = own[: apart[0]] if apart else own
+            beside = "".join(c.words.raw for c in own[len(kept) :])
+            given = [c for c in self.commands if isinstance(c, Fill) and c.value in beside]
+            changes += [c for c in given if c.field != field.name]
+            if kept and (changes or apart):
+                message = _together(kept[0].words, kept[-1].words).raw
+            else:
+                changes = []
         value = value_in(field, message, self.expected.setting)
         if value is None:
             return settled
-        certain = is_list if field.type == "list" else not changes and self._is_plain(field)
+        alone = not (changes or apart)
+        certain = is_list if field.type == "list" else alone and self._is_plain(field)
         # Where a part was extracted, nothing explains the words around it.
         certain &= not field.extract or str(value).casefold() == message.casefold()
         asks = reading.ends_asking or self.lexicon.begins("question", reading.said)
-        given = Fill(field.name, message, 0.5 if asks else 1.0, read=value)
-        commands: list[Command] = [given, *changes]
-        unread = () if certain else (message,)
-        return Parse(commands, certain, certain, unread, self._replaced_words(commands))
+        text = Fill(field.name, message, 0.5 if asks else 1.0, read=value)
+        commands: list[Command] = [text, *changes]
+        left = [part for part in settled.unread if part not in message] if apart else []
+        unread = () if certain else (message, *left)
+        replaced = self._replaced_words(commands)
+        return Parse(commands, certain, certain, unread, replaced, settled.plain)
+
+    def _is_apart(self, clause: _Clause, field: Field) -> bool:
+        """Return whether a clause behind a text speaks of another field: "and my surname is wrong"."""
+        words, parts = clause.words, self.lexicon.words("name_parts")
+        for other in (*self.expected.fields, *self.expected.correctable):
+            if other is field or other.type in FREE:
+                continue
+            called = bool(parts.intersection(words.words)) and other.type in NAMES
+            weak = other.type in (*_WEAK, *NAMES) and names(words.words, other, self.lexicon)
+            if called or weak:
+                return True
+            if other.type in ("enum", "money", "email", "phone"):
+                spans = found_in(other, words.raw, self.expected.setting)
+                first = unjoined(words).start - words.start
+                if any(s.certain if other.type != "enum" else s.start <= first for s in spans):
+                    return True
+        return False
 
     def _is_no_text(self, field: Field, settled: Parse) -> bool:
         """Return whether words skip the field, only ask a question, or have two values."""
@@ -752,6 +942,14 @@ def _is_own(field: Field, value: Any) -> bool:
 def _command(claim: Claim) -> Command:
     kind = Correct if claim.changes else Fill
     return kind(claim.field.name, claim.span.raw, read=claim.span.value)
+
+
+def _without_lead(words: Reading, leads: frozenset[str]) -> Reading:
+    """Return an item without the words that only lead to it: "and to", "gegen"."""
+    part = unjoined(words)
+    while len(part.tokens) > 1 and part.words[0] in leads:
+        part = part.part(1)
+    return part
 
 
 def _together(one: Reading, other: Reading) -> Reading:

@@ -190,7 +190,7 @@ def _closes(word: str, between: str) -> bool:
     """Return whether a clause ends here; "3. Mai", "7.30" and "a.m." do not end one."""
     if not between.strip():
         return "\n" in between
-    if between.startswith(".") and (word[-1].isdigit() or len(word) == 1):
+    if between.startswith(".") and between[1:2] != "." and (word[-1].isdigit() or len(word) == 1):
         return "\n" in between
     if between in (",", ".", ":", ";", "!", "?"):  # no space: a part of a number or name
         return between in ("!", "?", ";") or not word[-1].isdigit()
@@ -298,6 +298,8 @@ class Parse:
             intent is looked for in it.
         unread: The words that nothing explains, as they were written, clause by clause.
         replaced: The words of values that the message itself replaced by others.
+        plain: Those of the commands whose own words are all explained, and which no others of the
+            message take half back.
     """
 
     commands: list[Command] = field(default_factory=list)
@@ -305,6 +307,7 @@ class Parse:
     whole: bool = False
     unread: tuple[str, ...] = ()
     replaced: tuple[str, ...] = ()
+    plain: tuple[Command, ...] = ()
 
 
 class Read(NamedTuple):

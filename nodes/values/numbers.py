@@ -363,16 +363,21 @@ def _people(text: str, hits: list[Hit], own: SimpleNamespace) -> list[Hit]:
     group: list[tuple[int, int, int, str]] = []
     for item in [*sorted(items), (len(text) + 9, 0, 0, "")]:
         if group and not (item[1] and own.joint.fullmatch(text, group[-1][1], item[0])):
-            made += _group(group, own)
+            made += _group(group, own, text)
             group = []
         if not group or item[0] >= group[-1][1]:
             group.append(item)
     return [hit for hit in hits if not _within(hit, made)] + made
 
 
-def _group(group: list[tuple[int, int, int, str]], own: SimpleNamespace) -> list[Hit]:
-    """Return how many people are named one after the other; none if the user is not among them."""
+def _group(group: list[tuple[int, int, int, str]], own: SimpleNamespace, text: str) -> list[Hit]:
+    """Return how many people are named one after the other.
+
+    None if the user is not among them, or somebody follows who is not known: "and another couple".
+    """
     names = [said for _, _, _, said in group if said]
+    if names and own.more.match(text, group[-1][1]):
+        return []
     if len(group) < 2 or (names and not own.self.intersection(names)):
         return []
     return [Hit(group[0][0], group[-1][1], sum(item[2] for item in group), False)]

@@ -286,7 +286,7 @@ def _is_written(said: str) -> bool:
 
 
 _ADDRESS = re.compile(r"(?<![^\s<>()\[\],;:\"])[^\s<>()\[\],;:\"]{1,64}@[^\s<>()\[\],;:\"@]{1,255}")
-_AMERICAN = re.compile(r"[2-9]\d{9}")
+_FORMS = {1: re.compile(r"[2-9]\d{9}"), 44: re.compile(r"7\d{9}")}
 _ENDS = ".,;:!?'\u2026"
 _MOST_LOOKED_UP = 20
 _BETWEEN = re.compile(r"[\s,.\-]{0,3}")
@@ -389,8 +389,10 @@ def _dialled(said: str, region: str, own: SimpleNamespace) -> str:
 
 
 def _has_form(number) -> bool:  # type: ignore[no-untyped-def]
-    """Return whether a number has the form of North America's plan.
+    """Return whether a number has the form of its country's plan, where that is told by digits alone.
 
-    New area codes come oftener than the library does, and people try things out with 555.
+    New area codes come oftener than the library does, and people try things out with 555 in North
+    America, or with the British numbers that are set apart for films.
     """
-    return number.country_code == 1 and bool(_AMERICAN.fullmatch(str(number.national_number)))
+    form = _FORMS.get(number.country_code)
+    return form is not None and bool(form.fullmatch(str(number.national_number)))

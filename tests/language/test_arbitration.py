@@ -43,6 +43,42 @@ def test_a_correction_beside_an_answer_is_both() -> None:
     ]
 
 
+def test_a_slip_of_the_tongue_replaces_the_last_value_whatever_stands_between() -> None:
+    table = """
+        at seven, no, eight -> Fill time eight
+        at 7, no wait, at 9 -> Fill time at 9
+    """
+    assert wrong(table, AT_WHAT_TIME) == {}
+    told = read_message("at seven... no hang on, Dave is late so eight", AT_WHAT_TIME)
+    assert [c.value for c in told.commands if isinstance(c, Fill)] == ["so eight"]
+    assert not told.certain
+
+
+def test_a_reason_explains_itself_and_its_values_are_not_taken() -> None:
+    table = """
+        at eight because the train is at seven -> Fill time eight
+        at eight, we are five because my sister comes -> Fill time eight, Correct party_size five
+    """
+    assert wrong(table, AT_WHAT_TIME) == {}
+
+
+def test_a_value_that_does_not_do_is_none() -> None:
+    table = """
+        seven doesn't work, eight -> Fill time eight
+        7 pm is too early, 9 pm -> Fill time 9 pm
+    """
+    assert wrong(table, AT_WHAT_TIME) == {}
+
+
+def test_a_change_beside_a_remark_is_plain_and_one_with_a_condition_is_not() -> None:
+    remark = read_message("at 8, we are only three, Jen has a cold", AT_WHAT_TIME)
+    assert [c.field for c in remark.plain if isinstance(c, (Fill, Correct))] == [
+        "time",
+        "party_size",
+    ]
+    assert read_message("we are three, if Jen has a cold", AT_WHAT_TIME).plain == ()
+
+
 def test_what_is_asked_for_does_not_take_a_value_of_another_field() -> None:
     table = """
         sorry, five people

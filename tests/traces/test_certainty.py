@@ -132,10 +132,17 @@ async def test_what_may_matter_is_said_back_though_something_was_taken(dinner):
 
 async def test_a_doubtful_correction_is_asked_back(dinner):
     chat = await dinner(said=["four", "7 pm"])
-    reply = await chat.says("sorry, five guests, the dog is ill")
+    reply = await chat.says("sorry, five guests, if the dog gets well")
     assert reply.endswith("Shall I change the guests to 5?")
     assert (await chat.values())["guests"] == 4
     await chat.says("yes")
+    assert (await chat.values())["guests"] == 5
+
+
+async def test_a_change_in_a_clause_of_its_own_is_carried_out_beside_a_remark(dinner):
+    chat = await dinner(said=["four", "7 pm"])
+    reply = await chat.says("sorry, five guests, the dog is ill")
+    assert reply.startswith("All right, I have changed the guests to 5.")
     assert (await chat.values())["guests"] == 5
 
 
