@@ -881,7 +881,7 @@ class _Pass:
         return Parse(commands, certain, certain, unread, replaced, settled.plain)
 
     def _is_apart(self, clause: _Clause, field: Field) -> bool:
-        """Return whether a clause behind a text speaks of another field: "and my surname is wrong"."""
+        """Return whether a clause is about another field than the text: "my surname is wrong"."""
         words, parts = clause.words, self.lexicon.words("name_parts")
         for other in (*self.expected.fields, *self.expected.correctable):
             if other is field or other.type in FREE:

@@ -389,7 +389,7 @@ def _dialled(said: str, region: str, own: SimpleNamespace) -> str:
 
 
 def _has_form(number) -> bool:  # type: ignore[no-untyped-def]
-    """Return whether a number has the form of its country's plan, where that is told by digits alone.
+    """Return whether a number has the form of its country's plan, if digits alone tell it.
 
     New area codes come oftener than the library does, and people try things out with 555 in North
     America, or with the British numbers that are set apart for films.
