@@ -159,7 +159,7 @@ def _held(draft: TurnDraft, parse: Parse, said: Sequence[Command]) -> Iterator[C
     """Yield what holds of a reading that does not explain all words.
 
     A value is taken and said back. What would change a known value, take an effect or leave a task
-    is asked back; a change in a clause of its own is carried out, whatever stands beside it.
+    is asked back; a change in a clause of its own is carried out, whatever else is said.
     """
     for command in said:
         if isinstance(command, Cancel):

@@ -289,7 +289,7 @@ def _with_or_without(
 
 
 def _single(found: Sequence[Claim], reading: Reading, expected: Expected) -> Iterator[Claim]:
-    """Yield a one for what is counted by its name, and asked for or beside others: "one room"."""
+    """Yield a one for what is counted by its name, and asked for or one of several: "one room"."""
     lexicon, pending = reading.lexicon, expected.pending
     if lexicon.words("ones").isdisjoint(reading.words):
         return

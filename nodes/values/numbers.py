@@ -373,7 +373,7 @@ def _people(text: str, hits: list[Hit], own: SimpleNamespace) -> list[Hit]:
 def _group(group: list[tuple[int, int, int, str]], own: SimpleNamespace, text: str) -> list[Hit]:
     """Return how many people are named one after the other.
 
-    None if the user is not among them, or somebody follows who is not known: "and another couple".
+    None if the user is not among them, or a person follows who is not known: "and another couple".
     """
     names = [said for _, _, _, said in group if said]
     if names and own.more.match(text, group[-1][1]):
