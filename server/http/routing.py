@@ -15,6 +15,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, ValidationError
 from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope
 
 from graphs.session.input import checked_id
@@ -97,18 +98,17 @@ class StrictRequest(Request):
         wiring: Wiring = self.app.state.wiring
         return wiring
 
-    async def given(self, model: type[_M]) -> _M:
-        """Return the body as a model, of which no other place is to be read.
+    async def given(self, model: type[_M], value: Any) -> _M:
+        """Return the value of the body as a model, of which no other place is to be read.
 
         Raises:
-            Problem: The body cannot be read.
             RequestValidationError: It is not as the model says.
         """
         if not await self.body():
             missing = {"type": "missing", "loc": ("body",), "msg": "Field required"}
             raise RequestValidationError([missing])
         try:
-            return model.model_validate(await self.json())
+            return model.model_validate(value, from_attributes=True)  # as FastAPI does it
         except ValidationError as error:
             faults = error.errors(include_url=False, include_context=False, include_input=False)
             placed = [{**fault, "loc": ("body", *fault["loc"])} for fault in faults]
@@ -118,8 +118,8 @@ class StrictRequest(Request):
         """Return the body.
 
         Raises:
-            Problem: 413 if it is too large, 408 if it takes too long, 415 if it is compressed or
-                not JSON.
+            Problem: 413 if it is too large, 408 if it takes too long, 400 if the client
+                disconnects, 415 if it is compressed or not JSON.
         """
         if not hasattr(self, "_body"):
             self._body = await self._read()
@@ -148,6 +148,10 @@ class StrictRequest(Request):
         except TimeoutError:
             raise Problem(
                 HTTPStatus.REQUEST_TIMEOUT, "body_too_slow", "The body did not arrive in time."
+            ) from None
+        except ClientDisconnect:
+            raise Problem(
+                HTTPStatus.BAD_REQUEST, "bad_request", "The body did not arrive as a whole."
             ) from None
         return bytes(body)
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from server.app import app_of
 from server.http import patience, routing
 from tests.support import api as helpers
 from tests.support.api import Api, answer_in, one
@@ -110,6 +111,44 @@ async def test_a_broken_message_reaches_no_session(api: Api, body: bytes, accept
     assert headers["content-type"] == "application/problem+json"
     assert CANARY not in answer.decode()
     assert len((await api.client.get(f"{parcel}/versions")).json()["versions"]) == 1
+
+
+@pytest.mark.parametrize("session", ["s-1", "unknown", "-is-no-id"])
+async def test_both_ways_of_a_turn_refuse_a_body_alike(api: Api, session: str) -> None:
+    await api.begin()
+    line = f"POST /v1/sessions/{session}/messages"
+    refused = {**BODIES, "a number": b'{"message": 7}', "empty": b"", "an empty object": b"{}"}
+
+    for what, body in refused.items():
+        status, _, answer = await api.raw(body, line=line)
+        as_events = await api.raw(body, "Accept: text/event-stream", line=line)
+
+        found, expected = json.loads(answer), json.loads(as_events[2])
+        assert status == as_events[0], what
+        assert {**found, "request_id": ""} == {**expected, "request_id": ""}, what
+
+
+@pytest.mark.parametrize("path", ["/v1/sessions", "/v1/sessions/s-1/messages"])
+async def test_a_client_that_leaves_within_its_body_is_no_failure(
+    path: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    parts = iter([{"type": "http.request", "body": b"{", "more_body": True}])
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        return next(parts, {"type": "http.disconnect"})
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    headers = [(b"host", b"localhost"), (b"content-type", b"application/json")]
+    whence: Any = {"client": ("127.0.0.1", 1), "query_string": b"", "headers": headers}
+    asked = {"type": "http", "method": "POST", "path": path, "http_version": "1.1", **whence}
+    await app_of(helpers.wired())(asked, receive, send)
+
+    assert sent[0]["status"] == 400
+    assert json.loads(sent[1]["body"])["code"] == "bad_request"
+    assert "request_failed" not in caplog.text
 
 
 @pytest.mark.parametrize(

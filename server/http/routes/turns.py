@@ -46,9 +46,9 @@ class TurnRoute(ApiRoute):
             await super().handle(scope, receive, send)  # which refuses it
             return
         request = self.admit(scope, receive)
-        await request.body()
+        value = await request.json() if await request.body() else None
         session_id = session_name(scope["path_params"]["session_id"])
-        given = await request.given(self._model)
+        given = await request.given(self._model, value)
         reply = await self._answer(session_id, given, request.wiring)
         response = Response(reply.model_dump_json().encode(), media_type=JSON)
         await response(scope, receive, send)
