@@ -211,10 +211,6 @@ async def _ended(state: SessionState, services: Services, turn: Turn, features: 
     return closed(services, state, turn, features)
 
 
-if TYPE_CHECKING:
-    from nodes.turn.features import Features
-
-
 def closed(services: Services, state: Mapping[str, Any], turn: Turn, features: Features) -> Update:
     """Close the record; the replies of all hops become one message.
 

@@ -22,9 +22,9 @@ from server import installed_version
 
 _P = ParamSpec("_P")
 _LOG = logging.getLogger("journeygraph")
-_JOURNEY = "Id of an example, file.yaml, file.py, file.py:Class, module or module:Class."
-_PIPELINE = "Name of an example, file.py:attribute or module:attribute."
-_TARGET = f"A journey: {_JOURNEY} A pipeline: {_PIPELINE}"
+_JOURNEY = "A journey: id of an example, file.yaml, file.py, file.py:Class, module or module:Class."
+_PIPELINE = "A pipeline: name of an example, file.py:attribute or module:attribute."
+_TARGET = f"{_JOURNEY} {_PIPELINE}"
 _THIS_MACHINE = "127.0.0.1"
 
 Store = Annotated[
@@ -62,7 +62,9 @@ class _Commands(TyperGroup):
             return super().invoke(ctx)
         except Exception as error:
             if said := getattr(error, "format_message", None):
-                vars(error)["format_message"] = partial(_wrapped, said())
+                vars(error)["format_message"] = partial(
+                    _wrapped, said().replace(": Value error,", ":")
+                )
             raise
 
 
@@ -153,7 +155,7 @@ def options(
 
 @command
 def demo(
-    name: Annotated[str, typer.Argument(metavar="[JOURNEY]", help=_JOURNEY)] = (
+    name: Annotated[str, typer.Argument(metavar="JOURNEY", help=_JOURNEY)] = (
         "healthcare_referral"
     ),
     fast: Annotated[bool, typer.Option("--fast", help="Do not pause between words.")] = False,
@@ -173,7 +175,9 @@ def demo(
 
 @command
 def chat(
-    journey: Annotated[str, typer.Argument(help=_JOURNEY)] = "healthcare_referral",
+    journey: Annotated[str, typer.Argument(metavar="JOURNEY", help=_JOURNEY)] = (
+        "healthcare_referral"
+    ),
     session: Annotated[
         str | None,
         typer.Option("--session", "-s", help="Continue this session, or start it. Default: new."),
@@ -199,11 +203,17 @@ def chat(
 @command
 def run(
     pipeline: Annotated[
-        str | None, typer.Argument(help=f"{_PIPELINE} Without it, the examples are listed.")
+        str | None,
+        typer.Argument(
+            metavar="PIPELINE", help=f"{_PIPELINE} Without it, the examples are listed."
+        ),
     ] = None,
     message: Annotated[
         str | None,
-        typer.Argument(help="The message; '-' reads standard input. Default: its first sample."),
+        typer.Argument(
+            metavar="MESSAGE",
+            help="The message; '-' reads standard input. Default: its first sample.",
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -222,7 +232,7 @@ def serve(
     journeys: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[JOURNEY]...", help=f"{_JOURNEY} Default: all examples.", show_default=False
+            metavar="JOURNEY", help=f"{_JOURNEY} Default: all examples.", show_default=False
         ),
     ] = None,
     host: Host = _THIS_MACHINE,
@@ -267,7 +277,7 @@ def mcp(
     targets: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[TARGET]...", help=f"{_TARGET} Default: all examples.", show_default=False
+            metavar="TARGET", help=f"{_TARGET} Default: all examples.", show_default=False
         ),
     ] = None,
     http: Annotated[
@@ -308,7 +318,7 @@ def mcp(
 @command
 def load(
     paths: Annotated[
-        list[str], typer.Argument(metavar="PATH...", help="YAML and JSON files, and folders.")
+        list[str], typer.Argument(metavar="PATH", help="YAML and JSON files, and folders.")
     ],
     store: Store = None,
 ) -> None:
@@ -344,7 +354,7 @@ def definitions(
 def invalidate(
     definition: Annotated[
         str | None,
-        typer.Argument(metavar="[ID]", help="Id of a definition. Default: the whole cache."),
+        typer.Argument(metavar="ID", help="Id of a definition. Default: the whole cache."),
     ] = None,
     store: Store = None,
 ) -> None:
@@ -362,7 +372,7 @@ def invalidate(
 def check(
     path: Annotated[
         str,
-        typer.Argument(help="File, folder, module or module:Class. Default: the current folder."),
+        typer.Argument(metavar="PATH", help="File, folder, module or module:Class."),
     ] = ".",
     against: Annotated[
         str | None,
@@ -380,9 +390,9 @@ def check(
     tests, hidden folders and environments are skipped. With --against, nothing in the store is
     changed.
 
-    \b Exit codes: 0 no fault; warnings are possible 1  faults, no journey at all, or sessions that
-      would be moved 2 unknown name
-    """  # noqa: D301
+    Exit code 0: no fault; warnings are possible. 1: faults, no journey at all, or sessions that
+    would be moved. 2: an unknown name.
+    """
     from server.cli.check import check
 
     check(path, against, as_json=as_json)
@@ -390,7 +400,9 @@ def check(
 
 @command
 def audit(
-    session: Annotated[str, typer.Argument(help="Id of a session.", show_default=False)] = "",
+    session: Annotated[
+        str, typer.Argument(metavar="SESSION", help="Id of a session.", show_default=False)
+    ] = "",
     store: Store = None,
     review: Annotated[
         bool, typer.Option("--review", help="List replies that a person should review.")
@@ -412,7 +424,10 @@ def audit(
 @command
 def escalations(
     call: Annotated[
-        str, typer.Argument(help="Id of an escalation, or of its session.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="ID", help="Id of an escalation, or of its session.", show_default=False
+        ),
     ] = "",
     claim: Annotated[bool, typer.Option("--claim", help="Take the conversation.")] = False,
     say: Annotated[str, typer.Option(help="Send this text to the user, as an operator.")] = "",
@@ -439,7 +454,7 @@ def escalations(
 ) -> None:
     """List conversations that need a person; show one, or answer in it.
 
-    Without a name, list them, newest first. While a person has a conversation the assistant is
+    Without an id, list them, newest first. While a person has a conversation the assistant is
     silent in it. Sensitive journeys need the key in the settings.
     """
     from server.cli import escalations as module
@@ -498,7 +513,7 @@ def migrate(store: Store = None) -> None:
 def schema(
     kind: Annotated[
         Literal["journey", "agent", "concierge", "guidelines"] | None,
-        typer.Argument(help="Default: one schema for all of them."),
+        typer.Argument(metavar="KIND", help="Default: one schema for all of them."),
     ] = None,
 ) -> None:
     """Print the JSON Schema (draft 2020-12) of journeys in YAML and JSON files.

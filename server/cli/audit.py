@@ -32,7 +32,8 @@ def audit(
 ) -> None:
     """Show a session turn by turn, or the replies to review."""
     if bool(session) is review:
-        raise CommandError("Give a session or --review, not both.", exit_code=2)
+        both = ", not both" if review else ""
+        raise CommandError(f"Give the id of a session, or --review{both}.", exit_code=2)
     if review:
         found = asyncio.run(_reviews(store, limit, after))
         write_json([asdict(one.check) for one in found]) if as_json else _show_reviews(found)

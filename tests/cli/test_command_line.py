@@ -606,6 +606,49 @@ def test_help_is_wrapped_between_words(
         assert not others or len(first) + len(others[0].split()[0]) >= 115
 
 
+def test_usage_writes_each_argument_once_and_in_capitals(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    usages = []
+    for words in COMMANDS:
+        with pytest.raises(SystemExit):
+            get_command(app)([*words, "--help"], prog_name="journeygraph")
+        usages.append(capsys.readouterr().out.partition("\n\n")[0])
+
+    assert "Usage: journeygraph serve [OPTIONS] [JOURNEY]..." in usages
+    for usage in usages:
+        assert not re.search(r"\[\[|\.\.\.\W*\.\.\.|[\[{][a-z]", usage), usage
+
+
+def test_help_of_check_lists_its_exit_codes(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit):
+        get_command(app)(["check", "--help"], prog_name="journeygraph")
+
+    page = capsys.readouterr().out
+    assert "\n  Exit code 0: no fault; warnings are possible. 1: faults," in page
+    assert "2: an unknown name." in page
+    assert not re.search(r"\S {2,}\S", page.partition("Arguments:")[0])
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (["audit"], "Give the id of a session, or --review."),
+        (["audit", "ada", "--review"], "Give the id of a session, or --review, not both."),
+        (["schema", "jurney"], "Invalid value for 'KIND': 'jurney' is not one of 'journey',"),
+    ],
+)
+def test_a_wrong_call_is_refused_with_the_way_out(
+    folder: Path, words: list[str], error: str
+) -> None:
+    done = run(*words, code=2)
+
+    assert error in flat(done.stderr)
+
+
 def shown_at(width: int, folder: Path, *words: str, typed: str = "") -> str:
     """Return all that the command writes where a terminal has so many columns."""
     with start(folder, *words, env={"COLUMNS": str(width)}) as process:
