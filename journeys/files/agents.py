@@ -53,17 +53,17 @@ def _pathways(
     title = form.title or "your details"
     check_form(part, form.fields, tools, "fields")
     check_effects(part, form.effects, tools, "effects")
-    yield PathwaySpec(
+    details = PathwaySpec(
         id=DETAILS,
         where=where,
         purpose=form.instructions,
         title=title,
-        form=form.fields,
-        effects=form.effects,
         next=COMPLETION if form.completion else None,
         tools=(),
         runs_on_arrival=True,
     )
+    # Both are judged by their places in the file.
+    yield details.model_copy(update={"form": form.fields, "effects": form.effects})
     for number, effect in enumerate(form.effects):
         if effect.change:
             said = "change: an agent has no other state, which could change it. Take it away."

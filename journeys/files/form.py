@@ -5,14 +5,14 @@ The published JSON Schema is made of these models. What each part means is in do
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
 from journeys.agents.calls import ToolSpec
-from journeys.definitions.definition import Definition
+from journeys.definitions.definition import Definition, rule
 from journeys.definitions.value_types import (
     BY_SHAPE,
     NOT_EMPTY,
@@ -24,6 +24,7 @@ from journeys.definitions.value_types import (
     Text,
     ToolName,
 )
+from journeys.faults import Fault
 from journeys.locale import Locale
 from journeys.notions.effects import Effect
 from journeys.notions.guidelines import Guideline
@@ -34,7 +35,7 @@ from journeys.notions.transitions import (
 from journeys.reading.declared import Declared, OfJourney
 from journeys.spec.part_faults import OTHERWISE
 from journeys.spec.pathway_values import Fields
-from journeys.spec.spec import PathwaySpec
+from journeys.spec.spec import PathwaySpec, fields_twice, names_twice
 
 Tools = Listed[ToolName]
 Effects = Listed[Annotated[Effect, Short("tool")]]
@@ -115,6 +116,11 @@ class AgentForm(OwnForm):
     fields: Fields
     effects: Effects = ()
     completion: Text = ""
+
+    @rule()
+    def _names_stand_once(self) -> Iterator[Fault]:
+        yield from names_twice(self, "effects")
+        yield from fields_twice(self.fields, "fields")
 
 
 class ConciergeForm(DefinitionForm):

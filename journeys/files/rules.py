@@ -23,6 +23,7 @@ def transitions_of(part: Part, form: JourneyForm) -> list[TransitionSpec]:
             part.where(f"transition to '{item.to_pathway}'", "transitions", number), item, seen
         )
         for number, item in enumerate(form.transitions)
+        if item.to_pathway  # else its fault is known
     ]
 
 

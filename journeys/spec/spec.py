@@ -30,6 +30,7 @@ from journeys.notions.behaviors import Known, ReturnToSpecific
 from journeys.notions.context import MergeStrategy
 from journeys.notions.effects import Effect
 from journeys.notions.escalation import Escalation
+from journeys.notions.fields import Form
 from journeys.notions.guidelines import Guideline, GuidelineSpec
 from journeys.notions.knowledge import Knowledge, retriever_names
 from journeys.notions.personality import Personality
@@ -71,6 +72,24 @@ class Update:
 
 def _name_of(one: Any) -> Any:
     return getattr(one, "tool", None) or getattr(one, "name", one)
+
+
+def names_twice(definition: Definition, of: str) -> Iterator[Fault]:
+    """Return the faults of a list of a definition that names something twice."""
+    held = getattr(definition, of)
+    names = [_name_of(one) for one in held] if isinstance(held, tuple) else []
+    for number, name in enumerate(names if definition.has_sound(of) else ()):
+        if name in names[:number]:
+            yield Fault(f"{of} names '{name}' twice. Take one away.", of, number)
+
+
+def fields_twice(form: Form | None, key: str) -> Iterator[Fault]:
+    """Return the faults of fields with the name of another one, which a definition has as `key`."""
+    fields = form.fields if form and form.has_sound("") else ()
+    for number, asked in enumerate(fields):
+        if asked.name in [other.name for other in fields[:number]]:
+            said = f"the field '{asked.name}' is declared twice. Rename one of them."
+            yield Fault(said, key, number, "name")
 
 
 class PathwaySpec(Definition):
@@ -141,19 +160,8 @@ class PathwaySpec(Definition):
     @rule()
     def _names_stand_once(self) -> Iterator[Fault]:
         for of in ("agents", "tools", "calls", "effects", "complete_when"):
-            held = getattr(self, of)
-            names = [_name_of(one) for one in held] if isinstance(held, tuple) else []
-            for number, name in enumerate(names if self.has_sound(of) else ()):
-                if name in names[:number]:
-                    yield Fault(f"{of} names '{name}' twice. Take one away.", of, number)
-
-    @rule()
-    def _fields_have_names_of_their_own(self) -> Iterator[Fault]:
-        fields = self.form.fields if self.form and self.form.has_sound("") else ()
-        for number, asked in enumerate(fields):
-            if asked.name in [other.name for other in fields[:number]]:
-                said = f"the field '{asked.name}' is declared twice. Rename one of them."
-                yield Fault(said, "form", number, "name")
+            yield from names_twice(self, of)
+        yield from fields_twice(self.form, "form")
 
     @rule("interruptible")
     def _is_interruptible_at_its_fields(self) -> Iterator[Fault]:

@@ -100,6 +100,19 @@ def test_all_faults_of_an_agent_are_told_at_once() -> None:
         assert fault.startswith(wanted), fault
 
 
+def test_a_name_that_an_agent_has_twice_is_refused_at_its_place() -> None:
+    tools = "tools:\n  - function: {name: call, parameters: {type: object, properties: {}}}\n"
+    fields = "fields:\n  - {name: day}\n  - {name: day}\neffects: [call, call]\n"
+
+    with pytest.raises(JourneyDefinitionError) as raised:
+        read_journey_text(f"id: callback\n{tools}{fields}", "agent.yaml")
+
+    assert raised.value.faults == (
+        "agent.yaml:6:12: the field 'day' is declared twice. Rename one of them.",
+        "agent.yaml:7:17: effects names 'call' twice. Take one away.",
+    )
+
+
 def test_an_agent_joins_a_concierge_from_its_own_file(tmp_path: Path) -> None:
     written(tmp_path, CALLBACK + "activation_conditions: [{patterns: [call me]}]\n")
     desk = written(tmp_path, "id: desk\njourneys: [callback.yaml]\n", "desk.yaml")

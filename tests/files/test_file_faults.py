@@ -331,6 +331,13 @@ def test_a_fault_is_told_with_its_place_and_the_way_out(case: str) -> None:
     assert said.lower() in faults[0].lower(), faults
 
 
+def test_a_transition_without_a_readable_target_has_one_fault() -> None:
+    states = "states:\n  report: {say: Hello.}\n"
+    (fault,) = faults_of(f"{HEAD}{states}transitions:\n  - {{to: [report], condition: again}}\n")
+
+    assert "to is a list; it must be text, in quotes." in fault
+
+
 def test_all_faults_come_at_once_and_in_their_order() -> None:
     faults = faults_of(
         HEAD
