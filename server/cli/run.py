@@ -152,6 +152,8 @@ def _line_of(event: Data) -> str:
 def _selected(event: Data) -> str:
     scores = event["scores"]
     chosen = ", ".join(f"{name} ({scores.get(name, 0):.2f})" for name in event["agents"])
+    if event["by"] == "semantic" and not any(scores.values()):
+        return f"→ {', '.join(event['agents'])}: no card fits, so the first in the declared order"
     return f"→ {chosen}, chosen {_WAYS.get(event['by'], event['by'])}"
 
 

@@ -103,6 +103,14 @@ def test_an_example_runs_with_its_first_sample(folder: Path, name: str) -> None:
     assert ", complete: " in shown
 
 
+def test_a_run_shows_that_no_card_fits(folder: Path) -> None:
+    shown = run("run", "support_triage", "Where is my order?").stdout
+
+    assert "→ deliveries: no card fits, so the first in the declared order\n" in shown
+    assert "chosen by" not in shown
+    assert "flags: selection_fallback:no_match" in shown
+
+
 def test_a_run_tells_who_was_chosen_worked_and_answered(folder: Path) -> None:
     shown = run("run", "support_triage", "Where is my parcel B-2001?").stdout
 
