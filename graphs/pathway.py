@@ -122,17 +122,14 @@ async def _ready(state: Any) -> Update:
 
 
 def _going_on(goes_on: GoesOn, target: str) -> Callable[[Any], Awaitable[str]]:
-    async def onward(state: Any) -> str:
+    async def next_step(state: Any) -> str:
         return target if goes_on(state["progress"]) else END
 
-    return onward
+    return next_step
 
 
 def _silent(graph: PatternGraph, begin: str) -> PatternGraph:
-    async def listen(state: Any) -> Update:
-        return {}
-
-    graph.add_node("listen", listen)
+    graph.add_node("listen", _ready)
     graph.add_edge(begin, "listen")
     graph.add_edge("listen", END)
     return graph

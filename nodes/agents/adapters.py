@@ -12,7 +12,7 @@ from cachetools import LRUCache
 from journeys import ConfigurationError, PatternPipeline, Pipeline
 from journeys.agents.agent_calls import AgentCall, call_of
 from journeys.agents.io_fields import SignatureSpec
-from journeys.locale import Locale
+from journeys.locale import NOWHERE, Locale
 from nodes.authored import Overdue, contained, in_thread
 from nodes.llm.agent import OutputSink
 from nodes.payloads import is_message, named, text_in
@@ -46,6 +46,10 @@ class Callee:
     signature: SignatureSpec | None = None
     asked: Callable[[Any], Call] | None = None
     localized: Callable[[Locale], Callee] | None = None
+
+    def at(self, locale: Locale) -> Callee:
+        """Return the agent for the locale that a session brought."""
+        return self if self.localized is None or locale == NOWHERE else self.localized(locale)
 
 
 def as_agent(name: str, given: Any, overdue: Overdue) -> Callee:

@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from journeys.locale import NOWHERE
 from nodes.forms.collect import FORM
 from nodes.journal import CallsOfRun, ToolLog, Usage, is_pause, tool_log
 from nodes.json_data import cleaned
@@ -52,9 +51,7 @@ async def run_agent(
     """
     loop = asyncio.get_running_loop()
     came = loop.time()
-    agent = services.agents[seat.pathway.id, seat.path]
-    if agent.localized and services.locale != NOWHERE:
-        agent = agent.localized(services.locale)
+    agent = services.agents[seat.pathway.id, seat.path].at(services.locale)
     brief = brief_of(state, seat, services)
     if brief is None:
         return {}

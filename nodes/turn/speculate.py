@@ -6,7 +6,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from journeys import PathwaySpec
-from journeys.locale import NOWHERE
 from nodes.features.guidance import rules_ahead
 from nodes.llm.agent import ModelCaller, Speculation, record_of
 from nodes.payloads import base_of, payload_of
@@ -38,8 +37,7 @@ def speculate(draft: TurnDraft, reading: Reading) -> None:
         return
     if agent.call.chat.answers_in_order or agent.call.chat.rests:
         return
-    if agent.localized and services.locale != NOWHERE:
-        agent = agent.localized(services.locale)
+    agent = agent.at(services.locale)
     call: Any = agent.call
     state = {
         "messages": draft.messages,
