@@ -391,7 +391,7 @@ def check(
     changed.
 
     Exit code 0: no fault; warnings are possible. 1: faults, no journey at all, or sessions that
-    would be moved. 2: an unknown name.
+    would be moved. 2: an unknown name or store.
     """
     from server.cli.check import check
 

@@ -32,6 +32,8 @@ from server.discover.modules import (
     root_of,
 )
 
+_OWN_PACKAGES = ("graphs", "journeys", "nodes", "server")
+
 
 @dataclass(frozen=True)
 class Found:
@@ -243,7 +245,8 @@ def module_of(place: str, *, alone: bool) -> ModuleType:
     try:
         return module_named(place)
     except NoSuchModuleError as error:
-        known = [item.name for item in pkgutil.iter_modules([str(Path.cwd())])]
+        here = (item.name for item in pkgutil.iter_modules([str(Path.cwd())]))
+        known = [name for name in here if name not in _OWN_PACKAGES]
         hint = did_you_mean(place, [*example_ids(), *known] if alone else known)
         said = f"There is no journey '{place}'." if alone else str(error)
         raise _unknown(f"{said}{hint}") from None

@@ -218,6 +218,14 @@ def test_an_unknown_journey_is_answered_by_what_there_is(
     assert told in run(command, name, code=2).stderr
 
 
+def test_packages_of_the_product_are_not_suggested_as_journeys(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(ROOT)
+
+    assert "There is no journey 'nope'. Examples: " in run("chat", "nope", code=2).stderr
+
+
 @pytest.mark.parametrize("command", ["chat", "draw"])
 def test_a_faulty_definition_is_told_whole(folder: Path, command: str) -> None:
     told = run(command, "broken:Broken", code=1).stderr
@@ -629,7 +637,7 @@ def test_help_of_check_lists_its_exit_codes(
 
     page = capsys.readouterr().out
     assert "\n  Exit code 0: no fault; warnings are possible. 1: faults," in page
-    assert "2: an unknown name." in page
+    assert "2: an unknown name or store." in flat(page)
     assert not re.search(r"\S {2,}\S", page.partition("Arguments:")[0])
 
 
