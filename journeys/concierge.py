@@ -89,8 +89,8 @@ def _body_faults(cls: type, root: type) -> Iterator[Fault]:
         for name, value in vars(body).items():
             if isinstance(value, type) and issubclass(value, Pathway):
                 yield Fault(
-                    f"{name} is a pathway, and a concierge holds journeys. Write "
-                    "it in a Journey, and name that in __journeys__.",
+                    f"{name} is a pathway, and a concierge holds journeys.",
+                    remedy="Write it in a Journey, and name that in __journeys__.",
                     where=body.__name__,
                 )
 
@@ -99,8 +99,9 @@ def _journeys(owner: str, declared: Any, faults: list[Fault]) -> list[type[Journ
     if isinstance(declared, str) or not isinstance(declared, Sequence):
         faults.append(
             Fault(
-                f"__journeys__ is {shown(declared)}; it must be a list of journeys.",
+                f"__journeys__ is {shown(declared)}",
                 "journeys",
+                remedy="it must be a list of journeys.",
                 where=owner,
             )
         )
@@ -110,8 +111,11 @@ def _journeys(owner: str, declared: Any, faults: list[Fault]) -> list[type[Journ
         if isinstance(item, type) and issubclass(item, Journey):
             journeys.append(item)
         else:
-            said = f"__journeys__[{number}] is {shown(item)}; it must be a subclass of Journey."
-            faults.append(Fault(said, "journeys", number, where=owner))
+            said, remedy = (
+                f"__journeys__[{number}] is {shown(item)}",
+                "it must be a subclass of Journey.",
+            )
+            faults.append(Fault(said, "journeys", number, remedy=remedy, where=owner))
     return journeys
 
 
@@ -126,8 +130,11 @@ def _hand_over(owner: str, declared: Any, faults: list[Fault]) -> list[HandOver]
         if isinstance(rule, HandOver):
             rules.append(rule)
         else:
-            said = f"__hand_over__[{number}] is {shown(rule)}; it must be a HandOver(...)."
-            faults.append(Fault(said, "hand_over", number, where=owner))
+            said, remedy = (
+                f"__hand_over__[{number}] is {shown(rule)}",
+                "it must be a HandOver(...).",
+            )
+            faults.append(Fault(said, "hand_over", number, remedy=remedy, where=owner))
     return rules
 
 
@@ -217,8 +224,8 @@ def journey_class(spec: JourneySpec, source: Path | None = None) -> type[Journey
 
 
 def _refuse_subclass(cls: type[Any], /, **_: Any) -> NoReturn:
-    said = "a journey from a file has no subclasses. Change the file."
-    raise JourneyDefinitionError([Fault(said, where=cls.__name__)])
+    said = "a journey from a file has no subclasses."
+    raise JourneyDefinitionError([Fault(said, remedy="Change the file.", where=cls.__name__)])
 
 
 def _transition(spec: TransitionSpec) -> Transition:

@@ -30,8 +30,12 @@ class Where(str):
         return Where(f"{self}{said}")
 
     def sentence(self, message: str, place: Place | None) -> str:
-        """Return what is said of a fault."""
+        """Return a message with the name of the definition before it."""
         return f"{self}: {message}" if self else message
+
+    def worded(self, text: str) -> str:
+        """Return a message or a remedy in the words of the place where the definition stands."""
+        return text
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Where, (str(self),)
@@ -49,7 +53,8 @@ class Fault(str):
     """Fault of a definition: a sentence with its parts as attributes.
 
     Attributes:
-        message: What is wrong, and the way out.
+        message: What is wrong.
+        remedy: The way out; empty if the message shows it.
         path: What it blames, from the definition on.
         at_key: True if the key itself is wrong, and not its value.
         where: The definition.
@@ -57,19 +62,26 @@ class Fault(str):
     """
 
     message: str
+    remedy: str
     path: Path
     at_key: bool
     where: Where
     place: Place | None
 
     def __new__(
-        cls, message: str, *path: str | int, where: str = NOWHERE, at_key: bool = False
+        cls,
+        message: str,
+        *path: str | int,
+        remedy: str = "",
+        where: str = NOWHERE,
+        at_key: bool = False,
     ) -> Fault:
         """Return a fault of a part of the definition `where`."""
         known = as_where(where)
         place = known.place(path, at_key=at_key)
-        fault = super().__new__(cls, known.sentence(message, place))
-        fault.message, fault.path, fault.at_key = message, path, at_key
+        message, remedy = known.worded(message), known.worded(remedy.strip())
+        fault = super().__new__(cls, known.sentence(_joined(message, remedy), place))
+        fault.message, fault.remedy, fault.path, fault.at_key = message, remedy, path, at_key
         fault.where, fault.place = known, place
         return fault
 
@@ -78,7 +90,15 @@ class Fault(str):
 
     def at(self, where: str, *within: str | int) -> Fault:
         """Return it as a fault of what holds the definition, with the path that leads there."""
-        return Fault(self.message, *within, *self.path, where=where, at_key=self.at_key)
+        path = (*within, *self.path)
+        return Fault(self.message, *path, remedy=self.remedy, where=where, at_key=self.at_key)
+
+
+def _joined(message: str, remedy: str) -> str:
+    """Return the sentence, or the two sentences, that people read."""
+    if not remedy:
+        return message
+    return f"{message}{' ' if message.endswith(('.', '?', ':')) else '; '}{remedy}"
 
 
 REMEDIES: dict[str, str] = {}

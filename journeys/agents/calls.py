@@ -44,8 +44,8 @@ class ToolSpec(Definition):
             for name in required:
                 if name not in known:
                     hint = did_you_mean(name, list(known))
-                    said = f"required names '{name}', which is no property.{hint}"
-                    yield Fault(said, "parameters", "required")
+                    said = f"required names '{name}', which is no property."
+                    yield Fault(said, "parameters", "required", remedy=hint)
 
 
 class Call(Definition):

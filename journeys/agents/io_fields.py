@@ -195,24 +195,24 @@ def OutputField(
 
 def field_faults(where: str, name: str, declared: Field) -> Iterator[Fault]:
     """Yield what is wrong with one field, seen alone; `where` names its class and itself."""
-    for said in _faults_of(name, declared):
-        yield Fault(said, name, where=where)
+    for said, remedy in _faults_of(name, declared):
+        yield Fault(said, name, remedy=remedy, where=where)
 
 
-def _faults_of(name: str, declared: Field) -> Iterator[str]:
+def _faults_of(name: str, declared: Field) -> Iterator[tuple[str, str]]:
     if name.startswith("_"):
-        yield "the name of a field cannot begin with an underscore. Rename it."
+        yield "the name of a field cannot begin with an underscore.", "Rename it."
     if name in TAKEN:
-        yield f"pydantic keeps the name '{name}' for itself. Rename it."
+        yield f"pydantic keeps the name '{name}' for itself.", "Rename it."
     if declared.source is not None and declared.source not in SOURCES:
         hint = did_you_mean(str(declared.source), SOURCES)
-        yield f"source is {declared.source!r}.{hint} One of: {', '.join(SOURCES)}."
+        yield f"source is {declared.source!r}.", f"{hint} One of: {', '.join(SOURCES)}."
     if not isinstance(declared.description, str):
-        yield f"its description is {declared.description!r}; it must be text."
+        yield f"its description is {declared.description!r}", "it must be text."
     if not (declared.default is MISSING or _is_plain(declared.default)):
         yield (
-            f"its default is {declared.default!r}; it must be plain JSON: text, a number, "
-            "true, false, None, or lists and dicts of them."
+            f"its default is {declared.default!r}",
+            "it must be plain JSON: text, a number, true, false, None, or lists and dicts of them.",
         )
 
 

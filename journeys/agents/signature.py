@@ -245,11 +245,12 @@ def _attribute_faults(cls: type[Signature]) -> Iterator[Fault]:
     for name, value in vars(cls).items():
         if name.startswith("__") and name.endswith("__"):
             if name not in PYTHON_NAMES and name not in _ATTRIBUTES:
-                said = f"{name} is no attribute of a signature.{did_you_mean(name, _ATTRIBUTES)}"
-                yield Fault(f"{said} Known: {', '.join(_ATTRIBUTES)}.", name, where=cls.__name__)
+                said = f"{name} is no attribute of a signature."
+                remedy = f"{did_you_mean(name, _ATTRIBUTES)} Known: {', '.join(_ATTRIBUTES)}."
+                yield Fault(said, name, remedy=remedy, where=cls.__name__)
         elif name in _MEANT and isinstance(value, (str, list, tuple)):
-            said = f"{name} is not read. Write {_MEANT[name]} instead."
-            yield Fault(said, name, where=cls.__name__)
+            said, remedy = f"{name} is not read.", f"Write {_MEANT[name]} instead."
+            yield Fault(said, name, remedy=remedy, where=cls.__name__)
 
 
 def _guideline_faults(owner: str, guidelines: Any) -> list[Fault]:
@@ -270,8 +271,8 @@ def _fields(cls: type[Signature]) -> tuple[list[tuple[str, FieldSpec]], list[Fau
     for name, own in cls._own_fields.items():
         faults += field_faults(f"{cls.__name__}.{name}", name, own)
         if name not in typed:
-            said = f"the field has no type. Write {name}: str = ..."
-            faults.append(Fault(said, name, where=f"{cls.__name__}.{name}"))
+            remedy, at = f"Write {name}: str = ...", f"{cls.__name__}.{name}"
+            faults.append(Fault("the field has no type.", name, remedy=remedy, where=at))
     fields: list[tuple[str, FieldSpec]] = []
     for name, annotation in hints.items():
         if field := declared.get(name):
@@ -279,11 +280,12 @@ def _fields(cls: type[Signature]) -> tuple[list[tuple[str, FieldSpec]], list[Fau
             spec = FieldSpec(name, annotation, field.description, default, field.source)
             fields.append((field.kind, spec))
         elif typing.get_origin(annotation) is not ClassVar and name != "spec":
-            said = (
-                f"not a field. Write {name}: ... = InputField(...) or OutputField(...), or "
+            remedy = (
+                f"Write {name}: ... = InputField(...) or OutputField(...), or "
                 "annotate it as ClassVar."
             )
-            faults.append(Fault(said, name, where=f"{cls.__name__}.{name}"))
+            at = f"{cls.__name__}.{name}"
+            faults.append(Fault("not a field.", name, remedy=remedy, where=at))
     return fields, faults
 
 
@@ -292,9 +294,9 @@ def _hints(cls: type[Signature]) -> tuple[dict[str, Any], list[Fault]]:
     try:
         return typing.get_type_hints(cls, include_extras=True), []
     except Exception as error:  # whatever the text of an annotation does when it is evaluated
-        said = f"an annotation cannot be resolved ({type(error).__name__}: {error})"
-        said = f"{said}. Import what it names at the top of the module."
-        return {}, [Fault(said, where=cls.__name__)]
+        said = f"an annotation cannot be resolved ({type(error).__name__}: {error})."
+        remedy = "Import what it names at the top of the module."
+        return {}, [Fault(said, remedy=remedy, where=cls.__name__)]
 
 
 def _declared_fields(cls: type[Signature]) -> dict[str, Field]:

@@ -78,8 +78,8 @@ class Definition(BaseModel, metaclass=_DefinitionType):
     """Keys that a file must have for it, and a class body need not."""
     elsewhere: ClassVar[Mapping[str, str]] = {}
     """Remedies for keys that belong into another mapping."""
-    absent: ClassVar[Mapping[str, str]] = {}
-    """Own fault texts for missing keys."""
+    absent: ClassVar[Mapping[str, Fault]] = {}
+    """Own faults for missing keys."""
     is_mapping: ClassVar[bool] = False
     """True if class bodies write it as a dict, too."""
     waits: ClassVar[bool] = False
@@ -209,7 +209,7 @@ class Definition(BaseModel, metaclass=_DefinitionType):
             for item in error.errors(include_url=False):
                 if item["type"] != GONE:
                     said = f"{key_of(())} is {source.shown(value, value, ())}"
-                    source.note(value, Fault(f"{said}; {wanted(item, source.words)}"))
+                    source.note(value, Fault(said, remedy=wanted(item, source.words)))
             return None
 
     @model_validator(mode="wrap")

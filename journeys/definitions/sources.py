@@ -22,6 +22,10 @@ FAULTY = "faulty"
 """Kind of the error of a definition that holds its faults, until a reader takes them down."""
 
 
+REFUSED = "refused"
+"""Kind of the error of a value that has a sentence of its own; see `refused`."""
+
+
 class Emptied(dict[str, Any]):
     """Placeholder for a value that is not a mapping; its fault is already recorded."""
 
@@ -66,7 +70,7 @@ class Source:
 
     def note_inner(self, held: Mapping[str, Any], fault: Fault, path: Path) -> None:
         """Take down a fault of a definition that stands at a path of a mapping."""
-        self.note(held, Fault(fault.message, *path, *fault.path, at_key=fault.at_key))
+        self.note(held, fault.at(fault.where, *path))
 
     def stands_for(self, made: Mapping[str, Any], value: Any) -> None:
         """Take down that a mapping is another one, arranged anew."""
@@ -149,8 +153,8 @@ class Source:
         for reads, rule in made.rules():
             for fault in () if broken & {keys.get(name, name) for name in reads} else rule(made):
                 made.__dict__.setdefault("_broken", {""})
-                path = (keys.get(str(step), step) for step in fault.path[:1])
-                self.note_judged(value, Fault(fault.message, *path, *fault.path[1:]))
+                path = (*(keys.get(str(step), step) for step in fault.path[:1]), *fault.path[1:])
+                self.note_judged(value, Fault(fault.message, *path, remedy=fault.remedy))
 
     def _note(self, cls: type[Definition], value: Any, error: Any) -> None:
         path = real_path(value, error["loc"])
@@ -159,34 +163,35 @@ class Source:
             for inner in error["ctx"]["faults"]:
                 self.note_inner(value, inner, path)
         elif kind == "missing":
-            said = cls.absent.get(str(last)) or f"'{last}' is missing in {cls.called()}."
-            self.note(value, Fault(said, at_key=True))
+            said = f"'{last}' is missing in {cls.called()}."
+            own = cls.absent.get(str(last), Fault(said))
+            self.note(value, Fault(own.message, remedy=own.remedy, at_key=True))
         elif kind == "extra_forbidden":
             known = cls.known(is_code=self.is_code)
             hint = cls.elsewhere.get(str(last)) or did_you_mean(str(last), known)
             is_argument = self.is_code and not cls.is_mapping
             owner = f"argument of {cls.__name__}" if is_argument else f"key of {cls.called()}"
-            said = f"'{last}' is no {owner}.{hint} Known: {', '.join(known)}."
-            self.note(value, Fault(said, *path, at_key=True))
+            said, remedy = f"'{last}' is no {owner}.", f"{hint} Known: {', '.join(known)}."
+            self.note(value, Fault(said, *path, remedy=remedy, at_key=True))
         elif last == "[key]":
             remedy = wanted(error, self.words)
-            said = f"'{path[-1]}' is not a valid name: {remedy}"
-            self.note(value, Fault(said, *path, at_key=True))
+            said = f"'{path[-1]}' is not a valid name:"
+            self.note(value, Fault(said, *path, remedy=remedy, at_key=True))
         elif kind != GONE:
-            self.note(value, Fault(self._said(value, path, error), *path))
+            said, remedy = self._said(value, path, error)
+            self.note(value, Fault(said, *path, remedy=remedy))
 
-    def _said(self, value: Any, path: Path, error: Any) -> str:
-        """Return what is said of a value that does not fit."""
+    def _said(self, value: Any, path: Path, error: Any) -> tuple[str, str]:
+        """Return what is said of a value that does not fit, and the way out."""
         kind, last = error["type"], str(error["loc"][-1])
-        if kind == "whole":
-            return str(error["ctx"]["said"])
-        if kind == "said":
-            return f"{self.named(path)}: {error['ctx']['said']}"
+        if kind == REFUSED:
+            name = f"{self.named(path)}: " if error["ctx"]["named"] else ""
+            return f"{name}{error['ctx']['said']}", error["ctx"]["remedy"]
         words = self.words
         if last.startswith("<"):  # any of several kinds of values
             words = {**words, "string_type": last[1:-1].split("|")[self.is_code]}
         said = self.shown(error["input"], value, path)
-        return f"{self.named(path)} is {said}; {wanted(error, words)}"
+        return f"{self.named(path)} is {said}", wanted(error, words)
 
 
 class ClassBody(Source):
@@ -224,9 +229,16 @@ def wrong(said: str) -> PydanticCustomError:
     return PydanticCustomError("wanted", "{wanted}", {"wanted": said})
 
 
-def refused(said: str) -> PydanticCustomError:
-    """Return the error of a value whose fault is a whole sentence."""
-    return PydanticCustomError("whole", "{said}", {"said": said})
+def refused(said: str, remedy: str = "", *, named: bool = False) -> PydanticCustomError:
+    """Return the error of a value whose fault is a whole sentence.
+
+    Args:
+        said: What is wrong.
+        remedy: The way out.
+        named: True if the name of the value goes before the sentence.
+    """
+    given = {"said": said, "remedy": remedy, "named": named}
+    return PydanticCustomError(REFUSED, "{said}", given)
 
 
 def takes(function: Any, *arguments: Any) -> bool:

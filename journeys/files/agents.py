@@ -66,8 +66,8 @@ def _pathways(
     yield details.model_copy(update={"form": form.fields, "effects": form.effects})
     for number, effect in enumerate(form.effects):
         if effect.change:
-            said = "change: an agent has no other state, which could change it. Take it away."
-            part.note(said, "effects", number, "change")
+            said = "change: an agent has no other state, which could change it."
+            part.note(said, "effects", number, "change", remedy="Take it away.")
     if form.completion:
         leave = saying(COMPLETION, form.completion)
         yield PathwaySpec(

@@ -101,7 +101,8 @@ def _beside(part: Part, number: int, name: str, beside: Beside | None) -> Journe
         part.note(said, *path)
         return None
     if beside is None:
-        part.note(f"the file '{name}' cannot be reached from here. Write its journey here.", *path)
+        said = f"the file '{name}' cannot be reached from here."
+        part.note(said, *path, remedy="Write its journey here.")
         return None
     try:
         inner, form = read_document(beside(name), name, ("journey", "agent"))

@@ -9,6 +9,7 @@ from typing import TypeVar, cast
 
 from journeys.concierge import journey_class
 from journeys.errors import JourneyDefinitionError
+from journeys.faults import Fault
 from journeys.files.agents import agent_of
 from journeys.files.concierges import Beside, concierge_of
 from journeys.files.form import AgentForm, ConciergeForm, GuidelinesForm, JourneyForm, kind_of
@@ -110,6 +111,9 @@ def kind_in(text: str, name: str) -> str:
     tree = read_tree(text, name)
     if tree.value is None:
         raise JourneyDefinitionError(
-            [f"{name}:{f.place[0]}:{f.place[1]}: {f.said}" for f in tree.faults]
+            [
+                Fault(f"{name}:{f.place[0]}:{f.place[1]}: {f.said}", remedy=f.remedy)
+                for f in tree.faults
+            ]
         )
     return kind_of(tree.value)

@@ -35,8 +35,8 @@ def signature_of(part: Part, id_: str, form: JourneyForm) -> SignatureSpec | Non
     outputs: dict[str, Any] = {_RESPONSE: (str, OutputField(description=_SAID))}
     for name, output in state.outputs.items():
         if name == _RESPONSE:
-            said = f"every state has '{_RESPONSE}': what is said to the user. Take it away."
-            part.note(said, *path, name)
+            said = f"every state has '{_RESPONSE}': what is said to the user."
+            part.note(said, *path, name, remedy="Take it away.")
             continue
         annotation = _annotation(part, output, (*path, name), name)
         outputs[name] = (annotation, OutputField(description=output.description))
@@ -48,7 +48,7 @@ def signature_of(part: Part, id_: str, form: JourneyForm) -> SignatureSpec | Non
         return Signature.define(camel(id_), inputs=inputs, outputs=outputs)().spec
     except JourneyDefinitionError as error:
         for fault in error.faults:
-            part.note(fault.message, *path, *fault.path)
+            part.note(fault.message, *path, *fault.path, remedy=fault.remedy)
         return None
 
 
@@ -64,9 +64,10 @@ def _inputs(part: Part, id_: str, form: JourneyForm) -> dict[str, Any]:
     for number, name in enumerate(state.inputs):
         if name in state.outputs:
             said = f"'{name}' is an output of this state, which the talk so far shows."
-            part.note(f"{said} Take it away.", *path, number)
+            part.note(said, *path, number, remedy="Take it away.")
         elif name in (_RESPONSE, *_GIVEN):
-            part.note(f"'{name}' is given to every agent. Take it away.", *path, number)
+            said = f"'{name}' is given to every agent."
+            part.note(said, *path, number, remedy="Take it away.")
         else:
             about = described.get(name, "")
             inputs[name] = (Any, InputField(description=about, default=None))
@@ -89,13 +90,13 @@ def _annotation(part: Part, form: ValueSchema, path: Sequence[str | int], name: 
     found: Any = Any
     faults = len(part.faults)
     if len(kinds) > 1:
-        said = f"type names {len(kinds)} kinds; a value has one, and may be null beside it."
-        part.note(said, *path, "type")
+        remedy = "a value has one, and may be null beside it."
+        part.note(f"type names {len(kinds)} kinds", *path, "type", remedy=remedy)
     elif form.enum:
         found = _choice(part, form, kinds, path)
     elif not kinds:
         if form.has_sound("type"):  # else its fault is told
-            part.note(f"it has no type. Write one: {', '.join(_KINDS)}.", *path)
+            part.note("it has no type.", *path, remedy=f"Write one: {', '.join(_KINDS)}.")
     else:
         found = _of_kind(part, form, kinds[0], path, name)
     _note_stray(part, form, kinds, path)
@@ -111,7 +112,8 @@ def _note_stray(
     given = {"items": form.items is not None, "properties": form.properties is not None}
     for word, kind in (("items", "array"), ("properties", "object"), ("required", "object")):
         if (given.get(word) or (word == "required" and form.required)) and kind not in kinds:
-            part.note(f"{word} is of an {kind}. Write type: {kind}, or take it away.", *path, word)
+            remedy = f"Write type: {kind}, or take it away."
+            part.note(f"{word} is of an {kind}.", *path, word, remedy=remedy)
 
 
 def _choice(part: Part, form: ValueSchema, kinds: Sequence[str], path: Sequence[str | int]) -> Any:
@@ -123,10 +125,11 @@ def _choice(part: Part, form: ValueSchema, kinds: Sequence[str], path: Sequence[
         fits = value is None or type(value) is wanted
         if not fits and (kinds or type(value) not in (str, int, bool)):
             kind = kinds[0] if kinds else "text, a whole number, true or false"
-            part.note(f"enum[{number}] is {value!r}; it must be {kind}.", *path, "enum", number)
+            said, remedy = f"enum[{number}] is {value!r}", f"it must be {kind}."
+            part.note(said, *path, "enum", number, remedy=remedy)
     values = tuple(value for value in form.enum if value is not None)
     if not values:
-        part.note("enum holds nothing but null. Write the values.", *path, "enum")
+        part.note("enum holds nothing but null.", *path, "enum", remedy="Write the values.")
     return Literal[values]
 
 
@@ -143,7 +146,8 @@ def _of_kind(part: Part, form: ValueSchema, kind: str, path: Sequence[str | int]
     for number, key in enumerate(form.required):
         if key not in form.properties:
             hint = did_you_mean(key, list(form.properties))
-            part.note(f"'{key}' is none of the properties.{hint}", *path, "required", number)
+            said = f"'{key}' is none of the properties."
+            part.note(said, *path, "required", number, remedy=hint)
     members = {
         key: _annotation(part, inner, (*path, "properties", key), f"{name}_{key}")
         for key, inner in form.properties.items()

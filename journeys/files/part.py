@@ -7,9 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from pydantic_core import PydanticCustomError
-
-from journeys.definitions.sources import Source, wrong
+from journeys.definitions.sources import Source, refused, wrong
 from journeys.errors import did_you_mean
 from journeys.faults import Fault, Path, Place, Where
 from journeys.files.documents.places import TextFault, Tree
@@ -74,7 +72,11 @@ class InFile(Where):
     def sentence(self, message: str, place: Place | None) -> str:
         """Return what is said of a fault, in the words of files."""
         at = self.part.placed(place or self.part.tree.place(self.path))
-        return f"{at}{' ' if self.what else ''}{self.what}: {in_files(message)}"
+        return f"{at}{' ' if self.what else ''}{self.what}: {message}"
+
+    def worded(self, text: str) -> str:
+        """Return a message or a remedy in the words of files."""
+        return in_files(text)
 
 
 class FileSource(Source):
@@ -104,7 +106,7 @@ class FileSource(Source):
     def note_judged(self, held: Any, fault: Fault) -> None:
         """Take down a fault of a definition, at what is written in the file."""
         path = self.tree.written(self.tree.paths.get(id(held), ()), fault.path)
-        self.faults.append(Fault(fault.message, *path, where=self._root))
+        self.faults.append(Fault(fault.message, *path, remedy=fault.remedy, where=self._root))
 
     def stands_for(self, made: Any, value: Any) -> None:
         """Take down that a mapping, and the mappings in it, stand where another one does."""
@@ -119,7 +121,7 @@ class FileSource(Source):
         if not value.strip():
             raise wrong("it must not be empty.")
         if fault := expression_fault(value.strip(), sorted(variables)):
-            raise PydanticCustomError("said", "{said}", {"said": fault})
+            raise refused(fault.message, fault.remedy, named=True)
         kind = MessageCondition if "message" in variables else ContextCondition
         return kind(value.strip())
 
@@ -160,9 +162,10 @@ class Part:
         """Return how messages name a thing: `file:line:column what`."""
         return InFile(self, self._whole(path), what)
 
-    def note(self, said: str, *path: str | int, what: str = "") -> None:
+    def note(self, said: str, *path: str | int, remedy: str = "") -> None:
         """Note a fault of what is written there."""
-        self.faults.append(Fault(said, *self._whole(path), where=InFile(self, (), what)))
+        where = InFile(self, (), "")
+        self.faults.append(Fault(said, *self._whole(path), remedy=remedy, where=where))
 
     def path(self, *path: str | int) -> Path:
         """Return the path of something in the whole file."""
@@ -175,13 +178,13 @@ class Part:
     def note_text(self, faults: Iterable[TextFault]) -> None:
         """Note faults of the text itself."""
         for fault in faults:
-            self.faults.append(Fault(fault.said, where=_At(self, fault.place)))
+            self.faults.append(Fault(fault.said, remedy=fault.remedy, where=_At(self, fault.place)))
 
     def unknown(self, kind: str, name: str, known: Sequence[str], *path: str | int) -> None:
         """Note a name of something that is not there."""
         there = f" Its {kind}s: {', '.join(known)}." if known else f" It has no {kind}s."
         hint = did_you_mean(name, known)
-        self.note(f"'{name}' is no {kind} of this file.{hint}{there}", *path)
+        self.note(f"'{name}' is no {kind} of this file.", *path, remedy=f"{hint}{there}")
 
     def placed(self, place: Place) -> str:
         """Return how messages name a place of the file."""

@@ -49,11 +49,11 @@ def read_tree(text: str, name: str) -> Tree:
     """
     text = text.removeprefix("\ufeff")
     if len(text.encode("utf-8", "surrogatepass")) > MOST_BYTES:
-        said = f"the file is larger than {MOST_BYTES // 1024} kB. Split it."
-        raise JourneyDefinitionError([f"{name}:1:1: {said}"])
+        said = f"{name}:1:1: the file is larger than {MOST_BYTES // 1024} kB."
+        raise JourneyDefinitionError([Fault(said, remedy="Split it.")])
     tree = tree_of(json_events(text) if name.lower().endswith(".json") else yaml_events(text))
     if tree.value is None and not tree.faults:
-        tree.faults.append(TextFault(Place(1, 1), "the file is empty. Write a journey into it."))
+        tree.faults.append(TextFault(Place(1, 1), "the file is empty.", "Write a journey into it."))
     return tree
 
 
@@ -78,7 +78,7 @@ def read_document(text: str, name: str, wanted: Sequence[str]) -> tuple[Part, De
         part.faults[:] = [fault for fault in part.faults if fault.place not in told]
     elif not tree.faults:
         listed = " or ".join(wanted)
-        part.note(f"this is a file of kind {kind}; here it must be: {listed}.")
+        part.note(f"this is a file of kind {kind}", remedy=f"here it must be: {listed}.")
     part.note_text(tree.faults)
     if broken:
         raise JourneyDefinitionError(in_order(part.faults))
@@ -200,8 +200,8 @@ def _over_at_once(spec: JourneySpec) -> Iterator[Fault]:
     at_once = entry.complete_when is None and entry.form is None and entry.next is None
     if at_once and not spec.activation:
         yield Fault(
-            "its first reply completes the journey, unless the message leads elsewhere. Say next, "
-            "or 'complete_when: never' where the talk goes on.",
+            "its first reply completes the journey, unless the message leads elsewhere.",
+            remedy="Say next, or 'complete_when: never' where the talk goes on.",
             where=entry.where,
         )
 

@@ -36,9 +36,10 @@ def returns_of(part: Part, form: JourneyForm) -> dict[str, ReturnToPrevious | Re
             line = part.line("transitions", before)
             said = (
                 f"the transition to '{item.to_pathway}' in line {line} says otherwise what of a "
-                "detour it is. Write the same in all that lead there."
+                "detour it is."
             )
-            part.note(said, "transitions", number, "detour")
+            remedy = "Write the same in all that lead there."
+            part.note(said, "transitions", number, "detour", remedy=remedy)
     return {state: returns for state, (returns, _) in first.items() if returns}
 
 
@@ -92,5 +93,5 @@ def check_arguments(
         if name not in known:
             hint = did_you_mean(name, known)
             takes = ", ".join(known) or "nothing"
-            said = f"'{name}' is no parameter of {tool.name}.{hint} It takes: {takes}."
-            part.note(said, *path, name)
+            said = f"'{name}' is no parameter of {tool.name}."
+            part.note(said, *path, name, remedy=f"{hint} It takes: {takes}.")

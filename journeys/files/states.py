@@ -27,8 +27,8 @@ def tools_of(part: Part, forms: Sequence[ToolForm]) -> dict[str, ToolSpec]:
     for number, form in enumerate(forms):
         name = form.function.name
         if name in tools:
-            said = f"there are two tools '{name}'. Rename one."
-            part.note(said, "tools", number, "function", "name")
+            said = f"there are two tools '{name}'."
+            part.note(said, "tools", number, "function", "name", remedy="Rename one.")
         sound: dict[str, Any] = {} if form.function.is_whole else {"parameters": {}}
         tools[name] = form.function.model_copy(update=sound)
     return tools
@@ -76,10 +76,8 @@ def _check_kind(part: Part, state: PathwaySpec, path: tuple[str, str]) -> None:
     if state.kind == "tool" and not part.has(*path, "calls"):
         part.note("a state of kind tool needs calls: the tools it calls.", *path, "kind")
     if part.has(*path, "fields") and "runs_on_arrival" in state.model_fields_set:
-        said = (
-            "a state with fields asks for them as soon as another state leads here. Take it away."
-        )
-        part.note(f"on_arrival: {said}", *path, "on_arrival")
+        said = "a state with fields asks for them as soon as another state leads here."
+        part.note(f"on_arrival: {said}", *path, "on_arrival", remedy="Take it away.")
 
 
 _OF_AGENTS = ("outputs", "inputs", "pipeline", "tools")
@@ -95,7 +93,7 @@ def _agents(part: Part, id_: str, state: PathwaySpec) -> tuple[str, ...]:
     stray = [key for key in _OF_AGENTS if key in state.model_fields_set]
     if stray and is_silent and not state.say:
         said = f"{stray[0]} is for agents, and a state with fields has none of its own accord."
-        part.note(f"{said} Name them in agents, or take it away.", *path, stray[0])
+        part.note(said, *path, stray[0], remedy="Name them in agents, or take it away.")
     return tuple(dict.fromkeys(state.agents))
 
 
@@ -103,8 +101,8 @@ def _saying(part: Part, id_: str, state: PathwaySpec) -> PatternPipeline:
     path = ("states", id_)
     for key in ("agents", "action", *_OF_AGENTS):
         if key in state.model_fields_set:
-            said = f"{key} is for agents, and `say` speaks in their place. Take one of them away."
-            part.note(said, *path, key)
+            said = f"{key} is for agents, and `say` speaks in their place."
+            part.note(said, *path, key, remedy="Take one of them away.")
     return saying(id_, state.say)
 
 

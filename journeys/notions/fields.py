@@ -138,7 +138,7 @@ class Field(Definition):
             given = list(self.choices) if isinstance(self.choices, tuple) else self.choices
             has = f"choices is {shown(given)}" if given else "choices is missing"
             wanted = "it must be the values of an enum, and given for no other."
-            yield Fault(f"{has}; {wanted}", "choices")
+            yield Fault(has, "choices", remedy=wanted)
 
     @rule("type", "items", "validators")
     def _bounds_are_of_its_type(self) -> Iterator[Fault]:
@@ -148,7 +148,7 @@ class Field(Definition):
                 bound = getattr(validator, name)
                 if bound is not None and (fault := bound_fault(kind, bound)):
                     path = ("validators", number, "range", name)
-                    yield Fault(f"{name} is {shown(bound)}; {fault}", *path)
+                    yield Fault(f"{name} is {shown(bound)}", *path, remedy=fault)
 
     @property
     def title(self) -> str:
@@ -237,7 +237,7 @@ class Form(Definition):
             before = first.setdefault(field.name, number)
             if before != number:
                 said = f"the field '{field.name}' is declared twice."
-                yield Fault(f"{said} Rename one of them.", "fields", number, "name")
+                yield Fault(said, "fields", number, "name", remedy="Rename one of them.")
 
     @property
     def is_of_the_moment(self) -> bool:

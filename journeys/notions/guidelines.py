@@ -113,19 +113,22 @@ class Guideline(Definition):
     @rule("action", "tools", "forbids", "requires")
     def _does_something(self) -> Iterator[Fault]:
         if not (self.action or self.tools or self.forbids or self.requires):
-            yield Fault("it does nothing. Give it an action, tools, forbids or requires.")
+            remedy = "Give it an action, tools, forbids or requires."
+            yield Fault("it does nothing.", remedy=remedy)
 
     @rule("critical", "forbids", "requires")
     def _rules_are_critical(self) -> Iterator[Fault]:
         if (self.forbids or self.requires) and not self.critical:
-            said = "forbids and requires are of critical guidelines. Set critical=True."
-            yield Fault(said, "forbids" if self.forbids else "requires")
+            said = "forbids and requires are of critical guidelines."
+            of = "forbids" if self.forbids else "requires"
+            yield Fault(said, of, remedy="Set critical=True.")
 
     @rule("condition", "always", "critical", "when", "keywords")
     def _may_hold(self) -> Iterator[Fault]:
         unasked = self.always or self.critical or self.when or self.keywords
         if not self.condition and not unasked:
-            yield Fault("it never holds. Give it a condition, `when`, keywords or always=True.")
+            remedy = "Give it a condition, `when`, keywords or always=True."
+            yield Fault("it never holds.", remedy=remedy)
 
     @property
     def needs_no_words(self) -> bool:

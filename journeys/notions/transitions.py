@@ -7,7 +7,7 @@ from pydantic import AfterValidator, ConfigDict, Field, GetCoreSchemaHandler
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from journeys.definitions.definition import Definition
-from journeys.definitions.sources import FAULTY, GONE, takes, wrong
+from journeys.definitions.sources import FAULTY, GONE, refused, takes, wrong
 from journeys.definitions.value_types import (
     BY_SHAPE,
     NOT_EMPTY,
@@ -211,12 +211,12 @@ class Triggered:
             return handler(value)
         ways = self._ways(value)
         if not ways and value.keys() <= {*self.keys}:
-            info.context.note(value, Fault(NEVER_HOLDS))
+            info.context.note(value, NEVER_HOLDS)
             raise PydanticCustomError(GONE, GONE)
         if ways[:1] in (["always"], ["when"]) and ways[1:]:
             others = " and ".join(ways[1:])
-            said = f"{ways[0]} decides by itself, beside {others}. Make it two rules."
-            info.context.note(value, Fault(said, ways[0]))
+            said, remedy = f"{ways[0]} decides by itself, beside {others}.", "Make it two rules."
+            info.context.note(value, Fault(said, ways[0], remedy=remedy))
             raise PydanticCustomError(GONE, GONE)
         return handler(value)
 
@@ -227,7 +227,7 @@ class Triggered:
         return [key for key in self.keys if key != "confidence" and value.get(key)]
 
 
-NEVER_HOLDS = "it never holds. Give it a condition in words, patterns, or when."
+NEVER_HOLDS = Fault("it never holds.", remedy="Give it a condition in words, patterns, or when.")
 
 
 def _given(value: Any) -> Any:
@@ -242,7 +242,7 @@ def _given(value: Any) -> Any:
     elif not takes(value.evaluate, "", {}):
         fault = f"evaluate of {name} must take (message, context)."
     if fault:
-        raise PydanticCustomError("whole", "{said}", {"said": fault})
+        raise refused(fault)
     return value
 
 

@@ -9,7 +9,7 @@ from pydantic import ConfigDict, GetCoreSchemaHandler, ValidationInfo
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from journeys.definitions.definition import Definition, rule
-from journeys.definitions.sources import wrong
+from journeys.definitions.sources import refused, wrong
 from journeys.definitions.value_types import Checked, Function, Text, ToolName, at_least, is_number
 from journeys.errors import ConfigurationError, shown
 from journeys.faults import Fault
@@ -21,9 +21,7 @@ def _pattern(value: Any, _: Any) -> str:
     if not isinstance(value, str):
         raise wrong("it must be text.")
     if fault := pattern_fault(value):
-        raise PydanticCustomError(
-            "whole", "{said}", {"said": f"{shown(value)} is no pattern: {fault}."}
-        )
+        raise refused(f"{shown(value)} is no pattern: {fault}.")
     return value
 
 
@@ -73,7 +71,7 @@ class Range(Definition):
     @rule("least", "most")
     def _bounds_something(self) -> Iterator[Fault]:
         if self.least is None and self.most is None:
-            yield Fault("it bounds nothing; give least, most, or both.")
+            yield Fault("it bounds nothing", remedy="give least, most, or both.")
 
 
 class Length(Definition):
@@ -142,7 +140,7 @@ class _Written(Definition):
             both = (
                 f"it has {' and '.join(self.ways)}" if self.ways else "it says nothing of a value"
             )
-            yield Fault(f"{both}. Write one of regex, range, length and check.")
+            yield Fault(f"{both}.", remedy="Write one of regex, range, length and check.")
 
     @property
     def validator(self) -> Validator | None:

@@ -44,8 +44,9 @@ def roles_of(value: Any, handler: Any, info: Any) -> Any:
     roles = shape.roles()
     for role in value:
         if role not in roles:
-            listed = f"{did_you_mean(str(role), roles)} Its roles: {', '.join(roles) or 'none'}."
-            fault = Fault(f"'{role}' is no role of {shape.kind}.{listed}", role, at_key=True)
+            remedy = f"{did_you_mean(str(role), roles)} Its roles: {', '.join(roles) or 'none'}."
+            said = f"'{role}' is no role of {shape.kind}."
+            fault = Fault(said, role, remedy=remedy, at_key=True)
             info.context.note(value, fault)
     return MappingProxyType(handler({role: value[role] for role in roles if role in value}))
 
@@ -98,7 +99,7 @@ class PipelineDefinition(Definition):
     def _has_agents(self) -> Iterator[Fault]:
         if not self.agents:
             peers = SHAPES[self.pattern].peers
-            yield Fault(f"{peers} is empty; give at least one agent.", "agents")
+            yield Fault(f"{peers} is empty", "agents", remedy="give at least one agent.")
 
     @rule("pattern", "roles")
     def _has_its_roles(self) -> Iterator[Fault]:
@@ -112,10 +113,10 @@ class PipelineDefinition(Definition):
         for path, agent in self._everybody:
             if agent.name in taken:
                 remedy = "Name one of them: Agent(it, name='...')."
-                yield Fault(f"two agents are named '{agent.name}'. {remedy}", *path)
+                yield Fault(f"two agents are named '{agent.name}'.", *path, remedy=remedy)
             elif agent.name in STEPS:
                 said = f"no agent can be named '{agent.name}', which is a step of its own."
-                yield Fault(f"{said} Name it otherwise.", *path)
+                yield Fault(said, *path, remedy="Name it otherwise.")
             taken.add(agent.name)
 
 

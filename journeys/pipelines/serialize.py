@@ -201,11 +201,11 @@ class PipelineData(Source):
     def pipeline(self) -> Any:
         """Return the pipeline; what is wrong is noted."""
         if not isinstance(self._data, Mapping):
-            return self._fault(f"it is {_told(self._data)}; it must be an object.")
+            return self._fault(f"it is {_told(self._data)}", remedy="it must be an object.")
         schema = self._data.get("schema", SCHEMA)
         if type(schema) is not int or schema != SCHEMA:  # no fault of another one could be told
-            said = f"it is {_told(schema)}; this version reads schema {SCHEMA}."
-            return self._fault(said, "schema")
+            remedy = f"this version reads schema {SCHEMA}."
+            return self._fault(f"it is {_told(schema)}", "schema", remedy=remedy)
         try:
             data = self._plain(self._data, ())
         except _TooMuchError:
@@ -224,15 +224,15 @@ class PipelineData(Source):
         """Take down a fault of an object, unless nothing could be read there."""
         path = (*self._paths.get(id(held), ()), *fault.path)
         if not any(path[:size] in self._unreadable for size in range(len(path) + 1)):
-            self._fault(fault.message, *path)
+            self._fault(fault.message, *path, remedy=fault.remedy)
 
     def function(self, value: Any, variables: tuple[str, ...]) -> Any:
         """Return the function that is registered under a name."""
         if not isinstance(value, str):
-            raise refused(f"it is {_told(value)}; it must be text.")
+            raise refused(f"it is {_told(value)}", "it must be text.")
         found = self._registry.get(value)
         if found is None:
-            raise refused(self._unknown(value))
+            raise refused(*self._unknown(value))
         if not callable(found):
             raise refused(f"{_told(value)} is registered as what is no function.")
         return found
@@ -257,14 +257,15 @@ class PipelineData(Source):
         origin: Any = made.pipeline
         fault = None
         if "registered_by" in data and "pipeline" in data:
-            fault = Fault("it has both `pipeline` and `registered_by`; one at most.")
+            fault = Fault("it has both `pipeline` and `registered_by`", remedy="one at most.")
         elif "registered_by" in data and made.registered_by != JOURNEY:
-            said = f"it is {_told(made.registered_by)}; it can only be '{JOURNEY}'."
-            fault = Fault(said, "registered_by")
+            said, remedy = f"it is {_told(made.registered_by)}", f"it can only be '{JOURNEY}'."
+            fault = Fault(said, "registered_by", remedy=remedy)
         elif not {"pipeline", "registered_by"} & data.keys() and made.has_sound("name"):
             origin = self._registry.get(made.name)
             if origin is None:
-                fault = Fault(self._unknown(made.name))
+                said, remedy = self._unknown(made.name)
+                fault = Fault(said, remedy=remedy)
             elif isinstance(origin, (str, bytes, int, float)):
                 said = f"{_told(made.name)} is registered as {_told(origin)}, which is no agent."
                 fault = Fault(said)
@@ -275,12 +276,12 @@ class PipelineData(Source):
         card = {name: getattr(made, name) for name in made.model_fields_set & Agent.keys().keys()}
         return origin.changed(**card) if isinstance(origin, Agent) else Agent(origin, **card)
 
-    def _unknown(self, name: str) -> str:
+    def _unknown(self, name: str) -> tuple[str, str]:
         hint = did_you_mean(name[:_MOST_SHOWN], [str(each) for each in self._registry])
-        return f"{_told(name)} is in no registry.{hint}"
+        return f"{_told(name)} is in no registry.", hint
 
-    def _fault(self, said: str, *path: str | int) -> None:
-        self.faults.append(Fault(said, *path, where=Where(_written(path))))
+    def _fault(self, said: str, *path: str | int, remedy: str = "") -> None:
+        self.faults.append(Fault(said, *path, remedy=remedy, where=Where(_written(path))))
 
     def _unread(self, said: str, path: Path) -> None:
         """Note why nothing is read there."""

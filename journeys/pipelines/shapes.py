@@ -18,6 +18,7 @@ from journeys.definitions.value_types import (
     Share,
     at_least,
 )
+from journeys.faults import Fault
 from journeys.pipelines.limits import Limits
 
 CHOICES = ("semantic", "llm", "round-robin", "random")
@@ -215,7 +216,8 @@ class InPathway(Definition):
         return {name: getattr(self, name) for name in SHAPES[self.pattern].keys()}  # noqa: SIM118
 
 
-_NO_ROLE = "it names no {0}; write {0}: the name of one of its agents."
+def _no_role(role: str) -> Fault:
+    return Fault(f"it names no {role}", remedy=f"write {role}: the name of one of its agents.")
 
 
 @cache
@@ -231,7 +233,7 @@ def in_pathway(pattern: str) -> type[InPathway]:
         "__doc__": shape.__doc__,
         "__annotations__": hints,
         "model_config": ConfigDict(title=f"Pipeline of pattern {pattern}", extra="forbid"),
-        "absent": {role: _NO_ROLE.format(role) for role in shape.required},
+        "absent": {role: _no_role(role) for role in shape.required},
         "stand_ins": dict.fromkeys(shape.required, "?"),
         "called": classmethod(lambda _: f"{named} {pattern} pipeline"),
         **dict.fromkeys(shape.optional),

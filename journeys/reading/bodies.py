@@ -31,10 +31,12 @@ def unknown(owner: str, body: type, root: type, known: Sequence[str]) -> Iterato
         if name.startswith("__") and name.endswith("__"):
             if (meant or not shared) and name not in (*known, *PYTHON_NAMES, *_ALLOWED):
                 hint = f" Did you mean '{meant}'?" if meant else ""
-                yield Fault(f"{name} is unknown.{hint} Known: {', '.join(known)}.", where=owner)
+                remedy = f"{hint} Known: {', '.join(known)}."
+                yield Fault(f"{name} is unknown.", remedy=remedy, where=owner)
         elif meant and not _serves(name, value, vars(body), meant):
             written = name.removeprefix(mangled.rstrip("_"))
-            yield Fault(f"{written} is not read. Did you mean '{meant}'?", where=owner)
+            remedy = f"Did you mean '{meant}'?"
+            yield Fault(f"{written} is not read.", remedy=remedy, where=owner)
 
 
 def _serves(name: str, value: Any, body: Mapping[str, Any], meant: str) -> bool:

@@ -51,8 +51,9 @@ def _dependency_faults(pathways: Mapping[str, PathwaySpec]) -> Iterator[Fault]:
         for at, name in enumerate(field.depends_on):
             if name == field.name or name not in names:
                 hint = did_you_mean(name, [other for other in names if other != field.name])
-                said = f"field '{field.name}' depends on '{name}', no other field.{hint}"
-                yield Fault(said, "fields", number, "depends_on", at, where=pathway.where)
+                said = f"field '{field.name}' depends on '{name}', no other field."
+                path = ("fields", number, "depends_on", at)
+                yield Fault(said, *path, remedy=hint, where=pathway.where)
 
 
 def collected_faults(pathways: Mapping[str, PathwaySpec]) -> Iterator[Fault]:
@@ -106,8 +107,9 @@ def _read_locale(owner: str, cls: type, faults: list[Fault]) -> Locale:
         else:
             faults.append(
                 Fault(
-                    f"__locale__ is {shown(declared)}; it must be Locale(...).",
+                    f"__locale__ is {shown(declared)}",
                     "locale",
+                    remedy="it must be Locale(...).",
                     where=owner,
                 )
             )
@@ -118,26 +120,31 @@ def read_texts(owner: str, declared: Any, faults: list[Fault]) -> dict[str, dict
     """Read the texts that a journey words anew: name -> text, or language -> name -> text."""
     if not isinstance(declared, Mapping):
         faults.append(
-            Fault(f"__texts__ is {shown(declared)}; write name -> text.", "texts", where=owner)
+            Fault(
+                f"__texts__ is {shown(declared)}",
+                "texts",
+                remedy="write name -> text.",
+                where=owner,
+            )
         )
         return {}
     read: dict[str, dict[str, str]] = {}
     for key, value in declared.items():
         by_language = key in LANGUAGES and isinstance(value, Mapping)
         for name, text in (value if by_language else {key: value}).items():
-            said, shown_as = "", f"__texts__['{name}']"
+            said, remedy, shown_as = "", "", f"__texts__['{name}']"
             if name not in Texts.__dataclass_fields__:
-                hint = did_you_mean(str(name), tuple(Texts.__dataclass_fields__))
-                said = f"{shown_as}: '{name}' is no text of the runtime.{hint}"
+                remedy = did_you_mean(str(name), tuple(Texts.__dataclass_fields__))
+                said = f"{shown_as}: '{name}' is no text of the runtime."
             elif not isinstance(text, str) or not text.strip():
-                said = f"{shown_as} is {shown(text)}; it must be text."
+                said, remedy = f"{shown_as} is {shown(text)}", "it must be text."
             elif fault := placeholder_fault(name, text):
                 said = f"{shown_as} {fault}"
             else:
                 read.setdefault(key if by_language else "", {})[name] = text
             if said:
                 path = (key, name) if by_language else (key,)
-                faults.append(Fault(said, "texts", *path, where=owner))
+                faults.append(Fault(said, "texts", *path, remedy=remedy, where=owner))
     return read
 
 
@@ -149,9 +156,9 @@ def field_faults(pathways: Mapping[str, PathwaySpec]) -> Iterator[Fault]:
             continue
         at, same = first.setdefault(field.name, (pathway.id, field))
         if (field.type, field.items) != (same.type, same.items) and at != pathway.id:
-            said = f"the field '{field.name}' is {same.type} in '{at}' and {field.type} here. "
+            said = f"the field '{field.name}' is {same.type} in '{at}' and {field.type} here."
             remedy = "Fields of one name are one field: rename one of them."
-            yield Fault(said + remedy, "fields", number, where=pathway.where)
+            yield Fault(said, "fields", number, remedy=remedy, where=pathway.where)
 
 
 def _effect_faults(pathways: Mapping[str, PathwaySpec]) -> Iterator[Fault]:
@@ -161,7 +168,8 @@ def _effect_faults(pathways: Mapping[str, PathwaySpec]) -> Iterator[Fault]:
                 hint = did_you_mean(effect.change, tuple(pathways))
                 said = f"effect '{effect.tool}' is changed in '{effect.change}', no pathway here."
                 remedy = f"{hint} Its pathways: {', '.join(pathways)}."
-                yield Fault(said + remedy, "effects", number, "change", where=pathway.where)
+                path = ("effects", number, "change")
+                yield Fault(said, *path, remedy=remedy, where=pathway.where)
 
 
 def mapping_faults(
@@ -174,16 +182,19 @@ def mapping_faults(
     """Yield what is wrong with names that lead to pathways."""
     if not isinstance(declared, Mapping):
         yield Fault(
-            f"{name} is {shown(declared)}; write a dict that leads to pathways.", where=owner
+            f"{name} is {shown(declared)}",
+            remedy="write a dict that leads to pathways.",
+            where=owner,
         )
         return
     path = name.strip("_")
     for key, target in declared.items():
         if keys is not None and key not in keys:
             hint = did_you_mean(str(key), keys)
-            said = f"{name}: '{key}' is no repair pattern.{hint} One of: {', '.join(keys)}."
-            yield Fault(said, path, key, where=owner)
+            said, remedy = f"{name}: '{key}' is no repair pattern.", f"One of: {', '.join(keys)}."
+            yield Fault(said, path, key, remedy=f"{hint} {remedy}", where=owner)
         if target not in pathways:
             hint = did_you_mean(str(target), tuple(pathways))
-            said = f"{name}['{key}'] leads to '{target}', which is no pathway.{hint}"
-            yield Fault(f"{said} Its pathways: {', '.join(pathways)}.", path, key, where=owner)
+            said = f"{name}['{key}'] leads to '{target}', which is no pathway."
+            remedy = f"{hint} Its pathways: {', '.join(pathways)}."
+            yield Fault(said, path, key, remedy=remedy, where=owner)

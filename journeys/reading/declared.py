@@ -52,8 +52,9 @@ class Declared(Definition):
         if self.sensitive and self.degrade == "freeform":
             yield Fault(
                 "it is __sensitive__, and __degrade__ is 'freeform', which hands messages to "
-                "a model outside of it. Choose 'canned' or 'refuse'.",
+                "a model outside of it.",
                 "degrade",
+                remedy="Choose 'canned' or 'refuse'.",
             )
 
 
@@ -95,7 +96,7 @@ class Attributes(ClassBody):
     def note_inner(self, held: Mapping[str, Any], fault: Fault, path: Path) -> None:
         """Take down a fault of a definition that stands in an attribute."""
         at = self._owner.inner(f".{self.named(path)}")
-        self.faults.append(Fault(fault.message, *path, *fault.path, where=at))
+        self.faults.append(fault.at(at, *path))
 
 
 def read_attributes(

@@ -55,8 +55,8 @@ def read_each(
         if isinstance(guideline, Guideline):
             specs += read_guideline(where, guideline, faults, journey=journey, pathway=pathway)
         else:
-            said = f"it is {shown(guideline)}; it must be a Guideline(...)."
-            faults.append(Fault(said, where=where))
+            said, remedy = f"it is {shown(guideline)}", "it must be a Guideline(...)."
+            faults.append(Fault(said, remedy=remedy, where=where))
     return specs
 
 
@@ -82,14 +82,14 @@ def _scope_faults(
     if scope is None:
         return
     if pathway is None and scope == Scope.STATE:
-        said = "its scope is a state; write it in that pathway's __guidelines__."
+        said, remedy = "its scope is a state", "write it in that pathway's __guidelines__."
     elif pathway is not None and scope != Scope.STATE:
-        said = f"its scope is '{scope}'; write it in the journey's __guidelines__."
+        said, remedy = f"its scope is '{scope}'", "write it in the journey's __guidelines__."
     elif journey is None and scope != Scope.GLOBAL:
-        said = f"its scope is '{scope}', and it stands in no journey."
+        said, remedy = f"its scope is '{scope}', and it stands in no journey.", ""
     else:
         return
-    yield Fault(said, where=where)
+    yield Fault(said, remedy=remedy, where=where)
 
 
 def _read(
@@ -162,8 +162,8 @@ def relation_faults(guidelines: Sequence[GuidelineSpec]) -> Iterator[Fault]:
             for number, id_ in enumerate(getattr(guideline, name)):
                 if id_ not in known:
                     hint = did_you_mean(id_, sorted(known))
-                    said = f"{name} names '{id_}', which is no guideline.{hint}"
-                    yield Fault(said, name, number, where=guideline.where)
+                    said = f"{name} names '{id_}', which is no guideline."
+                    yield Fault(said, name, number, remedy=hint, where=guideline.where)
                 if id_ == guideline.id:
                     said = f"{name} names the guideline itself."
                     yield Fault(said, name, number, where=guideline.where)

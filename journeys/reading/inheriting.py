@@ -72,7 +72,9 @@ def without_faults(cls: type, root: type) -> Iterator[Fault]:
         written = vars(body).get("__without__", ())
         if isinstance(written, str) or not isinstance(written, Sequence):
             yield Fault(
-                f"__without__ is {shown(written)}; it must be a list of names.", where=body.__name__
+                f"__without__ is {shown(written)}",
+                remedy="it must be a list of names.",
+                where=body.__name__,
             )
             continue
         below = order[place + 1 :]
@@ -81,7 +83,8 @@ def without_faults(cls: type, root: type) -> Iterator[Fault]:
             if name not in known:
                 yield Fault(
                     f"__without__ names {shown(name)}, which is no transition or "
-                    f"guideline of a base.{did_you_mean(str(name), known)} "
+                    "guideline of a base.",
+                    remedy=f"{did_you_mean(str(name), known)} "
                     f"Those of its bases that have a name: {', '.join(known) or 'none'}.",
                     where=body.__name__,
                 )

@@ -28,15 +28,21 @@ def read_pipeline(
     value, config = declared
     if not isinstance(config, (Mapping, InPathway)):
         faults.append(
-            Fault(f"__pipeline_config__ is {shown(config)}; it must be a dict.", where=where)
+            Fault(
+                f"__pipeline_config__ is {shown(config)}", remedy="it must be a dict.", where=where
+            )
         )
         return None
     if isinstance(value, Pipeline):
-        found = [Fault(said, "pipeline") for said in _object_faults(id_, config, named)]
+        found = [*_object_faults(id_, config, named)]
         pipeline = None if found else _as_pattern(value, id_)
     elif not isinstance(value, str) or value not in SHAPES:
         found = [
-            Fault(f"__pipeline__ is {shown(value)}; {one_of(value, tuple(SHAPES))}", "pipeline")
+            Fault(
+                f"__pipeline__ is {shown(value)}",
+                "pipeline",
+                remedy=one_of(value, tuple(SHAPES)),
+            )
         ]
         pipeline = None
     else:
@@ -55,11 +61,13 @@ def registered(pipeline: PatternPipeline | None, named: Sequence[str]) -> tuple[
     return tuple(dict.fromkeys([name for name in named if name in left] + left))
 
 
-def _object_faults(id_: str, config: Any, named: Sequence[str]) -> Iterator[str]:
+def _object_faults(id_: str, config: Any, named: Sequence[str]) -> Iterator[Fault]:
     if config:
-        yield "__pipeline__ is an object, so __pipeline_config__ has nothing to say."
+        said = "__pipeline__ is an object, so __pipeline_config__ has nothing to say."
+        yield Fault(said, "pipeline")
     if named and named != (id_,):
-        yield "__pipeline__ is an object, which has its agents; take __agents__ away."
+        said = "__pipeline__ is an object, which has its agents"
+        yield Fault(said, "pipeline", remedy="take __agents__ away.")
 
 
 def _as_pattern(pipeline: Pipeline, id_: str) -> PatternPipeline:
@@ -74,14 +82,15 @@ def _read(pattern: str, config: Any) -> tuple[InPathway, list[Fault]]:
         return config, []
     given = {str(key): value for key, value in config.items()}
     form = in_pathway(pattern)(**{**given, "pattern": pattern})
-    found = [_fault(fault.message, *fault.path) for fault in form.faults]
+    found = [_fault(fault.message, *fault.path, remedy=fault.remedy) for fault in form.faults]
     if "pattern" in given:
-        found.append(_fault("__pipeline__ names the pattern. Take it away.", "pattern"))
+        said = "__pipeline__ names the pattern."
+        found.append(_fault(said, "pattern", remedy="Take it away."))
     return form, found
 
 
-def _fault(said: str, *path: str | int) -> Fault:
-    return Fault(f"__pipeline_config__: {said}", "pipeline", *path)
+def _fault(said: str, *path: str | int, remedy: str = "") -> Fault:
+    return Fault(f"__pipeline_config__: {said}", "pipeline", *path, remedy=remedy)
 
 
 def _of_name(
@@ -97,7 +106,11 @@ def _of_name(
             form.pattern, peers, roles, settings, error_handling=handling, name=id_
         )
     except ConfigurationError as error:
-        faults += [Fault(said, "pipeline") for said in str(error).splitlines()]
+        found = [
+            Fault(f"Pipeline.{form.pattern}: {one.message}", "pipeline", remedy=one.remedy)
+            for one in error.faults
+        ]
+        faults += found or [Fault(str(error), "pipeline")]
         return None
 
 
@@ -108,7 +121,7 @@ def _role_faults(form: InPathway, named: Sequence[str]) -> list[Fault]:
         if name not in named:
             hint = did_you_mean(name, list(named))
             faults.append(
-                _fault(f"{role} is {shown(name)}, which is not in __agents__.{hint}", role)
+                _fault(f"{role} is {shown(name)}, which is not in __agents__.", role, remedy=hint)
             )
         elif name in taken:
             faults.append(_fault(f"'{name}' is both {taken[name]} and {role}.", role))

@@ -197,13 +197,15 @@ def _nested_faults(cls: type, root: type) -> Iterator[Fault]:
                 first = own.setdefault(pathway_id(name), name)
                 if first != name:
                     yield Fault(
-                        f"{first} and {name} both have the id "
-                        f"'{pathway_id(name)}'. Rename one of them.",
+                        f"{first} and {name} both have the id '{pathway_id(name)}'.",
+                        remedy="Rename one of them.",
                         where=body.__name__,
                     )
             elif name.endswith(_SUFFIXES) and _is_nested(value, body):
                 yield Fault(
-                    f"{name} is no pathway. Write class {name}(Pathway).", where=body.__name__
+                    f"{name} is no pathway.",
+                    remedy=f"Write class {name}(Pathway).",
+                    where=body.__name__,
                 )
 
 

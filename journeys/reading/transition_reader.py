@@ -18,13 +18,13 @@ def read_each(declared: Iterable[tuple[str, Any]], faults: list[Fault]) -> list[
     names: set[str] = set()
     for where, transition in declared:
         if not isinstance(transition, Transition):
-            said = f"it is {shown(transition)}; it must be a Transition(...)."
-            faults.append(Fault(said, where=where))
+            said, remedy = f"it is {shown(transition)}", "it must be a Transition(...)."
+            faults.append(Fault(said, remedy=remedy, where=where))
             continue
         faults += [fault.at(where) for fault in transition.faults]
         if transition.name in names:
-            said = f"another transition is named '{transition.name}' too. Rename one of them."
-            faults.append(Fault(said, "name", where=where))
+            said = f"another transition is named '{transition.name}' too."
+            faults.append(Fault(said, "name", remedy="Rename one of them.", where=where))
         names |= {transition.name} - {""}
         specs.append(read_transition(where, transition, seen))
     return specs

@@ -46,30 +46,37 @@ def _known(pathways: Pathways) -> str:
 
 def _unknown(where: str, what: str, key: str, id_: object, pathways: Pathways) -> Fault:
     hint = did_you_mean(str(id_), list(pathways))
-    said = f"{what} is {id_!r}, which is no pathway here.{hint} {_known(pathways)}"
-    return Fault(said, key, where=where)
+    said = f"{what} is {id_!r}, which is no pathway here."
+    return Fault(said, key, remedy=f"{hint} {_known(pathways)}", where=where)
 
 
 def _id_faults(pathways: Pathways) -> Iterator[Fault]:
     for id_, pathway in pathways.items():
         if not id_:
             yield Fault(
-                "its id is empty. Give the class a name before the suffix.", where=pathway.where
+                "its id is empty.",
+                remedy="Give the class a name before the suffix.",
+                where=pathway.where,
             )
         if len(id_) > MOST_ID:
             begun = f"the id '{id_[:40]}...'"
             yield Fault(
-                f"{begun} is longer than {MOST_ID} characters. Shorten it.", where=pathway.where
+                f"{begun} is longer than {MOST_ID} characters.",
+                remedy="Shorten it.",
+                where=pathway.where,
             )
         if id_ in RESERVED_IDS:
             yield Fault(
-                f"the id '{id_}' is a node of the graph itself. Rename it.", where=pathway.where
+                f"the id '{id_}' is a node of the graph itself.",
+                remedy="Rename it.",
+                where=pathway.where,
             )
         for name in pathway.agents:
             if not may_name(name):
                 yield Fault(
                     f"the agent name '{name}' holds ':', '|' or '/' or begins "
-                    "with '__', which graphs keep for themselves. Rename it.",
+                    "with '__', which graphs keep for themselves.",
+                    remedy="Rename it.",
                     where=pathway.where,
                 )
 
@@ -80,8 +87,8 @@ def _entry_faults(owner: str, entry: str | None, pathways: Pathways) -> Iterator
     first = entry or next(iter(pathways), "")
     if first in pathways and pathways[first].is_detour:
         yield Fault(
-            f"the entry '{first}' is a detour, and there is nothing to return to yet. "
-            "Set __entry_pathway__ to another pathway.",
+            f"the entry '{first}' is a detour, and there is nothing to return to yet.",
+            remedy="Set __entry_pathway__ to another pathway.",
             where=owner,
         )
 
@@ -94,15 +101,15 @@ def _next_faults(pathways: Pathways) -> Iterator[Fault]:
             yield _unknown(pathway.where, "__next__", "next", pathway.next, pathways)
         elif pathways[pathway.next].is_detour:
             yield Fault(
-                f"__next__ is '{pathway.next}', a detour, which only a transition "
-                "can enter. Use a Transition, or take its __return_behavior__ away.",
+                f"__next__ is '{pathway.next}', a detour, which only a transition can enter.",
                 "next",
+                remedy="Use a Transition, or take its __return_behavior__ away.",
                 where=pathway.where,
             )
         if pathway.is_detour:
             yield Fault(
-                "it has __next__ and __return_behavior__; a detour returns. "
-                "Take one away, or use ReturnToSpecific.",
+                "it has __next__ and __return_behavior__; a detour returns.",
+                remedy="Take one away, or use ReturnToSpecific.",
                 where=pathway.where,
             )
 
@@ -127,8 +134,8 @@ def _return_faults(pathways: Pathways) -> Iterator[Fault]:
 def _detour_faults(pathway: PathwaySpec) -> Iterator[Fault]:
     if pathway.runs_on_arrival and pathway.form is None:
         yield Fault(
-            "a detour is entered by a transition, and runs at once; take its "
-            "__runs_on_arrival__ away.",
+            "a detour is entered by a transition, and runs at once",
+            remedy="take its __runs_on_arrival__ away.",
             where=pathway.where,
         )
 
@@ -153,8 +160,8 @@ def _strategy_faults(pathways: Pathways) -> Iterator[Fault]:
             known, where = first.setdefault(name, (strategy, pathway.where))
             if known is not strategy:
                 yield Fault(
-                    f"'{name}' is merged by '{strategy}', but by '{known}' in "
-                    f"{where}. A name has one strategy in a journey.",
+                    f"'{name}' is merged by '{strategy}', but by '{known}' in {where}.",
+                    remedy="A name has one strategy in a journey.",
                     where=pathway.where,
                 )
 
@@ -171,9 +178,9 @@ def _loop_faults(pathways: Pathways) -> Iterator[Fault]:
         if loop and at == start and not told & set(loop):
             told |= set(loop)
             yield Fault(
-                f"{' -> '.join([*loop, start])} run on arrival in an endless loop. Let one of them "
-                "wait: take its __runs_on_arrival__ away.",
+                f"{' -> '.join([*loop, start])} run on arrival in an endless loop.",
                 "on_arrival",
+                remedy="Let one of them wait: take its __runs_on_arrival__ away.",
                 where=pathways[start].where,
             )
 

@@ -24,7 +24,9 @@ def journey_faults(owner: str, journeys: Sequence[JourneySpec]) -> Iterator[Faul
     for part in journeys:
         if part.is_marked:
             yield Fault(
-                f"{part.name} is marked __abstract__. Name a journey that inherits it.", where=owner
+                f"{part.name} is marked __abstract__.",
+                remedy="Name a journey that inherits it.",
+                where=owner,
             )
         elif not part.entry:
             yield Fault(
@@ -32,9 +34,11 @@ def journey_faults(owner: str, journeys: Sequence[JourneySpec]) -> Iterator[Faul
                 where=owner,
             )
         if part.parts:
-            yield Fault(f"{part.name} is a concierge. Name its journeys here instead.", where=owner)
+            said, remedy = f"{part.name} is a concierge.", "Name its journeys here instead."
+            yield Fault(said, remedy=remedy, where=owner)
     for id_ in dict.fromkeys(id_ for id_ in ids if ids.count(id_) > 1):
-        yield Fault(f"two of its journeys have the id '{id_}'. Rename one of them.", where=owner)
+        said = f"two of its journeys have the id '{id_}'."
+        yield Fault(said, remedy="Rename one of them.", where=owner)
 
 
 def outcome_faults(owner: str, otherwise: Any) -> Iterator[Fault]:
@@ -42,7 +46,9 @@ def outcome_faults(owner: str, otherwise: Any) -> Iterator[Fault]:
     if otherwise not in OTHERWISE:
         hint = did_you_mean(str(otherwise), OTHERWISE)
         yield Fault(
-            f"otherwise is {shown(otherwise)}.{hint} One of: {', '.join(OTHERWISE)}.", where=owner
+            f"otherwise is {shown(otherwise)}.",
+            remedy=f"{hint} One of: {', '.join(OTHERWISE)}.",
+            where=owner,
         )
 
 
@@ -54,7 +60,8 @@ def freeform_faults(
         if secret and value == "freeform":
             yield Fault(
                 f"{secret[0]} is sensitive, and {what} is 'freeform', which hands "
-                "messages to a model outside of every journey. Choose 'canned'.",
+                "messages to a model outside of every journey.",
+                remedy="Choose 'canned'.",
                 where=owner,
             )
 
@@ -68,8 +75,8 @@ def hand_over_faults(
         for key, id_ in (("from", rule.from_journey), ("to", rule.to_journey)):
             if id_ not in known:
                 hint = did_you_mean(str(id_), known)
-                said = f"it names '{id_}', no journey here.{hint}"
-                yield Fault(f"{said} Its journeys: {', '.join(known)}.", key, where=where)
+                remedy = f"{hint} Its journeys: {', '.join(known)}."
+                yield Fault(f"it names '{id_}', no journey here.", key, remedy=remedy, where=where)
         if rule.from_journey == rule.to_journey:
             yield Fault(f"it leads from '{rule.from_journey}' to itself.", "to", where=where)
 
@@ -82,8 +89,8 @@ def tool_faults(owner: str, parts: Parts) -> Iterator[Fault]:
             where, known = first.setdefault(name, (id_, tool))
             if known != tool:
                 yield Fault(
-                    f"the tool '{name}' is declared differently in '{where}' and in "
-                    f"'{id_}'. A name is one tool; rename one of them.",
+                    f"the tool '{name}' is declared differently in '{where}' and in '{id_}'.",
+                    remedy="A name is one tool; rename one of them.",
                     where=owner,
                 )
 

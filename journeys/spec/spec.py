@@ -80,7 +80,8 @@ def names_twice(definition: Definition, of: str) -> Iterator[Fault]:
     names = [_name_of(one) for one in held] if isinstance(held, tuple) else []
     for number, name in enumerate(names if definition.has_sound(of) else ()):
         if name in names[:number]:
-            yield Fault(f"{of} names '{name}' twice. Take one away.", of, number)
+            said = f"__{of}__ names '{name}' twice."
+            yield Fault(said, of, number, remedy="Take one away.")
 
 
 def fields_twice(form: Form | None, key: str) -> Iterator[Fault]:
@@ -88,8 +89,8 @@ def fields_twice(form: Form | None, key: str) -> Iterator[Fault]:
     fields = form.fields if form and form.has_sound("") else ()
     for number, asked in enumerate(fields):
         if asked.name in [other.name for other in fields[:number]]:
-            said = f"the field '{asked.name}' is declared twice. Rename one of them."
-            yield Fault(said, key, number, "name")
+            said = f"the field '{asked.name}' is declared twice."
+            yield Fault(said, key, number, "name", remedy="Rename one of them.")
 
 
 class PathwaySpec(Definition):
@@ -169,9 +170,9 @@ class PathwaySpec(Definition):
         names = () if isinstance(self.interruptible, bool) else self.interruptible
         for number, name in enumerate(names if known or self.has_sound("fields") else ()):
             if name not in known:
-                said = f"'{name}' is no field of it.{did_you_mean(name, known)}"
+                said, hint = f"'{name}' is no field of it.", did_you_mean(name, known)
                 there = f"Its fields: {', '.join(known)}." if known else "It has no fields."
-                yield Fault(f"{said} {there}", "interruptible", number)
+                yield Fault(said, "interruptible", number, remedy=f"{hint} {there}")
 
     @property
     def is_detour(self) -> bool:

@@ -55,13 +55,14 @@ def _unfilled(spec: JourneySpec, pathway: PathwaySpec) -> Iterator[Fault]:
         said = f"nothing fills the required input '{field.name}'."
         if field.is_text and listener and listener.name in filled:
             yield Fault(
-                f"{said} The message goes to '{listener.name}', which the context has as well. "
-                f"Set source='message' on '{field.name}' if it is to hear the user.",
+                f"{said} The message goes to '{listener.name}', which the context has as well.",
+                remedy=f"Set source='message' on '{field.name}' if it is to hear the user.",
                 where=pathway.where,
             )
         else:
             yield Fault(
-                f"{said} Accumulate it in another pathway, give it a default, or pass it to "
+                said,
+                remedy="Accumulate it in another pathway, give it a default, or pass it to "
                 "start().",
                 where=pathway.where,
             )
@@ -124,9 +125,9 @@ def _misspelt(pathway: PathwaySpec) -> Iterator[Fault]:
         close = [] if name in outputs else get_close_matches(name, free, n=1, cutoff=0.75)
         if close:
             yield Fault(
-                f"__accumulate__ names '{name}', which its signature does not "
-                f"list as an output. Did you mean '{close[0]}'?",
+                f"__accumulate__ names '{name}', which its signature does not list as an output.",
                 "accumulate",
+                remedy=f"Did you mean '{close[0]}'?",
                 where=pathway.where,
             )
 
@@ -150,7 +151,8 @@ def _mixed(spec: JourneySpec) -> Iterator[Fault]:
             warned.add(field.name)
             yield Fault(
                 f"it keeps '{field.name}', a {field.shape}, without a strategy: a "
-                f"second one is mixed into the first. Say which is meant: {_WAYS[field.shape]}.",
+                "second one is mixed into the first.",
+                remedy=f"Say which is meant: {_WAYS[field.shape]}.",
                 where=pathway.where,
             )
 
@@ -165,9 +167,9 @@ def _unread_updates(spec: JourneySpec) -> Iterator[Fault]:
             if update.how in ("append", "copy") and update.argument not in known:
                 yield Fault(
                     f"context_update['{update.target}'] reads "
-                    f"'{update.argument}', which no pathway accumulates and no update sets. For "
-                    f"the text itself write 'set:{update.argument}'.",
+                    f"'{update.argument}', which no pathway accumulates and no update sets.",
                     "update",
+                    remedy=f"For the text itself write 'set:{update.argument}'.",
                     where=transition.where,
                 )
 
@@ -178,8 +180,8 @@ def _mute_conditions(spec: JourneySpec) -> Iterator[Fault]:
         empty = isinstance(trigger, ConditionTrigger) and trigger.condition is None
         if empty and type(trigger).evaluate is ConditionTrigger.evaluate:
             yield Fault(
-                "it can never fire: it has no condition. Write "
-                "ConditionTrigger(lambda context: ...).",
+                "it can never fire: it has no condition.",
+                remedy="Write ConditionTrigger(lambda context: ...).",
                 where=transition.where,
             )
 
@@ -210,8 +212,8 @@ def _shadowed(spec: JourneySpec) -> Iterator[Fault]:
             if pattern in taken:
                 yield Fault(
                     f"the pattern '{pattern}' leads to '{first.target}' already, "
-                    f"by {first.where}, which is asked first where both apply. Give one of them "
-                    "another priority or other sources.",
+                    f"by {first.where}, which is asked first where both apply.",
+                    remedy="Give one of them another priority or other sources.",
                     where=second.where,
                 )
 
@@ -255,21 +257,24 @@ def unset_names(spec: JourneySpec, known: Collection[str]) -> Iterator[Unset]:
         return
     for where, condition in _conditions(spec):
         for name in sorted(_reads(condition) - {*known}):
-            yield name, Fault(f"`when` {_unset(name, known)}", "when", where=where)
+            said, remedy = _unset(name, known)
+            yield name, Fault(f"`when` {said}", "when", remedy=remedy, where=where)
     for pathway in spec.pathways.values():
         for number, call in enumerate(pathway.calls):
             for name in call.arguments.values():
                 if name not in (*known, "message"):
-                    said = f"calls[{number}] {_unset(name, known)}"
-                    yield name, Fault(said, "calls", number, where=pathway.where)
+                    said, remedy = _unset(name, known)
+                    said, path = f"calls[{number}] {said}", ("calls", number)
+                    yield name, Fault(said, *path, remedy=remedy, where=pathway.where)
 
 
 def unset_inputs(where: str, inputs: Iterable[str], known: Collection[str]) -> Iterator[Unset]:
     """Yield the inputs of a state of a file that is never set."""
     for number, name in enumerate(inputs):
         if name not in known:
-            said = f"inputs[{number}] {_unset(name, known)}"
-            yield name, Fault(said, "inputs", number, where=where)
+            said, remedy = _unset(name, known)
+            said = f"inputs[{number}] {said}"
+            yield name, Fault(said, "inputs", number, remedy=remedy, where=where)
 
 
 def _conditions(spec: JourneySpec) -> Iterator[tuple[str, Any]]:
@@ -290,9 +295,9 @@ def _reads(condition: Any) -> frozenset[str]:
     return reads if isinstance(reads, frozenset) else frozenset()
 
 
-def _unset(name: str, known: Collection[str]) -> str:
-    hint = did_you_mean(name, sorted(known))
-    return f"reads '{name}', which nothing here sets; only start() could give it.{hint}"
+def _unset(name: str, known: Collection[str]) -> tuple[str, str]:
+    said = f"reads '{name}', which nothing here sets; only start() could give it."
+    return said, did_you_mean(name, sorted(known))
 
 
 def collected_names(spec: JourneySpec) -> set[str]:
@@ -313,53 +318,60 @@ def collecting_warnings(spec: JourneySpec, known: Collection[str]) -> Iterator[F
         fields = pathway.form.fields if pathway.form else ()
         for number, field in enumerate(fields):
             for smell in _field_smells(field, fields[number + 1 :], known):
-                said = f"field '{field.name}' {smell}"
-                yield Fault(said, "fields", number, where=pathway.where)
+                said = f"field '{field.name}' {smell.message}"
+                yield Fault(said, "fields", number, remedy=smell.remedy, where=pathway.where)
         yield from _effect_warnings(pathway, known)
     yield from _journey_warnings(spec)
 
 
-def _field_smells(field: Field, later: Sequence[Field], known: Collection[str]) -> Iterator[str]:
+def _field_smells(field: Field, later: Sequence[Field], known: Collection[str]) -> Iterator[Fault]:
     yield from _condition_smells(field, later, known)
     yield from _pattern_smells(field)
     if len(field.retry_texts) >= field.max_attempts:
-        yield (
+        yield Fault(
             f"has {len(field.retry_texts)} retry_texts and max_attempts {field.max_attempts}: "
             "the last of them are never said."
         )
     if field.depends_on and not field.validators:
-        yield "depends on others, and has no validators: nothing is checked when they change."
+        yield Fault(
+            "depends on others, and has no validators: nothing is checked when they change."
+        )
     first: dict[str, str] = {}
     for value, others in field.ways.items():
         for word in dict.fromkeys(way.casefold() for way in (value, *others)):
             if word in first:
-                yield f"has '{word}' for '{first[word]}' and for '{value}': it is never sure which."
+                said = (
+                    f"has '{word}' for '{first[word]}' and for '{value}': it is never sure which."
+                )
+                yield Fault(said)
             first.setdefault(word, value)
 
 
-def _pattern_smells(field: Field) -> Iterator[str]:
+def _pattern_smells(field: Field) -> Iterator[Fault]:
     validated = [one.pattern for one in field.validators if isinstance(one, Regex)]
     for pattern in dict.fromkeys([*field.extract, *validated]):
         if repeats_within(pattern):
-            yield (
+            yield Fault(
                 f"has the pattern {shown(pattern)}, which repeats what can be split in several "
-                "ways: some messages take it very long, and then count as no match. Part what is "
-                r"repeated by a sign, as (\w+,)+, or write it possessive, as (?>a+)."
+                "ways: some messages take it very long, and then count as no match.",
+                remedy=r"Part what is repeated by a sign, as (\w+,)+, "
+                "or write it possessive, as (?>a+).",
             )
 
 
 def _condition_smells(
     field: Field, later: Sequence[Field], known: Collection[str]
-) -> Iterator[str]:
+) -> Iterator[Fault]:
     """Yield what smells in a condition that tells what it reads, as those of files do."""
     for name in sorted(getattr(field.when, "reads", None) or ()):
         if name == field.name:
-            yield "asks in its own `when` for its value, which it then never gets."
+            yield Fault("asks in its own `when` for its value, which it then never gets.")
         elif name in [other.name for other in later]:
-            yield f"reads '{name}' in `when`, which is asked for after it. Move it behind that."
+            said = f"reads '{name}' in `when`, which is asked for after it."
+            yield Fault(said, remedy="Move it behind that.")
         elif name not in known:
             hint = did_you_mean(name, sorted(known))
-            yield f"reads '{name}' in `when`, which nothing here collects.{hint}"
+            yield Fault(f"reads '{name}' in `when`, which nothing here collects.", remedy=hint)
 
 
 def _effect_warnings(pathway: PathwaySpec, known: Collection[str]) -> Iterator[Fault]:
@@ -367,14 +379,13 @@ def _effect_warnings(pathway: PathwaySpec, known: Collection[str]) -> Iterator[F
         for name in effect.arguments.values():
             if name not in (*known, "message"):
                 hint = did_you_mean(name, sorted(known))
-                said = f"effect '{effect.tool}' reads '{name}', which nothing here collects.{hint}"
-                yield Fault(said, "effects", number, where=pathway.where)
+                said = f"effect '{effect.tool}' reads '{name}', which nothing here collects."
+                yield Fault(said, "effects", number, remedy=hint, where=pathway.where)
     for _, agent in pathway.pipeline.leaves if pathway.pipeline else ():
         for name in sorted(getattr(agent.call, "reads", frozenset()) - {*known}):
             hint = did_you_mean(name, sorted(known))
-            yield Fault(
-                f"it says {{{name}}}, which nothing here collects.{hint}", where=pathway.where
-            )
+            said = f"it says {{{name}}}, which nothing here collects."
+            yield Fault(said, remedy=hint, where=pathway.where)
 
 
 def _journey_warnings(spec: JourneySpec) -> Iterator[Fault]:
@@ -395,9 +406,10 @@ def _idle_knowledge(spec: JourneySpec) -> Iterator[Fault]:
         pathway.id: pathway.pipeline is not None and not pathway.collects
         for pathway in spec.pathways.values()
     }
-    said = "agents answer all questions there, so it is never asked. Take it away, or add fields."
+    said = "__knowledge__: agents answer all questions there, so it is never asked."
+    remedy = "Take it away, or add fields."
     for pathway in spec.pathways.values():
         if pathway.knowledge and answers[pathway.id]:
-            yield Fault(f"__knowledge__: {said}", where=pathway.where)
+            yield Fault(said, remedy=remedy, where=pathway.where)
     if spec.knowledge and all(answers.values()):
-        yield Fault(f"__knowledge__: {said}", where=spec.name)
+        yield Fault(said, remedy=remedy, where=spec.name)

@@ -11,11 +11,11 @@ from tests.rules.test_definitions import faults, pathway
 @pytest.mark.parametrize(
     ("name", "given", "told"),
     [
-        ("__fields__", "email", "is 'email'; write a list of Field(...)."),
-        ("__fields__", ["email"], "holds 'email'; write Field(...)."),
-        ("__fields__", [Field("a"), Field("a")], "declares 'a' twice."),
-        ("__effects__", "book", "must be a list of Effect(...) or names of tools."),
-        ("__effects__", ["book", "book"], "names the tool 'book' twice."),
+        ("__fields__", "email", " is 'email'; it must be a list."),
+        ("__fields__", ["email"], "[0] is 'email'; it must be Field(...)."),
+        ("__fields__", [Field("a"), Field("a")], None),
+        ("__effects__", "book", " is 'book'; it must be a list."),
+        ("__effects__", ["book", "book"], " names 'book' twice."),
         ("__interruptible__", ["a"], "is ['a']; it must be True, False, or names of its fields"),
     ],
     ids=["text", "no_field", "twice", "name", "effect_twice", "no_such_field"],

@@ -227,7 +227,7 @@ def test_chat_and_demo_begin_with_the_greeting(tmp_path: Path) -> None:
     words = ("chat", "greeter:Greeter", "--store", "sqlite:///g.db", "-s", "one")
     talk = run(*words[:4], typed="How are you?\n/history\n").stdout
     assert talk.index("Hi, I am Ada.") < talk.index("How are you?") < talk.index("Fine.")
-    assert "begins in talk" in talk
+    assert "starts in talk" in talk
     assert "Hi, I am Ada." in run(*words, typed="").stdout
     assert "Hi, I am Ada." not in run(*words, typed="").stdout  # it goes on
     demo = run("demo", "greeter:Greeter", "--fast").stdout

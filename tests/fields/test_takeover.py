@@ -216,7 +216,7 @@ async def test_a_conversation_is_one_persons_at_a_time(memory_url: str) -> None:
         version = (await manager.claim("ann")).version
         assert version == 2  # the second claim changed nothing
         for act in (manager.claim("bob"), manager.operator_says("Hi", "bob")):
-            with pytest.raises(TakeoverError, match="Somebody else"):
+            with pytest.raises(TakeoverError, match="Another operator"):
                 await act
         with pytest.raises(TakeoverError, match="released"):
             await manager.release("ann", "another call")

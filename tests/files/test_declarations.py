@@ -163,7 +163,10 @@ def test_a_fault_is_data() -> None:
     assert (following.path, following.place) == (("next",), (4, 11))
     assert following.where == "a.yaml:3:3 state 'b'"
     assert negative.path == ("states", "b", "fields", 0, "ttl")
-    assert negative.message == "ttl is -3; it must be above 0.".replace("-3", "-1")
+    assert (negative.message, negative.remedy) == ("ttl is -1", "it must be above 0.")
+    assert negative == "a.yaml:6:24: ttl is -1; it must be above 0."
+    assert following.message == "next is 'c', which is no state here."
+    assert following.remedy == "Its states: b."
     assert str(negative) == "a.yaml:6:24: ttl is -1; it must be above 0."
 
     with pytest.raises(JourneyDefinitionError) as raised:
@@ -184,7 +187,8 @@ def test_a_fault_of_a_signature_is_data_in_class_bodies_and_files() -> None:
 
     (fault,) = raised.value.faults
     assert (fault.where, fault.path) == ("Ask.model_dump", ("model_dump",))
-    assert fault.message == "pydantic keeps the name 'model_dump' for itself. Rename it."
+    assert fault.message == "pydantic keeps the name 'model_dump' for itself."
+    assert fault.remedy == "Rename it."
 
     text = "id: a\nstates:\n  b: {outputs: {model_dump: {type: string}}}\n"
     with pytest.raises(JourneyDefinitionError) as raised:
@@ -193,6 +197,7 @@ def test_a_fault_of_a_signature_is_data_in_class_bodies_and_files() -> None:
     (fault,) = raised.value.faults
     assert fault.path == ("states", "b", "outputs", "model_dump")
     assert fault.startswith("a.yaml:3:29: pydantic keeps the name 'model_dump'")
+    assert fault.remedy == "Rename it."
 
 
 def test_what_a_class_declares_has_its_faults_at_once_with_their_paths() -> None:

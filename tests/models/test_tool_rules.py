@@ -183,9 +183,9 @@ async def test_an_empty_list_allows_nothing(desk):
     ("agents", "told"),
     [
         (clerk(look_up, Tool(_afar)), "'afar', which no agent .* Did you mean '_afar'"),
-        (clerk(look_up), "They bring: look_up"),
-        ({}, "They bring: none"),
-        ({"clerk": ModelAgent()}, "They bring: none"),
+        (clerk(look_up), "Their tools: look_up"),
+        ({}, "Their tools: none"),
+        ({"clerk": ModelAgent()}, "Their tools: none"),
     ],
     ids=["slip", "missing", "unregistered", "without"],
 )

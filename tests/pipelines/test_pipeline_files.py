@@ -471,10 +471,10 @@ def test_faults_are_data_with_their_paths() -> None:
     at("roles.synthesizer.weight", -1)(data)
     with pytest.raises(ConfigurationError) as refused:
         Pipeline.from_dict(data, REGISTRY)
-    told = {fault.path: fault.message for fault in refused.value.faults}
+    told = {fault.path: (fault.message, fault.remedy) for fault in refused.value.faults}
     assert told == {
-        ("settings", "top_k"): "it is 'two'; it must be a whole number.",
-        ("roles", "synthesizer", "weight"): "it is -1; it must be above 0.",
+        ("settings", "top_k"): ("it is 'two'", "it must be a whole number."),
+        ("roles", "synthesizer", "weight"): ("it is -1", "it must be above 0."),
     }
 
 

@@ -68,22 +68,22 @@ KEPT: list[tuple[MergeStrategy | None, list[Any], Any]] = [
 
 # strategy, held value, the value that does not fit, what the error says of the types
 MISFITS: list[tuple[MergeStrategy | None, Any, Any, str]] = [
-    (S.MERGE_DICT, {"a": 1}, ["a"], "it holds dict, and list came"),
-    (S.MERGE_DICT, "flat", {"a": 1}, "it holds str, and dict came"),
-    (S.MERGE_DICT, None, 3, "it holds nothing, and int came"),
-    (S.MAX, 1, "2", "it holds int, and str came"),
-    (S.MAX, [1], 2, "it holds list, and int came"),
-    (S.MAX, None, True, "it holds nothing, and bool came"),
-    (S.MIN, "a", 1, "it holds str, and int came"),
-    (S.SUM, 1, "2", "it holds int, and str came"),
-    (S.SUM, "1", 2, "it holds str, and int came"),
-    (S.SUM, 1, True, "it holds int, and bool came"),
-    (S.SUM, None, "1", "it holds nothing, and str came"),
-    (S.SUM, 2**62, 2**62, "more than 64 bits"),
-    (S.SUM, 1e308, 1e308, "more than 64 bits"),
-    (None, [1], 2, "it holds list, and int came"),
-    (None, {"a": 1}, [1], "it holds dict, and list came"),
-    (None, 1, {"a": 1}, "it holds int, and dict came"),
+    (S.MERGE_DICT, {"a": 1}, ["a"], "its value is of type dict, the new one of type list"),
+    (S.MERGE_DICT, "flat", {"a": 1}, "its value is of type str, the new one of type dict"),
+    (S.MERGE_DICT, None, 3, "its value is of type nothing, the new one of type int"),
+    (S.MAX, 1, "2", "its value is of type int, the new one of type str"),
+    (S.MAX, [1], 2, "its value is of type list, the new one of type int"),
+    (S.MAX, None, True, "its value is of type nothing, the new one of type bool"),
+    (S.MIN, "a", 1, "its value is of type str, the new one of type int"),
+    (S.SUM, 1, "2", "its value is of type int, the new one of type str"),
+    (S.SUM, "1", 2, "its value is of type str, the new one of type int"),
+    (S.SUM, 1, True, "its value is of type int, the new one of type bool"),
+    (S.SUM, None, "1", "its value is of type nothing, the new one of type str"),
+    (S.SUM, 2**62, 2**62, "does not fit in 64 bits"),
+    (S.SUM, 1e308, 1e308, "does not fit in 64 bits"),
+    (None, [1], 2, "its value is of type list, the new one of type int"),
+    (None, {"a": 1}, [1], "its value is of type dict, the new one of type list"),
+    (None, 1, {"a": 1}, "its value is of type int, the new one of type dict"),
 ]
 
 

@@ -134,7 +134,7 @@ async def test_a_tool_that_hangs_leaves_the_agents_their_time(desk):
     ("tools", "fault"),
     [
         ({"price": price}, "no tool for: find_policy, weather"),
-        ({**TOOLS, "weather": Tool(weather, confirm=True)}, "which the user confirms"),
+        ({**TOOLS, "weather": Tool(weather, confirm=True)}, "needs a confirmation by the user"),
         ({**TOOLS, "find_policy": weather}, "has no parameter 'number'"),
     ],
     ids=["missing", "to be confirmed", "another parameter"],

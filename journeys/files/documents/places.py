@@ -19,14 +19,15 @@ class TextFault:
 
     place: Place
     said: str
+    remedy: str = ""
 
 
 class UnreadableError(Exception):
     """The text cannot be read on from here."""
 
-    def __init__(self, place: Place, said: str) -> None:
+    def __init__(self, place: Place, said: str, remedy: str = "") -> None:
         super().__init__(said)
-        self.fault = TextFault(place, said)
+        self.fault = TextFault(place, said, remedy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +150,8 @@ class _Builder:
 
     def _open(self, event: Event) -> None:
         if len(self._stack) >= MOST_DEPTH:
-            said = f"it is nested more than {MOST_DEPTH} deep. Write it flatter."
-            raise UnreadableError(event.place, said)
+            said = f"it is nested more than {MOST_DEPTH} deep."
+            raise UnreadableError(event.place, said, "Write it flatter.")
         is_key = self._awaits_key()
         if is_key:
             self._refuse_key(event.place)
@@ -185,7 +186,7 @@ class _Builder:
             frame.key = _NOWHERE
             first = self._tree.keys.get(path, event.place)
             said = f"the key '{event.value}' stands here twice; first in line {first.line}."
-            self._tree.faults.append(TextFault(event.place, f"{said} Take one of them away."))
+            self._tree.faults.append(TextFault(event.place, said, "Take one of them away."))
             return
         frame.key = event.value
         if not frame.dropped:
@@ -194,7 +195,7 @@ class _Builder:
     def _refuse_key(self, place: Place, raw: str | None = None) -> None:
         self._stack[-1].key = _NOWHERE
         remedy = f'Quote it: "{raw}".' if raw else "Write a word."
-        self._tree.faults.append(TextFault(place, f"a key must be text. {remedy}"))
+        self._tree.faults.append(TextFault(place, "a key must be text.", remedy))
 
     def _attach(self, value: Any, place: Place) -> Path | None:
         """Put a value where it belongs; return its path, None if that is nowhere."""

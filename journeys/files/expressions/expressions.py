@@ -16,6 +16,7 @@ from typing import Any
 import cel
 
 from journeys.errors import did_you_mean
+from journeys.faults import Fault
 from journeys.files.expressions.cel_patterns import pattern_size
 from journeys.files.expressions.cel_words import MACROS, Words, words_of
 
@@ -99,15 +100,16 @@ class MessageCondition(When):
         return self.holds(message, context)
 
 
-def expression_fault(text: str, variables: Sequence[str]) -> str:
-    """Return what is wrong with an expression, and the way out; empty if nothing is.
+def expression_fault(text: str, variables: Sequence[str]) -> Fault:
+    """Return the fault of an expression; an empty one if nothing is wrong.
 
     Args:
         text: The expression.
         variables: The names that it may read.
     """
     if len(text) > MOST_SIGNS:
-        return f"it is longer than {MOST_SIGNS:,} signs. Split it, or decide it in a tool."
+        said = f"it is longer than {MOST_SIGNS:,} signs."
+        return Fault(said, remedy="Split it, or decide it in a tool.")
     words = words_of(text)
     if fault := _shape_fault(words):
         return fault
@@ -118,42 +120,48 @@ def expression_fault(text: str, variables: Sequence[str]) -> str:
     return _name_fault(program, words, variables) or _pattern_fault(words)
 
 
-def _shape_fault(words: Words) -> str:
+def _shape_fault(words: Words) -> Fault:
     if words.depth > MOST_DEPTH:
-        return f"its brackets are nested more than {MOST_DEPTH} deep. Write it flatter."
+        said = f"its brackets are nested more than {MOST_DEPTH} deep."
+        return Fault(said, remedy="Write it flatter.")
     if words.nested:
-        return f"'{words.nested}' stands within another of {', '.join(MACROS)}. Take it out of it."
+        said = f"'{words.nested}' stands within another of {', '.join(MACROS)}."
+        return Fault(said, remedy="Take it out of it.")
     if words.macros > MOST_MACROS:
-        return f"it has more than {MOST_MACROS} of {', '.join(MACROS)}. Split it."
+        return Fault(f"it has more than {MOST_MACROS} of {', '.join(MACROS)}.", remedy="Split it.")
     if words.sums > MOST_SUMS:
-        return f"it has more than {MOST_SUMS} of '+'. Split it, or decide it in a tool."
+        said = f"it has more than {MOST_SUMS} of '+'."
+        return Fault(said, remedy="Split it, or decide it in a tool.")
     if words.unfit:
-        return f"{words.unfit} is not read here. Write names, values, operators and functions."
-    return ""
+        remedy = "Write names, values, operators and functions."
+        return Fault(f"{words.unfit} is not read here.", remedy=remedy)
+    return Fault("")
 
 
-def _syntax(said: str) -> str:
+def _syntax(said: str) -> Fault:
     first = said.partition("ERROR: <input>:")[2].partition("\n")[0]
     place, _, reason = first.partition(": ")
     column = place.rpartition(":")[2]
     reason = reason.removeprefix("Syntax error: ").partition(" expecting ")[0]
     at = f" at sign {column}" if column.isdecimal() else ""
-    return f"it is no CEL{at}: {' '.join(reason.split())[:120] or 'unreadable'}."
+    return Fault(f"it is no CEL{at}: {' '.join(reason.split())[:120] or 'unreadable'}.")
 
 
-def _name_fault(program: Any, words: Words, variables: Sequence[str]) -> str:
+def _name_fault(program: Any, words: Words, variables: Sequence[str]) -> Fault:
     for name in program.variables():
         if name not in (*variables, *words.bound):
             hint = did_you_mean(name, variables) or f" Write context.{name}?"
-            return f"it reads '{name}'.{hint} It may read: {', '.join(variables)}."
+            remedy = f"{hint} It may read: {', '.join(variables)}."
+            return Fault(f"it reads '{name}'.", remedy=remedy)
     for name in program.functions():
         if name[:1].isalpha() and name not in FUNCTIONS:
             hint = did_you_mean(name, FUNCTIONS)
-            return f"it calls '{name}'.{hint} It may call: {', '.join(FUNCTIONS)}, has."
-    return ""
+            remedy = f"{hint} It may call: {', '.join(FUNCTIONS)}, has."
+            return Fault(f"it calls '{name}'.", remedy=remedy)
+    return Fault("")
 
 
-def _pattern_fault(words: Words) -> str:
+def _pattern_fault(words: Words) -> Fault:
     """Judge the patterns once, here: what is written in quotes cannot be wrong in a turn."""
     most = MOST_PATTERN // 10 if words.macros else MOST_PATTERN
     size = 0
@@ -161,11 +169,13 @@ def _pattern_fault(words: Words) -> str:
         try:
             size += pattern_size(cel.evaluate(pattern))
             if size > most:
-                return f"{pattern:.60} is too large a pattern. Repeat less, or decide it in a tool."
+                said = f"{pattern:.60} is too large a pattern."
+                return Fault(said, remedy="Repeat less, or decide it in a tool.")
             cel.evaluate(f"''.matches({pattern})")
         except (ValueError, RuntimeError, TypeError):
-            return f"{pattern:.60} is no regular expression that can be matched (RE2)."
-    return ""
+            said = f"{pattern:.60} is no regular expression that can be matched (RE2)."
+            return Fault(said)
+    return Fault("")
 
 
 @lru_cache(maxsize=4096)
