@@ -93,6 +93,12 @@ class Fault(str):
         path = (*within, *self.path)
         return Fault(self.message, *path, remedy=self.remedy, where=where, at_key=self.at_key)
 
+    def shown_as(self, text: str) -> Fault:
+        """Return it with another sentence for people; its data stays."""
+        fault = super().__new__(Fault, text)
+        fault.__dict__.update(self.__dict__)
+        return fault
+
 
 def _joined(message: str, remedy: str) -> str:
     """Return the sentence, or the two sentences, that people read."""

@@ -141,7 +141,7 @@ def taken_ids(guidelines: Sequence[GuidelineSpec]) -> list[Fault]:
     first: dict[str, GuidelineSpec] = {}
     taken = [(one, first.setdefault(one.id, one)) for one in guidelines]
     return [
-        Fault(f"the id '{one.id}' is taken by {other.where}.", where=one.where)
+        Fault(f"the id '{one.id}' is already used by {other.where}.", where=one.where)
         for one, other in taken
         if one is not other and one.id != id_made_of(one) and not _is_same(one, other)
     ]

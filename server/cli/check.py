@@ -31,10 +31,11 @@ from journeys import (
     TransitionSpec,
 )
 from journeys.errors import did_you_mean
+from journeys.faults import Fault
 from nodes.llm.models import is_configured
 from nodes.llm.tools import as_tool, parameters_of
 from server.cli.terminal.rendering import err, out, plain, write_json
-from server.discover.errors import CommandError
+from server.discover.errors import CommandError, reworded
 from server.discover.files import (
     FaultyFileError,
     checked_guidelines,
@@ -175,7 +176,8 @@ class _Report:
         except LoadError as error:
             lines = list(error.lines)
             if error.unread:
-                lines[-1] += f" (Not read because of it: {', '.join(error.unread)}.)"
+                unread = f" (Not read because of it: {', '.join(error.unread)}.)"
+                lines[-1] = reworded(lines[-1], lines[-1] + unread)
             self.faults.update(dict.fromkeys(lines))
 
     def add(self, module: ModuleType, *journeys: type[Journey]) -> None:
@@ -211,7 +213,7 @@ class _Report:
         return {
             "journeys": journeys,
             "guidelines": [{"file": file, "number": n} for file, n in self.guidelines.items()],
-            "faults": list(self.faults),
+            "faults": [_fault_data(line) for line in self.faults],
             "stored_sessions": [one.as_json() for one in compared],
         }
 
@@ -231,6 +233,18 @@ class _Report:
         counts = (len(self.journeys), "valid journey"), (len(self.faults), "fault")
         words = [_count(*count) for count in (*counts, (warnings, "warning"))]
         out.print(", ".join(words) + ".", style="bold")
+
+
+def _fault_data(line: str) -> dict[str, Any]:
+    """Return a fault as JSON; its place is null outside of files."""
+    fault = line if isinstance(line, Fault) else Fault(line)
+    return {
+        "text": str(fault),
+        "message": fault.message,
+        "remedy": fault.remedy,
+        "path": [step if isinstance(step, int) else str(step) for step in fault.path],
+        "place": fault.place and fault.place._asdict(),
+    }
 
 
 def _kind(path: str) -> str:

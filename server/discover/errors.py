@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from journeys import JourneyDefinitionError, JourneyError
+from journeys.faults import Fault
 
 
 class CommandError(Exception):
@@ -27,9 +28,9 @@ class CommandError(Exception):
 def described(error: BaseException) -> list[str]:
     """Describe an error: one line, or one for each fault of a definition."""
     if isinstance(error, JourneyDefinitionError):
-        return [_one_line(fault) for fault in error.faults]
+        return [reworded(fault, _one_line(fault)) for fault in error.faults]
     if isinstance(error, CommandError):
-        return [_one_line(line) for line in error.lines]
+        return [reworded(line, _one_line(line)) for line in error.lines]
     if isinstance(error, JourneyError) and str(error):
         return [_one_line(str(error))]
     if isinstance(error, OSError) and error.strerror:
@@ -37,6 +38,11 @@ def described(error: BaseException) -> list[str]:
         return [f"{place}{error.strerror}"]
     said = error.msg if isinstance(error, SyntaxError) else str(error)
     return [f"{type(error).__name__}: {_one_line(said)}".removesuffix(": ")]
+
+
+def reworded(line: str, text: str) -> str:
+    """Return a line with another text; a fault keeps its data."""
+    return line.shown_as(text) if isinstance(line, Fault) else text
 
 
 def _one_line(text: str) -> str:

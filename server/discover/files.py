@@ -10,7 +10,7 @@ from types import ModuleType
 
 from journeys import Journey, JourneyDefinitionError, load_journey
 from journeys.files import document_kind, read_guidelines_text
-from server.discover.errors import CommandError, described
+from server.discover.errors import CommandError, described, reworded
 from server.discover.modules import looks_like_journey, module_at, shown
 
 _MENTIONED = re.compile(rb"\bjourneys\b|Journey\b")
@@ -84,7 +84,7 @@ def placed(file: Path, faults: Iterable[str]) -> Iterator[str]:
     """Return faults with the folder in front of their file's name."""
     folder = shown(file.parent)
     before = "" if folder == "." else f"{folder}/"
-    return (f"{before}{fault}" for fault in faults)
+    return (reworded(fault, f"{before}{fault}") for fault in faults)
 
 
 def _faulty(file: Path, error: JourneyDefinitionError) -> FaultyFileError:

@@ -19,7 +19,7 @@ from types import ModuleType
 
 import journeys
 from journeys import Journey, JourneyDefinitionError
-from server.discover.errors import CommandError, described
+from server.discover.errors import CommandError, described, reworded
 
 _LANGUAGE = Path(journeys.__file__).parent
 _EXAMPLES = _LANGUAGE / "examples"
@@ -42,7 +42,7 @@ class LoadError(CommandError):
         file, _, line = place.rpartition(":")
         by_class = isinstance(cause, JourneyDefinitionError) and line.isdecimal()
         lines = _pointed(file, int(line), faults) if by_class else {}
-        super().__init__(*(f"{lines.get(fault, place)}: {fault}" for fault in faults))
+        super().__init__(*(reworded(f, f"{lines.get(f, place)}: {f}") for f in faults))
         self.place = place
         self.faults = faults
         self.unread = journeys_after(Path(file), int(line)) if lines else []

@@ -708,13 +708,22 @@ TO_COPY = re.compile("Continue with: |(talk to|draw|change|check) it +")
 
 def test_check_is_written_for_programs(folder: Path) -> None:
     (folder / "rules.yaml").write_text("guidelines:\n  - {condition: a, action: b}\n")
+    (folder / "trip.yaml").write_text("id: trip\nstates: {a: {action: b, timeout: soon}}\n")
 
     faulty = json.loads(run("check", ".", "--json", code=1).stdout)
     sound = json.loads(run("check", "orders.py", "--json").stdout)
     nothing = run("check", str(folder / "rules.yaml"), "--json")
 
     assert {journey["id"] for journey in faulty["journeys"]} == {"orders", "base", "bare"}
-    assert any("Broken.VerifyPath" in fault for fault in faulty["faults"])
+    assert any("Broken.VerifyPath" in fault["text"] for fault in faulty["faults"])
+    assert all(fault["message"] in fault["text"] for fault in faulty["faults"])
+    assert {
+        "text": 'trip.yaml:2:34: timeout is "soon"; it must be a number.',
+        "message": 'timeout is "soon"',
+        "remedy": "it must be a number.",
+        "path": ["states", "a", "timeout"],
+        "place": {"line": 2, "column": 34},
+    } in faulty["faults"]
     assert sound["faults"] == []
     assert sound["journeys"][0] | {"warnings": []} == {
         "id": "orders",

@@ -378,3 +378,32 @@ def test_the_published_schema_describes_each_setting_of_each_pattern() -> None:
         names = {*shape.keys(), *shape.roles()} - {"handoff_condition"}
         assert names <= words["properties"].keys()
         assert all("description" in json.dumps(words["properties"][name]) for name in names)
+
+
+def test_every_fault_of_a_file_has_its_remedy_apart_and_both_in_the_words_of_files() -> None:
+    text = (
+        "id: a\nstates:\n  b: {next: c, purpos: x, on_arrival: run}\n"
+        "guidelines:\n  - {action: d, forbids: [e]}\ntransitions:\n  - {to: f}\n"
+    )
+    with pytest.raises(JourneyDefinitionError) as raised:
+        read_journey_text(text, "a.yaml")
+
+    told = [(fault.message, fault.remedy) for fault in raised.value.faults]
+    assert told == [
+        ("next is 'c', which is no state here.", "Its states: b."),
+        ("'purpos' is no key of a state.", told[1][1]),
+        ("it never holds.", "Give it a condition, `when`, keywords or always: true."),
+        ("forbids and requires are of critical guidelines.", "Set critical: true."),
+        ("it never holds.", "Give it a condition in words, patterns, or when."),
+        ("to is 'f', which is no state here.", "Its states: b."),
+    ]
+    assert told[1][1].startswith("Did you mean 'purpose'? Known: kind, title, ")
+
+
+def test_a_fault_that_moves_outward_keeps_its_remedy() -> None:
+    with pytest.raises(JourneyDefinitionError) as raised:
+        type("Trip", (Journey,), {"__guidelines__": [Guideline(action="")]})
+
+    found = {fault.message: fault.remedy for fault in raised.value.faults}
+    assert found["it does nothing."] == "Give it an action, tools, forbids or requires."
+    assert str(raised.value.faults[0]).startswith("Trip.__guidelines__[0]: it does nothing. Give")

@@ -33,7 +33,7 @@ FAULTS: dict[str, tuple[str, str, str]] = {
         HEAD + "states:\n  a: {guidelines: [{id: calm, always: true, action: Be calm.}]}\n"
         "guidelines: [{id: calm, condition: angry, action: Be calmer.}]\n",
         "3:20",
-        "the id 'calm' is taken by",
+        "the id 'calm' is already used by",
     ),
     # The text itself.
     "empty": ("", "1:1", "the file is empty"),
