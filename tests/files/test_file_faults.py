@@ -27,7 +27,7 @@ FAULTS: dict[str, tuple[str, str, str]] = {
         "  - {id: calm, condition: upset, action: Be calm.}\n"
         "  - {id: calm, condition: angry, action: Be calmer.}\n",
         "6:5",
-        "the id 'calm' is taken by claim.yaml:5:5 guideline 'calm'",
+        "the id 'calm' is already used by claim.yaml:5:5 guideline 'calm'",
     ),
     "a_guideline_of_a_state_with_the_id_of_another": (
         HEAD + "states:\n  a: {guidelines: [{id: calm, always: true, action: Be calm.}]}\n"

@@ -375,7 +375,7 @@ def test_an_id_that_an_author_gives_twice_is_named_with_both_places():
         type("Desk", (Journey,), {"DeskPath": path, "__guidelines__": rules})
 
     assert str(raised.value) == (
-        "Desk.__guidelines__[1]: the id 'late' is taken by Desk.__guidelines__[0]."
+        "Desk.__guidelines__[1]: the id 'late' is already used by Desk.__guidelines__[0]."
     )
 
 
