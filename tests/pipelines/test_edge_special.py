@@ -298,7 +298,7 @@ async def test_a_class_is_refused_with_a_word_of_what_to_give():
             return "hello"
 
     assert (await Pipeline.sequential([Clerk()]).run())["response"] == "hello"
-    with pytest.raises(ConfigurationError, match="the class Clerk. Give an instance"):
+    with pytest.raises(ConfigurationError, match=r"the class Clerk\. Give an instance"):
         await Pipeline.sequential([Clerk]).run()
 
 
