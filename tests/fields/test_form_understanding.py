@@ -362,5 +362,7 @@ async def test_a_script_that_says_what_the_call_does_not_offer_fails():
         (says(reply="Hello.", asks="verified"), call),
         (says(reply="Hello."), silent),
     ):
-        with pytest.raises(AssertionError, match=r"here it must|here, only|does not ask for 'reply'"):
+        with pytest.raises(
+            AssertionError, match=r"here it must|here, only|does not ask for 'reply'"
+        ):
             said(asked_of)
