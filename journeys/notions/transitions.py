@@ -203,6 +203,8 @@ class Triggered:
             value = {"condition": value}
             if info.context is None or info.context.is_code:
                 return IntentTrigger(description=value["condition"])
+            if not value["condition"].strip():  # the text has a place, and not the mapping
+                raise wrong("it must not be empty.")
         if info.context is None or info.context.is_code:
             return _given(value)
         if isinstance(value, BaseTrigger):  # it stands in for one that cannot be read

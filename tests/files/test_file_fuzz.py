@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -78,3 +79,13 @@ def test_a_valid_text_with_signs_changed(data: st.DataObject) -> None:
 def test_any_text(text: str) -> None:
     is_read_or_refused(text, "claim.yaml")
     is_read_or_refused(text, "claim.json")
+
+
+@pytest.mark.parametrize("item", [None, [], {}, 3, "", {"x": 1}, {"x": None}, {"patterns": [None]}])
+@pytest.mark.parametrize("key", ["activation_conditions", "transitions", "guidelines", "tools"])
+def test_an_item_of_another_kind_is_refused_at_its_place(key: str, item: Any) -> None:
+    with pytest.raises(JourneyDefinitionError) as raised:
+        read_journey_text(json.dumps({**VALID, key: [item, None]}), "claim.json")
+
+    paths = [fault.path[:2] for fault in raised.value.faults]
+    assert {(key, 0), (key, 1)} <= {*paths}, raised.value.faults
