@@ -199,14 +199,10 @@ class Triggered:
         return {"anyOf": [known["condition"], mapping]} if self.in_words else mapping
 
     def _fit(self, value: Any, handler: Any, info: Any) -> Any:
-        if self.in_words and isinstance(value, str):
-            value = {"condition": value}
-            if info.context is None or info.context.is_code:
-                return IntentTrigger(description=value["condition"])
-            if not value["condition"].strip():  # the text has a place, and not the mapping
-                raise wrong("it must not be empty.")
+        is_text = self.in_words and isinstance(value, str)
         if info.context is None or info.context.is_code:
-            return _given(value)
+            return IntentTrigger(description=value) if is_text else _given(value)
+        value = _in_words(value) if is_text else value
         if isinstance(value, BaseTrigger):  # it stands in for one that cannot be read
             return value
         if not isinstance(value, dict):
@@ -230,6 +226,13 @@ class Triggered:
 
 
 NEVER_HOLDS = Fault("it never holds.", remedy="Give it a condition in words, patterns, or when.")
+
+
+def _in_words(text: str) -> dict[str, str]:
+    """Return the mapping that a text of a file stands for."""
+    if not text.strip():  # only the text has a place in the file
+        raise wrong("it must not be empty.")
+    return {"condition": text}
 
 
 def _given(value: Any) -> Any:
