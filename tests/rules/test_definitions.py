@@ -231,7 +231,7 @@ def test_helpers_and_constants_in_a_body_are_fine() -> None:
         ({"agents": [""]}, "__agents__[0] is ''; it must not be empty."),
         (
             {"agents": ["clerk", "boss", "clerk"]},
-            "agents names 'clerk' twice.",
+            "__agents__ names 'clerk' twice.",
         ),
         ({"accumulate": "name"}, "__accumulate__ is 'name'; it must be a list."),
         ({"accumulate": ["a", "a"]}, "__accumulate__ is ['a', 'a']; it names 'a' twice."),
