@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from cachetools import LRUCache
 
 
-class RestsError(RuntimeError):
+class BreakerOpenError(RuntimeError):
     """Something is not asked, because it failed too often of late."""
 
     def __init__(self) -> None:
@@ -98,10 +98,10 @@ class Breaker:
             tell: Told when the breaker opens (True) and when it closes (False).
 
         Raises:
-            RestsError: It is open.
+            BreakerOpenError: It is open.
         """
         if not self.allows():
-            raise RestsError
+            raise BreakerOpenError
         try:
             yield
         except BaseException as error:

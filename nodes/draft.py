@@ -40,7 +40,7 @@ from nodes.state.dialogue_state import (
     with_dialogue,
 )
 from nodes.state.effect_outcome import step_renamed
-from nodes.state.form_state import Sheet, attempt, by_field, current_value, field_named, owners
+from nodes.state.form_state import FormState, attempt, by_field, current_value, field_named, owners
 from nodes.state.messages import Message, last_said
 from nodes.state.phases import phase_of
 from nodes.state.session import (
@@ -54,7 +54,7 @@ from nodes.state.session import (
     Turn,
     Update,
 )
-from nodes.state.stack import Entered, Standing, note, pruned
+from nodes.state.stack import Entered, Situation, note, pruned
 from nodes.steer import Steering
 from nodes.telemetry.otel import report
 from nodes.texts import worded
@@ -145,7 +145,7 @@ class TurnDraft:
     quoted: list[str] = field(default_factory=list)
     sources: list[str] = field(default_factory=list)
     spec: JourneySpec = field(init=False)
-    _sheets: dict[str, Sheet] = field(init=False, default_factory=dict)
+    _form_states: dict[str, FormState] = field(init=False, default_factory=dict)
     _place: tuple[Position, PathwaySpec] | None = None
 
     def __post_init__(self) -> None:
@@ -164,7 +164,7 @@ class TurnDraft:
             self.spec = self.services.spec.at(self.context)
         except ConfigurationError as error:
             raise PathwayExecutionError("", "", str(error)) from error
-        self._place, self._sheets = None, {}
+        self._place, self._form_states = None, {}
 
     @cached_property
     def dialogue(self) -> DialogueState:
@@ -182,10 +182,10 @@ class TurnDraft:
         return self.turn["message"] or ""
 
     @property
-    def standing(self) -> Standing:
+    def situation(self) -> Situation:
         """Current situation of the session, for moves."""
         number = self.turn["number"]
-        return Standing(self.position, self.context, self.question, number, self.message)
+        return Situation(self.position, self.context, self.question, number, self.message)
 
     @property
     def here(self) -> PathwaySpec:
@@ -195,13 +195,13 @@ class TurnDraft:
             self._place = (self.position, self.spec.pathways[place])
         return self._place[1]
 
-    def sheet(self, pathway: PathwaySpec | None = None) -> Sheet:
+    def form_state(self, pathway: PathwaySpec | None = None) -> FormState:
         """Return the current form of a pathway; default: of the one that is talked about."""
         pathway = pathway or self.here
-        made = self._sheets.get(pathway.id)
+        made = self._form_states.get(pathway.id)
         if made is None or made.attempts is not self.fields or made.context is not self.context:
-            made = Sheet(pathway, self.fields, self.context, self.dialogue)
-            self._sheets[pathway.id] = made
+            made = FormState(pathway, self.fields, self.context, self.dialogue)
+            self._form_states[pathway.id] = made
         return made
 
     def say(self, name: str, **values: Any) -> None:
@@ -285,7 +285,7 @@ class TurnDraft:
             value, was = None, self.context.get(name)
             for one in owners(self.spec, name):
                 if one.id not in told:
-                    told[one.id] = self.sheet(one).values
+                    told[one.id] = self.form_state(one).values
                 value = told[one.id].get(name) if value is None else value
             if value is None and was is None:
                 continue
@@ -313,7 +313,7 @@ class TurnDraft:
         if steering.say and not (steering.say == "closing" and self.replies):
             self.replies.append(getattr(texts, steering.say))
 
-    def note_late(self) -> None:
+    def note_stopped_patterns(self) -> None:
         """Audit the fields, one of whose patterns was stopped since the turn's step began."""
         late = self.setting.patterns.late if "setting" in vars(self) else ()
         if late:

@@ -51,7 +51,7 @@ class Journal:
         event = {"kind": kind, "from": pathway, "trigger": trigger, "reason": reason}
         self.events.append(event)
 
-    def unwritten(self) -> list[Event]:
+    def new_events(self) -> list[Event]:
         """Return the events since the last call, for the record of the turn."""
         events = self.events[self._written :]
         self._written = len(self.events)

@@ -16,7 +16,7 @@ from journeys.spec.spec import ACTIVATION, CANCEL, MOVE
 from nodes.commands import Command, Go, Verdict
 from nodes.state.context import Op
 from nodes.state.session import Fired, Judged, Position
-from nodes.state.stack import Entered, Standing, back, left, move, note
+from nodes.state.stack import Entered, Situation, back, left, move, note
 
 _SURE = ("condition", "pattern", "own", "always")
 """Tiers of verdicts that no model gave."""
@@ -33,7 +33,7 @@ def places(spec: JourneySpec, position: Position) -> tuple[str, ...]:
     return (here, position["stack"][-1]["pathway"]) if position["stack"] else (here,)
 
 
-def legal(spec: JourneySpec, position: Position) -> list[TransitionSpec]:
+def allowed_transitions(spec: JourneySpec, position: Position) -> list[TransitionSpec]:
     """Return the transitions that may fire now, the first to be asked first."""
     fired = position["fired"]
     return [t for t in spec.leaving(*places(spec, position)) if t.id not in fired]
@@ -115,40 +115,40 @@ class Steering:
 
 
 def steer(
-    spec: JourneySpec, standing: Standing, commands: Sequence[Command], limits: Limits
+    spec: JourneySpec, situation: Situation, commands: Sequence[Command], limits: Limits
 ) -> Steering:
     """Decide where a message leads.
 
     Args:
         spec: The journey.
-        standing: Position, context, last words and number of the turn.
+        situation: Position, context, last words and number of the turn.
         commands: What was understood; verdicts on transitions among it.
         limits: Depth and confidence.
     """
     audit: list[dict[str, Any]] = []
-    if not commands and not standing.position["fired"]:
-        return _stay(spec, standing, audit)
-    standing = standing.at(_rearmed(spec, standing.position, commands))
-    held, doubts = _held(spec, standing.position, commands, limits, audit)
+    if not commands and not situation.position["fired"]:
+        return _stay(spec, situation, audit)
+    situation = situation.at(_rearmed(spec, situation.position, commands))
+    held, doubts = _held(spec, situation.position, commands, limits, audit)
     chosen = held[0] if held else None
     for transition, verdict in held[1:]:
         if verdict.tier != "always":
-            audit.append(_row("dropped", standing, transition, verdict, "another was before it"))
+            audit.append(_row("dropped", situation, transition, verdict, "another was before it"))
     if chosen:
-        steering = _fire(spec, standing, *chosen, limits, audit)
+        steering = _fire(spec, situation, *chosen, limits, audit)
     else:
-        steering = _stay(spec, standing, audit)
+        steering = _stay(spec, situation, audit)
     judged = None if steering.transition else _surest(commands)
     return replace(steering, judged=judged, flags=doubts) if judged or doubts else steering
 
 
-def _stay(spec: JourneySpec, standing: Standing, audit: list[dict[str, Any]]) -> Steering:
+def _stay(spec: JourneySpec, situation: Situation, audit: list[dict[str, Any]]) -> Steering:
     """Go on where the session stands, or where a finished detour returns."""
-    if standing.position["returning"]:
-        return _return(spec, standing, audit)
-    if standing.position["status"] == "complete" and not standing.position["stack"]:
-        return Steering(standing.position, None, "stay", say="closing", audit=audit)
-    return Steering(standing.position, standing.position["pathway"], "stay", audit=audit)
+    if situation.position["returning"]:
+        return _return(spec, situation, audit)
+    if situation.position["status"] == "complete" and not situation.position["stack"]:
+        return Steering(situation.position, None, "stay", say="closing", audit=audit)
+    return Steering(situation.position, situation.position["pathway"], "stay", audit=audit)
 
 
 def _rearmed(spec: JourneySpec, position: Position, commands: Sequence[Command]) -> Position:
@@ -176,7 +176,7 @@ def _held(
 
     What is dropped is audited.
     """
-    allowed = {transition.id: transition for transition in legal(spec, position)}
+    allowed = {transition.id: transition for transition in allowed_transitions(spec, position)}
     held: Held = []
     doubts: dict[str, None] = {}
     for command in commands:
@@ -198,7 +198,7 @@ def _held(
             held.append((transition, verdict))
         else:
             reason = _why_unsure(verdict.confidence)
-            audit.append(_row("dropped", Standing(position), transition, verdict, reason))
+            audit.append(_row("dropped", Situation(position), transition, verdict, reason))
             doubts[UNSURE] = None
     order = {id_: place for place, id_ in enumerate(allowed)}
     held.sort(key=lambda item: _rank(item[0], item[1], order[item[0].id]))
@@ -264,11 +264,11 @@ def _raised(position: Position, verdict: Verdict) -> dict[str, Any]:
 
 
 def _row(
-    kind: str, standing: Standing, transition: TransitionSpec, verdict: Verdict, reason: str
+    kind: str, situation: Situation, transition: TransitionSpec, verdict: Verdict, reason: str
 ) -> dict[str, Any]:
     return note(
         kind,
-        standing.position,
+        situation.position,
         to=transition.target,
         trigger=transition.label,
         reason=reason,
@@ -278,28 +278,28 @@ def _row(
 
 def _fire(
     spec: JourneySpec,
-    standing: Standing,
+    situation: Situation,
     transition: TransitionSpec,
     verdict: Verdict,
     limits: Limits,
     audit: list[dict[str, Any]],
 ) -> Steering:
-    before = standing.position
+    before = situation.position
     if transition.is_condition:
-        standing = standing.at({**before, "fired": [*before["fired"], transition.id]})
-    moved = move(spec, standing, transition, limits.depth)
+        situation = situation.at({**before, "fired": [*before["fired"], transition.id]})
+    moved = move(spec, situation, transition, limits.depth)
     if moved.refused_depth:
         reason = "depth {} is over the limit of {}".format(*moved.refused_depth)
-        audit.append(_row("depth_refused", standing, transition, verdict, reason))
+        audit.append(_row("depth_refused", situation, transition, verdict, reason))
         return Steering(
-            standing.position,
+            situation.position,
             None,
             "stay",
             say="too_deep",
             audit=audit,
             refused_depth=moved.refused_depth,
         )
-    audit.append(_row("transition", standing, transition, verdict, verdict.reason))
+    audit.append(_row("transition", situation, transition, verdict, verdict.reason))
     fired = Fired(
         id=transition.id,
         source=before["pathway"],
@@ -322,8 +322,8 @@ def _fire(
     )
 
 
-def _return(spec: JourneySpec, standing: Standing, audit: list[dict[str, Any]]) -> Steering:
-    moved = back(spec, standing)
+def _return(spec: JourneySpec, situation: Situation, audit: list[dict[str, Any]]) -> Steering:
+    moved = back(spec, situation)
     ended = moved.position["status"] == "complete" and not moved.position["stack"]
     return Steering(
         moved.position,

@@ -19,7 +19,7 @@ _PADDING_DOWN = 8.0
 
 
 @dataclass(frozen=True)
-class Letter:
+class TextStyle:
     """A style of text: its CSS class, size and line height in pixels, and where it breaks."""
 
     css: str
@@ -35,7 +35,7 @@ class Line:
     """One line of text in one style."""
 
     text: str
-    letter: Letter
+    letter: TextStyle
 
     @property
     def width(self) -> float:
@@ -86,7 +86,7 @@ class Card:
         return "\n".join(rows)
 
 
-def broken(text: str, letter: Letter) -> list[Line]:
+def broken(text: str, letter: TextStyle) -> list[Line]:
     """Break a text into the lines of its style; an ellipsis replaces the rest."""
     flat = " ".join(text.split())
     rows = textwrap.wrap(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphs.drawing.layout import Part
-from graphs.drawing.lettering import Card, Letter, Line, broken, element, rectangle, words
+from graphs.drawing.lettering import Card, Line, TextStyle, broken, element, rectangle, words
 from graphs.drawing.mermaid import escaped, title_of
 from graphs.drawing.svg import FOOT, MARGIN, document, heading
 from graphs.pipelines.run import BEGIN, CONCLUDE, compile_pipeline
@@ -18,7 +18,7 @@ START, END = "__start__", "__end__"
 
 
 @dataclass(frozen=True)
-class Station:
+class PipelineNode:
     """A node of a pipeline in a drawing.
 
     Attributes:
@@ -54,7 +54,7 @@ class Chart:
 
     name: str
     purpose: str
-    stations: Mapping[str, Station]
+    stations: Mapping[str, PipelineNode]
     ways: tuple[Way, ...]
 
 
@@ -75,7 +75,9 @@ def chart(pipeline: Pipeline, purpose: str = "") -> Chart:
         if (path := _path(node)).endswith((START, END)) and path not in (START, END):
             ways = _through(path, ways)
     stations = {
-        path: Station(path, known[path].description if path in known else "", path not in known)
+        path: PipelineNode(
+            path, known[path].description if path in known else "", path not in known
+        )
         for path in map(_path, drawn.nodes)
         if not path.endswith((START, END))
     }
@@ -132,10 +134,10 @@ def targets(ways: Iterable[Way], source: str) -> list[Way]:
     return [way for way in ways if way.source == source]
 
 
-_NAME = Letter("name", 14, 19, bold=True, columns=30)
-_WORK = Letter("work", 10.5, 14, columns=30, rows=3)
-_STEP = Letter("what", 11, 15, bold=True, columns=30)
-_KEY = Letter("key", 11, 15)
+_NAME = TextStyle("name", 14, 19, bold=True, columns=30)
+_WORK = TextStyle("work", 10.5, 14, columns=30, rows=3)
+_STEP = TextStyle("what", 11, 15, bold=True, columns=30)
+_KEY = TextStyle("key", 11, 15)
 _MEANINGS = (("next", "always"), ("", "if it is chosen"))
 _ARROWS = {False: "──▶", True: "┄┄▷"}
 
@@ -156,7 +158,7 @@ def mermaid(drawn: Chart) -> str:
     return "\n".join([*head, *(f"    {line}" for line in lines)]) + "\n"
 
 
-def _node(station: Station, names: dict[str, str]) -> str:
+def _node(station: PipelineNode, names: dict[str, str]) -> str:
     name = names[station.path]
     if station.is_step:
         return f'{name}(["{escaped(station.path)}"]):::step'
@@ -194,7 +196,7 @@ def svg(drawn: Chart) -> str:
     return document(drawn.name, about, width, height, body)
 
 
-def _card(station: Station) -> Card:
+def _card(station: PipelineNode) -> Card:
     if station.is_step:
         return Card(tuple(broken(station.path, _STEP)), "pill crowd", round=12)
     purpose = station.purpose.partition(". ")[0]
@@ -222,7 +224,7 @@ def text(drawn: Chart, width: int = 80) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _box(station: Station, width: int) -> list[str]:
+def _box(station: PipelineNode, width: int) -> list[str]:
     if station.is_step:
         return [f"( {station.path} )"]
     inside = [station.path, *textwrap.wrap(station.purpose, width - 4)]

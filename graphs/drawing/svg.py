@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
 from graphs.drawing.layout import Part
-from graphs.drawing.lettering import Card, Letter, Line, broken, element, rectangle, words
+from graphs.drawing.lettering import Card, Line, TextStyle, broken, element, rectangle, words
 from graphs.drawing.model import Label, Move, Sketch, Stop, sketch
 
 if TYPE_CHECKING:
     from journeys.spec.spec import JourneySpec
 
-_NAME = Letter("name", 14, 19, bold=True, columns=30)
-_WORK = Letter("work", 10.5, 14, columns=40, rows=3)
-_BACK = Letter("back", 11, 16)
-_MARK = Letter("where", 11, 16, bold=True)
-_WHAT = Letter("what", 11, 15, bold=True, columns=30)
-_SAID = Letter("said", 11, 15)
-_RANK = Letter("rank", 10, 14)
-_TITLE = Letter("title", 17, 24, bold=True, columns=60)
-_PURPOSE = Letter("purpose", 12, 17, columns=64, rows=3)
-_KEY = Letter("key", 11, 15)
+_NAME = TextStyle("name", 14, 19, bold=True, columns=30)
+_WORK = TextStyle("work", 10.5, 14, columns=40, rows=3)
+_BACK = TextStyle("back", 11, 16)
+_MARK = TextStyle("where", 11, 16, bold=True)
+_WHAT = TextStyle("what", 11, 15, bold=True, columns=30)
+_SAID = TextStyle("said", 11, 15)
+_RANK = TextStyle("rank", 10, 14)
+_TITLE = TextStyle("title", 17, 24, bold=True, columns=60)
+_PURPOSE = TextStyle("purpose", 12, 17, columns=64, rows=3)
+_KEY = TextStyle("key", 11, 15)
 _MARKS = {"here": "● the session is here", "paused": "‖ paused"}
 _BETWEEN = 7.0
 MARGIN, _GAP, FOOT, _LANE_PAD, _LANE_HEAD = 26.0, 24.0, 44.0, 18.0, 34.0

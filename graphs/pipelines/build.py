@@ -28,7 +28,7 @@ from graphs.pipelines.patterns import PatternGraph, Stage, build
 from graphs.steps import REPLY, Graph, callbacks_here, opaque, reply_in, services_in, showing_here
 from journeys import ModelError, PathwayExecutionError, PathwaySpec, PatternPipeline
 from nodes.agents.adapters import PipelineFailed
-from nodes.breaker import RestsError
+from nodes.breaker import BreakerOpenError
 from nodes.json_data import words_of
 from nodes.payloads import base_of, given_in_turn, payload_of
 from nodes.pipelines.rules import conclude_as_one
@@ -118,7 +118,7 @@ def _ask(asked: Interrupt, askers: Mapping[str, tuple[str, str]], pathway: str) 
 def is_worth_another_try(error: Exception) -> bool:
     """Return whether to retry a failed agent; calls of models have their own retries."""
     kinds = (PathwayExecutionError, NodeCancelledError, NodeTimeoutError)
-    final = (ModelError, RestsError)
+    final = (ModelError, BreakerOpenError)
     return isinstance(error, kinds) and not isinstance(error.__cause__, final)
 
 
@@ -158,7 +158,7 @@ def reason_of(error: BaseException, *, overdue: bool) -> AgentError:
     cause = error.__cause__ if isinstance(error, PathwayExecutionError) else error
     if overdue:
         return AgentError(kind="timeout", message="it exceeded its timeout")
-    if isinstance(cause, RestsError):
+    if isinstance(cause, BreakerOpenError):
         return AgentError(kind="unavailable", message=str(cause))
     if cause is None or isinstance(cause, PipelineFailed):
         return AgentError(kind="pipeline", message=str(cause or error))

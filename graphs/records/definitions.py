@@ -24,7 +24,7 @@ from sqlalchemy import (
 )
 
 from graphs.records.listing import checked_limit, paged
-from graphs.storage.errors import AlreadyThere, LostRace
+from graphs.storage.errors import AlreadyThere, WriteConflict
 from graphs.storage.sealing import Seal
 from graphs.storage.statements import Records, Row, Sql, Statement, first, now
 from graphs.storage.store import Store, open_store
@@ -357,7 +357,7 @@ class Definitions:
             moved = Statement(BEGIN_EPOCH, [first])
         try:
             await self._store.write(moved, *written)
-        except (LostRace, AlreadyThere):
+        except (WriteConflict, AlreadyThere):
             return False
         return True
 

@@ -76,7 +76,7 @@ class EffectsOfSession:
         """Record the start of a step, unless it was taken before; see `Effects`.
 
         Raises:
-            LostRace: Another process changed the session.
+            WriteConflict: Another process changed the session.
             StateError: The store failed.
         """
         try:

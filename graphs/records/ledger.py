@@ -23,7 +23,7 @@ PRUNE_EVERY = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Scribe:
+class LedgerWriter:
     """Writes rows for one session of one journey."""
 
     spec: JourneySpec

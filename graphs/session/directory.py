@@ -14,7 +14,7 @@ from graphs.records.fields import entry as attempt_of
 from graphs.records.history import audit_entry, audited_turns, version_info
 from graphs.records.listing import LIVE, Listed, Place, read_sessions, span_after
 from graphs.session.session import is_over
-from graphs.session.webhook import Courier, EscalationPort
+from graphs.session.webhook import EscalationPort, EscalationSender
 from graphs.storage.sealing import SealOfReader, is_sealed
 from graphs.storage.statements import AUDIT, TURNS, now
 from graphs.storage.store import Store, open_store
@@ -28,7 +28,7 @@ from journeys import (
 )
 from nodes.draft import migrated
 from nodes.json_data import stamp
-from nodes.state.stack import Standing
+from nodes.state.stack import Situation
 from nodes.turn.upgrade import misfits, safe_place
 
 LAST = 2**31 - 1
@@ -88,7 +88,7 @@ async def _state(store: Store, session_id: str) -> Mapping[str, Any] | None:
 
 def _stranding(spec: JourneySpec, session_id: str, values: Mapping[str, Any]) -> Stranding:
     position = migrated(spec, values["position"])
-    moved = safe_place(spec, Standing(position, values.get("context", {})))
+    moved = safe_place(spec, Situation(position, values.get("context", {})))
     place = moved.position if moved else position
     gone = [event["from"] for event in moved.audit] if moved else []
     finished = (position.get("talk") or {}).get("finished", [])
@@ -301,9 +301,9 @@ class Directory:
         rows = await self.store.read(OF_SESSION, session=session_id)
         return rows[-1]["id"] if rows else None
 
-    def courier(self, port: EscalationPort) -> Courier:
+    def escalation_sender(self, port: EscalationPort) -> EscalationSender:
         """Return the sender of escalations; it must end before the store is closed."""
-        return Courier(self.store, port, self._key)
+        return EscalationSender(self.store, port, self._key)
 
     async def ready(self) -> None:
         """Read from our own tables; raise an error if the store does not respond or lacks them."""

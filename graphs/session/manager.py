@@ -37,7 +37,7 @@ from graphs.session.input import (
 )
 from graphs.session.response import form_view, has_ended, session_of
 from graphs.session.session import (
-    LateResults,
+    LateThreadResults,
     OnCommit,
     Session,
     SessionContext,
@@ -50,7 +50,7 @@ from graphs.session.session import (
     sweep,
 )
 from graphs.session.turn import Given, Tell, begin, events_of, given_to_all, operate, settled, take
-from graphs.session.webhook import Courier, port_of
+from graphs.session.webhook import EscalationSender, port_of
 from graphs.storage.errors import unconfirmed
 from graphs.storage.sealing import Seal
 from graphs.storage.statements import AUDIT, TURNS, Records, Row
@@ -138,12 +138,12 @@ class PathwayManager:
         self.on_commit: OnCommit | None = None
         self.on_escalation: Callable[[], None] | None = None
         """Callback after the commit of an escalation; without it, the manager sends them itself."""
-        self._courier: Courier | None = None
+        self._escalation_sender: EscalationSender | None = None
         self._agents = agents or {}
         self._services: Services | None = None
         self._shared = services
         self._opening: asyncio.Task[Session] | None = None
-        self._late = LateResults()
+        self._late = LateThreadResults()
         self._held: Row | None = None
         self._judging: set[asyncio.Task[None]] = set()
         if services is None:
@@ -366,8 +366,8 @@ class PathwayManager:
             InvalidCursorError: `after` is not a cursor of a page.
         """
         rows, _, more = await self._rows(TURNS, limit, after)
-        scribe = (await self._session()).scribe
-        return Page(map(scribe.version, rows), more)
+        ledger_writer = (await self._session()).ledger_writer
+        return Page(map(ledger_writer.version, rows), more)
 
     async def transcript(
         self, limit: int | None = None, after: str | None = None
@@ -382,7 +382,7 @@ class PathwayManager:
     async def context_history(self, name: str) -> _Values:
         """Return all values of a context name, oldest first; None if it was removed."""
         rows, _, _ = await self._rows(TURNS, None, None)
-        return (await self._session()).scribe.history_of(name, rows)
+        return (await self._session()).ledger_writer.history_of(name, rows)
 
     async def audit(self, limit: int | None = None, after: str | None = None) -> Page[AuditEntry]:
         """Return the audit of a number of turns, oldest first; arguments as for `versions`."""
@@ -506,7 +506,7 @@ class PathwayManager:
         session, head = await self._known()
         span, more = span_after(after, limit, head["version"])
         rows = await session.store.read(records.of_turns, session=self.session_id, **span)
-        return rows, session.scribe.seal, more
+        return rows, session.ledger_writer.seal, more
 
     def _sent_on(self, session: Session, response: JourneyResponse) -> None:
         """Start the delivery of the turn's escalation, without waiting for it."""
@@ -516,13 +516,15 @@ class PathwayManager:
             self.on_escalation()
         elif port := port_of(self.config):
             key = self.config.encryption_key
-            self._courier = self._courier or Courier(session.store, port, key)
-            self._courier.wake()
+            self._escalation_sender = self._escalation_sender or EscalationSender(
+                session.store, port, key
+            )
+            self._escalation_sender.wake()
 
     async def _send_no_more(self) -> None:
-        courier, self._courier = self._courier, None
-        if courier:
-            await courier.end()
+        escalation_sender, self._escalation_sender = self._escalation_sender, None
+        if escalation_sender:
+            await escalation_sender.end()
 
     async def _act(self, act: OperatorAct, escalation: str | None) -> JourneySession:
         """Commit the act of an operator as its own turn."""
@@ -542,7 +544,7 @@ class PathwayManager:
     async def _answer(self, given: Given) -> JourneyResponse:
         async def answered(session: Session, head: Row) -> tuple[Session, Row, JourneyResponse]:
             services = self._served().for_turn(
-                EffectsOfSession(session.store, session.scribe.seal, head),
+                EffectsOfSession(session.store, session.ledger_writer.seal, head),
                 listening=given.tell is not None,
             )
             taking = self._late.of_turn(session, head["version"] + 1)

@@ -26,7 +26,7 @@ from nodes.json_data import copied
 from nodes.replies.scope import counting
 from nodes.services import Services, brought_locale
 from nodes.state.dialogue_state import Asked, DialogueState, FieldAttempt
-from nodes.state.form_state import Sheet, settled
+from nodes.state.form_state import FormState, settled
 from nodes.state.phases import phase_of
 from nodes.state.session import PARTING, Completed, Position, Turn
 
@@ -148,14 +148,14 @@ def form_view(spec: JourneySpec, session_id: str, values: Mapping[str, Any]) -> 
     is_known = position["pathway"] in spec.pathways
     here = spec.pathways[talked_about(spec, position)] if is_known else None
     reader = _Reader(spec, session_id, values)
-    sheet = reader.sheet(here) if here else None
+    form_state = reader.form_state(here) if here else None
     asked = reader.dialogue.asked
     return FormView(
         session_id=session_id,
         pathway_id=here.id if here else position["pathway"],
-        current_field=_current(asked, sheet),
+        current_field=_current(asked, form_state),
         asked=copied(asked),
-        is_complete=sheet is None or sheet.is_closed,
+        is_complete=form_state is None or form_state.is_closed,
         fields={field.name: reader.state(field, owner) for field, owner in _fields(spec, here)},
     )
 
@@ -170,9 +170,9 @@ class _Reader:
         self._attempts: Mapping[str, list[FieldAttempt]] = values.get("fields", {})
         self._context: Mapping[str, Any] = values.get("context", {})
 
-    def sheet(self, pathway: PathwaySpec) -> Sheet:
+    def form_state(self, pathway: PathwaySpec) -> FormState:
         """Return the current form of a pathway."""
-        return Sheet(pathway, self._attempts, self._context, self.dialogue)
+        return FormState(pathway, self._attempts, self._context, self.dialogue)
 
     def state(self, field: Field, owner: PathwaySpec) -> FieldState:
         """Return the current state of a field."""
@@ -185,7 +185,7 @@ class _Reader:
             value=copied(last["value"]) if last and not hidden else None,
             is_collected=last is not None,
             required=field.required,
-            live=any(field.name == live.name for live in self.sheet(owner).live),
+            live=any(field.name == live.name for live in self.form_state(owner).live),
             skipped=field.name in self.dialogue.skipped,
             hidden=hidden,
             validity=attempts[-1]["validation_status"] if attempts else "",
@@ -209,9 +209,9 @@ class _Reader:
         )
 
 
-def _current(asked: Asked | None, sheet: Sheet | None) -> str | None:
+def _current(asked: Asked | None, form_state: FormState | None) -> str | None:
     """Return the field of the next question, now or after the return to this pathway."""
-    wanted = asked if asked and asked["kind"] == "field" else sheet and sheet.asked()
+    wanted = asked if asked and asked["kind"] == "field" else form_state and form_state.asked()
     return wanted["about"] if wanted and wanted["kind"] == "field" else None
 
 

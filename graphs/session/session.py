@@ -15,11 +15,11 @@ from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 
 from graphs.compile import RECURSION_LIMIT, build
 from graphs.records import escalations
-from graphs.records.ledger import Scribe
+from graphs.records.ledger import LedgerWriter
 from graphs.steps import COMMIT, Graph
 from graphs.storage import statements
 from graphs.storage.checkpoints import NO_CHECKPOINT, Commit, JoinedSaver, PausedRun
-from graphs.storage.errors import LostRace
+from graphs.storage.errors import WriteConflict
 from graphs.storage.statements import Row, Statement, now
 from graphs.storage.store import Store, open_store
 from journeys import (
@@ -110,7 +110,7 @@ class Session:
     store: Store
     saver: Any
     graph: Graph
-    scribe: Scribe
+    ledger_writer: LedgerWriter
     lock: asyncio.Lock
     on_commit: OnCommit | None = None
 
@@ -182,7 +182,7 @@ class Session:
         begun: Row = {}
 
         def statements_of(turn: Turn, position: Position, checkpoint: str) -> list[Statement]:
-            written = self.scribe.begun({**turn, "ops": ops}, position, checkpoint)
+            written = self.ledger_writer.begun({**turn, "ops": ops}, position, checkpoint)
             begun.update(written[0].rows[0])
             return written
 
@@ -198,7 +198,7 @@ class Session:
         """
 
         def statements_of(turn: Turn, position: Position, checkpoint: str) -> list[Statement]:
-            return self.scribe.advanced(turn, position, checkpoint, head)
+            return self.ledger_writer.advanced(turn, position, checkpoint, head)
 
         def counts(values: Mapping[str, Any]) -> None:
             self._tell(head, number, values)
@@ -242,7 +242,7 @@ class Session:
         turn: Turn = {**new_turn(head["version"] + 1), "audit": [event]}
         if "waiting" in values["turn"]:  # and waits there again
             turn["flags"] = [WAITING]
-        written = self.scribe.advanced(
+        written = self.ledger_writer.advanced(
             turn, values["position"], target["checkpoint_id"], head, version
         )
         takeover = takeover_of(values["position"])
@@ -254,7 +254,7 @@ class Session:
 
     async def audited(self, turn: int, *events: Mapping[str, Any]) -> None:
         """Write audit events that belong to no turn."""
-        await self.store.write(self.scribe.audited(turn, events))
+        await self.store.write(self.ledger_writer.audited(turn, events))
 
     async def forget(self, session_id: str, *, expired_at: str | None = None) -> None:
         """Delete a session; an expired one leaves a tombstone."""
@@ -299,9 +299,9 @@ async def open_session(
     graph = copy(_compiled(spec, config))
     graph.checkpointer = used
     ttl, keep = config.session_ttl_seconds, config.keep_versions
-    scribe = Scribe(spec, session_id, store.seal, ttl, keep)
+    ledger_writer = LedgerWriter(spec, session_id, store.seal, ttl, keep)
     lock = store.lock(session_id)
-    return Session(session_id, spec, store, used, graph, scribe, lock, on_commit)
+    return Session(session_id, spec, store, used, graph, ledger_writer, lock, on_commit)
 
 
 async def prepare(spec: JourneySpec, config: JourneyConfig) -> None:
@@ -366,7 +366,7 @@ async def sweep(session: Session, on_expire: Callback | None) -> None:
 
 async def _expire(session: Session, row: Row, on_expire: Callback | None) -> None:
     """Delete the data of a session; its row stays, so that its id does not look new."""
-    with contextlib.suppress(LostRace):
+    with contextlib.suppress(WriteConflict):
         await session.forget(row["session_id"], expired_at=stamp(now()))
         await call_back(session, row["version"], on_expire, row["session_id"])
 
@@ -398,7 +398,7 @@ def overdue(agent: str) -> Callable[[], None]:
     return lambda: report(agent) if report else None
 
 
-class LateResults:
+class LateThreadResults:
     """Audits each thread that ends after its turn, while the session is open."""
 
     def __init__(self) -> None:

@@ -34,7 +34,7 @@ from graphs.session.session import Session, already_there
 from graphs.session.waiting import Wait, abandoned, answer_to, resumed, shown, wait_of, waiting_turn
 from graphs.steps import event_in, serving
 from graphs.storage.checkpoints import commit_of
-from graphs.storage.errors import AlreadyThere, LostRace, raise_translated
+from graphs.storage.errors import AlreadyThere, WriteConflict, raise_translated
 from graphs.storage.statements import Row
 from journeys import (
     ContextMergeError,
@@ -300,7 +300,7 @@ async def _ended_badly(
     failed = await _failed(session, going.head, services, turn, error, until)
     try:
         values = await going.committed(going.still_waiting(failed))
-    except LostRace:
+    except WriteConflict:
         if overdue and (done := await _committed(session, turn)):
             return done
         raise
@@ -576,7 +576,7 @@ async def settled(session: Session, head: Row, config: JourneyConfig, models: Mo
     Raises:
         StateError: The store failed.
     """
-    store, seal = session.store, session.scribe.seal
+    store, seal = session.store, session.ledger_writer.seal
     of_turn = {"session": session.session_id, "number": head["version"]}
     rows = await store.read(checks.OF_TURN, **of_turn)
     if not rows or (rows[-1]["is_valid"] and rows[-1]["outcome"] != checks.PENDING):
@@ -598,7 +598,7 @@ async def settled(session: Session, head: Row, config: JourneyConfig, models: Mo
         check = await judged(services, turn)
         violations, confidence = check["violations"], check["confidence"]
         written = checks.judged(session.session_id, head["version"], check, usage, seal)
-        with suppress(LostRace):  # another process took this one for dead, or it was deleted
+        with suppress(WriteConflict):  # another process took this one for dead, or it was deleted
             await store.write(*written)
     if not is_refused(spec, turn, violations, confidence):
         return head

@@ -19,7 +19,7 @@ from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from graphs.records.escalations import DELIVERED, DUE, NEXT_DUE, TRY, read_case
-from graphs.storage.errors import LostRace
+from graphs.storage.errors import WriteConflict
 from graphs.storage.statements import Row, Statement, now
 from graphs.storage.store import Store
 from journeys import EscalationCase, JourneyConfig, JourneyError
@@ -160,7 +160,7 @@ _IN_FLIGHT = SECONDS + 20
 _EVER = "9999"
 
 
-class Courier:
+class EscalationSender:
     """Sends the escalations of one store.
 
     Args:
@@ -247,7 +247,7 @@ class Courier:
         mine = {"id_is": row["id"], "tried": row["tries"], "tries_now": tries}
         try:
             await self._counted(mine, _IN_FLIGHT)
-        except LostRace:
+        except WriteConflict:
             return True  # somebody else sends it, or its session was deleted
         try:
             case = await read_case(self._store, row["id"], self._key)
@@ -257,7 +257,7 @@ class Courier:
             reason = str(error)
             report(logging.WARNING, "escalation_not_sent", id=row["id"], reason=reason, tries=tries)
             escalation_sent(row["journey_id"], taken=False)
-            with suppress(LostRace):
+            with suppress(WriteConflict):
                 await self._counted({**mine, "tried": tries}, _pause_after(tries))
             return False
         done: Row = {"id_is": row["id"], "now": stamp(now())}

@@ -180,7 +180,7 @@ class Commit:
         turn = checkpoint["channel_values"].get("turn")
         return bool(turn and turn["done"] and turn["number"] == self.number)
 
-    def keeps_aside(self, config: Any, checkpoint: Any, metadata: Any) -> bool:
+    def defers(self, config: Any, checkpoint: Any, metadata: Any) -> bool:
         """Collect the checkpoint of an unfinished turn, unwritten; return whether it is one."""
         # A journey that is an agent of this one has turns of its own.
         if not config["configurable"].get("checkpoint_ns") and self.settles(checkpoint):
@@ -247,7 +247,7 @@ class TurnSaver(BaseCheckpointSaver[Any]):
         commit = commit_of(config)
         if commit is None:
             return await self._save(config, checkpoint, metadata, new_versions)
-        if commit.keeps_aside(config, checkpoint, metadata):
+        if commit.defers(config, checkpoint, metadata):
             return {"configurable": {**config["configurable"], "checkpoint_id": checkpoint["id"]}}
         new_versions = commit.new_versions(checkpoint, new_versions)
         place = _own_place(config, commit)

@@ -17,7 +17,7 @@ class AlreadyThere(StateError):
     """The store refused a row that exists."""
 
 
-class LostRace(StateError):
+class WriteConflict(StateError):
     """Another process wrote first."""
 
     def __init__(self) -> None:

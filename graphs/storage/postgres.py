@@ -18,7 +18,7 @@ from psycopg.types.json import Jsonb
 from graphs.storage import statements
 from graphs.storage.checkpoints import Commit, StoreSaver, config_at, found_at
 from graphs.storage.connections import Connection, Connections, Deed, Leases
-from graphs.storage.errors import LostRace, Unconfirmed, reason_of
+from graphs.storage.errors import Unconfirmed, WriteConflict, reason_of
 from graphs.storage.sealing import AesSeal, Seal
 from graphs.storage.statements import Row, Sql, Statement, joined
 
@@ -189,7 +189,7 @@ class _Once:
             self.unheard = self.unheard and counted is None
         try:
             await self.write(connection)
-        except (LostRace, psycopg.IntegrityError):
+        except (WriteConflict, psycopg.IntegrityError):
             if self.tried == 1 or not await _counted(connection, self.written):
                 raise
         except psycopg.OperationalError as error:
@@ -217,7 +217,7 @@ async def _one_after_the_other(connection: Connection, written: list[Statement])
             for row in statement.rows:
                 cursor = await connection.execute(statement.sql.postgres, row)
                 if statement.exactly_one and cursor.rowcount != 1:
-                    raise LostRace
+                    raise WriteConflict
 
 
 async def _at_once(connection: Connection, written: list[Statement]) -> None:
@@ -227,7 +227,7 @@ async def _at_once(connection: Connection, written: list[Statement]) -> None:
         # Psycopg would read a text of this length anew each time, to number its parameters.
         await AsyncRawCursor(connection).execute(query, values, binary=True)
     except errors.DivisionByZero as error:
-        raise LostRace from error
+        raise WriteConflict from error
 
 
 async def _counted(connection: Connection, written: list[Statement]) -> bool | None:

@@ -26,7 +26,7 @@ from langgraph.checkpoint.sqlite.utils import (
 
 from graphs.storage import statements
 from graphs.storage.checkpoints import PLACE, Commit, StoreSaver, config_at, found_at
-from graphs.storage.errors import LostRace
+from graphs.storage.errors import WriteConflict
 from graphs.storage.sealing import state_of
 from graphs.storage.statements import Row, Sql, Statement
 from journeys import StateError
@@ -292,7 +292,7 @@ def _write(connection: sqlite3.Connection, written: Written) -> None:
             if sql and len(statement.rows) == 1:
                 changed = connection.execute(sql, statement.rows[0]).rowcount
                 if statement.exactly_one and changed != 1:
-                    raise LostRace
+                    raise WriteConflict
             elif sql:
                 connection.executemany(sql, statement.rows)
 

@@ -108,7 +108,7 @@ class Store:
             expired_at: The time of expiry, to leave its row as a tombstone; else None.
 
         Raises:
-            LostRace: It has not expired by then, or its row is already a tombstone.
+            WriteConflict: It has not expired by then, or its row is already a tombstone.
             StateError: The database could not be written.
         """
         row: list[Row] = [{"session": session_id, "now": expired_at}]

@@ -26,7 +26,7 @@ REFUSED = "refused"
 """Kind of the error of a value that has a sentence of its own; see `refused`."""
 
 
-class Emptied(dict[str, Any]):
+class NotAMapping(dict[str, Any]):
     """Placeholder for a value that is not a mapping; its fault is already recorded."""
 
 
@@ -108,7 +108,7 @@ class Source:
     def _sound(
         self, cls: type[Made], written: dict[str, Any], handler: Callable[[Any], Made]
     ) -> Made | None:
-        if isinstance(written, Emptied):
+        if isinstance(written, NotAMapping):
             made = handler({**cls.stand_ins})
             made.__dict__["_broken"] = {*cls.keys()}
             return made
@@ -315,7 +315,7 @@ def _left(value: Any, out: Mapping[Path, bool]) -> Any:
                 inner = {path[1:]: empty for path, empty in out.items() if path[0] == step}
                 yield step, _left(item, inner)
             elif out[(step,)]:
-                yield step, Emptied()
+                yield step, NotAMapping()
 
     if not out:
         return value

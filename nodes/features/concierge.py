@@ -9,7 +9,7 @@ from nodes.replies.scope import is_own_voice
 from nodes.state.context import Op
 from nodes.state.session import Completed
 from nodes.state.stack import left, note, overwritten, written_names
-from nodes.steer import MODELS, legal
+from nodes.steer import MODELS, allowed_transitions
 
 
 def note_journey(draft: TurnDraft, reading: Reading) -> None:
@@ -27,7 +27,7 @@ def _nearest(draft: TurnDraft, reading: Reading) -> list[str]:
     pathways = draft.spec.pathways
     starts = {
         move.id: pathways[move.target].journey
-        for move in legal(draft.spec, reading.position)
+        for move in allowed_transitions(draft.spec, reading.position)
         if move.kind == ACTIVATION
     }
     judged = [c for c in reading.commands if isinstance(c, Verdict) and c.tier in MODELS]

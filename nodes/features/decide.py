@@ -34,13 +34,13 @@ from nodes.repair.leaving import (
     as_kept,
     begun_already,
     cancel,
+    cannot_reply,
     change_instead,
     drop_named,
     gives_up_here,
     go_on_elsewhere,
     is_blocked,
     is_changed,
-    is_deaf,
     looked_back,
     postpone,
     put_off,
@@ -62,7 +62,7 @@ from nodes.repair.wishes import (
     without_given_up,
 )
 from nodes.state.form_state import owners
-from nodes.steer import OUTSIDE, Limits, Steering, asks_model, legal, steer
+from nodes.steer import OUTSIDE, Limits, Steering, allowed_transitions, asks_model, steer
 
 Moves = list[Command]
 
@@ -75,7 +75,7 @@ async def decide(draft: TurnDraft, commands: Sequence[Command], limits: Limits) 
         commands: What was understood, verdicts on transitions among it.
         limits: Depth and confidence.
     """
-    agreed = _consistent(draft, lawful(draft, commands))
+    agreed = _consistent(draft, allowed_commands(draft, commands))
     moves: Moves = [c for c in agreed if isinstance(c, (Verdict, Go))]
     said = [as_denial(draft, as_kept(draft, c)) for c in agreed if not isinstance(c, (Verdict, Go))]
     if human := next((c for c in said if isinstance(c, Human)), None):
@@ -142,12 +142,12 @@ async def _follow(
 ) -> None:
     """Go where one wish leads, give a task up, or stay."""
     given_up = next((c for c in said if isinstance(c, Cancel)), None)
-    steering = steer(draft.spec, draft.standing, moves, limits)
+    steering = steer(draft.spec, draft.situation, moves, limits)
     if given_up and drop_named(draft, given_up, _target(draft, steering)):
         given_up, spoke = None, True
         if _target(draft, steering) is None and draft.position["returning"]:
             go_on_elsewhere(draft)
-        steering = steer(draft.spec, draft.standing, moves, limits)
+        steering = steer(draft.spec, draft.situation, moves, limits)
     if steering.transition and not _ignored(draft, steering, said):
         await _moved(draft, steering, said, given_up, spoke=spoke)
         _also_wanted(draft, moves, steering, said, limits)
@@ -155,7 +155,7 @@ async def _follow(
         return
     elif steering.refused_depth:
         put_off(draft, steering)
-        _go_on(draft, steer(draft.spec, draft.standing, [], limits), spoke=spoke)
+        _go_on(draft, steer(draft.spec, draft.situation, [], limits), spoke=spoke)
     elif given_up:
         cancel(draft, everything=given_up.everything)
     else:
@@ -208,7 +208,7 @@ def _stayed(draft: TurnDraft, steering: Steering, said: Sequence[Command], *, sp
         not_understood(draft)
         if not draft.settled:
             ask_again(draft) if waits else _stay(draft)
-    elif is_deaf(draft) and steering.say != "closing":
+    elif cannot_reply(draft) and steering.say != "closing":
         _tell_tasks(draft)
     else:
         adopt(draft, steering)
@@ -233,7 +233,7 @@ def _take_question(
     """Have a question looked up where no agent is there to answer it."""
     if not draft.spec.has_knowledge:
         return
-    is_ours = is_open or _has_open_form(draft) or is_deaf(draft) or steering.say == "closing"
+    is_ours = is_open or _has_open_form(draft) or cannot_reply(draft) or steering.say == "closing"
     if spoke or is_ours:
         take_question(draft, said, spoke=spoke)
 
@@ -261,10 +261,10 @@ def _ignored(draft: TurnDraft, steering: Steering, said: Sequence[Command]) -> b
     if steering.transition["target"] != draft.here.id or draft.here.form is None:
         return False
     if any(t.updates for t in draft.spec.transitions if t.id == steering.transition["id"]):
-        return draft.sheet().is_closed  # it changes something, and goes on with the task
+        return draft.form_state().is_closed  # it changes something, and goes on with the task
     if draft.position["returning"]:
         return False  # it asks for what was interrupted, which is gone back to
-    if not draft.sheet().is_begun or draft.here.id in draft.dialogue.finished:
+    if not draft.form_state().is_begun or draft.here.id in draft.dialogue.finished:
         return False
     if any(isinstance(command, (Fill, Correct)) for command in said):
         return True
@@ -366,7 +366,7 @@ def _verdicts(moves: Moves) -> list[Verdict]:
 
 
 def _has_open_form(draft: TurnDraft) -> bool:
-    return draft.here.collects and not draft.sheet().is_closed
+    return draft.here.collects and not draft.form_state().is_closed
 
 
 def _is_open(draft: TurnDraft) -> bool:
@@ -377,14 +377,14 @@ def _is_open(draft: TurnDraft) -> bool:
 def _is_answered(draft: TurnDraft) -> bool:
     """Return whether the message completed the current form, which then ends first."""
     form = draft.here.form
-    return form is not None and draft.sheet().is_closed and not _is_finished(draft)
+    return form is not None and draft.form_state().is_closed and not _is_finished(draft)
 
 
 def _is_finished(draft: TurnDraft) -> bool:
     return draft.here.id in draft.dialogue.finished
 
 
-def lawful(draft: TurnDraft, commands: Sequence[Command]) -> list[Command]:
+def allowed_commands(draft: TurnDraft, commands: Sequence[Command]) -> list[Command]:
     """Return the commands that answer, change or ask for something that is there.
 
     Values for fields, and moves that a transition leads to, are judged where they are made.
@@ -434,7 +434,7 @@ def _why_no_answer(draft: TurnDraft, command: Confirm | Deny | Choose) -> str:
 
 def _leads(draft: TurnDraft, command: Go) -> bool:
     """Return whether a message may lead there: by what an author does not keep from models."""
-    open_now = legal(draft.spec, draft.position)
+    open_now = allowed_transitions(draft.spec, draft.position)
     return any(asks_model(t) and t.target == command.target for t in open_now)
 
 

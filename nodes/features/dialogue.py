@@ -35,10 +35,10 @@ from nodes.language import Parse, ready_to_read
 from nodes.language.reading import NAMES
 from nodes.repair.clarifying import ambiguous, most_specific
 from nodes.repair.coming_back import completed, left_unsure
-from nodes.repair.leaving import asked_to_leave, is_deaf
+from nodes.repair.leaving import asked_to_leave, cannot_reply
 from nodes.repair.wishes import begins_later
 from nodes.state.dialogue_state import DialogueState, with_dialogue
-from nodes.state.effect_outcome import EFFECTS, remember_effects, went_well
+from nodes.state.effect_outcome import EFFECTS, record_effects, went_well
 from nodes.state.form_state import MOST_RAW, field_named
 from nodes.state.secrets import HIDDEN
 from nodes.state.stack import overwritten
@@ -63,7 +63,7 @@ def has_floor(draft: TurnDraft) -> bool:
     return bool(
         spec.has_repair
         or [id_ for id_ in places if spec.pathways[id_].form or spec.pathways[id_].effects]
-        or is_deaf(draft)
+        or cannot_reply(draft)
         or dialogue.asked
         or dialogue.queued
         or dialogue.finished
@@ -142,7 +142,7 @@ async def decide_dialogue(draft: TurnDraft, reading: Reading) -> bool:
 def _leads_to_form(draft: TurnDraft, reading: Reading) -> bool:
     """Return whether the message leads to a pathway with fields, which it may fill at once."""
     limits = limits_of(draft.services.config)
-    run = steer(draft.spec, draft.standing, reading.commands, limits).run
+    run = steer(draft.spec, draft.situation, reading.commands, limits).run
     return run is not None and draft.spec.pathways[run].form is not None
 
 
@@ -206,7 +206,7 @@ def _account_for(draft: TurnDraft, reading: Reading) -> None:
         parts = [p for p in parts if p and not any(_share(p.casefold(), g) for g in given)]
     known = "\n".join([*parts, *[attempt["raw"] for attempt in draft.attempts]])
     left = [value for value in values if value not in known]
-    hidden = [field for field in draft.sheet().live if field.sensitive]
+    hidden = [field for field in draft.form_state().live if field.sensitive]
     for part in dict.fromkeys([*parts, *left]):
         draft.note("unread", reason=HIDDEN if hidden else part[:MOST_RAW])
     taken = [a["value"] for a in draft.attempts if a["validation_status"] in ("valid", "pending")]
@@ -240,7 +240,7 @@ def use_wording(draft: TurnDraft, reading: Reading) -> None:
     if draft.aside or draft.query:
         return
     pathway = draft.spec.pathways[draft.run]
-    asked = draft.sheet(pathway).asked()
+    asked = draft.form_state(pathway).asked()
     dropped = any(event["kind"] == "dropped" for event in draft.audit)
     refused = any(a["validation_status"] == "invalid" for a in draft.attempts)
     fits = asked is not None and asked["kind"] == "field" and asked["about"] == answer.asks
@@ -257,7 +257,7 @@ def use_wording(draft: TurnDraft, reading: Reading) -> None:
 
 def close_reading(draft: TurnDraft, reading: Reading) -> None:
     """Note in the dialogue state how the message was taken."""
-    draft.note_late()
+    draft.note_stopped_patterns()
     dialogue = draft.dialogue
     dialogue.failures = dialogue.failures + 1 if _went_wrong(draft) else 0
     dialogue.last_at = draft.turn["at"]
@@ -293,7 +293,7 @@ def gather_form(hop: Hop) -> None:
     hop.is_idle = not is_collected(progress) or not went_well(progress)
 
 
-def remember(hop: Hop) -> None:
+def record_pathway(hop: Hop) -> None:
     """Note in the dialogue state what a pathway asked, and what it did.
 
     One that answered in place of a text leads back to what was to run.
@@ -309,11 +309,11 @@ def remember(hop: Hop) -> None:
     elif dialogue.asked and dialogue.asked["kind"] in ("field", "summary"):
         dialogue.asked = None
     if EFFECTS in hop.progress:
-        remember_effects(dialogue, hop.progress[EFFECTS])
+        record_effects(dialogue, hop.progress[EFFECTS])
     hop.position = with_dialogue(hop.position, dialogue)
 
 
-def lead_on(hop: Hop) -> None:
+def continue_dialogue(hop: Hop) -> None:
     """Go on after a complete pathway: with what waited, or with what it interrupted."""
     unsure = EFFECTS in hop.progress and hop.progress[EFFECTS]["ended"] == "unsure"
     unsure = unsure and DialogueState.of(hop.position).asked is None

@@ -36,14 +36,14 @@ from nodes.forms.questions import lines_of, question_of
 from nodes.handoff.offer import policy_of
 from nodes.language import Expected, Parse, asked_about, asks, clauses_in, read_message
 from nodes.language.answers import is_greeting
-from nodes.language.mentions import speaks
+from nodes.language.mentions import names_any_field
 from nodes.language.reading import NAMES, value_in
 from nodes.llm.form_prompt import Asking, asking_of
 from nodes.repair.clarifying import phrase_of
 from nodes.repair.leaving import interruptible, is_changed, names_of_all
 from nodes.state.dialogue_state import Asked, FieldAttempt, Option
 from nodes.state.form_state import is_record, settled
-from nodes.steer import asks_model, legal
+from nodes.steer import allowed_transitions, asks_model
 from nodes.values import Setting, Unreadable, found_in, hint_of, value_of
 from nodes.values.scanning import words_in
 
@@ -83,9 +83,9 @@ async def welcome(draft: TurnDraft) -> None:
     await take_back_refused(draft, collected_so_far(draft))
     outdated, draft.replies = draft.replies, before
     _unconfirm(draft)
-    asked = draft.sheet().asked()
-    if asked and asked["kind"] != "summary" and draft.sheet().is_begun:
-        draft.repair("resume", "resumed", fields=lines_of(draft, draft.sheet()))
+    asked = draft.form_state().asked()
+    if asked and asked["kind"] != "summary" and draft.form_state().is_begun:
+        draft.repair("resume", "resumed", fields=lines_of(draft, draft.form_state()))
     draft.replies += outdated
 
 
@@ -118,9 +118,9 @@ def parse_of(draft: TurnDraft, message: str) -> Parse:
     """
     if draft.dialogue.last_at is None and is_greeting(message):
         return Parse()
-    sheet = draft.sheet()
-    open_fields = sheet.unset
-    asked = draft.dialogue.asked or _expected(sheet.open)
+    form_state = draft.form_state()
+    open_fields = form_state.unset
+    asked = draft.dialogue.asked or _expected(form_state.open)
     first: list[Field] = []
     if asked and asked["kind"] == "field":
         first = [field for field in fillable(draft) if field.name == asked["about"]]
@@ -165,7 +165,7 @@ def _behind(draft: TurnDraft, open_fields: Sequence[Field]) -> list[Field]:
     conditional = [field for field in form.fields if field.when] if form else []
     if not conditional:
         return []
-    live = {field.name for field in (*draft.sheet().live, *open_fields)}
+    live = {field.name for field in (*draft.form_state().live, *open_fields)}
     return [field for field in conditional if field.name not in live]
 
 
@@ -269,7 +269,7 @@ def may_be_intent(draft: TurnDraft, parse: Parse) -> bool:
     field = draft.field(given.field)
     if field.type != "text" or _has_shape(draft, field) or given.value != draft.message.strip():
         return False
-    moves = (t for t in legal(draft.spec, draft.position) if asks_model(t))
+    moves = (t for t in allowed_transitions(draft.spec, draft.position) if asks_model(t))
     return interruptible(draft.here, given.field) and any(moves)
 
 
@@ -317,7 +317,7 @@ def questioned(draft: TurnDraft, free: Sequence[Verdict]) -> list[Verdict]:
     spec, language = draft.spec, draft.setting.language
     if spec.has_knowledge or any(v.holds for v in free):
         return []
-    moves = legal(spec, draft.position)
+    moves = allowed_transitions(spec, draft.position)
     triggers = {t.id: t.trigger for t in moves}
     phrases = {
         id_: " ".join(trigger.patterns)
@@ -367,7 +367,7 @@ def matters(draft: TurnDraft, words: str) -> bool:
     given = {word for value in known if isinstance(value, str) for word in words_in(value)}
     if said & given or any(_is_nearly(one, other) for one in said for other in given):
         return True
-    return speaks(words, [*draft.sheet().live], draft.setting.language)
+    return names_any_field(words, [*draft.form_state().live], draft.setting.language)
 
 
 def _is_nearly(one: str, other: str) -> bool:
@@ -412,7 +412,7 @@ def supported(draft: TurnDraft, commands: Sequence[Command]) -> Iterator[Command
     in the message: its words, or the same value read there.
     """
     asked = draft.dialogue.asked
-    first = draft.sheet().unset[:1]
+    first = draft.form_state().unset[:1]
     about = asked["about"] if asked else "".join(field.name for field in first)
     for command in commands:
         if not isinstance(command, Fill) or command.field == about:
@@ -482,11 +482,11 @@ def asking_in(draft: TurnDraft, parse: Parse, *, is_asked: bool) -> Asking:
         parse: What was read without a model.
         is_asked: True if the model is to say what the message does to the form.
     """
-    sheet = draft.sheet()
+    form_state = draft.form_state()
     own = list(draft.here.form.fields) if draft.here.form else []
     again = [field for field in _asked_again(draft) if field not in own]
     fields = own + [field for field in _of_targets(draft) if field not in own]
-    live = sheet.live
+    live = form_state.live
     names = list(_known(draft))
     known = {name: draft.field(name) for name in names}
     shown = {name: draft.shown(known[name], draft.value(name)) for name in names}
@@ -537,7 +537,7 @@ MOST_FIELDS = 30
 def _of_targets(draft: TurnDraft) -> list[Field]:
     """Return the fields of the pathways that a message may lead to, which it may fill at once."""
     found: dict[str, Field] = {}
-    for transition in legal(draft.spec, draft.position):
+    for transition in allowed_transitions(draft.spec, draft.position):
         form = draft.spec.pathways[transition.target].form
         if transition.kind == MOVE and form is not None:
             found |= {field.name: field for field in form.fields}
@@ -557,5 +557,5 @@ def _paused(draft: TurnDraft) -> list[Option]:
 
 
 def _titles(draft: TurnDraft) -> list[str]:
-    moves = legal(draft.spec, draft.position)
+    moves = allowed_transitions(draft.spec, draft.position)
     return [draft.spec.pathways[t.target].title for t in moves if t.kind == MOVE]

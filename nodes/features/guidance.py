@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 from journeys import GuidelineSpec, JourneySpec
 from journeys.spec.spec import MAX_HOPS
 from nodes.commands import Verdict
-from nodes.guidelines.code_conditions import Answers, by_code
+from nodes.guidelines.code_conditions import Answers, evaluate_conditions
 from nodes.guidelines.index import Candidate, index_of
 from nodes.guidelines.resolve import Held, Weighed, resolve
 from nodes.json_data import words_of
 from nodes.services import Services
 from nodes.state.session import Guided, Position
-from nodes.state.stack import Standing, note
+from nodes.state.stack import Situation, note
 from nodes.steer import limits_of, places, steer
 from nodes.telemetry import guidelines_settled, report
 
@@ -61,12 +61,12 @@ def places_of(spec: JourneySpec, targets: Collection[str]) -> list[tuple[str, st
 async def weigh_guidelines(draft: TurnDraft, reading: Reading) -> None:
     """Find the guidelines that may hold wherever this turn can still lead."""
     limits = limits_of(draft.services.config)
-    likely = steer(draft.spec, draft.standing, reading.verdicts, limits).run
+    likely = steer(draft.spec, draft.situation, reading.verdicts, limits).run
     targets = {transition.target for transition in reading.questions}
     places = places_of(draft.spec, targets | ({likely} if likely else set()))
     anyway = bool(reading.questions)
     reading.weighed = await _weigh(
-        draft.services, draft.standing, draft.message, places, anyway=anyway
+        draft.services, draft.situation, draft.message, places, anyway=anyway
     )
 
 
@@ -80,7 +80,7 @@ def apply_guidelines(draft: TurnDraft, reading: Reading) -> None:
 
 
 async def _weigh(
-    services: Services, standing: Standing, message: str, places: Places, *, anyway: bool
+    services: Services, situation: Situation, message: str, places: Places, *, anyway: bool
 ) -> Weighed:
     """Find the guidelines that a message may touch: by its words, by code, and those always meant.
 
@@ -88,13 +88,13 @@ async def _weigh(
 
     Args:
         services: Services of the turn.
-        standing: Where the session stands.
+        situation: Where the session stands.
         message: The message of the user.
         places: The pathways that may run.
         anyway: True if a model is asked in any case. Where it is asked, words need not choose among
             guidelines that are few.
     """
-    spec, config, position = services.spec, services.config, standing.position
+    spec, config, position = services.spec, services.config, situation.position
     if not places:
         return Weighed()
     index = index_of(spec.guidelines)
@@ -107,7 +107,7 @@ async def _weigh(
     held += [
         Held(guideline, "always") for guideline in index.unasked(places) if guideline.when is None
     ]
-    judged = await by_code(spec, config, coded, message, standing.context)
+    judged = await evaluate_conditions(spec, config, coded, message, situation.context)
     weighed = _with_code(judged, position)
     if services.models is None:
         held += [Held(guideline, "always") for guideline in asked if guideline.needs_no_words]

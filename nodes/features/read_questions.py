@@ -11,7 +11,7 @@ from nodes.language import Parse
 from nodes.language.clauses import questions_in
 from nodes.language.reading import WORDY
 from nodes.repair.knowledge import ANSWERS, VALUES
-from nodes.steer import asks_model, legal
+from nodes.steer import allowed_transitions, asks_model
 
 _BESIDE_QUESTIONS = (*ANSWERS, *VALUES, Noise, OffTopic)
 """Commands next to which a question counts; any other is what the question itself says."""
@@ -43,7 +43,7 @@ async def weigh_questions(draft: TurnDraft, reading: Reading) -> None:
         commands = [*parse.commands, Ask(question)]
         reading.parse = Parse(commands, certain=certain, unread=left)
         # Whether a pathway of the author's own answers it, a model may have to say.
-        is_judged = any(map(asks_model, legal(draft.spec, reading.position)))
+        is_judged = any(map(asks_model, allowed_transitions(draft.spec, reading.position)))
         reading.is_certain = certain and not is_judged
 
 

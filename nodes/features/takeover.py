@@ -24,14 +24,14 @@ from nodes.state.dialogue_state import (
 )
 from nodes.state.escalation import (
     PolicyFacts,
+    active_policies,
     escalate,
     escalation_of,
     policy_met,
     release,
-    standing_policies,
     takeover_of,
 )
-from nodes.state.form_state import Sheet
+from nodes.state.form_state import FormState
 from nodes.state.messages import GIVEN_BACK, mark
 from nodes.state.session import PARTING, Position, Turn, Update
 from nodes.state.stack import note
@@ -83,7 +83,7 @@ def _judged(
     facts = _facts(services.spec, state, dialogue, turn)
     policy, audit = _working(policy, facts, position)
     reason = policy_met(policy, facts)
-    called = standing_policies(policy, facts)
+    called = active_policies(policy, facts)
     if sorted(called) != sorted(facts.called):
         dialogue.called = list(called)
     turn = {**turn, "audit": [*turn["audit"], *audit]}
@@ -106,7 +106,7 @@ def _working(
 ) -> tuple[Escalation, list[dict[str, Any]]]:
     """Return the policies without a condition that raises, which is audited."""
     try:
-        standing_policies(policy, facts)
+        active_policies(policy, facts)
     except FAILURES as error:  # whatever an author's function raises
         reason = f"Escalation(when=) raised {words_of(error)}"
         without = policy.model_copy(update={"when": None})
@@ -145,11 +145,11 @@ def _is_collected(spec: JourneySpec, state: Mapping[str, Any], dialogue: Dialogu
     active = spec.active_in(position["pathway"])
     given = (state.get("fields", {}), state.get("context", {}), dialogue)
     forms = [
-        Sheet(pathway, *given)
+        FormState(pathway, *given)
         for pathway in spec.pathways.values()
         if pathway.form and pathway.id in spec.reachable and spec.active_in(pathway.id) == active
     ]
-    return bool(forms) and all(sheet.is_closed for sheet in forms)
+    return bool(forms) and all(form_state.is_closed for form_state in forms)
 
 
 def _written(services: Services, state: Mapping[str, Any], turn: Turn) -> Turn:
@@ -256,7 +256,7 @@ def _open_question(draft: TurnDraft) -> str:
     """Return what is asked where the conversation is taken up again, and remember that it is."""
     if draft.position["pathway"] not in draft.spec.pathways:
         return ""  # of an older version, in which nothing can be asked now
-    asked = draft.dialogue.asked or draft.sheet().asked()
+    asked = draft.dialogue.asked or draft.form_state().asked()
     if asked is None:
         return ""
     draft.ask(asked)

@@ -37,7 +37,7 @@ def _given(draft: TurnDraft) -> Iterator[str]:
     yield draft.spec.part_of(draft.here.id).purpose
     for name, value in draft.context.items():
         yield f"{name} {value}"
-    yield lines_of(draft, draft.sheet())
+    yield lines_of(draft, draft.form_state())
     for field in draft.here.form.fields if draft.here.form else ():
         yield " ".join([field.ask, field.title, field.description, *field.ways])
         yield hint_of(field, draft.setting)

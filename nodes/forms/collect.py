@@ -79,7 +79,9 @@ async def _filled(draft: TurnDraft, command: Fill, fillable: Sequence[Field]) ->
     if not is_asked and not SURE <= command.confidence <= 1:
         draft.note("dropped", reason=f"confidence too low for the field '{name}'")
         return
-    live = (each.name for owner in owners(draft.spec, name) for each in draft.sheet(owner).live)
+    live = (
+        each.name for owner in owners(draft.spec, name) for each in draft.form_state(owner).live
+    )
     if name not in live:
         draft.note("dropped", reason=f"'{name}' is not needed with the current values")
         return
@@ -329,11 +331,11 @@ async def collect(state: PathwayState, services: Services) -> Update:
     draft = draft_of(services, state, turn, state["position"])
     await _known_already(draft, draft.spec.pathways[turn["run"]])
     await _held_for(draft, draft.spec.pathways[turn["run"]])
-    sheet = draft.sheet(draft.spec.pathways[turn["run"]])
-    asked = sheet.asked()
+    form_state = draft.form_state(draft.spec.pathways[turn["run"]])
+    asked = form_state.asked()
     if asked is not None and turn.get("asks") != asked["about"]:
-        draft.replies.append(question_of(draft, asked, sheet))
-    draft.note_late()
+        draft.replies.append(question_of(draft, asked, form_state))
+    draft.note_stopped_patterns()
     outcome: dict[str, Any] = {
         "asked": asked,
         "said": draft.replies,
@@ -356,7 +358,7 @@ async def _known_already(draft: TurnDraft, pathway: PathwaySpec) -> None:
         known = draft.context.get(field.name)
         if known is None or known == draft.value(field.name) or field.name in reopened:
             continue
-        if field in draft.sheet(pathway).live:  # what was taken over just now may decide that
+        if field in draft.form_state(pathway).live:  # what was taken over just now may decide that
             await _take_known(draft, field, known)
 
 
@@ -365,7 +367,7 @@ async def _held_for(draft: TurnDraft, pathway: PathwaySpec) -> None:
     held = draft.dialogue.held.get(pathway.id, {})
     for field in pathway.form.fields if held and pathway.form else ():
         given = held.get(field.name)
-        if given is None or field not in draft.sheet(pathway).live:
+        if given is None or field not in draft.form_state(pathway).live:
             continue
         refusal = await refused(draft, field, given["value"])
         details: dict[str, Any] = {**given, "source": "user_provided"}
@@ -475,7 +477,7 @@ def used_by_effects(
         if step_of(pathway, effect) in taken
         for name in names_in(draft, effect)
     }
-    found = {field.name: field for field in draft.sheet(pathway).live}
+    found = {field.name: field for field in draft.form_state(pathway).live}
     for effect in pathway.effects:
         if step_of(pathway, effect) not in taken:
             found |= {f.name: f for f in _of_others(draft, effect) if f.name not in found}

@@ -14,7 +14,7 @@ from nodes.draft import TurnDraft, talked_about
 from nodes.language.reading import YES_OR_NO
 from nodes.services import Services, brought_locale, setting_of
 from nodes.state.dialogue_state import IN_TURN, Asked
-from nodes.state.form_state import Sheet, field_named
+from nodes.state.form_state import FormState, field_named
 from nodes.values import Setting, hint_of, shown
 
 _OF_FIELDS = ("field", "correction", "change")
@@ -22,19 +22,19 @@ _OF_FIELDS = ("field", "correction", "change")
 _OF_PATHWAYS = ("summary", "wrong", "return", "restart", "start_over", "retry", "leave")
 
 
-def question_of(draft: TurnDraft, asked: Asked, sheet: Sheet | None = None) -> str:
+def question_of(draft: TurnDraft, asked: Asked, form_state: FormState | None = None) -> str:
     """Return the words of a question.
 
     Args:
         draft: The turn.
         asked: What is asked.
-        sheet: The form that it belongs to; default: that of the pathway that is talked about.
+        form_state: The form that it belongs to; default: that of the pathway that is talked about.
     """
     kind, about = asked["kind"], asked["about"]
     if kind == "field":
         return _field_question(draft, draft.field(about))
     if kind == "summary":
-        return draft.text("summary", fields=lines_of(draft, sheet or draft.sheet()))
+        return draft.text("summary", fields=lines_of(draft, form_state or draft.form_state()))
     if kind == "correction":
         field = draft.field(about)
         pending = draft.dialogue.corrections[about]
@@ -73,10 +73,10 @@ def _field_question(draft: TurnDraft, field: Field) -> str:
     return draft.text("ask_choice", question=question, choices=", ".join(field.ways))
 
 
-def lines_of(draft: TurnDraft, sheet: Sheet) -> str:
+def lines_of(draft: TurnDraft, form_state: FormState) -> str:
     """Return what a form has collected, a line a field."""
-    values = sheet.values
-    known = [(field, values[field.name]) for field in sheet.live if field.name in values]
+    values = form_state.values
+    known = [(field, values[field.name]) for field in form_state.live if field.name in values]
     lines = [
         draft.text("summary_line", field=field.title, value=draft.shown(field, value))
         for field, value in known

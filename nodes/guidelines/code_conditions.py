@@ -16,7 +16,7 @@ Answers = dict[str, tuple[GuidelineSpec, bool | Exception]]
 """By id, the guidelines with what their matchers said, or why they said nothing."""
 
 
-async def by_code(
+async def evaluate_conditions(
     spec: JourneySpec,
     config: JourneyConfig,
     guidelines: Sequence[GuidelineSpec],

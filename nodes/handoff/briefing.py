@@ -9,7 +9,7 @@ from journeys import Field, JourneySpec, PathwaySpec, Texts
 from nodes.services import Services, setting_of
 from nodes.state.dialogue_state import DialogueState, FieldAttempt
 from nodes.state.escalation import escalation_of
-from nodes.state.form_state import Sheet, field_named
+from nodes.state.form_state import FormState, field_named
 from nodes.state.messages import last_said
 from nodes.state.session import PARTING, Position, Turn
 from nodes.texts import worded
@@ -74,24 +74,26 @@ def _fields(spec: JourneySpec, texts: Texts, state: Mapping[str, Any]) -> Iterat
     places = {position["pathway"], *(frame["pathway"] for frame in position["stack"])}
     told: set[str] = set()
     for pathway in spec.pathways.values():
-        sheet = Sheet(pathway, attempts, state.get("context", {}), DialogueState.of(position))
+        form_state = FormState(
+            pathway, attempts, state.get("context", {}), DialogueState.of(position)
+        )
         for field in pathway.form.fields if pathway.form else ():
             known = field.name in attempts or pathway.id in places
             if known and field.name not in told:
                 told.add(field.name)
-                yield _field(texts, field, sheet, attempts.get(field.name, []))
+                yield _field(texts, field, form_state, attempts.get(field.name, []))
 
 
 def _field(
-    texts: Texts, field: Field, sheet: Sheet, attempts: list[FieldAttempt]
+    texts: Texts, field: Field, form_state: FormState, attempts: list[FieldAttempt]
 ) -> dict[str, Any]:
-    value = sheet.values.get(field.name)
+    value = form_state.values.get(field.name)
     hidden = field.sensitive and value is not None
     told = [{**a, **dict.fromkeys(_HIDDEN)} if field.sensitive else dict(a) for a in attempts]
     return {
         "name": field.name,
         "label": field.title,
-        "pathway": sheet.pathway.id,
+        "pathway": form_state.pathway.id,
         "type": field.type,
         "required": field.required,
         "sensitive": field.sensitive,

@@ -31,7 +31,7 @@ from nodes.commands import (
     Wait,
 )
 from nodes.language.lexicon import SIGNALS, sayings_of
-from nodes.language.mentions import is_task, mentioned, speaks_of
+from nodes.language.mentions import is_task, mentioned, names_field
 from nodes.language.reading import (
     CHOOSING,
     FREE,
@@ -93,7 +93,7 @@ def _has_none(reading: Reading, expected: Expected) -> bool:
     if field is None or field.required or field.type == "boolean" or not 1 < len(words) <= _FEW:
         return False
     negation = reading.lexicon.words("negation")
-    return words[0] in negation and speaks_of(words[1:], field, reading.lexicon)
+    return words[0] in negation and names_field(words[1:], field, reading.lexicon)
 
 
 def _may_be_said(reading: Reading, expected: Expected) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 from journeys import Field
 from nodes.commands import Clear, Command, Correct, Fill
 from nodes.language.lexicon import Lexicon
-from nodes.language.mentions import mentioned, speaks, speaks_of
+from nodes.language.mentions import mentioned, names_any_field, names_field
 from nodes.language.reading import (
     FREE,
     NAMES,
@@ -54,7 +54,7 @@ def _may_have_signs(commands: Sequence[Command], expected: Expected) -> bool:
     return any(fields.get(getattr(c, "field", "")) not in (*FREE, *NAMES) for c in commands)
 
 
-def lead_of(reading: Reading) -> int:
+def end_of_lead(reading: Reading) -> int:
     """Return where the words end that only lead to a correction; "no one" does not."""
     end = reading.lexicon.begins("lead", reading.said)
     head, tail = reading.before(end), reading.after(end)
@@ -161,7 +161,7 @@ def _named(reading: Reading, expected: Expected) -> list[Command]:
             return []  # "my old number was ..."
         what = found["what"].split()
         if field.type in FREE and (
-            len(what) > _LONGEST_CALLED or not speaks_of(what, field, lexicon)
+            len(what) > _LONGEST_CALLED or not names_field(what, field, lexicon)
         ):
             continue  # "my friend has a pain in the neck", "the birthday is on 5 May"
         new = reading.marked_part(*found.span("new"))
@@ -177,7 +177,7 @@ def _named(reading: Reading, expected: Expected) -> list[Command]:
 def is_part(what: Sequence[str], field: Field, lexicon: Lexicon) -> bool:
     """Return whether words name a part of a name alone, and the field is not for that part."""
     parts = lexicon.words("name_parts").intersection(what)
-    return bool(parts) and not speaks_of(parts, field, lexicon)
+    return bool(parts) and not names_field(parts, field, lexicon)
 
 
 def _denied(reading: Reading, expected: Expected) -> list[Command]:
@@ -244,7 +244,7 @@ def _spoken_of(words: Sequence[str], expected: Expected, lexicon: Lexicon) -> li
 
 def _called(words: Sequence[str], expected: Expected, lexicon: Lexicon) -> list[Field]:
     """Return the fields that words name, but none whose description alone has them."""
-    return [f for f in _spoken_of(words, expected, lexicon) if speaks_of(words, f, lexicon)]
+    return [f for f in _spoken_of(words, expected, lexicon) if names_field(words, f, lexicon)]
 
 
 def _pointed_at(reading: Reading, expected: Expected) -> list[Command]:
@@ -267,7 +267,7 @@ def turned(reading: Reading, value: Reading, expected: Expected) -> Correct | No
     if len(value.tokens) > _LONGEST_VALUE:
         return None
     language = expected.setting.language
-    named = [f for f in expected.correctable if speaks(value.said, [f], language)]
+    named = [f for f in expected.correctable if names_any_field(value.said, [f], language)]
     field = mentioned_in(value, [f for f in named if f.type == "boolean"])
     no = value.lexicon.words("negation") | value.lexicon.words("no")
     said = not any(token.word in no and not token.closes for token in reading.tokens)

@@ -44,7 +44,7 @@ def mentioned(words: Sequence[str], fields: Iterable[Field], lexicon: Lexicon) -
     return None if spoken else named[0]  # "the street number" is no number of guests
 
 
-def speaks_of(words: Iterable[str], field: Field, lexicon: Lexicon) -> bool:
+def names_field(words: Iterable[str], field: Field, lexicon: Lexicon) -> bool:
     """Return whether a word belongs to a field: to its name, label, kind or unit."""
     known = _words(field, lexicon)
     own = known.kind | known.counted
@@ -60,7 +60,7 @@ def names(words: Iterable[str], field: Field, lexicon: Lexicon) -> bool:
 def closeness(words: Iterable[str], field: Field, lexicon: Lexicon) -> int:
     """Count the words that belong to a field, with the small ones of its name: "check in"."""
     words = list(words)
-    if not speaks_of(words, field, lexicon):
+    if not names_field(words, field, lexicon):
         return 0
     own = _words(field, lexicon)
     known = own.kind | own.counted | own.own
@@ -158,7 +158,7 @@ def _all_words(field: Field, lexicon: Lexicon) -> frozenset[str]:
     return _words(field, lexicon).said
 
 
-def speaks(text: str, fields: Iterable[Field], language: str) -> bool:
+def names_any_field(text: str, fields: Iterable[Field], language: str) -> bool:
     """Return whether a text holds a word of the name of one of the fields."""
     lexicon = lexicon_of(language)
     words = plain(text).split()
@@ -280,7 +280,7 @@ def _with_or_without(
             continue
         for fields, changes in ((expected.fields, False), (expected.correctable, True)):
             for field in fields:
-                if field.type == "boolean" and speaks_of([behind[0].word], field, lexicon):
+                if field.type == "boolean" and names_field([behind[0].word], field, lexicon):
                     raw = reading.text[token.start : behind[0].end]
                     said = leads[token.word]
                     span = Span(said, raw, token.start, behind[0].end, True, "boolean")
@@ -466,7 +466,7 @@ def _claim(
         return None
     parts = parts if field.type in NAMES else frozenset()
     whole = reading.lexicon.words("name_parts").intersection(inside.words)
-    if parts and not whole and not speaks_of(parts, field, reading.lexicon):
+    if parts and not whole and not names_field(parts, field, reading.lexicon):
         return None  # "first name Beth"
     # What is never asked for is always said by the way, and what a pattern finds is meant.
     guarded = field.type in _WEAK and field.asked and not span.own and not replaces
@@ -475,12 +475,12 @@ def _claim(
     if not (span.certain or _is_led(field, before, behind, near, reading, asked)):
         return None
     close = closeness(near, field, reading.lexicon)
-    beside = speaks_of(behind[:1], field, reading.lexicon)
+    beside = names_field(behind[:1], field, reading.lexicon)
     persons = reading.lexicon.words("persons")
     people = field.type in _COUNTED and _is_for(before, reading.lexicon)
-    people = people and speaks_of(persons, field, reading.lexicon)
+    people = people and names_field(persons, field, reading.lexicon)
     weight = 8 * span.certain + 2 * close + 2 * beside + 4 * people + asked
-    words = frozenset(w for w in near if speaks_of([w], field, reading.lexicon))
+    words = frozenset(w for w in near if names_field([w], field, reading.lexicon))
     return Claim(field, span, weight, words, is_named=bool(words or people))
 
 
@@ -506,7 +506,7 @@ def _is_place(inside: Reading, near: Sequence[str], reading: Reading, field: Fie
     """Return whether a number is an ordinal, "the 28th", that does not belong to the field."""
     days = (form.fullmatch(inside.said) for form in reading.lexicon.forms("form_day"))
     placed = any(days) and not inside.said.isdigit()
-    return placed and len(near) > 1 and not speaks_of(near, field, reading.lexicon)
+    return placed and len(near) > 1 and not names_field(near, field, reading.lexicon)
 
 
 def _is_not_meant(clause: Reading, field: Field, span: Span, asked: bool) -> bool:
@@ -560,13 +560,13 @@ def _is_led(
     if field.type in ("time", "date", "datetime"):
         led = last in lexicon.leads.get(field.type, frozenset())
         return not unit and (led or usual)
-    if speaks_of(behind[:2], field, lexicon) or speaks_of(before[-2:], field, lexicon):
+    if names_field(behind[:2], field, lexicon) or names_field(before[-2:], field, lexicon):
         return True
     if field.type == "money":
         paid = bool(lexicon.words("pay").intersection(before[-2:])) and not unit
         return paid or (usual and not unit)
     if field.type in _COUNTED and not unit and _is_for(before, lexicon):
-        return usual or speaks_of(lexicon.words("persons"), field, lexicon)
+        return usual or names_field(lexicon.words("persons"), field, lexicon)
     return usual and not unit
 
 
@@ -590,7 +590,7 @@ def _strange(words: Sequence[str], reading: Reading, field: Field) -> int:
     """Count the words that are not usual around a value of a field, nor numbers."""
     known = reading.lexicon.words("around")
     strange = [word for word in words if word not in known and not word.isdigit()]
-    return sum(not speaks_of([word], field, reading.lexicon) for word in strange)
+    return sum(not names_field([word], field, reading.lexicon) for word in strange)
 
 
 def is_of_another(clause: Reading, field: Field) -> bool:

@@ -25,7 +25,7 @@ from nodes.language.answers import (
     signal,
     unjoined,
 )
-from nodes.language.changes import lead_of, named_change, of_type, turned
+from nodes.language.changes import end_of_lead, named_change, of_type, turned
 from nodes.language.lexicon import lexicon_of
 from nodes.language.mentions import (
     Claim,
@@ -35,7 +35,7 @@ from nodes.language.mentions import (
     later_day,
     moved,
     names,
-    speaks_of,
+    names_field,
     unfit,
 )
 from nodes.language.reading import (
@@ -169,7 +169,7 @@ def _begins(reading: Reading) -> list[int]:
 
 def _clause(words: Reading, expected: Expected) -> _Clause:
     lexicon, said = words.lexicon, words.said
-    lead = lead_of(words)
+    lead = end_of_lead(words)
     head, body = words.before(lead), words.after(lead)
     meant = lexicon.begins("meant", body.said) if body.tokens else 0
     no = lead and head.tokens[-1].closes and lexicon.words("no").intersection(head.words)
@@ -228,7 +228,7 @@ def _is_reason(words: Reading, command: Command, expected: Expected) -> bool:
     if not isinstance(command, Cancel) and named_change(words, expected):
         return False  # "wait, I did not mean Saturday"
     fields = (*expected.fields, *expected.correctable) if isinstance(command, Wait) else ()
-    return not [field for field in fields if speaks_of(words.words, field, words.lexicon)]
+    return not [field for field in fields if names_field(words.words, field, words.lexicon)]
 
 
 class _Pass:
@@ -280,7 +280,7 @@ class _Pass:
         """Read the other answer behind a repair: "no, hm, although, yes"."""
         other = "no" if given.read else "yes"
         for place, (before, clause) in enumerate(pairwise(self.clauses), start=1):
-            led = clause.replaces or lead_of(clause.words)
+            led = clause.replaces or end_of_lead(clause.words)
             words = clause.body if clause.body.tokens else clause.words
             if self.lexicon.says(other, words.said) and (led or not before.body.tokens):
                 rest = tuple(c.words.raw for c in self.clauses[place + 1 :] if not c.is_idle)
@@ -516,7 +516,7 @@ class _Pass:
         last, fields = before[-1], (*self.expected.fields, *self.expected.correctable)
         others = [field for field in fields if field is not last.field]
         read = readable_part(last.field, clause.body, self.expected)
-        if read is None or any(speaks_of(clause.body.words, f, self.lexicon) for f in others):
+        if read is None or any(names_field(clause.body.words, f, self.lexicon) for f in others):
             return False
         if any(c.is_named and c.field in others for c in self._held(clause)):
             return False  # "we are five" is no hour
@@ -540,7 +540,7 @@ class _Pass:
             if words.ends_asking and not self.lexicon.begins("wish", words.said):
                 continue
             tried: list[tuple[Token, ...]] = []
-            for part in (words, words.after(lead_of(words)), body):
+            for part in (words, words.after(end_of_lead(words)), body):
                 if part.tokens in tried:
                     continue
                 tried.append(part.tokens)
@@ -663,7 +663,7 @@ class _Pass:
         if not (clause.replaces or wanted or self.pending is None) or clause.words.asks:
             return False
         changed: Command | None = None
-        lead = lead_of(clause.words)
+        lead = end_of_lead(clause.words)
         if lead or clause.replaces or (wanted and self._is_usual(clause.words)):
             changed = turned(clause.words, clause.body, self.expected)
         if changed is None and clause.replaces:

@@ -26,7 +26,7 @@ from nodes.llm.prompts import (
     repair,
     with_ask,
 )
-from nodes.llm.structured import REPLY, Misfit, Spoken, schema_of, values_of
+from nodes.llm.structured import REPLY, Misfit, StreamedReply, schema_of, values_of
 from nodes.llm.tools import ANSWER, Occasion, Toolbox
 from nodes.payloads import GUIDELINES, RESERVED
 from nodes.state.confirmation import Consent
@@ -430,7 +430,7 @@ class _Exchange:
         self._occasion = occasion
         self._until = until
         self._say = say
-        self._spoken = Spoken()
+        self._spoken = StreamedReply()
         self._before: list[str] = []
         self._parting = ""
         self._failed: set[str] = set()
@@ -468,7 +468,7 @@ class _Exchange:
         return await self._asked(messages, self._listen if self._say.live else None)
 
     def _listen(self) -> Hear:
-        self._spoken = Spoken()
+        self._spoken = StreamedReply()
         return self._hear
 
     async def _used(self, call: Call, told: frozenset[str]) -> str:

@@ -13,14 +13,14 @@ from typing import Any
 
 from journeys import JourneyConfig, ModelError
 from nodes.authored import contained
-from nodes.breaker import RestsError, breaker_of
+from nodes.breaker import BreakerOpenError, breaker_of
 from nodes.journal import Usage
 from nodes.json_data import cleaned
 from nodes.llm.client import RUN_CONFIG, Answer, Chat, Message
 from nodes.llm.structured import REPLY, Misfit, object_in
 from nodes.state.messages import text_of
 from nodes.state.session import Turn
-from nodes.telemetry import ModelCall, model_rests
+from nodes.telemetry import ModelCall, model_breaker_changed
 
 _AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 """Statuses of which the same request may well succeed a moment later."""
@@ -155,9 +155,11 @@ def rested(chat: Chat) -> Iterator[None]:
         return
     name = str(chat.name or getattr(chat.model, "model_name", "") or "")
     try:
-        with chat.breaker.guarding(_is_silent, lambda opened: model_rests(name, opened=opened)):
+        with chat.breaker.guarding(
+            _is_silent, lambda opened: model_breaker_changed(name, opened=opened)
+        ):
             yield
-    except RestsError as rests:
+    except BreakerOpenError as rests:
         raise ModelError("unavailable", f"the model is not called: {rests}") from rests
 
 

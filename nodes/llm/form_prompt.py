@@ -289,7 +289,7 @@ def form_told(commands: Sequence[str]) -> str:
     return "\n\n".join(["\n".join([_COLLECTING, *meanings]), _TAKING])
 
 
-def here_told(form: Asking) -> str:
+def form_instructions(form: Asking) -> str:
     """Return what a model is told of the form that is open, and of how its reply sounds."""
     calls = _SENTIMENT.format(sentiment=form.sentiment) if form.sentiment and form.person else ""
     return "\n\n".join(part for part in (calls, _wording(form) if form.worded else "") if part)

@@ -156,7 +156,7 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
-class Spoken:
+class StreamedReply:
     """The reply in a structured answer, while the answer is written.
 
     Attributes:

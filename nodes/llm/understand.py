@@ -50,12 +50,12 @@ from nodes.llm.command_schema import (
     targets_of,
     text_in,
 )
-from nodes.llm.form_prompt import Asking, form_told, here_told
+from nodes.llm.form_prompt import Asking, form_instructions, form_told
 from nodes.llm.models import UNDERSTANDING, Models
 from nodes.llm.prompts import as_data, understanding
 from nodes.llm.structured import Misfit, object_in
 from nodes.state.session import Position
-from nodes.steer import asks_model, is_share, legal
+from nodes.steer import allowed_transitions, asks_model, is_share
 from nodes.telemetry import cache_read
 
 _JUDGED_LATER = (Verdict, Go, Noise)
@@ -75,7 +75,9 @@ class Dropped:
     is_open: bool = True
 
 
-def sifted(commands: Sequence[Command], least: float) -> tuple[list[Command], list[Dropped]]:
+def accepted_commands(
+    commands: Sequence[Command], least: float
+) -> tuple[list[Command], list[Dropped]]:
     """Return the commands that count, in their order, and what does not.
 
     A value needs no more than a confidence: whether it is enough depends on what was asked.
@@ -403,7 +405,7 @@ class Moment:
             "conversation": self.spec.part_of(here.id).purpose or self.spec.purpose,
             "it_stands_in": {"part": here.id, "purpose": here.purpose},
         }
-        judged = [t for t in legal(self.spec, self.position) if asks_model(t)]
+        judged = [t for t in allowed_transitions(self.spec, self.position) if asks_model(t)]
         if judged:
             given["questions"] = [_question(transition) for transition in judged]
         if self.rules_here:
@@ -506,7 +508,7 @@ async def understood(
 def _counting(answer: Understood, moment: Moment, least: float) -> Understood:
     """Return an answer without what is not open now, and without what a model is not sure of."""
     commands, closed = open_now(answer.commands, moment.candidates, moment.form)
-    commands, unsure = sifted(commands, least)
+    commands, unsure = accepted_commands(commands, least)
     if answer.reply and not moment.is_worded:
         closed.append(Dropped("reply", "no reply is asked for here", is_open=False))
     dropped = [*closed, *unsure]
@@ -543,7 +545,7 @@ def _told(moment: Moment) -> str:
         moves=bool(names.questions),
         rules=bool(names.rules),
         form=form_told(names.commands) if {*names.commands} - {"go"} else "",
-        here=here_told(moment.form) if moment.form else "",
+        here=form_instructions(moment.form) if moment.form else "",
     )
 
 

@@ -13,11 +13,11 @@ from nodes.repair.leaving import (
     EVERYTHING,
     bring_up,
     cancel,
+    cannot_reply,
     decline_all,
     decline_return,
     go_on_elsewhere,
     is_changed,
-    is_deaf,
     keep_value,
     postpone,
     reset,
@@ -57,16 +57,16 @@ def _summary(draft: TurnDraft, asked: Asked, commands: Sequence[Command]) -> lis
     said = _said(commands)
     if said is None:
         return None
-    sheet = draft.sheet(draft.spec.pathways[asked["about"]])
+    form_state = draft.form_state(draft.spec.pathways[asked["about"]])
     if said:
-        if draft.resumed or sheet.open:
+        if draft.resumed or form_state.open:
             draft.note("dropped", trigger="confirm", reason="what was read back may be outdated")
             return []
         draft.dialogue.confirmed = [*draft.dialogue.confirmed, asked["about"]]
         return []
     if not _has_values(commands):
         draft.say("summary_wrong")
-        known = [field for field in sheet.live if field.name in sheet.values]
+        known = [field for field in form_state.live if field.name in form_state.values]
         options = [Option(id=field.name, label=field.title) for field in known]
         draft.ask(Asked(kind="wrong", about=asked["about"], options=options))
         draft.rest()
@@ -152,7 +152,7 @@ def _clarify(draft: TurnDraft, asked: Asked, commands: Sequence[Command]) -> lis
         return narrowed(draft, asked, denied)
     if _said(commands) is False:
         draft.dialogue.unclear = 0
-        if is_deaf(draft):
+        if cannot_reply(draft):
             go_on_elsewhere(draft)
         return []
     return None
@@ -173,7 +173,7 @@ def _start_over(
     said = _said(commands)
     if said:
         start_over(draft, draft.spec.pathways[asked["about"]])
-    elif said is False and draft.sheet().is_closed:
+    elif said is False and draft.form_state().is_closed:
         draft.say("more")
         draft.ask(Asked(kind="more", about="", options=[]))
         draft.rest()

@@ -15,7 +15,7 @@ from nodes.repair.knowledge import BESIDE
 from nodes.repair.leaving import status
 from nodes.state.dialogue_state import Asked, Option
 from nodes.state.form_state import owners
-from nodes.steer import MODELS, Limits, asks_model, is_share, legal
+from nodes.steer import MODELS, Limits, allowed_transitions, asks_model, is_share
 
 MOST_OPTIONS = 3
 MOST_UNCLEAR = 3
@@ -35,7 +35,7 @@ def ambiguous(
     is part of another, or held by a model with about the same confidence, or all of them below the
     threshold. So of two wishes in one message the user is asked which comes first.
     """
-    open_now = {t.id: t for t in legal(draft.spec, draft.position) if t.kind == MOVE}
+    open_now = {t.id: t for t in allowed_transitions(draft.spec, draft.position) if t.kind == MOVE}
     held = [v for v in verdicts if v.holds and not v.error and v.question in open_now]
     said = [v for v in held if v.tier == "pattern"]
     if said:
@@ -117,7 +117,9 @@ def narrowed(draft: TurnDraft, asked: Asked, denied: Collection[str]) -> list[Ve
 
 def tasks_of(draft: TurnDraft) -> str:
     """Return what can be done from here, as users are told it."""
-    moves = [t for t in legal(draft.spec, draft.position) if t.kind in (MOVE, ACTIVATION)]
+    moves = [
+        t for t in allowed_transitions(draft.spec, draft.position) if t.kind in (MOVE, ACTIVATION)
+    ]
     targets = dict.fromkeys(draft.spec.pathways[t.target].title for t in moves)
     if draft.here.form:
         targets = {draft.here.title: None, **targets}

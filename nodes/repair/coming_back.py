@@ -9,8 +9,8 @@ from nodes.forms.questions import question_of
 from nodes.handoff.offer import ask_more
 from nodes.repair.leaving import (
     begin_anew,
+    cannot_reply,
     decline_all,
-    is_deaf,
     offer_waiting,
     waiting_tasks,
 )
@@ -72,7 +72,7 @@ def begin_next(draft: TurnDraft, depth: int) -> bool:
         return False
     before = draft.position["pathway"]
     paused = [frame for frame in draft.position["stack"] if frame["pathway"] in waiting]
-    moved = move(draft.spec, draft.standing, transition, depth)
+    moved = move(draft.spec, draft.situation, transition, depth)
     if moved.refused_depth:
         draft.note("depth_refused", to=transition.target, reason="it waited")
         draft.say("too_deep")
@@ -124,12 +124,12 @@ def _is_over(draft: TurnDraft, detour: PathwaySpec) -> bool:
     over = draft.dialogue.finished
     paused = [draft.spec.pathways[frame["pathway"]] for frame in draft.position["stack"]]
     ended = any(each.id in over for each in (detour, *paused))
-    return ended and all(each.id in over or is_deaf(draft, each) for each in paused)
+    return ended and all(each.id in over or cannot_reply(draft, each) for each in paused)
 
 
 def _ask_the_same(draft: TurnDraft) -> None:
     """Say what is gone back to, and ask its question again; the answer goes there."""
-    asked = draft.sheet().asked() if draft.here.form else None
+    asked = draft.form_state().asked() if draft.here.form else None
     if asked is None:
         return
     draft.repair("continue", "returning", task=draft.here.title)

@@ -184,13 +184,13 @@ def _is_sensitive(draft: TurnDraft) -> bool:
     return draft.spec.sensitive or draft.spec.part_of(draft.here.id).sensitive
 
 
-def tell_before(hop: Hop) -> None:
+def add_answer_before(hop: Hop) -> None:
     """Say an answer that was held back before the form of the pathway asks on."""
     if hop.turn.get("held") and hop.progress.get(FORM, {}).get("asked"):
         _tell(hop)
 
 
-def tell_after(hop: Hop) -> None:
+def add_answer_after(hop: Hop) -> None:
     """Say an answer that was held back behind what the pathway did."""
     if hop.turn.get("held") and not hop.is_aside:
         _tell(hop)

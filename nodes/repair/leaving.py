@@ -138,7 +138,7 @@ def decline_return(draft: TurnDraft, reason: str) -> None:
     go_on_elsewhere(draft)
 
 
-def is_deaf(draft: TurnDraft, pathway: PathwaySpec | None = None) -> bool:
+def cannot_reply(draft: TurnDraft, pathway: PathwaySpec | None = None) -> bool:
     """Return whether no agent could answer: here, or in a pathway."""
     place = pathway or draft.here
     if place.id == draft.spec.reception:
@@ -380,9 +380,9 @@ def is_blocked(draft: TurnDraft, steering: Steering) -> bool:
     kinds = {t.id: t.kind for t in draft.spec.transitions}
     if steering.transition["tier"] in _UNBLOCKED or kinds.get(steering.transition["id"]) != MOVE:
         return False
-    if draft.here.form is None or draft.sheet().is_closed:
+    if draft.here.form is None or draft.form_state().is_closed:
         return False
-    asked = draft.sheet().asked()
+    asked = draft.form_state().asked()
     at = asked["about"] if asked and asked["kind"] == "field" else ""
     return not interruptible(draft.here, at)
 
@@ -436,7 +436,7 @@ def change_instead(draft: TurnDraft, limits: Limits) -> None:
     if used is None or not used[1].change:
         return
     target = draft.spec.pathways[used[1].change]
-    moved = move(draft.spec, draft.standing, way_to(target), limits.depth)
+    moved = move(draft.spec, draft.situation, way_to(target), limits.depth)
     if moved.refused_depth:
         draft.note("depth_refused", to=target.id, reason="requested by the user")
         draft.refused_depth = moved.refused_depth
@@ -523,7 +523,7 @@ def _go_back(draft: TurnDraft, task: PathwaySpec) -> None:
 def _answered(draft: TurnDraft, task: PathwaySpec) -> list[Field]:
     """Return the fields of a task that the user answered or left open, the last one last."""
     found: list[tuple[int, int, Field]] = []
-    for place, field in enumerate(draft.sheet(task).live):
+    for place, field in enumerate(draft.form_state(task).live):
         last = _answer(draft, field)
         if last is not None:
             found.append((last["turn"], place, field))
@@ -540,7 +540,7 @@ def _answer(draft: TurnDraft, field: Field) -> FieldAttempt | None:
 
 def status(draft: TurnDraft) -> None:
     """Say what is known of the current task, and which tasks wait."""
-    lines = lines_of(draft, draft.sheet())
+    lines = lines_of(draft, draft.form_state())
     if lines:
         draft.repair("status", "status", fields=lines)
     else:

@@ -21,7 +21,7 @@ from nodes.repair.clarifying import clarify, options_of
 from nodes.repair.leaving import postpone, task_named
 from nodes.state.dialogue_state import IN_TURN, Asked, HeldValue
 from nodes.state.form_state import MOST_RAW, owners, settled
-from nodes.steer import MODELS, Limits, legal
+from nodes.steer import MODELS, Limits, allowed_transitions
 from nodes.values import Unreadable, value_of
 
 _BREAK = re.compile(r"[,;.!?\n]")
@@ -114,7 +114,7 @@ def apart(draft: TurnDraft, moves: Sequence[Command], limits: Limits) -> list[Wi
 
 def _held(draft: TurnDraft, moves: Sequence[Command], limits: Limits) -> list[TransitionSpec]:
     """Return the intents that hold, one for each pathway that they lead to."""
-    open_now = {t.id: t for t in legal(draft.spec, draft.position) if t.kind == MOVE}
+    open_now = {t.id: t for t in allowed_transitions(draft.spec, draft.position) if t.kind == MOVE}
     found: dict[str, TransitionSpec] = {}
     for move in moves:
         if isinstance(move, Verdict) and move.holds and move.question in open_now:

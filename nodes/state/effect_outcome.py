@@ -63,7 +63,7 @@ def went_well(progress: Mapping[str, Any]) -> bool:
     return EFFECTS not in progress or progress[EFFECTS]["ended"] == "done"
 
 
-def remember_effects(dialogue: DialogueState, outcome: Mapping[str, Any]) -> None:
+def record_effects(dialogue: DialogueState, outcome: Mapping[str, Any]) -> None:
     """Note which effects of a pathway were taken, and what was asked then."""
     for name, value in outcome["dialogue"].items():
         setattr(dialogue, name, value)

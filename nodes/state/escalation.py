@@ -114,7 +114,7 @@ def policy_met(policy: Escalation, facts: PolicyFacts) -> str | None:
         >>> policy_met(Escalation(keywords=["lawyer"]), PolicyFacts(message="My LAWYER says no"))
         'keyword'
     """
-    if is_heard(policy, facts.asked):
+    if accepts_request(policy, facts.asked):
         return facts.asked
     if any(said(word, facts.message) for word in policy.keywords):
         return "keyword"
@@ -122,18 +122,18 @@ def policy_met(policy: Escalation, facts: PolicyFacts) -> str | None:
         return f"max_attempts:{facts.exhausted[0]}"
     if policy.failures is not None and facts.failures >= policy.failures:
         return f"failures:{facts.failures}"
-    held = standing_policies(policy, facts)
+    held = active_policies(policy, facts)
     return next((name for name in held if name not in facts.called), None)
 
 
-def is_heard(policy: Escalation, asked: str) -> bool:
+def accepts_request(policy: Escalation, asked: str) -> bool:
     """Return whether this journey accepts a request for a person, asked or by sentiment."""
     return (asked == "asked" and policy.on_request) or (
         asked == "sentiment" and bool(policy.sentiment)
     )
 
 
-def standing_policies(policy: Escalation, facts: PolicyFacts) -> list[str]:
+def active_policies(policy: Escalation, facts: PolicyFacts) -> list[str]:
     """Return the policies that hold now and may hold on, whether or not they called before."""
     lasts = policy.after_seconds
     held = {

@@ -72,7 +72,7 @@ def is_record(spec: JourneySpec, name: str, finished: Collection[str]) -> bool:
 
 
 @dataclass(frozen=True)
-class Sheet:
+class FormState:
     """The form of one pathway, as far as it is filled in.
 
     Attributes:

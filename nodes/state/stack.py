@@ -18,7 +18,7 @@ Entered = Literal["stay", "transition", "return", "arrival"]
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Situation:
     """Input of `steer`: position and stored data of the session."""
 
     position: Position
@@ -27,7 +27,7 @@ class Standing:
     turn: int = 0
     message: str = ""
 
-    def at(self, position: Position) -> Standing:
+    def at(self, position: Position) -> Situation:
         """Return the same session in another position."""
         return self if position is self.position else replace(self, position=position)
 
@@ -53,40 +53,40 @@ def pruned(position: Position, ops: Sequence[Op]) -> list[dict[str, Any]]:
     return [note("pruned", position, reason=f"oldest entries dropped: {names}")] if ops else []
 
 
-def move(spec: JourneySpec, standing: Standing, transition: TransitionSpec, depth: int) -> Moved:
+def move(spec: JourneySpec, situation: Situation, transition: TransitionSpec, depth: int) -> Moved:
     """Follow a transition. The context update reads the context after what returning undoes."""
-    position, target = standing.position, transition.target
+    position, target = situation.position, transition.target
     paused = [frame["pathway"] for frame in position["stack"]]
     if target == position["pathway"]:
         status = position["status"] if paused else "active"
         again: Position = {**position, "returning": False, "status": status}
         moved = Moved(come_to(again, spec.pathways[target], transition.updates))
     elif target in paused:
-        moved = _reopened(unwound(standing, target))
+        moved = _reopened(resumed_frame(situation, target))
     elif spec.pathways[target].is_detour:
-        moved = _detour(spec, standing, transition, depth)
+        moved = _detour(spec, situation, transition, depth)
     else:
-        moved = _moved_on(standing, target)
+        moved = _moved_on(situation, target)
         arrived = come_to(moved.position, spec.pathways[target], transition.updates)
         moved = replace(moved, position=arrived)
-    return moved if moved.refused_depth else _updated(spec, standing, transition, moved)
+    return moved if moved.refused_depth else _updated(spec, situation, transition, moved)
 
 
-def back(spec: JourneySpec, standing: Standing) -> Moved:
+def back(spec: JourneySpec, situation: Situation) -> Moved:
     """Leave a finished detour for where it returns to."""
-    position = standing.position
+    position = situation.position
     returns = spec.pathways[position["pathway"]].returns
     paused = [frame["pathway"] for frame in position["stack"]]
     if isinstance(returns, ReturnToSpecific):
         target = returns.target_pathway
         if target in paused:
-            return _returned(position, _reopened(unwound(standing, target)))
+            return _returned(position, _reopened(resumed_frame(situation, target)))
         frames = position["stack"][-1:]
-        moved = _moved_on(standing, target, undo=frames)
-        return _returned(position, replace(moved, ops=_undo(standing.context, frames)))
+        moved = _moved_on(situation, target, undo=frames)
+        return _returned(position, replace(moved, ops=_undo(situation.context, frames)))
     if not paused:
         return Moved({**position, "returning": False})
-    return _returned(position, unwound(standing, paused[-1]))
+    return _returned(position, resumed_frame(situation, paused[-1]))
 
 
 def _returned(before: Position, moved: Moved) -> Moved:
@@ -101,12 +101,12 @@ def _reopened(moved: Moved) -> Moved:
     return replace(moved, position={**moved.position, "status": "active"})
 
 
-def unwound(standing: Standing, target: str) -> Moved:
+def resumed_frame(situation: Situation, target: str) -> Moved:
     """Resume a paused pathway; the frames above it are left, the last one first."""
-    position, stack = standing.position, standing.position["stack"]
+    position, stack = situation.position, situation.position["stack"]
     place = next(i for i, frame in enumerate(stack) if frame["pathway"] == target)
     left = [position["pathway"], *(frame["pathway"] for frame in reversed(stack[place + 1 :]))]
-    ops = _undo(standing.context, stack[place:])
+    ops = _undo(situation.context, stack[place:])
     arrived: Position = {
         **undone(position, stack[place:]),
         "pathway": target,
@@ -127,17 +127,19 @@ def _undo(context: Mapping[str, Any], frames: list[Frame]) -> list[Op]:
     return restoring(context, images[0]) if images else []
 
 
-def _detour(spec: JourneySpec, standing: Standing, transition: TransitionSpec, limit: int) -> Moved:
+def _detour(
+    spec: JourneySpec, situation: Situation, transition: TransitionSpec, limit: int
+) -> Moved:
     """Pause the present pathway; a finished detour gives its place to the next one."""
-    position, stack = standing.position, list(standing.position["stack"])
+    position, stack = situation.position, list(situation.position["stack"])
     ops: list[Op] = []
     audit: list[dict[str, Any]] = []
     frame = Frame(
-        pathway=position["pathway"], turn=standing.turn, question=standing.question, before=None
+        pathway=position["pathway"], turn=situation.turn, question=situation.question, before=None
     )
     if position["returning"] and stack:
         frame = stack.pop()
-        ops = _undo(standing.context, [frame])
+        ops = _undo(situation.context, [frame])
         position = undone(position, [frame])
         audit.append(note("detour_left", position, to=transition.target))
         frame = Frame(**{**frame, "before": None})
@@ -158,9 +160,9 @@ def _detour(spec: JourneySpec, standing: Standing, transition: TransitionSpec, l
     return Moved(come_to(arrived, target, transition.updates), ops, audit)
 
 
-def _moved_on(standing: Standing, target: str, undo: Sequence[Frame] = ()) -> Moved:
+def _moved_on(situation: Situation, target: str, undo: Sequence[Frame] = ()) -> Moved:
     """Go to a pathway that is not paused: the conversation moved on, so the stack is cleared."""
-    position = standing.position
+    position = situation.position
     audit = []
     if position["stack"]:
         paused = [frame["pathway"] for frame in position["stack"]]
@@ -178,11 +180,11 @@ def _moved_on(standing: Standing, target: str, undo: Sequence[Frame] = ()) -> Mo
 
 
 def _updated(
-    spec: JourneySpec, standing: Standing, transition: TransitionSpec, moved: Moved
+    spec: JourneySpec, situation: Situation, transition: TransitionSpec, moved: Moved
 ) -> Moved:
     """Add the transition's update, then the image to which a detour without traces returns."""
-    context = apply_ops(standing.context, moved.ops)
-    updates = _updates(transition, context, standing.message)
+    context = apply_ops(situation.context, moved.ops)
+    updates = _updates(transition, context, situation.message)
     position = overwritten(moved.position, written_names(updates))
     returns = spec.pathways[transition.target].returns
     pushed = any(event["kind"] == "detour_entered" for event in moved.audit)

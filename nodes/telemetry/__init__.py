@@ -13,7 +13,7 @@ from nodes.telemetry.activity import (
     ToolRun,
     TurnRun,
     agent_rests,
-    model_rests,
+    model_breaker_changed,
     pseudonym,
 )
 from nodes.telemetry.otel import (
@@ -38,7 +38,7 @@ __all__ = [
     "continuing",
     "escalation_sent",
     "guidelines_settled",
-    "model_rests",
+    "model_breaker_changed",
     "person_called",
     "pseudonym",
     "reply_checked",

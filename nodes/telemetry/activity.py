@@ -105,7 +105,7 @@ class Activity:
                 self._leave(places)
             yield item
 
-    def told(self) -> None:
+    def write_log(self) -> None:
         """Write what there is to say of it into the log."""
 
     def measured(self) -> None:
@@ -136,7 +136,7 @@ class Activity:
         self.seconds = time.perf_counter() - self._begun
         if error is not None:
             self.failed(error)
-        self.told()
+        self.write_log()
         if seen := self._seen:
             self.measured()
             seen.end(self._span, {**self.found, "journeygraph.outcome": self.outcome}, self.fault)
@@ -165,7 +165,7 @@ def kind_of(error: BaseException) -> str:
     return _KINDS.get(type(error).__name__, type(error).__name__)
 
 
-_KINDS = {"RestsError": "unavailable"}
+_KINDS = {"BreakerOpenError": "unavailable"}
 """Names of errors in pipelines that are not their types."""
 
 
@@ -218,7 +218,7 @@ class TurnRun(Activity):
         if metadata["error"]:
             self.outcome, self.fault = FAILED, metadata["error"]["type"]
 
-    def told(self) -> None:
+    def write_log(self) -> None:
         """Say of every turn how it ended; one that failed, or did without a part, is a warning."""
         event = f"turn_{_ENDED.get(self.outcome, 'failed')}"
         level = _LEVELS.get(self.outcome, logging.WARNING)
@@ -358,7 +358,7 @@ class AgentRun(Activity):
         if self.outcome == CANCELLED and overdue:
             self.outcome, self.fault = FAILED, "timeout"
 
-    def told(self) -> None:
+    def write_log(self) -> None:
         """Say which agent failed, and how; never why, for that may be in the user's words."""
         if self.outcome == FAILED:
             details = {"error": self.fault, "seconds": round(self.seconds, 4)}
@@ -395,7 +395,7 @@ def agent_rests(path: str, *, opened: bool) -> None:
     _rests({"agent": path}, {_AGENT: path.rpartition("/")[2], **_where()}, opened=opened)
 
 
-def model_rests(model: str, *, opened: bool) -> None:
+def model_breaker_changed(model: str, *, opened: bool) -> None:
     """Tell that a model does not answer and is left alone, or that it answers again."""
     _rests({"model": model}, {"gen_ai.request.model": model}, opened=opened)
 

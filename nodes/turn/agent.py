@@ -44,7 +44,7 @@ async def run_agent(
         calls: What tools gave it before it asked, where it runs again.
 
     Raises:
-        RestsError: It failed too often of late, and is left alone for a while.
+        BreakerOpenError: It failed too often of late, and is left alone for a while.
         Exception: Whatever the agent raises; the node that calls this names pathway and agent.
         TypeError: It returned what no agent may return, or an output of another type than declared.
         ValueError: It returned something that is not JSON.
@@ -141,7 +141,7 @@ async def guarded(call: Callable[[], Awaitable[Any]], seat: Seat, came: float) -
         came: When its time began.
 
     Raises:
-        RestsError: It failed too often of late, and is left alone for a while.
+        BreakerOpenError: It failed too often of late, and is left alone for a while.
     """
     if seat.pipeline.limits.breaker_failures is None:
         return await call()

@@ -98,10 +98,10 @@ def features_of(spec: JourneySpec) -> Features:
         gathers={id_: _gathers(pathway, knows=knows) for id_, pathway in spec.pathways.items()},
         prepares=_present(
             (several, concierge.note_voice),
-            (talks, dialogue.remember),
-            (knows, knowledge.tell_after),
+            (talks, dialogue.record_pathway),
+            (knows, knowledge.add_answer_after),
         ),
-        leads=_present((talks, dialogue.lead_on), (several, concierge.complete_journey)),
+        leads=_present((talks, dialogue.continue_dialogue), (several, concierge.complete_journey)),
         rewords=_present((rewords, reworded)),
         closes=_present((person, hand_over)),
     )
@@ -112,7 +112,7 @@ def _gathers(pathway: PathwaySpec, *, knows: bool) -> tuple[Gather, ...]:
     acts = bool(pathway.collects or pathway.effects)
     saves = any(call.save for call in pathway.calls)
     return _present(
-        (acts and knows, knowledge.tell_before),
+        (acts and knows, knowledge.add_answer_before),
         (acts, dialogue.gather_form),
         (saves, keep_saved),
     )

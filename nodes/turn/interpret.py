@@ -31,7 +31,7 @@ from nodes.llm.understand import Moment, Understood, understood
 from nodes.services import Services
 from nodes.state.session import Position
 from nodes.state.stack import note
-from nodes.steer import OUTSIDE, UNSURE, legal, unsettled
+from nodes.steer import OUTSIDE, UNSURE, allowed_transitions, unsettled
 from nodes.telemetry import report
 from nodes.turn.speculate import may_speculate, speculate
 
@@ -48,7 +48,7 @@ async def interpret(draft: TurnDraft, features: Features) -> Reading:
     for read in features.reads:
         await read(draft, reading)
     services, message = draft.services, draft.message
-    open_now = legal(services.spec, reading.position)
+    open_now = allowed_transitions(services.spec, reading.position)
     verdicts = await free_verdicts(services, open_now, reading.position, message, draft.began)
     reading.verdicts = await wanted(verdicts, message, services, draft)
     for weigh in features.weighs:

@@ -108,7 +108,7 @@ def _keep(hop: Hop, ended: Conclusion) -> None:
         hop.heard = len(turn["replies"])
     turn["ops"] = [*turn["ops"], *hop.ops]
     turn["flags"] = list(dict.fromkeys(flags))
-    done = services.running.journal.unwritten() if services.running.journal else []
+    done = services.running.journal.new_events() if services.running.journal else []
     failed = [_failure(hop.position, output) for output in wrong]
     turn["audit"] = [*turn["audit"], *done, *failed, *pruned(hop.position, pruning)]
     if pathway.anew or "visits" in hop.position:

@@ -74,7 +74,7 @@ def _likely_seat(draft: TurnDraft, reading: Reading) -> Seat | None:
     if reading.is_read and draft.dialogue.asked:
         return None
     limits = limits_of(draft.services.config)
-    steering = steer(draft.spec, draft.standing, reading.verdicts, limits)
+    steering = steer(draft.spec, draft.situation, reading.verdicts, limits)
     if steering.run is None or steering.entered != "stay":
         return None
     return _only_seat(draft.spec.pathways[steering.run])

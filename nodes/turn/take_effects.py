@@ -62,7 +62,7 @@ async def take_effects(state: PathwayState, services: Services) -> Update:
     LookupError or LangChain's ToolException; after a timeout or a lost connection the outcome is
     unknown.
 
-    `settle` keeps `kept`, says `said`, adds `audit`, and remembers the rest by `remember_effects`.
+    `settle` keeps `kept`, says `said`, adds `audit`, and remembers the rest by `record_effects`.
     A pathway in which one was not taken is not complete. One that begins anew is given to
     `begin_effects_anew`.
 
@@ -140,7 +140,7 @@ class _Taker:
         refused = await take_back_refused(
             draft, used_by_effects(draft, self._pathway, self.outcome.done)
         )
-        draft.note_late()
+        draft.note_stopped_patterns()
         self.outcome.audit += draft.audit
         if refused:
             self._reopened(effect, draft)
@@ -155,9 +155,9 @@ class _Taker:
         return {**self._turn, "at": stamp(now)}
 
     def _reopened(self, effect: Effect, draft: TurnDraft) -> None:
-        sheet = draft.sheet(draft.spec.pathways[self._pathway.id])
-        asked = sheet.asked()
-        words = [*draft.replies, *([question_of(draft, asked, sheet)] if asked else [])]
+        form_state = draft.form_state(draft.spec.pathways[self._pathway.id])
+        asked = form_state.asked()
+        words = [*draft.replies, *([question_of(draft, asked, form_state)] if asked else [])]
         outcome = self.outcome
         outcome.ended, outcome.asked = "outdated", asked
         outcome.said += words

@@ -70,7 +70,7 @@ async def _decide(draft: TurnDraft, reading: Reading, features: Features) -> Non
             break
     else:
         limits = limits_of(draft.services.config)
-        draft.adopt(steer(draft.spec, draft.standing, reading.commands, limits))
+        draft.adopt(steer(draft.spec, draft.situation, reading.commands, limits))
     if draft.refused_depth and draft.services.fails_fast:
         raise MaxPathwayDepthError(*draft.refused_depth)
     for answer in features.answers:

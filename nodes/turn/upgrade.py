@@ -16,7 +16,7 @@ from nodes.language.reading import CHOOSING
 from nodes.state.dialogue_state import Asked, DialogueState
 from nodes.state.form_state import field_named, is_record, settled
 from nodes.state.session import Position
-from nodes.state.stack import Moved, Standing, at_entry, unwound
+from nodes.state.stack import Moved, Situation, at_entry, resumed_frame
 from nodes.values import Unreadable, value_of
 
 
@@ -29,7 +29,7 @@ async def has_moved(draft: TurnDraft) -> bool:
     """
     gone, paused = draft.position["pathway"], draft.position["stack"]
     was_paused = any(frame["pathway"] in draft.spec.reachable for frame in paused)
-    moved = safe_place(draft.spec, draft.standing)
+    moved = safe_place(draft.spec, draft.situation)
     if moved is not None:
         draft.position = moved.position
         draft.change(*moved.ops)
@@ -45,9 +45,9 @@ async def has_moved(draft: TurnDraft) -> bool:
     return True
 
 
-def safe_place(spec: JourneySpec, standing: Standing) -> Moved | None:
+def safe_place(spec: JourneySpec, situation: Situation) -> Moved | None:
     """Return the move out of pathways that are gone; None if all of them are there."""
-    position = standing.position
+    position = situation.position
     there = [frame for frame in position["stack"] if frame["pathway"] in spec.reachable]
     gone = [f["pathway"] for f in reversed(position["stack"]) if f not in there]
     is_there = position["pathway"] in spec.reachable
@@ -58,7 +58,7 @@ def safe_place(spec: JourneySpec, standing: Standing) -> Moved | None:
         place: Position = {**position, "stack": there, "returning": returning}
         moved = Moved(place)
     elif there:
-        moved = unwound(standing.at({**position, "stack": there}), there[-1]["pathway"])
+        moved = resumed_frame(situation.at({**position, "stack": there}), there[-1]["pathway"])
         moved = Moved({**moved.position, "status": "active"}, moved.ops)
     else:
         moved = Moved(at_entry(spec, position))

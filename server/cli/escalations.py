@@ -192,7 +192,7 @@ async def _delivered(config: JourneyConfig) -> _Sent:
         )
     directory = await Directory.open(config)
     try:
-        return _Sent(*await directory.courier(port).deliver_all())
+        return _Sent(*await directory.escalation_sender(port).deliver_all())
     finally:
         await port.close()
         await directory.close()

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from journeys import Pipeline
 from journeys.store_url import masked
-from server.cli.serve import answer, listening, place_of, run_loop, whom_answered, write_log
+from server.cli.serve import access_rule, answer, listening, place_of, run_loop, write_log
 from server.cli.terminal.rendering import Terminal, announce_all, err, out
 from server.discover.pipelines import targets_of
 from server.http.wiring import Wiring, wire
@@ -64,7 +64,7 @@ async def _by_http(loaded: _Loaded, listener: Any, hosts: list[str]) -> None:
     wiring = loaded.wiring
     async with wiring.opened(), application(server_of(offered), wiring.keys, hosts) as app:
         _introduce(loaded, out)
-        _tell(whom_answered(wiring.keys), out)
+        _tell(access_rule(wiring.keys), out)
         _tell(f"Listening at {place_of(listener)}{PATH}. Ctrl-C stops.", out)
         await answer(app, listener, wiring.turns, lambda line: _tell(line, out))
 

@@ -65,7 +65,7 @@ def _introduce(wiring: Wiring, listener: socket.socket) -> None:
         if wiring.catalogue.faults:
             _tell("Definitions take agents and tools from modules: --with file.py")
     _tell(f"Store: {masked(wiring.config.persistence)}")
-    _tell(whom_answered(wiring.keys))
+    _tell(access_rule(wiring.keys))
     docs = f", described at {place}/docs" if wiring.shows_docs else ""
     _tell(f"Listening at {place}{docs}. Ctrl-C stops.")
 
@@ -132,7 +132,7 @@ def place_of(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def whom_answered(keys: Keys) -> str:
+def access_rule(keys: Keys) -> str:
     """Return the access rule of a server as a sentence."""
     if keys:
         return "Clients need a key of JOURNEYGRAPH_API_KEYS."

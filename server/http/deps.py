@@ -81,7 +81,7 @@ async def _opened(listed: _ListedSession, wiring: Wired) -> AsyncIterator[Pathwa
         yield session
 
 
-class Standing(NamedTuple):
+class SessionView(NamedTuple):
     """A session with its context."""
 
     listed: Listed
@@ -100,7 +100,7 @@ KnownJourney = Annotated[JourneySpec, Depends(_spec)]
 OpenSession = Annotated[PathwayManager, Depends(_opened)]
 
 
-async def standing_of(wiring: Wiring, session_id: str) -> Standing:
+async def session_view(wiring: Wiring, session_id: str) -> SessionView:
     """Return the context of a session, from the cache if it has the database's version.
 
     Raises:
@@ -122,19 +122,19 @@ async def standing_of(wiring: Wiring, session_id: str) -> Standing:
         contexts = None
     is_live = listed.status != "expired"
     if contexts and is_live and (context := contexts.judged(found, kept)):
-        return Standing(listed, context)
+        return SessionView(listed, context)
     async with wiring.session(listed.journey_id, session_id) as session:
         context = await session.session_context()
     if contexts:
         contexts.keep(context, found.expires_at)
-    return Standing(listed, context)
+    return SessionView(listed, context)
 
 
-async def _standing(session_id: SessionName, wiring: Wired) -> Standing:
-    return await standing_of(wiring, session_id)
+async def _standing(session_id: SessionName, wiring: Wired) -> SessionView:
+    return await session_view(wiring, session_id)
 
 
-StandingSession = Annotated[Standing, Depends(_standing)]
+StandingSession = Annotated[SessionView, Depends(_standing)]
 
 
 def known_journey(wiring: Wiring, journey_id: str) -> JourneySpec:

@@ -13,7 +13,7 @@ from graphs.records.definitions import Epoch
 from graphs.session.directory import Directory
 from graphs.session.manager import PathwayManager
 from graphs.session.session import is_over, overdue, prepare
-from graphs.session.webhook import Courier, port_of
+from graphs.session.webhook import EscalationSender, port_of
 from graphs.storage.store import open_store
 from journeys import (
     AgentNotRegisteredError,
@@ -67,7 +67,7 @@ class Wiring:
     given: Given | None = None
     catalogue: Catalogue | None = None
     _directory: Directory | None = None
-    _courier: Courier | None = None
+    _escalation_sender: EscalationSender | None = None
     _contexts: Contexts | None = None
     _stored: Mapping[str, Served] = field(default_factory=dict)
     _kept: dict[str, _Kept] = field(default_factory=dict)
@@ -114,8 +114,8 @@ class Wiring:
         )
         if self.cache is not None:
             manager.on_commit = self.contexts.keep
-        if self._courier:
-            manager.on_escalation = self._courier.wake
+        if self._escalation_sender:
+            manager.on_escalation = self._escalation_sender.wake
         return manager
 
     @asynccontextmanager
@@ -233,9 +233,9 @@ class Wiring:
     def _send_on(self, open_: AsyncExitStack, directory: Directory) -> None:
         """Send escalations to the webhook while the app runs, the oldest first."""
         if port := port_of(self.config):
-            self._courier = directory.courier(port)
-            self._courier.wake()
-            open_.push_async_callback(self._courier.end)
+            self._escalation_sender = directory.escalation_sender(port)
+            self._escalation_sender.wake()
+            open_.push_async_callback(self._escalation_sender.end)
 
     async def follow(self, epoch: Epoch | None = None) -> None:
         """Load definitions up to an epoch; without one, up to now.

@@ -15,7 +15,7 @@ from server.http.wiring import Wiring
 from server.mcp.journeys import JourneyOffer
 from server.mcp.offers import Offer, Outcome, Refused, words_for
 from server.mcp.pipelines import PipelineOffer
-from server.mcp.progress import Teller
+from server.mcp.progress import ProgressSender
 from server.mcp.resources import TRANSCRIPT, Library
 
 
@@ -99,7 +99,7 @@ class Offering:
 
 async def _done(offer: Offer, arguments: Mapping[str, Any], asked: Any) -> Outcome:
     wanted = bool(asked.meta and asked.meta.get("progress_token") is not None)
-    teller = Teller(asked.session) if wanted else None
+    teller = ProgressSender(asked.session) if wanted else None
     work = offer.begin(arguments, teller.hear if teller else None)
     try:
         if teller:

@@ -20,7 +20,7 @@ _SHOWN = {
 }
 
 
-class Teller:
+class ProgressSender:
     """Sender of progress notifications; the work never waits for it.
 
     Args:

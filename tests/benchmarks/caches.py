@@ -18,7 +18,7 @@ from server.definitions.given import Given
 from server.definitions.texts import SHELF, Texts
 from server.discover.served import Served
 from server.http.auth import Keys
-from server.http.deps import standing_of
+from server.http.deps import session_view
 from server.http.turns import Turns
 from server.http.wiring import Wiring
 from tests.benchmarks.material import AGENTS, CONTEXT, Referral, questions
@@ -133,10 +133,10 @@ async def _context(database: Postgres, cache: Cache, steps: Steps) -> Figure:
     async with _wired(url, cache) as ours, _wired(url, _Nothing()) as theirs:
         await _talk(ours, "s-1", [next(said) for _ in range(25)])
         await ours.contexts.written()
-        assert await standing_of(ours, "s-1") == await standing_of(theirs, "s-1")
+        assert await session_view(ours, "s-1") == await session_view(theirs, "s-1")
         pairs = await alternate(
-            lambda: standing_of(ours, "s-1"),
-            lambda: standing_of(theirs, "s-1"),
+            lambda: session_view(ours, "s-1"),
+            lambda: session_view(theirs, "s-1"),
             steps("a context", ROUNDS),
         )
         assert ours.contexts.counts.misses == 0
@@ -153,14 +153,14 @@ async def _hits(database: Postgres, cache: RedisCache, steps: Steps) -> Figure:
         for name in names:
             await _talk(wiring, name, [])
         for name in names:  # warms up
-            await standing_of(wiring, name)
+            await session_view(wiring, name)
         contexts, before = wiring.contexts, _seen(wiring.contexts)
         for _ in steps("looks at contexts", SESSIONS * TURNS):
             await _talk(wiring, dice.choice(names), [next(said)])
             if dice.random() < FORGOTTEN:
                 await cache.drop([f"jg:{TENANT}:context:{dice.choice(names)}"])
             for _ in range(LOOKS):
-                await standing_of(wiring, dice.choice(names))
+                await session_view(wiring, dice.choice(names))
         hits, asked = (now - then for now, then in zip(_seen(contexts), before, strict=True))
     what = (
         f"hits of {asked} looks at contexts: {SESSIONS} sessions, {SESSIONS * TURNS} turns, "

@@ -114,6 +114,7 @@ async def test_a_move_that_is_none_is_never_committed(
         return (lost if forgets and turn["kind"] != "failure" else position), turn
 
     monkeypatch.setattr(nodes.turn.features, "hand_over", forgetful)  # the graph is built with it
+    monkeypatch.setitem(vars(Workshop.spec), "compiled", {})
     async with workshop("s-1", memory_url) as journey:
         await journey.start()
         await journey.process_message("a person, please")

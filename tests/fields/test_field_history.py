@@ -67,11 +67,11 @@ async def test_the_form_says_how_every_field_stands(memory_url: str) -> None:
         )
         assert view.asked == {"kind": "field", "about": "colour", "options": []}
         assert view.collected == {"flight": "XQ123", "bags": 3, "insured": False}
-        standing = {
+        situation = {
             name: (field.is_collected, field.live, field.validity, len(field.attempts))
             for name, field in view.fields.items()
         }
-        assert standing == {
+        assert situation == {
             "flight": (True, True, "valid", 1),
             "bags": (True, True, "valid", 4),
             "insured": (True, True, "valid", 1),

@@ -135,7 +135,7 @@ def test_the_command_says_what_is_missing(url: str, monkeypatch: pytest.MonkeyPa
     asyncio.run(talked(url, "s-2", sensitive, encryption_key=bytes(32)))
 
     for wrong in ([], ["s-2", "--review"]):
-        assert "Give a session" in run("audit", *wrong, "--store", url, code=2).stderr
+        assert "Give the id of a session" in run("audit", *wrong, "--store", url, code=2).stderr
     unknown = run("audit", "nobody", "--store", url, code=1)
     assert "no session 'nobody'" in unknown.stderr
     for asked in (["s-2"], ["--review"]):

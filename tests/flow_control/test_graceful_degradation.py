@@ -186,7 +186,7 @@ def guarded(**more: Any) -> type[Journey]:
             Guideline(id="by_words", condition="x", action="a", keywords=["roof"]),
             Guideline(id="always", condition="x", action="b", always=True),
             Guideline(id="critical", condition="x", action="c", critical=True),
-            Guideline(id="by_code", action="d", when=lambda said, _: "roof" in said),
+            Guideline(id="evaluate_conditions", action="d", when=lambda said, _: "roof" in said),
             Guideline(id="not_by_code", action="e", when=lambda said, _: "cellar" in said),
             Guideline(id="by_keyword", action="f", keywords=["roof"]),
         ],
@@ -221,7 +221,7 @@ async def test_when_understanding_fails_what_needs_no_model_holds_all_the_same(
         chat = await line(guarded(**moves(10)), {"clerk": ids}, intent_timeout_seconds=seconds)
 
         given = set((await chat.says("The roof leaks")).split(", "))
-        assert given == {"always", "critical", "by_code", "by_keyword"}
+        assert given == {"always", "critical", "evaluate_conditions", "by_keyword"}
         assert (chat.path, kinds(script)) == (["desk"], ["understanding", "validation"])
         assert "guidelines_bypassed" in flags(chat)
         assert any(flag.startswith("understanding_failed:") for flag in flags(chat))
@@ -236,7 +236,7 @@ async def test_when_understanding_works_only_what_it_names_holds_of_what_it_was_
         chat = await line(guarded(), {"clerk": ids})
 
         given = set((await chat.says("The roof leaks")).split(", "))
-        assert given == {"by_words", "by_code", "by_keyword"}
+        assert given == {"by_words", "evaluate_conditions", "by_keyword"}
         rules_asked = {rule["rule"] for rule in asked(script.calls[0])["rules"]}
         assert rules_asked == {"by_words", "always", "critical"}
         assert flags(chat) == []

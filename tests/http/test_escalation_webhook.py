@@ -13,7 +13,7 @@ import pytest
 
 from graphs.session import webhook
 from graphs.session.directory import Directory
-from graphs.session.webhook import Courier, Webhook
+from graphs.session.webhook import EscalationSender, Webhook
 from graphs.storage.store import open_store
 from journeys import ConfigurationError, JourneyConfig
 from tests.support import api as helpers
@@ -136,10 +136,12 @@ async def test_two_processes_post_a_call_once(
         await call(journey)
     async with receiving() as receiver:
         store = await open_store(kept_url, None)
-        couriers = [Courier(store, Webhook(receiver.url, WEBHOOK_SECRET), None) for _ in range(4)]
-        for each in couriers:
+        senders = [
+            EscalationSender(store, Webhook(receiver.url, WEBHOOK_SECRET), None) for _ in range(4)
+        ]
+        for each in senders:
             each.wake()
-        for each in couriers:
+        for each in senders:
             await each.end()
         await store.close()
         assert len(receiver.posts) == 1
@@ -154,9 +156,9 @@ async def test_a_call_that_was_released_or_deleted_is_not_posted(memory_url: str
         await second.delete()
         async with receiving() as receiver:
             store = await open_store(memory_url, None)
-            courier = Courier(store, Webhook(receiver.url, WEBHOOK_SECRET), None)
-            assert await courier.deliver_all() == (0, 0)
-            await courier.end()
+            escalation_sender = EscalationSender(store, Webhook(receiver.url, WEBHOOK_SECRET), None)
+            assert await escalation_sender.deliver_all() == (0, 0)
+            await escalation_sender.end()
             await store.close()
             assert receiver.posts == []
 

@@ -140,7 +140,7 @@ async def talk(
         yield journey, config
 
 
-async def standing(journey: Journey) -> dict[str, Any]:
+async def situation(journey: Journey) -> dict[str, Any]:
     """Where a session stands and what it holds, but for the talk, how far it is, and the time."""
     state = await journey.get_session_state()
     assert state is not None
@@ -264,7 +264,7 @@ async def test_an_agent_without_an_answer_changes_nothing(
         models(always=two(leads_nowhere, fault)) as script,
         talk(kind, memory_url) as (journey, config),
     ):
-        before = await standing(journey)
+        before = await situation(journey)
 
         response, _ = await heard(journey)
 
@@ -272,7 +272,7 @@ async def test_an_agent_without_an_answer_changes_nothing(
         assert response.message == APOLOGY
         assert "failed" in response.metadata["flags"]
         assert response.transition_to is None
-        assert await standing(journey) == before
+        assert await situation(journey) == before
         assert response.accumulated_context == BEFORE
         await same_in_the_store(journey, config)
         assert script.calls[1].stream == (kind is Parcels)
@@ -316,12 +316,12 @@ async def test_a_failure_inside_a_detour_keeps_the_stack(
     ):
         told, _ = await heard(journey, "How long does it take?")
         assert told.metadata["pathway_stack"] == ["find"]
-        before = await standing(journey)
+        before = await situation(journey)
 
         response, _ = await heard(journey)
 
         assert response.message == APOLOGY
-        assert await standing(journey) == before
+        assert await situation(journey) == before
         assert (response.pathway_id, response.metadata["returning"]) == ("policy", True)
         assert response.accumulated_context == {**BEFORE, "mood": "curious"}
         await same_in_the_store(journey, config)
@@ -470,12 +470,12 @@ async def test_a_flood_of_small_pieces_ends_at_the_deadline(models: Any, memory_
         models(leads_nowhere, flood),
         talk(Parcels, memory_url) as (journey, config),
     ):
-        before = await standing(journey)
+        before = await situation(journey)
 
         response, _ = await heard(journey)
 
         assert response.metadata["error"] is not None
-        assert await standing(journey) == before
+        assert await situation(journey) == before
         await same_in_the_store(journey, config)
 
 

@@ -22,7 +22,7 @@ from journeys import (
 from nodes.commands import Verdict
 from nodes.draft import beginning
 from nodes.llm.scripted import ScriptedModel, leads_to
-from nodes.state.stack import Standing
+from nodes.state.stack import Situation
 from nodes.steer import Limits, steer
 from tests.support.clerks import said, staff
 from tests.support.house_desk import ASKED, STAFF, Desk, Moving
@@ -434,7 +434,7 @@ def test_whatever_is_said_it_stands_in_one_journey_or_in_none(turns):
     """Only what starts, hands over or ends a journey leads out of it, and nothing is left of it."""
     spec, position = Desk.spec, beginning(Desk.spec)
     for number, verdicts in enumerate(turns, 1):
-        steering = steer(spec, Standing(position, {}, "", number), verdicts, LIMITS)
+        steering = steer(spec, Situation(position, {}, "", number), verdicts, LIMITS)
         before, after = (spec.part_of(p["pathway"]).id for p in (position, steering.position))
         fired = next((m for m in spec.transitions if _fired(steering) == m.id), None)
         if before != after:

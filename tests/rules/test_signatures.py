@@ -173,10 +173,10 @@ def test_names_of_the_signature_itself_can_be_fields() -> None:
 
 
 def test_even_spec_can_be_a_field() -> None:
-    sheet = Signature.define("Sheet", inputs={"spec": (str, InputField())}, outputs={})
+    form_state = Signature.define("FormState", inputs={"spec": (str, InputField())}, outputs={})
 
-    assert list(sheet().inputs) == ["spec"]
-    assert sheet().spec.name == "Sheet"
+    assert list(form_state().inputs) == ["spec"]
+    assert form_state().spec.name == "FormState"
 
 
 def test_constants_and_helpers_may_stand_beside_the_fields() -> None:

@@ -30,8 +30,8 @@ from journeys import (
 from nodes import commands as c
 from nodes.commands import Go, Verdict
 from nodes.state.session import Frame, Position
-from nodes.state.stack import Standing
-from nodes.steer import Limits, Steering, legal, steer
+from nodes.state.stack import Situation
+from nodes.steer import Limits, Steering, allowed_transitions, steer
 
 
 class Shouted(BaseTrigger):
@@ -93,9 +93,9 @@ def id_of(name: str) -> str:
     return BY_NAME[name].id
 
 
-def standing(
+def situation(
     pathway: str = "desk", *paused: str, context: Any = None, question: str = "", **more: Any
-) -> Standing:
+) -> Situation:
     frames = [Frame(pathway=name, turn=1, question="", before=None) for name in paused]
     position: Position = {
         "journey": SPEC.id,
@@ -108,10 +108,10 @@ def standing(
         "failures": 0,
         **more,  # type: ignore[typeddict-item]
     }
-    return Standing(position, context or {}, question, 7)
+    return Situation(position, context or {}, question, 7)
 
 
-def asked(where: Standing, *understood: c.Command, limits: Limits = LIMITS) -> Steering:
+def asked(where: Situation, *understood: c.Command, limits: Limits = LIMITS) -> Steering:
     return steer(SPEC, where, understood, limits)
 
 
@@ -132,57 +132,57 @@ def kinds(steering: Steering) -> list[str]:
 
 def test_of_several_sure_verdicts_the_higher_priority_wins():
     """Transition order: several verdicts over the threshold: priority, then confidence."""
-    result = asked(standing(), model("mistake", 1.0), model("repair", 0.8))
+    result = asked(situation(), model("mistake", 1.0), model("repair", 0.8))
 
     assert (result.run, kinds(result)) == ("repair", ["dropped", "transition"])
 
 
 def test_of_equal_priorities_the_surer_verdict_wins():
     """Transition order: then confidence."""
-    assert asked(standing(), model("hours", 0.91), model("parts", 0.95)).run == "parts"
-    assert asked(standing(), model("hours", 0.96), model("parts", 0.95)).run == "hours"
+    assert asked(situation(), model("hours", 0.91), model("parts", 0.95)).run == "parts"
+    assert asked(situation(), model("hours", 0.96), model("parts", 0.95)).run == "hours"
 
 
 def test_of_equal_confidence_what_is_declared_first_wins():
-    assert asked(standing(), model("parts", 0.95), model("hours", 0.95)).run == "hours"
+    assert asked(situation(), model("parts", 0.95), model("hours", 0.95)).run == "hours"
 
 
 def test_a_free_trigger_wins_over_any_model():
     """Transition order: free triggers first; the model only if none fired."""
-    assert asked(standing(), model("hours", 1.0), pattern("pay")).run == "paid"
+    assert asked(situation(), model("hours", 1.0), pattern("pay")).run == "paid"
 
 
 def test_always_comes_after_any_model():
     """Transition order: AlwaysTrigger last."""
     always = Verdict(id_of("always"), True, "always")
 
-    assert asked(standing("repair"), always, model("mistake")).run == "mistake"
-    assert asked(standing("repair"), always).run == "desk"
+    assert asked(situation("repair"), always, model("mistake")).run == "mistake"
+    assert asked(situation("repair"), always).run == "desk"
 
 
 def test_always_does_not_hold_while_returning():
     """Transition order: not while returning."""
     always = Verdict(id_of("always"), True, "always")
-    result = asked(standing("hours", "repair", returning=True), always)
+    result = asked(situation("hours", "repair", returning=True), always)
 
     assert (result.run, result.entered, result.transition) == ("repair", "return", None)
 
 
 @pytest.mark.parametrize(("confidence", "where"), [(0.7, "hours"), (0.699, "desk"), (1.0, "hours")])
 def test_a_verdict_counts_from_the_threshold_on(confidence, where):
-    assert asked(standing(), model("hours", confidence)).run == where
+    assert asked(situation(), model("hours", confidence)).run == where
 
 
 def test_a_trigger_s_own_threshold_replaces_the_config_s():
-    assert asked(standing(), model("parts", 0.89)).run == "desk"
-    assert asked(standing(), model("parts", 0.9)).run == "parts"
+    assert asked(situation(), model("parts", 0.89)).run == "desk"
+    assert asked(situation(), model("parts", 0.9)).run == "parts"
 
 
 @pytest.mark.parametrize("confidence", [math.nan, math.inf, -math.inf, 99.0, 1.01, -1.0, -0.0, 0])
 @pytest.mark.parametrize("tier", ["model", "pattern", "condition", "own", "always"])
 def test_a_confidence_that_is_none_or_too_small_is_dropped_and_audited(confidence, tier):
     """Section 3: whatever a model says is checked; the rest is dropped and audited."""
-    result = asked(standing(), Verdict(id_of("hours"), True, tier, confidence))
+    result = asked(situation(), Verdict(id_of("hours"), True, tier, confidence))
 
     assert (result.run, result.transition, kinds(result)) == ("desk", None, ["dropped"])
     assert json.dumps(result.audit, allow_nan=False)
@@ -197,7 +197,7 @@ def test_a_confidence_that_is_none_or_too_small_is_dropped_and_audited(confidenc
 )
 def test_an_answer_to_a_question_that_is_not_open_is_dropped_and_audited(question):
     """Section 3: checked against what is legal now."""
-    result = asked(standing(), Verdict(question, True, "model", 0.99))
+    result = asked(situation(), Verdict(question, True, "model", 0.99))
 
     assert (result.run, kinds(result)) == ("desk", ["dropped"])
     assert "not open" in result.audit[0]["reason"]
@@ -206,14 +206,14 @@ def test_an_answer_to_a_question_that_is_not_open_is_dropped_and_audited(questio
 @pytest.mark.parametrize("name", ["is urgent", "Shouted", "pay"])
 def test_a_model_has_no_say_in_what_it_is_never_asked(name):
     """Section 3; conditions, own triggers and bare patterns are free: no model judges them."""
-    result = asked(standing(), model(name, 1.0))
+    result = asked(situation(), model(name, 1.0))
 
     assert (result.run, result.transition, kinds(result)) == ("desk", None, ["dropped"])
 
 
 def test_a_model_cannot_arm_a_condition_again():
     """Condition that stays true: being seen false is what the condition says, not a model."""
-    before = standing(fired=[id_of("is urgent")])
+    before = situation(fired=[id_of("is urgent")])
 
     assert asked(before, model("is urgent", holds=False)).position["fired"] == [id_of("is urgent")]
     seen = Verdict(id_of("is urgent"), False, "condition")
@@ -224,25 +224,25 @@ def test_a_condition_that_fired_does_not_fire_before_it_was_seen_false():
     """Condition that stays true."""
     holds = Verdict(id_of("is urgent"), True, "condition")
 
-    assert asked(standing(), holds).position["fired"] == [id_of("is urgent")]
-    result = asked(standing(fired=[id_of("is urgent")]), holds)
+    assert asked(situation(), holds).position["fired"] == [id_of("is urgent")]
+    result = asked(situation(fired=[id_of("is urgent")]), holds)
     assert (result.run, result.audit) == ("desk", [])
 
 
 def test_conditions_that_the_journey_does_not_have_any_more_are_forgotten():
-    assert asked(standing(fired=["of an older version"])).position["fired"] == []
+    assert asked(situation(fired=["of an older version"])).position["fired"] == []
 
 
 def test_a_judge_that_raised_did_not_say_yes():
     """Condition that stays true: a raising one is false, and audited."""
-    result = asked(standing(), Verdict(id_of("hours"), True, "own", error="KeyError: 'x'"))
+    result = asked(situation(), Verdict(id_of("hours"), True, "own", error="KeyError: 'x'"))
 
     assert (result.run, kinds(result)) == ("desk", ["condition_raised"])
 
 
 def test_going_somewhere_by_name_takes_an_intent_that_leads_there():
     """Vocabulary: command go."""
-    assert asked(standing(), Go("repair")).transition == {
+    assert asked(situation(), Go("repair")).transition == {
         "id": id_of("repair"),
         "source": "desk",
         "target": "repair",
@@ -255,7 +255,7 @@ def test_going_somewhere_by_name_takes_an_intent_that_leads_there():
 
 def test_what_may_fire_is_asked_in_the_order_in_which_it_counts():
     """Transition order: priority descending, declaration order within."""
-    names = [transition.label for transition in legal(SPEC, standing().position)]
+    names = [transition.label for transition in allowed_transitions(SPEC, situation().position)]
 
     assert names == ["Shouted", "hours", "parts", "repair", "pay", "mistake", "is urgent"]
 
@@ -267,7 +267,7 @@ def test_going_by_name_takes_the_first_intent_that_counts():
             Transition(wants("high"), to_pathway="repair", priority=2),
         ]
 
-    taken = steer(TwoWays.spec, standing(), [Go("repair")], LIMITS).transition
+    taken = steer(TwoWays.spec, situation(), [Go("repair")], LIMITS).transition
 
     assert taken is not None
     assert taken["intent"] == "high"
@@ -276,7 +276,7 @@ def test_going_by_name_takes_the_first_intent_that_counts():
 @pytest.mark.parametrize(("where", "target"), [("paid", "repair"), ("desk", "vault"), ("desk", "")])
 def test_going_where_no_intent_leads_is_dropped_and_audited(where, target):
     """Section 3; also where a condition leads, which is not there to be talked over."""
-    result = asked(standing(where), Go(target))
+    result = asked(situation(where), Go(target))
 
     assert (result.run, result.transition, kinds(result)) == (where, None, ["dropped"])
 
@@ -301,7 +301,7 @@ OTHERS: list[c.Command] = [
 @pytest.mark.parametrize("command", OTHERS, ids=lambda command: type(command).__name__)
 def test_a_command_that_nothing_answers_is_dropped_and_audited(command):
     """Section 3; a field that is filled writes nothing into the context."""
-    result = asked(standing(), command)
+    result = asked(situation(), command)
 
     assert (result.run, result.ops, result.say, kinds(result)) == ("desk", [], "", ["dropped"])
     assert type(command).__name__.lower() in result.audit[0]["reason"]
@@ -312,7 +312,7 @@ def test_a_command_that_nothing_answers_is_dropped_and_audited(command):
 
 def test_a_frame_says_what_is_paused_when_and_over_which_question():
     """Stack at start: frames are data: pathway, turn, open question, before-image."""
-    before = standing("repair", context={"car": "red"}, question="Which part?")
+    before = situation("repair", context={"car": "red"}, question="Which part?")
 
     (plain,) = asked(before, pattern("hours")).position["stack"]
     (image,) = asked(before, pattern("parts")).position["stack"]
@@ -324,7 +324,7 @@ def test_a_frame_says_what_is_paused_when_and_over_which_question():
 def test_the_frame_of_a_detour_that_gave_its_place_away_is_kept():
     """Another detour while returning: over the same paused pathway, with its open question."""
     frame = Frame(pathway="repair", turn=3, question="Which part?", before=None)
-    before = standing("hours", question="Until six.", stack=[frame], returning=True)
+    before = situation("hours", question="Until six.", stack=[frame], returning=True)
 
     result = asked(before, pattern("mistake"))
 
@@ -334,7 +334,7 @@ def test_the_frame_of_a_detour_that_gave_its_place_away_is_kept():
 
 def test_after_the_end_there_is_nothing_to_run_but_a_closing_word():
     """Journey end."""
-    result = asked(standing("paid", status="complete"))
+    result = asked(situation("paid", status="complete"))
 
     assert (result.run, result.say) == (None, "closing")
 
@@ -342,7 +342,7 @@ def test_after_the_end_there_is_nothing_to_run_but_a_closing_word():
 @pytest.mark.parametrize("name", ["hours", "parts", "mistake"])
 def test_a_depth_over_the_limit_changes_nothing(name):
     """Depth limit: the smaller of both; nothing changes but a condition that asked."""
-    before = standing("hours" if name != "hours" else "parts", "desk", context={"car": "red"})
+    before = situation("hours" if name != "hours" else "parts", "desk", context={"car": "red"})
     result = asked(before, pattern(name), limits=Limits(1, 0.7))
 
     assert result.position == before.position
@@ -371,7 +371,7 @@ FIRED = st.lists(st.sampled_from([id_of("is urgent"), "gone"]), unique=True)
 
 
 @st.composite
-def reachable(draw: Any) -> Standing:
+def reachable(draw: Any) -> Situation:
     """A session as its own moves leave it: a plain pathway below, detours above, each once."""
     chain = [draw(st.sampled_from(PLAIN)), *draw(st.permutations(DETOURS))]
     chain = chain[: draw(st.integers(1, len(chain)))]
@@ -379,7 +379,7 @@ def reachable(draw: Any) -> Standing:
         Frame(pathway=name, turn=1, question="", before=draw(st.none() | CONTEXTS))
         for name in chain[:-1]
     ]
-    return standing(
+    return situation(
         chain[-1],
         context=draw(CONTEXTS),
         stack=frames,
@@ -390,14 +390,14 @@ def reachable(draw: Any) -> Standing:
 
 
 @st.composite
-def anywhere(draw: Any) -> Standing:
+def anywhere(draw: Any) -> Situation:
     """Any position in known pathways, also one that no moves lead to."""
     names = st.sampled_from([*PLAIN, *DETOURS])
     frames = [
         Frame(pathway=draw(names), turn=1, question="", before=draw(st.none() | CONTEXTS))
         for _ in range(draw(st.integers(0, 5)))
     ]
-    return standing(
+    return situation(
         draw(names),
         context=draw(CONTEXTS),
         stack=frames,
@@ -409,7 +409,7 @@ def anywhere(draw: Any) -> Standing:
 
 @given(where=anywhere(), understood=COMMANDS, limits=LIMIT)
 def test_steer_never_raises_and_touches_nothing_it_was_given(
-    where: Standing, understood: list[c.Command], limits: Limits
+    where: Situation, understood: list[c.Command], limits: Limits
 ) -> None:
     """Section 3: pure and total."""
     before = copy.deepcopy((where.position, where.context))
@@ -425,7 +425,7 @@ def test_steer_never_raises_and_touches_nothing_it_was_given(
 
 @given(where=reachable(), understood=COMMANDS, limits=LIMIT)
 def test_steer_moves_only_along_what_is_legal_and_was_said(
-    where: Standing, understood: list[c.Command], limits: Limits
+    where: Situation, understood: list[c.Command], limits: Limits
 ) -> None:
     """Section 3: the rest is dropped."""
     seen_false = {
@@ -435,7 +435,7 @@ def test_steer_moves_only_along_what_is_legal_and_was_said(
     }
     fired = [name for name in where.position["fired"] if name not in seen_false]
     armed: Position = {**where.position, "fired": fired}
-    open_now = {transition.id: transition for transition in legal(SPEC, armed)}
+    open_now = {transition.id: transition for transition in allowed_transitions(SPEC, armed)}
 
     result = steer(SPEC, where, understood, limits)
 
@@ -451,7 +451,7 @@ def test_steer_moves_only_along_what_is_legal_and_was_said(
 
 @given(where=reachable(), understood=COMMANDS, limits=LIMIT)
 def test_steer_leaves_a_stack_in_which_every_detour_stands_once(
-    where: Standing, understood: list[c.Command], limits: Limits
+    where: Situation, understood: list[c.Command], limits: Limits
 ) -> None:
     """Stack at start, Detour asked for again, Depth limit."""
     before = where.position["stack"]
@@ -476,7 +476,7 @@ def test_steer_leaves_a_stack_in_which_every_detour_stands_once(
 
 @given(where=reachable(), understood=COMMANDS, limits=LIMIT)
 def test_steer_audits_each_detour_that_is_entered_and_left(
-    where: Standing, understood: list[c.Command], limits: Limits
+    where: Situation, understood: list[c.Command], limits: Limits
 ) -> None:
     """Issue, part 6: a row for each detour entered and left."""
     before = {*(frame["pathway"] for frame in where.position["stack"]), where.position["pathway"]}

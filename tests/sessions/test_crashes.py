@@ -27,7 +27,7 @@ async def begun(url: str, messages: int = 0, session_id: str = "s-1") -> None:
             await diary.process_message(crash_child.line(number))
 
 
-async def standing(url: str, session_id: str = "s-1") -> int:
+async def situation(url: str, session_id: str = "s-1") -> int:
     """Check that message, context, stack, ledger and audit agree; return the version."""
     async with crash_child.diary(url, session_id) as diary:
         state = await diary.get_session_state()
@@ -94,7 +94,7 @@ async def test_killed_at_any_moment_of_a_long_talk(url: str, tmp_path: Path) -> 
 
         acknowledged = [int(number) for number in log.read_text().split()]
         assert acknowledged == list(range(version + 1, version + 1 + len(acknowledged)))
-        before, version = version, await standing(url)
+        before, version = version, await situation(url)
         # What was acknowledged is there; of what was not, at most the one turn that ran.
         assert version - before - len(acknowledged) in (0, 1)
     assert version >= rounds
@@ -117,7 +117,7 @@ async def test_killed_before_each_statement_of_a_turn(
         process = forked.process(crash_child.live, url, "s-1", log, "talk", statement)
         process.start()
         killed(process, url)
-        stood.append(await standing(url))
+        stood.append(await situation(url))
         if stood[-1] > messages:
             break
     assert stood == [messages] * (len(stood) - 1) + [messages + 1]
@@ -132,7 +132,7 @@ async def test_killed_in_an_agent(url: str, tmp_path: Path) -> None:
         process = forked.process(crash_child.live, url, session_id, log, "agent", None)
         process.start()
         killed(process, url)
-        assert await standing(url, session_id) == messages
+        assert await situation(url, session_id) == messages
 
 
 @pytest.mark.slow
@@ -143,7 +143,7 @@ async def test_killed_while_the_file_is_made(tmp_path: Path) -> None:
         process.start()
         killed(process, url)
         await begun(url, 1)
-        assert await standing(url) == 1
+        assert await situation(url) == 1
 
 
 @pytest.mark.slow
@@ -159,7 +159,7 @@ async def test_killed_in_a_start(url: str, tmp_path: Path) -> None:
         async with crash_child.diary(url, "s-1") as diary:
             assert await diary.get_session_state() is None
     assert statement > 3
-    assert await standing(url) == 0
+    assert await situation(url) == 0
 
 
 @pytest.mark.slow
@@ -172,7 +172,7 @@ async def test_killed_in_a_rollback(url: str, tmp_path: Path) -> None:
         async with crash_child.diary(url, "s-1") as diary:
             if (await diary.versions())[-1].kind == "rollback":
                 break
-        assert await standing(url) == 5
+        assert await situation(url) == 5
     assert statement > 4
     async with crash_child.diary(url, "s-1") as diary:
         state = await diary.manager.restore()
@@ -190,7 +190,7 @@ async def test_killed_in_a_delete(url: str, tmp_path: Path) -> None:
         killed(process, url)
         if not any(rows(url).values()):
             break
-        assert await standing(url) == 4
+        assert await situation(url) == 4
     assert statement > 4
     async with crash_child.diary(url, "s-1") as diary:
         with pytest.raises(SessionNotStartedError):

@@ -16,7 +16,7 @@ import pytest
 
 from graphs.storage import connections
 from journeys import StateError
-from tests.sessions.test_session_faults import Gate, standing
+from tests.sessions.test_session_faults import Gate, situation
 from tests.support import forked, lease_child
 from tests.support.post_office import AGENTS, Parcel, echo, found, opened
 
@@ -71,14 +71,14 @@ async def test_a_process_that_was_away_for_too_long_writes_nothing(
         try:
             reply = await parcel.process_message("street=Main")
             assert reply.metadata["version"] == 1
-            before = await standing(parcel)
+            before = await situation(parcel)
         finally:
             os.kill(late.pid, signal.SIGCONT)
         await asyncio.to_thread(late.join)
 
         told = await asyncio.to_thread(log.read_text)
-        assert told.startswith("LostRace True The session was changed")
-        assert await standing(parcel) == before
+        assert told.startswith("WriteConflict True The session was changed")
+        assert await situation(parcel) == before
         assert await parcel.snapshot() == {"street": "Main"}
         assert (await parcel.process_message("card=1")).metadata["version"] == 2
 

@@ -114,14 +114,14 @@ def test_guidelines_are_counted_by_scope_and_by_who_decided(watch: Watch) -> Non
         "journeygraph.guideline.scope": "global",
         "journeygraph.guideline.tier": "model",
     }
-    by_code = {
+    evaluate_conditions = {
         **desk,
         "journeygraph.guideline.scope": "state",
         "journeygraph.guideline.tier": "code",
     }
     # One look at the reader is one collection of all metrics, so what is asked for second is old.
     matched = points(watch, "journeygraph.guideline.matched")
-    assert matched == [(by_model, 2), (by_code, 1)]
+    assert matched == [(by_model, 2), (evaluate_conditions, 1)]
     guidelines_settled("desk", [], [said])
     assert points(watch, "journeygraph.guideline.dropped") == [(by_model, 1)]
 

@@ -48,7 +48,7 @@ class Gate:
         return {"response": "through", "street": "Main"}
 
 
-async def standing(parcel: Parcel) -> Any:
+async def situation(parcel: Parcel) -> Any:
     return await parcel.get_session_state(), await parcel.versions(), await parcel.audit()
 
 
@@ -231,14 +231,14 @@ async def test_a_cancelled_turn_leaves_the_session_before_it(store_url: str) -> 
     gate = Gate()
     async with opened(store_url, agents={**AGENTS, "address": gate}) as parcel:
         await parcel.start()
-        before = await standing(parcel)
+        before = await situation(parcel)
         turn = asyncio.ensure_future(parcel.process_message("hello"))
         await gate.reached.wait()
         turn.cancel()
         with pytest.raises(asyncio.CancelledError):
             await turn
 
-        assert await standing(parcel) == before
+        assert await situation(parcel) == before
         gate.open.set()
         reply = await parcel.process_message("hello")
         assert (reply.message, reply.metadata["version"]) == ("through", 1)
@@ -271,14 +271,14 @@ async def test_a_stream_closed_midway_gives_its_turn_up(store_url: str) -> None:
 
     async with opened(store_url, agents={**AGENTS, "address": speaks}) as parcel:
         await parcel.start()
-        before = await standing(parcel)
+        before = await situation(parcel)
         stream = parcel.stream_message("hello")
         async for event in stream:
             if event.type == "token":
                 break
         await stream.aclose()  # type: ignore[attr-defined]
 
-        assert await standing(parcel) == before
+        assert await situation(parcel) == before
         events = [event async for event in parcel.stream_message("again")]
         assert [event.type for event in events][-1] == "done"
         assert events[-1].data["response"].message == "one two three"
@@ -314,13 +314,13 @@ async def test_a_commit_that_fails_leaves_the_session_before(sqlite_url: str, ta
     async with opened(sqlite_url) as parcel:
         await parcel.start()
         await parcel.process_message("street=Main")
-        before = await standing(parcel)
+        before = await situation(parcel)
         with refusing(sqlite_url, table):
             with pytest.raises(StateError):
                 await parcel.process_message("how much")
             assert (await streamed(parcel, "how much"))[-1] == "error"
 
-        assert await standing(parcel) == before
+        assert await situation(parcel) == before
         assert (await parcel.process_message("how much")).pathway_id == "prices"
 
 
@@ -330,7 +330,7 @@ async def test_a_locked_database_is_an_error_to_try_again(
     monkeypatch.setattr(stores, "_BUSY_SECONDS", 0.1)
     async with opened(sqlite_url) as parcel:
         await parcel.start()
-        before = await standing(parcel)
+        before = await situation(parcel)
         with database(sqlite_url) as other:
             other.execute("BEGIN EXCLUSIVE")
             for call in (parcel.process_message("hello"), parcel.rollback(0), parcel.delete()):
@@ -339,7 +339,7 @@ async def test_a_locked_database_is_an_error_to_try_again(
                 assert locked.value.retryable
             other.execute("ROLLBACK")
 
-        assert await standing(parcel) == before
+        assert await situation(parcel) == before
         assert (await parcel.process_message("street=Main")).metadata["version"] == 1
 
 
@@ -535,7 +535,7 @@ async def test_a_checkpoint_whose_ledger_row_failed_is_never_looked_at(
     saver = InMemorySaver()
     async with opened(sqlite_url, saver=saver) as parcel:
         await parcel.start()
-        before = await standing(parcel)
+        before = await situation(parcel)
         with database(sqlite_url) as other:
             other.execute("BEGIN IMMEDIATE")
             with pytest.raises(StateError, match="Try again"):
@@ -543,7 +543,7 @@ async def test_a_checkpoint_whose_ledger_row_failed_is_never_looked_at(
             other.execute("ROLLBACK")
 
         assert len(list(saver.list({"configurable": {"thread_id": "s-1"}}))) == 2
-        assert await standing(parcel) == before
+        assert await situation(parcel) == before
         assert (await parcel.process_message("street=Side")).metadata["version"] == 1
         assert await parcel.snapshot() == {"street": "Side"}
 
@@ -560,12 +560,12 @@ async def test_a_saver_that_fails_leaves_the_session_before(store_url: str) -> N
     saver = Broken()
     async with opened(store_url, saver=saver) as parcel:
         await parcel.start()
-        before = await standing(parcel)
+        before = await situation(parcel)
         saver.broken = True
         with pytest.raises(StateError, match="disk I/O error"):
             await parcel.process_message("street=Main")
         saver.broken = False
-        assert await standing(parcel) == before
+        assert await situation(parcel) == before
         assert (await parcel.process_message("street=Main")).metadata["version"] == 1
 
 

@@ -15,7 +15,7 @@ from graphs.storage import connections
 from graphs.storage.connections import Connections
 from graphs.storage.migrate_postgres import migrate_postgres
 from journeys import StateError
-from tests.sessions.test_session_faults import Gate, standing
+from tests.sessions.test_session_faults import Gate, situation
 from tests.support import postgres
 from tests.support.post_office import AGENTS, Parcel, opened, rows
 from tests.support.postgres import connected
@@ -41,7 +41,7 @@ async def refused_and_unchanged(parcel: Parcel, before: Any, message: str = "how
     with pytest.raises(StateError, match=r"[Tt]ry again") as refused:
         await parcel.process_message(message)
     assert refused.value.retryable
-    assert await standing(parcel) == before
+    assert await situation(parcel) == before
 
 
 # ------------------------------------------------------------------ how often it is asked
@@ -128,7 +128,7 @@ async def test_a_commit_that_does_not_arrive_is_sent_again(network: Proxy) -> No
 async def test_a_commit_that_never_arrives_leaves_the_session_before(network: Proxy) -> None:
     async with opened(network.url) as parcel:
         await parcel.start()
-        before = await standing(parcel)
+        before = await situation(parcel)
         network.drops, network.times = b"how much", 2
         await refused_and_unchanged(parcel, before)
         assert network.hit == 2
@@ -139,7 +139,7 @@ async def test_a_network_that_falls_silent_is_given_up_in_time(network: Proxy) -
     gate = Gate()
     async with opened(network.url, agents={**AGENTS, "address": gate}) as parcel:
         await parcel.start()
-        before = await standing(parcel)
+        before = await situation(parcel)
         turn = asyncio.ensure_future(parcel.process_message("hello"))
         await gate.reached.wait()
         network.silent = True
@@ -147,7 +147,7 @@ async def test_a_network_that_falls_silent_is_given_up_in_time(network: Proxy) -
         with pytest.raises(StateError, match=r"[Tt]ry again"):
             await turn
         network.silent = False
-        assert await standing(parcel) == before
+        assert await situation(parcel) == before
         assert (await parcel.process_message("hello")).metadata["version"] == 1
 
 
@@ -208,7 +208,7 @@ async def test_a_server_that_is_gone_is_an_error_to_try_again(
     gate = Gate()
     async with opened(own_server.url, agents={**AGENTS, "address": gate}) as parcel:
         await parcel.start()
-        before = await standing(parcel)
+        before = await situation(parcel)
         turn = asyncio.ensure_future(parcel.process_message("hello"))
         await gate.reached.wait()
         own_server.stop()
@@ -217,7 +217,7 @@ async def test_a_server_that_is_gone_is_an_error_to_try_again(
             await turn
         assert refused.value.retryable
         own_server.start()
-        assert await standing(parcel) == before
+        assert await situation(parcel) == before
         assert (await parcel.process_message("hello")).metadata["version"] == 1
 
 
@@ -256,7 +256,7 @@ async def test_what_fails_twice_leaves_the_session_before(
     async with opened(postgres_url) as parcel:
         await parcel.start()
         await parcel.process_message("street=Main")
-        before, kept = await standing(parcel), rows(postgres_url)
+        before, kept = await situation(parcel), rows(postgres_url)
         failing(postgres_url, table, code, times=2)
         await refused_and_unchanged(parcel, before)
         assert rows(postgres_url) == kept
@@ -268,7 +268,7 @@ async def test_a_database_that_may_only_be_read_is_an_error_to_try_again(
 ) -> None:
     async with opened(postgres_url) as parcel:
         await parcel.start()
-        before = await standing(parcel)
+        before = await situation(parcel)
         name = postgres_url.rpartition("/")[2]
         with connected(postgres_url) as connection:
             connection.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
@@ -277,13 +277,13 @@ async def test_a_database_that_may_only_be_read_is_an_error_to_try_again(
             with pytest.raises(StateError, match="read-only") as refused:
                 await call
             assert refused.value.retryable
-        assert await standing(parcel) == before
+        assert await situation(parcel) == before
 
 
 async def test_a_table_that_stays_locked_is_an_error_to_try_again(postgres_url: str) -> None:
     async with opened(postgres_url) as parcel:
         await parcel.start()
-        before = await standing(parcel)
+        before = await situation(parcel)
         with psycopg.connect(postgres_url) as other:
             other.execute("LOCK TABLE checkpoint_blobs IN EXCLUSIVE MODE")
             await refused_and_unchanged(parcel, before, "hello")

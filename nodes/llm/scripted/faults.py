@@ -12,7 +12,7 @@ from typing import Any, Self, TypeAlias
 from pydantic import BaseModel
 
 from nodes.llm.scripted import wire
-from nodes.llm.scripted.wire import Call, Json, Piece, Reply, Speech, Spoken, UseTool
+from nodes.llm.scripted.wire import Call, Json, Piece, Reply, Speech, StreamedReply, UseTool
 
 Text: TypeAlias = str | Mapping[str, Any] | BaseModel
 _SENTENCE = "Your parcel left the depot this morning and will be with you tomorrow."
@@ -106,12 +106,12 @@ class Fault:
         return cls._saying("refusal", Speech(None, refusal=reason))
 
     @classmethod
-    def no_finish(cls, *, of: Spoken = _SENTENCE) -> Self:
+    def no_finish(cls, *, of: StreamedReply = _SENTENCE) -> Self:
         """Say all of it, but never why it ends: a stream just stops."""
         return cls._saying("no finish", replace(Speech.of(of), finish=None))
 
     @classmethod
-    def cut_after(cls, *, pieces: int = 3, of: Spoken = _SENTENCE) -> Self:
+    def cut_after(cls, *, pieces: int = 3, of: StreamedReply = _SENTENCE) -> Self:
         """Lose the connection after some pieces, or in the middle of a body that is no stream."""
 
         def broken(call: Call) -> Reply:
@@ -120,7 +120,7 @@ class Fault:
         return cls("cut", broken)
 
     @classmethod
-    def stall_after(cls, *, pieces: int = 3, of: Spoken = _SENTENCE) -> Self:
+    def stall_after(cls, *, pieces: int = 3, of: StreamedReply = _SENTENCE) -> Self:
         """Fall silent after some pieces, or in the middle of a body; the connection stays open."""
 
         def stalled(call: Call) -> Reply:
@@ -130,7 +130,7 @@ class Fault:
         return cls("stall", stalled)
 
     @classmethod
-    def error_event(cls, *, pieces: int = 3, of: Spoken = _SENTENCE) -> Self:
+    def error_event(cls, *, pieces: int = 3, of: StreamedReply = _SENTENCE) -> Self:
         """Tell an error inside a response that began with 200."""
         told = wire.error("The server had an error while processing your request.")
 
@@ -217,7 +217,7 @@ class Slow:
             each.
     """
 
-    answer: Spoken | Fault
+    answer: StreamedReply | Fault
     before: float = 0.0
     over: float = 0.0
     tokens: int | None = None

@@ -13,9 +13,9 @@ from typing import Any, Self, TypeAlias
 
 from nodes.llm.scripted import wire
 from nodes.llm.scripted.faults import Fault, Slow
-from nodes.llm.scripted.wire import Call, Reply, Speech, Spoken
+from nodes.llm.scripted.wire import Call, Reply, Speech, StreamedReply
 
-Answer: TypeAlias = Spoken | Fault | Slow | Callable[[Call], "Answer"]
+Answer: TypeAlias = StreamedReply | Fault | Slow | Callable[[Call], "Answer"]
 """Types of scripted answers; a function gets the call and decides."""
 
 _KINDS = {"understanding": "understanding", "answer": "agent"}

@@ -132,7 +132,7 @@ class UseTool:
         return call
 
 
-Spoken: TypeAlias = str | Mapping[str, Any] | BaseModel | UseTool | Sequence[str | UseTool]
+StreamedReply: TypeAlias = str | Mapping[str, Any] | BaseModel | UseTool | Sequence[str | UseTool]
 """Scripted answer: text, JSON, one or several tool calls (text before them if there is both)."""
 
 
@@ -155,7 +155,7 @@ class Speech:
     tokens: int | None = None
 
     @classmethod
-    def of(cls, said: Spoken) -> Self:
+    def of(cls, said: StreamedReply) -> Self:
         """Return what is said as a message.
 
         Raises:

@@ -19,8 +19,8 @@ from server.cli.terminal.rendering import (
     out,
     plain,
     say,
-    telling_on_stderr,
     write_json,
+    writing_to_stderr,
 )
 from server.cli.terminal.slash import run_slash
 from server.cli.terminal.talk import Talk
@@ -31,7 +31,7 @@ from server.settings import Settings
 
 def chat(journey: str, session: str | None, store: str | None, *, as_json: bool = False) -> None:
     """Run a conversation until the input ends."""
-    with telling_on_stderr() if as_json else nullcontext():
+    with writing_to_stderr() if as_json else nullcontext():
         state = _chat(journey, session, store)
     if as_json:
         write_json(state)

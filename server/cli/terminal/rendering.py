@@ -121,7 +121,7 @@ err = Terminal(stderr=True, highlight=False, emoji=False)
 
 
 @contextmanager
-def telling_on_stderr() -> Iterator[None]:
+def writing_to_stderr() -> Iterator[None]:
     """Write this output to standard error: standard output is for a program."""
     out.stderr = True
     try:
