@@ -22,6 +22,7 @@ from typing import Any
 import pytest
 
 _RANGE = struct.Struct("II")
+_CAPTURED = pytest.StashKey[Any]()
 _LARGEST = 30
 """Tests that a worker takes at once; neighbours share the fixtures of their module."""
 
@@ -195,7 +196,14 @@ def _become_worker(session: pytest.Session, number: int, connection: Connection)
     reporter = config.pluginmanager.getplugin("terminalreporter")
     reporter._tw._file = io.StringIO()
     capture = config.pluginmanager.getplugin("capturemanager")
-    capture.stop_global_capturing()
+    # Imported modules may hold the parent's `sys.stderr`: it stays open, and leads nowhere.
+    capture.suspend_global_capture(in_=True)
+    config.stash[_CAPTURED] = held = capture._global_capturing
+    for stream in (held.out, held.err):
+        if file := getattr(stream, "tmpfile", None):
+            with open(os.devnull, "wb") as nowhere:
+                os.dup2(nowhere.fileno(), file.fileno())
+    capture._global_capturing = None
     capture.start_global_capturing()
     capture.suspend_global_capture(in_=True)
     factory = config._tmp_path_factory
