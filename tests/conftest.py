@@ -37,7 +37,7 @@ for name in ("COLUMNS", "LINES"):
 
 
 SLOW_SECONDS = 600
-"""What ends a slow test that hangs, or one of many examples; the machine may be busy."""
+"""Seconds after which a slow test, or one of many examples, counts as hanging."""
 
 properties.register()
 
