@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 from journeys import Agent, JourneyConfig, JourneySpec, Texts, Validation
@@ -17,12 +17,14 @@ from nodes.effects import Effects
 from nodes.journal import Journal, Usage
 from nodes.llm.models import Models
 from nodes.llm.tools import Toolbox
-from nodes.replies.outlet import Outlet
 from nodes.replies.scope import validation_of
 from nodes.running import Running
 from nodes.state.session import Turn
 from nodes.texts import texts_of
 from nodes.values import Setting
+
+if TYPE_CHECKING:
+    from nodes.replies.stream import Filter
 
 
 def _silent(event: Mapping[str, Any]) -> None:
@@ -216,3 +218,23 @@ def setting_at(at: datetime, locale: Locale) -> Setting:
 def _zone(name: str) -> tzinfo:
     # A machine without a database of zones knows that one all the same.
     return UTC if name == "UTC" else ZoneInfo(name)
+
+
+class Outlet:
+    """The way out for the words of one turn: personal data is masked on it."""
+
+    def __init__(self) -> None:
+        self._filter: Filter | None = None
+
+    def let(self, text: str, checks: Validation) -> str:
+        """Add a piece of the reply; return the text that may be sent."""
+        if self._filter is None:
+            # Loaded when the graph was built; journeys that check nothing never need it.
+            from nodes.replies.stream import Filter  # noqa: PLC0415
+
+            self._filter = Filter(checks.pii, checks.allow)
+        return self._filter.feed(text)
+
+    def rest(self) -> str:
+        """Return what was kept back; nothing more comes."""
+        return self._filter.flush() if self._filter else ""

@@ -22,8 +22,7 @@ from nodes.pipelines.rules import handoff as handoff_rule
 from nodes.pipelines.rules import supervisor_worker as supervisor_rule
 from nodes.pipelines.rules.consensus import VOTE
 from nodes.pipelines.rules.debate import JUDGE, JUDGING, OVER
-from nodes.pipelines.rules.ensemble import SYNTHESIZER
-from nodes.pipelines.rules.parallel import AGGREGATOR
+from nodes.pipelines.rules.simple import AGGREGATOR, SYNTHESIZER
 from nodes.pipelines.work import Seat
 from nodes.services import Services
 from nodes.state.session import Output, Update

@@ -12,9 +12,8 @@ from nodes.journal import Usage
 from nodes.llm.call import resting, seconds_for, spent
 from nodes.llm.prompts import manner
 from nodes.llm.replies import worded_anew
-from nodes.replies.meaning import changed
-from nodes.replies.phrases import broken
 from nodes.replies.scope import place_of
+from nodes.replies.wording import broken, changed
 from nodes.services import Services, setting_of
 from nodes.state.form_state import current_value
 from nodes.state.session import SessionState, Turn

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from nodes.draft import TurnDraft
 from nodes.forms.questions import lines_of
-from nodes.replies.meaning import says
+from nodes.replies.wording import says
 from nodes.state.secrets import secrets_in
 from nodes.values import hint_of
 

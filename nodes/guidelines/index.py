@@ -14,8 +14,15 @@ from cachetools import LRUCache, cached
 
 from journeys import GuidelineSpec, Scope
 from nodes.guidelines.resolve import Held, order_of
-from nodes.guidelines.vocabulary import RARITY, SURE, Vocabulary
-from nodes.guidelines.words import is_speaker, parts_of, terms_of, weight_of
+from nodes.guidelines.vocabulary import (
+    RARITY,
+    SURE,
+    Vocabulary,
+    is_speaker,
+    parts_of,
+    terms_of,
+    weight_of,
+)
 
 KEYWORD, PART, CONDITION = 100, 50, 50
 """Weight of a hit in percent: a whole keyword, a word of a longer keyword, a word of a condition

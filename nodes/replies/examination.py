@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from journeys import ModelError, Validation
 from journeys.notions.guidelines import GuidelineSpec
 from nodes.llm.replies import Examiner, Judgement
-from nodes.replies.phrases import broken
 from nodes.replies.stream import masked
+from nodes.replies.wording import broken
 
 _AT_ONCE = 4_000
 """Characters that are searched in the event loop, which takes milliseconds; more, in a thread."""

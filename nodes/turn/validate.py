@@ -19,8 +19,8 @@ from nodes.llm.call import resting, seconds_for
 from nodes.llm.models import CHECK
 from nodes.llm.replies import Examiner
 from nodes.replies.examination import Examination, Finding
-from nodes.replies.phrases import broken
 from nodes.replies.scope import in_force, is_own_voice, place_of, safe_reply_of, validation_of
+from nodes.replies.wording import broken
 from nodes.services import Services
 from nodes.state.session import PARTING, Check, SessionState, Turn, Update
 from nodes.telemetry import reply_checked

@@ -11,7 +11,7 @@ import pytest
 from journeys import Field, Guideline, Journey, Pathway, Personality, Range
 from nodes.llm.scripted import Fault, ScriptedModel, fill, leads_nowhere, says
 from nodes.llm.scripted.wire import Call
-from nodes.replies.meaning import changed
+from nodes.replies.wording import changed
 
 ADA = Personality(name="Ada", tone="like a pirate", formality="casual", reword=True)
 CLOSING = 'We are done: 3 boxes. Ask "the captain" at sea@ship.example?\n- rum\n- more rum'

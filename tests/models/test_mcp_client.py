@@ -369,7 +369,7 @@ async def test_a_server_that_is_back_at_its_place_is_found_again(
     def client(transport: Any) -> Client:
         return Client(transport, mode=mode, cache=None)
 
-    monkeypatch.setattr("nodes.llm.mcp.transports._client", client)
+    monkeypatch.setattr("nodes.llm.mcp.connection._client", client)
     process = at_a_port()
     try:
         url = await asyncio.to_thread(line_of, process)

@@ -24,7 +24,7 @@ from journeys import (
     select_best_agent,
     select_top_k_agents,
 )
-from nodes.agents import embeddings
+from nodes.agents import select
 from nodes.agents.select import Match, choose, ranking_of
 
 # A busy machine is slow, not wrong.
@@ -353,7 +353,7 @@ async def test_embeddings_that_fail_leave_the_words(how: str) -> None:
 async def test_embeddings_that_take_too_long_leave_the_words(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(embeddings, "LONGEST", 0.05)
+    monkeypatch.setattr(select, "LONGEST", 0.05)
 
     async def never(texts: Sequence[str]) -> list[list[float]]:
         await asyncio.Event().wait()

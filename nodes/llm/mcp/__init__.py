@@ -1,6 +1,5 @@
 """Servers of the Model Context Protocol: their tools for agents, their resources to be read."""
 
-from nodes.llm.mcp.connected import Connected, Resource
-from nodes.llm.mcp.opening import open_mcp
+from nodes.llm.mcp.connected import Connected, Resource, open_mcp
 
 __all__ = ["Connected", "Resource", "open_mcp"]

@@ -1,19 +1,20 @@
-"""An MCP server as agents know it: tools to call, resources to read, a tool as an agent."""
+"""Open an MCP server as agents know it: tools to call, resources to read, a tool as an agent."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
-from langchain_core.tools import StructuredTool
+from langchain_core.tools import StructuredTool, ToolException
 
 from journeys import ConfigurationError
-from journeys.errors import did_you_mean, shown
-from nodes.llm.mcp.arguments import arguments_of, checked
-from nodes.llm.mcp.connection import Connection
-from nodes.llm.mcp.results import outputs_of, read_of
+from journeys.errors import did_you_mean, require_extra, shown
+from nodes.llm.mcp.connection import Connection, over_http, over_stdio
+from nodes.llm.mcp.conversion import arguments_of, checked, outputs_of, read_of, text_of
 
 MOST_TOLD = 100
 """Most resources that a model is told of."""
@@ -131,3 +132,145 @@ async def called(connection: Connection, tool: str, arguments: Mapping[str, Any]
 def name_for_models(tool: str) -> str:
     """Return a tool's name in the letters that models' providers take, at most 64 of them."""
     return _NAME.sub("_", tool)[:64] or "_"
+
+
+TIMEOUT = 30.0
+"""Seconds that a server has to start, and to answer each question."""
+MOST_LISTED = 1000
+"""Most tools, resources or templates that are taken from one server."""
+
+
+@asynccontextmanager
+async def open_mcp(
+    command: Sequence[str] | None = None,
+    *,
+    url: str | None = None,
+    env: Mapping[str, str] | None = None,
+    headers: Mapping[str, str] | None = None,
+    tools: Sequence[str] | None = None,
+    timeout: float = TIMEOUT,  # noqa: ASYNC109 - of each answer, not of the call
+) -> AsyncIterator[Connected]:
+    """Connect to an MCP server, and keep it connected.
+
+    What comes of it may be used by any task of the event loop until the block ends; the process of
+    a server that was started here ends with it. A server at a URL that was lost is looked for again
+    when it is next asked, but what it was asked when it was lost is not asked again. What a server
+    says of its tools is read by your models: connect to those you trust, and name the tools.
+
+    Write `async with open_mcp(["python", "-m", "library"], tools=["search"]) as library:`, and in
+    it `ModelAgent(tools=[*library.tools, library.reader()])`.
+    """
+    require_extra("mcp", "MCP", "mcp")
+    connection, opening = _to(command, url, env, headers, timeout)
+    async with connection.opened(opening):
+        try:
+            connected = await _listed(connection, tools)
+        except ToolException as error:
+            raise ConnectionError(str(error)) from error
+        yield connected
+
+
+def _to(
+    command: Sequence[str] | None,
+    url: str | None,
+    env: Mapping[str, str] | None,
+    headers: Mapping[str, str] | None,
+    timeout: float,
+) -> tuple[Connection, Any]:
+    if (command is None) == (url is None):
+        raise ConfigurationError("open_mcp needs a command or a url, but not both.")
+    if not 0 < timeout < float("inf"):
+        raise ConfigurationError(f"open_mcp: timeout is {timeout!r}; it must be above 0 seconds.")
+    if url is not None:
+        if env is not None or not url.startswith(("http://", "https://")):
+            raise ConfigurationError("open_mcp: a url must start with http:// and cannot have env.")
+        place = url.partition("?")[0].rpartition("@")[2]
+        connection = Connection(place, timeout, lasting=True)
+        return connection, over_http(connection, url, headers)
+    if not command or isinstance(command, str) or headers is not None:
+        raise ConfigurationError(
+            "open_mcp: command must be a list such as ['python', '-m', 'x'], and cannot have "
+            "headers."
+        )
+    words = command[:3] if command[1:2] == ["-m"] else command[:1]
+    return Connection(" ".join(words), timeout, lasting=False), over_stdio(command, env)
+
+
+async def _listed(connection: Connection, wanted: Sequence[str] | None) -> Connected:
+    offers = await connection.ask(_capabilities)
+    found = await _all(connection, "tools") if offers.tools else []
+    listed = await _all(connection, "resources") if offers.resources else []
+    patterns = await _all(connection, "resource_templates") if offers.resources else []
+    schemas = _wanted(connection.name, {tool.name: tool for tool in found}, wanted)
+    return Connected(
+        connection.name,
+        _as_tools(connection, schemas),
+        [Resource(r.uri, r.name, r.description or "", r.mime_type or "") for r in listed],
+        connection,
+        schemas,
+        list(_templates(patterns)),
+    )
+
+
+async def _page(what: str, cursor: str | None, client: Any) -> Any:
+    return await getattr(client, f"list_{what}")(cursor=cursor)
+
+
+async def _capabilities(client: Any) -> Any:
+    return client.server_capabilities
+
+
+async def _all(connection: Connection, what: str) -> list[Any]:
+    """Return all pages of a list, up to what is taken from one server."""
+    found: list[Any] = []
+    cursor: str | None = None
+    while len(found) < MOST_LISTED:
+        page = await connection.ask(partial(_page, what, cursor))
+        items = getattr(page, what)
+        found += items
+        cursor = page.next_cursor
+        if cursor is None or not items:
+            break
+    return found[:MOST_LISTED]
+
+
+def _wanted(name: str, found: Mapping[str, Any], wanted: Sequence[str] | None) -> Mapping[str, Any]:
+    if wanted is None:
+        return found
+    for tool in wanted:
+        if tool not in found:
+            hint = did_you_mean(tool, list(found)) or f" It has: {', '.join(found) or 'none'}."
+            raise ConfigurationError(f"The MCP server '{name}' has no tool '{tool}'.{hint}")
+    return {tool: found[tool] for tool in wanted}
+
+
+def _templates(listed: Sequence[Any]) -> Iterator[Any]:
+    from mcp import InvalidUriTemplate, UriTemplate  # noqa: PLC0415
+
+    for item in listed:
+        try:
+            yield UriTemplate.parse(item.uri_template)
+        except InvalidUriTemplate:  # what cannot be read matches nothing
+            continue
+
+
+def _as_tools(connection: Connection, schemas: Mapping[str, Any]) -> list[StructuredTool]:
+    names = [name_for_models(name) for name in schemas]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ConfigurationError(
+            f"The MCP server '{connection.name}' has several tools with the name '{twice[0]}' "
+            f"for models. Select the tools: open_mcp(tools=[...])."
+        )
+    return [_as_tool(connection, name, tool) for name, tool in schemas.items()]
+
+
+def _as_tool(connection: Connection, name: str, tool: Any) -> StructuredTool:
+    async def call(**given: Any) -> str:
+        arguments = checked(name, tool.input_schema, given)
+        return text_of(await called(connection, name, arguments))
+
+    schema = {"properties": {}, **tool.input_schema, "type": "object"}
+    said = tool.description or tool.title or name
+    return StructuredTool(
+        name=name_for_models(name), description=said, args_schema=schema, coroutine=call
+    )

@@ -1,19 +1,108 @@
-"""A connection to an MCP server, which any task may use."""
+"""Connections to MCP servers: a child process or a URL, kept by a task, used by any task."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+import os
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
+import anyio
 from langchain_core.tools import ToolException
 
 from nodes.json_data import cleaned
-from nodes.llm.mcp.link import Link, Opening
 
 if TYPE_CHECKING:
     from mcp import Client
+if TYPE_CHECKING:
+    from mcp import Client
+if TYPE_CHECKING:
+    from mcp import Client
+
+
+CLOSING_SECONDS = 10.0
+"""Seconds for the end of a server: by itself, after a signal, and after a kill."""
+Opening = Callable[[AsyncExitStack], "Client"]
+"""Makes a client that is not open yet, and leaves with the stack what must be closed after it."""
+
+
+class Link:
+    """Own task for the SDK's connection, which is bound to one task.
+
+    When a connection breaks, the SDK cancels the task that opened it, and no other task may close
+    it: neither is fit for the task of a user.
+
+    Attributes:
+        client: The client while it is connected.
+    """
+
+    def __init__(self, opening: Opening) -> None:
+        self.client: Client | None = None
+        self._opening = opening
+        self._ready = asyncio.Event()
+        self._close = asyncio.Event()
+        self._scope = anyio.CancelScope()
+        self._task = asyncio.create_task(self._kept(), name="mcp-link")
+
+    @property
+    def over(self) -> bool:
+        """Return whether it is closed, or broke."""
+        return self._task.done()
+
+    async def ready(self, seconds: float) -> Client:
+        """Return the client when it is connected.
+
+        Raises:
+            TimeoutError: It is not by then.
+            Exception: It cannot be; whatever the SDK and its transports raise.
+        """
+        ready = asyncio.ensure_future(self._ready.wait())
+        both = {ready, self._task}
+        try:
+            await asyncio.wait(both, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            ready.cancel()
+        if self.client is not None:
+            return self.client
+        if self._task.done():
+            raise self._task.exception() or ConnectionError("it was closed")
+        raise TimeoutError
+
+    def leave(self) -> None:
+        """Start to close it; what is not connected yet is given up."""
+        self._close.set()
+        self.client = None
+        if not self._ready.is_set():
+            self._scope.cancel()
+
+    async def closed(self) -> None:
+        """Close it, and return when it is: also if we are cancelled, or a process would be left."""
+        self.leave()
+        cancelled: asyncio.CancelledError | None = None
+        hurry = asyncio.get_running_loop().call_later(CLOSING_SECONDS, self._scope.cancel)
+        while not self._task.done():
+            try:
+                await asyncio.wait({self._task})
+            except asyncio.CancelledError as error:
+                cancelled = error
+        hurry.cancel()
+        if not self._task.cancelled():
+            self._task.exception()  # what broke it was told to whoever asked
+        if cancelled:
+            raise cancelled
+
+    async def _kept(self) -> None:
+        with self._scope:
+            async with AsyncExitStack() as open_:
+                self.client = await open_.enter_async_context(self._opening(open_))
+                self._ready.set()
+                try:
+                    await self._close.wait()
+                finally:
+                    self.client = None
+
 
 MOST_SAID = 500
 """Characters of a server's own words that are passed on in an error."""
@@ -123,3 +212,63 @@ class Connection:
         if said == "Connection closed":
             return "has closed the connection."
         return f"says: {said}{self.refusal}"
+
+
+def over_stdio(command: Sequence[str], env: Mapping[str, str] | None) -> Opening:
+    """Return what starts a server as a process and talks to its standard streams.
+
+    Of our environment it gets what every program needs (PATH, HOME and the like) and `env`; keys
+    of models and stores are not passed on.
+    """
+    from mcp import StdioServerParameters, stdio_client  # noqa: PLC0415
+
+    given = StdioServerParameters(
+        command=command[0], args=list(command[1:]), env=dict(env) if env else None
+    )
+
+    def opening(open_: AsyncExitStack) -> Client:
+        return _client(stdio_client(given, _errors(open_)))
+
+    return opening
+
+
+def over_http(connection: Connection, url: str, headers: Mapping[str, str] | None) -> Opening:
+    """Return what talks to a server at a URL by streamable HTTP."""
+    import httpx2  # noqa: PLC0415
+    from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415
+
+    async def noted(answer: httpx2.Response) -> None:
+        connection.refusal = f" (HTTP {answer.status_code})" if answer.is_error else ""
+
+    @asynccontextmanager
+    async def transport() -> AsyncIterator[Any]:
+        # Reading has no limit of its own: a stream may be silent, and each question is timed.
+        timeout = httpx2.Timeout(min(connection.seconds, CLOSING_SECONDS / 2), read=None)
+        hooks: Any = {"response": [noted]}
+        async with (
+            httpx2.AsyncClient(
+                headers=dict(headers or {}), timeout=timeout, event_hooks=hooks
+            ) as http,
+            streamable_http_client(url, http_client=http) as streams,
+        ):
+            yield streams
+
+    def opening(_: AsyncExitStack) -> Client:
+        return _client(transport())
+
+    return opening
+
+
+def _client(transport: Any) -> Client:
+    from mcp import Client  # noqa: PLC0415
+
+    return Client(transport, cache=None)
+
+
+def _errors(open_: AsyncExitStack) -> TextIO:
+    """Return where the server's standard error goes: to ours, if that is one a process can have."""
+    try:
+        sys.stderr.fileno()
+    except (OSError, AttributeError, ValueError):  # a notebook, or a test, that catches it
+        return open_.enter_context(open(os.devnull, "w"))
+    return sys.stderr

@@ -4,29 +4,20 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from journeys import ContextMergeError
-from nodes.pipelines.rules import (
-    blackboard,
-    consensus,
-    debate,
-    ensemble,
-    handoff,
-    parallel,
-    router,
-    sequential,
-    supervisor_worker,
-)
+from nodes.pipelines.rules import blackboard, consensus, debate, handoff, supervisor_worker
+from nodes.pipelines.rules.simple import Ensemble, Parallel, Router, Sequential
 from nodes.pipelines.work import Conclusion, Rules, Work, merged
 
 RULES: Mapping[str, Rules] = {
-    "sequential": sequential,
+    "sequential": Sequential(),
     "supervisor_worker": supervisor_worker,
-    "router": router,
-    "ensemble": ensemble,
+    "router": Router(),
+    "ensemble": Ensemble(),
     "blackboard": blackboard,
     "consensus": consensus,
     "debate": debate,
     "handoff": handoff,
-    "parallel": parallel,
+    "parallel": Parallel(),
 }
 """Pattern -> its rules."""
 

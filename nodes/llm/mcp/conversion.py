@@ -1,4 +1,4 @@
-"""Convert results of an MCP server to text for a model or outputs of an agent."""
+"""Convert what an agent has to the arguments of an MCP tool, and results back for it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,49 @@ from langchain_core.tools import ToolException
 
 from nodes.json_data import cleaned, plain, size
 from nodes.llm.mcp.connection import MOST_SAID
+from nodes.llm.structured import misfits
 from nodes.llm.tools import shortened
+
+KEPT_BACK = frozenset({"context", "history"})
+"""Inputs that no server gets only because its schema has them: the transcript and the whole
+context.
+"""
+
+
+def arguments_of(schema: Mapping[str, Any], payload: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a tool is given of what an agent is given.
+
+    Args:
+        schema: JSON schema of the tool's arguments.
+        payload: What the agent was given. Its message goes to the first text that the tool
+            requires and the payload lacks.
+    """
+    known: Mapping[str, Any] = schema.get("properties") or {}
+    given = {
+        name: payload[name]
+        for name in known
+        if name in payload and name not in KEPT_BACK and payload[name] is not None
+    }
+    for name in schema.get("required") or ():
+        if name not in given and _is_text(known.get(name)):
+            return {**given, name: payload.get("message", "")}
+    return given
+
+
+def _is_text(schema: Any) -> bool:
+    return isinstance(schema, Mapping) and schema.get("type") == "string" and "enum" not in schema
+
+
+def checked(tool: str, schema: Mapping[str, Any], given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return arguments that fit the schema of a tool.
+
+    Raises:
+        ToolException: They do not fit; says where.
+    """
+    if faults := misfits(schema, dict(given)):
+        raise ToolException(f"The arguments of '{tool}' are not valid: {faults}"[:500])
+    return given
+
 
 MOST_BYTES = 1_000_000
 """Largest structured result and largest resource that are taken, in bytes of UTF-8."""
