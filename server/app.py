@@ -14,7 +14,7 @@ from server.http.envelope import Envelope
 from server.http.problems import MEDIA_TYPE, answer_problems
 from server.http.routes import escalations, fields, health, reviews, sessions, turns
 from server.http.routes import journeys as journeys_routes
-from server.http.schemas.sessions import ProblemBody
+from server.http.schemas import ProblemBody
 from server.http.wiring import Wiring, wire
 from server.settings import Settings
 

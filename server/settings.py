@@ -23,7 +23,7 @@ from journeys import ConfigurationError, JourneyConfig, JourneySpec
 from journeys.store_url import masked
 from nodes.llm.models import KEY, SERVER
 from server.logs import Level
-from server.sources import (
+from server.setting_sources import (
     DEFAULT,
     ENCODING,
     ENV_FILE,

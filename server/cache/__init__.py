@@ -4,10 +4,7 @@ Each copy is compared with the version in the database, and its seal is checked.
 down, slow or wrong costs time, but never gives a wrong answer.
 """
 
-from server.cache.contexts import Contexts
-from server.cache.memory import MemoryCache
-from server.cache.opening import open_cache
-from server.cache.port import Cache, Counts
-from server.cache.shelf import Shelf
+from server.cache.port import Cache, Counts, MemoryCache, open_cache
+from server.cache.shelf import Contexts, Shelf
 
 __all__ = ["Cache", "Contexts", "Counts", "MemoryCache", "Shelf", "open_cache"]

@@ -1,10 +1,16 @@
-"""Port of a cache, and its counters."""
+"""Port of a cache, its counters, and the cache in the process."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
+
+from cachetools import TLRUCache
+
+from journeys.errors import require_extra
 
 
 @dataclass(slots=True)
@@ -68,3 +74,75 @@ class Cache(Protocol):
 
 class CacheUnavailableError(Exception):
     """A cache did not answer a call that needs an answer."""
+
+
+MOST_BYTES = 64 * 2**20
+"""Maximum size of all values together; the least recently used ones are dropped first."""
+
+
+class _Kept(NamedTuple):
+    value: bytes
+    seconds: float
+
+
+class MemoryCache:
+    """A cache in this process, for one event loop.
+
+    Args:
+        most_bytes: Maximum size of all values together.
+        clock: Returns the time in seconds.
+    """
+
+    def __init__(
+        self, most_bytes: int = MOST_BYTES, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.counts = Counts()
+        self._kept: TLRUCache[str, _Kept] = TLRUCache(
+            most_bytes,
+            ttu=lambda _, kept, now: now + kept.seconds,
+            timer=clock,
+            getsizeof=lambda kept: len(kept.value),
+        )
+
+    async def get(self, keys: Sequence[str]) -> list[bytes | None]:
+        """Return the values of keys, in their order."""
+        found = (self._kept.get(key) for key in keys)
+        return [kept.value if kept else None for kept in found]
+
+    async def put(self, values: Mapping[str, bytes], seconds: float | None = None) -> None:
+        """Store values; skip a value that is larger than the whole cache."""
+        for key, value in values.items():
+            if len(value) <= self._kept.maxsize:
+                self._kept[key] = _Kept(value, math.inf if seconds is None else seconds)
+
+    async def drop(self, keys: Sequence[str]) -> None:
+        """Delete values."""
+        for key in keys:
+            self._kept.pop(key, None)
+
+    async def clear(self, prefix: str) -> int:
+        """Delete every value whose key has this prefix; return their number."""
+        found = [key for key in self._kept if key.startswith(prefix)]
+        await self.drop(found)
+        return len(found)
+
+    async def distrust(self) -> None:
+        """Do nothing: a cache in the process cannot return a wrong response."""
+
+    async def close(self) -> None:
+        """Delete everything."""
+        self._kept.clear()
+
+
+def open_cache(redis_url: str | None) -> Cache | None:
+    """Return the cache in the Redis at this URL; None without a URL.
+
+    Raises:
+        ConfigurationError: The URL cannot be read, or the client is not installed.
+    """
+    if not redis_url:
+        return None
+    require_extra("redis", "A cache in Redis", "redis.asyncio")
+    from server.cache.redis import RedisCache  # noqa: PLC0415 - its client takes long to import
+
+    return RedisCache(redis_url)

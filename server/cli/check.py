@@ -35,8 +35,7 @@ from journeys.faults import Fault
 from nodes.llm.models import is_configured
 from nodes.llm.tools import as_tool, parameters_of
 from server.cli.terminal.rendering import err, out, plain, write_json
-from server.discover.errors import CommandError, reworded
-from server.discover.files import (
+from server.discover.definition_files import (
     FaultyFileError,
     checked_guidelines,
     is_definition,
@@ -44,6 +43,7 @@ from server.discover.files import (
     journey_files,
     module_beside,
 )
+from server.discover.errors import CommandError, reworded
 from server.discover.journeys import example_ids, find, model_in
 from server.discover.modules import (
     LoadError,

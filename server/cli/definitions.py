@@ -18,8 +18,8 @@ from journeys.store_url import is_server, masked
 from server.cache import Cache, MemoryCache, Shelf, open_cache
 from server.cache.port import CacheUnavailableError
 from server.cli.terminal.rendering import Listing, out, row, show_next, write_json
-from server.definitions.files import drafts_at
-from server.definitions.texts import SHELF
+from server.definitions.loader import drafts_at
+from server.definitions.stored_journeys import SHELF
 from server.settings import Settings
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pkgutil
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -20,8 +20,8 @@ from journeys import (
 from journeys.errors import did_you_mean
 from journeys.examples import pipelines
 from nodes.llm.models import ModelSet, is_configured
+from server.discover.definition_files import is_definition, journey_at, module_beside
 from server.discover.errors import CommandError, command
-from server.discover.files import is_definition, journey_at, module_beside
 from server.discover.modules import (
     NoSuchModuleError,
     called,
@@ -31,6 +31,21 @@ from server.discover.modules import (
     module_named,
     root_of,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A journey with the agents, tools and model that all its sessions here share.
+
+    Attributes:
+        model: The argument `model` of `Journey`; None: the model of the settings.
+    """
+
+    journey: type[Journey]
+    agents: Mapping[str, Any]
+    tools: Mapping[str, Any] = field(default_factory=dict)
+    model: Any = None
+
 
 _OWN_PACKAGES = ("graphs", "journeys", "nodes", "server")
 

@@ -13,8 +13,8 @@ from journeys import JourneyConfig, PatternPipeline, Pipeline
 from journeys.errors import did_you_mean
 from journeys.examples import pipelines as examples
 from nodes.llm.models import is_configured
+from server.discover.definition_files import is_definition
 from server.discover.errors import CommandError, command
-from server.discover.files import is_definition
 from server.discover.journeys import example_ids, module_of, pipeline_ids
 from server.discover.modules import journeys_in, module_named
 

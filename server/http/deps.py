@@ -16,7 +16,7 @@ from graphs.session.session import SessionContext
 from journeys import JourneySpec
 from server.http.problems import Problem, no_session
 from server.http.routing import session_name
-from server.http.schemas.sessions import Message
+from server.http.schemas import Message
 from server.http.wiring import Wiring
 
 

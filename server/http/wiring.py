@@ -25,10 +25,8 @@ from journeys import (
 from nodes.llm.models import Models, check_model, is_configured, open_models
 from nodes.services import Services
 from server.cache import Cache, Contexts, Shelf, open_cache
-from server.definitions.catalogue import Catalogue
-from server.definitions.given import Given, given_by
-from server.discover.journeys import Found, example_ids, find
-from server.discover.served import Served
+from server.definitions.stored_journeys import Catalogue, Given, given_by
+from server.discover.journeys import Found, Served, example_ids, find
 from server.http.auth import Keys
 from server.http.problems import no_session
 from server.http.turns import Turns

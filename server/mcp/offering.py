@@ -1,22 +1,75 @@
-"""Journeys and pipelines as tools and resources."""
+"""Journeys and pipelines as tools and resources, with progress for a waiting client."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any
 
 import mcp_types as types
-from mcp import MCPError
+from mcp import MCPError, UriTemplate
+from pydantic import TypeAdapter, ValidationError
 
+from graphs.drawing.mermaid import mermaid
 from journeys import ConfigurationError, Pipeline
+from server.http.schemas import SessionId
 from server.http.wiring import Wiring
-from server.mcp.journeys import JourneyOffer
-from server.mcp.offers import Offer, Outcome, Refused, words_for
-from server.mcp.pipelines import PipelineOffer
-from server.mcp.progress import ProgressSender
-from server.mcp.resources import TRANSCRIPT, Library
+from server.mcp.offers import JourneyOffer, Offer, Outcome, PipelineOffer, Refused, words_for
+
+TRANSCRIPT = "session://{session_id}/transcript"
+"""URI template of transcripts."""
+_SESSION_ID: TypeAdapter[str] = TypeAdapter(SessionId)
+_NOTHING = "There is no resource with this name."
+
+
+@dataclass(frozen=True)
+class Library:
+    """The resources of a server's journeys."""
+
+    wiring: Wiring
+
+    @cached_property
+    def drawings(self) -> dict[str, str]:
+        """URI -> id of the drawn journey."""
+        return {f"journey://{id_}/graph": id_ for id_ in self.wiring.journeys}
+
+    def listed(self) -> Iterator[tuple[str, str, str]]:
+        """Yield the URI, name and description of each drawing."""
+        for uri, id_ in self.drawings.items():
+            yield uri, f"{id_} graph", f"Pathways and transitions of {id_}, as a Mermaid flowchart."
+
+    async def read(self, uri: str) -> tuple[str, str]:
+        """Return the content and the media type of a URI.
+
+        Raises:
+            Refused: There is no such resource; the text is the same for missing and foreign
+                sessions.
+        """
+        if id_ := self.drawings.get(uri):
+            return mermaid(self.wiring.journeys[id_].journey.spec), "text/vnd.mermaid"
+        found = _TRANSCRIPTS.match(uri)
+        if found is None:
+            raise Refused(_NOTHING)
+        return await self._transcript(found["session_id"]), "application/json"
+
+    async def _transcript(self, given: str | list[str]) -> str:
+        try:
+            session_id = _SESSION_ID.validate_python(given, strict=True)
+        except ValidationError:
+            raise Refused(_NOTHING) from None
+        listed = await self.wiring.directory.find(session_id) if self.wiring.journeys else None
+        if listed is None or listed.journey_id not in self.wiring.journeys:
+            raise Refused(_NOTHING)
+        async with self.wiring.session(listed.journey_id, session_id) as session:
+            entries = [asdict(entry) for entry in await session.transcript()]
+        return json.dumps({"session_id": session_id, "entries": entries}, ensure_ascii=False)
+
+
+_TRANSCRIPTS = UriTemplate.parse(TRANSCRIPT)
 
 
 def offering(wiring: Wiring, pipelines: Mapping[str, Pipeline]) -> Offering:
@@ -120,3 +173,49 @@ def _result(outcome: Outcome) -> types.CallToolResult:
         structured_content=None if outcome.failed else dict(outcome.structured),
         is_error=outcome.failed,
     )
+
+
+MOST_WAITING = 64
+"""Size of the buffer of events for a slow client; later events are dropped."""
+# What an event says of the work, and not of what was said: words come with the result.
+_SHOWN = {
+    "transition": ("from", "to"),
+    "pathway": ("pathway",),
+    "agent_started": ("agent",),
+    "agent_finished": ("agent",),
+    "agent_failed": ("agent", "kind"),
+    "selected": ("agents",),
+    "voted": ("agent", "vote"),
+}
+
+
+class ProgressSender:
+    """Sender of progress notifications; the work never waits for it.
+
+    Args:
+        session: The SDK's session of the request.
+    """
+
+    def __init__(self, session: Any) -> None:
+        self._session = session
+        self._waiting: asyncio.Queue[str | None] = asyncio.Queue(MOST_WAITING + 1)
+
+    def hear(self, kind: str, event: Mapping[str, Any]) -> None:
+        """Take an event."""
+        if kind in _SHOWN and self._waiting.qsize() < MOST_WAITING:
+            said = " ".join(_words(event.get(name)) for name in _SHOWN[kind])
+            self._waiting.put_nowait(f"{kind} {said}".strip())
+
+    async def during(self, work: asyncio.Task[Any]) -> None:
+        """Send events until the work is done."""
+        work.add_done_callback(lambda _: self._waiting.put_nowait(None))
+        sent = 0
+        while (said := await self._waiting.get()) is not None:
+            sent += 1
+            await self._session.report_progress(sent, message=said)
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(_words, value))
+    return str(value)

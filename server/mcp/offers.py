@@ -1,19 +1,37 @@
-"""A tool that the MCP server offers: name, schema, function."""
+"""Tools that the MCP server offers: a journey, each call a turn; a pipeline, each call a run."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
+import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from graphs.session.input import read
+from graphs.session.manager import PathwayManager
 from graphs.storage.errors import Unconfirmed
-from journeys import PathwayExecutionError, SessionExpiredError
+from journeys import (
+    InvalidMessageError,
+    JourneyResponse,
+    PathwayExecutionError,
+    Pipeline,
+    SessionExistsError,
+    SessionExpiredError,
+    StateError,
+)
+from nodes.json_data import plain
+from nodes.llm.mcp.connected import name_for_models
+from nodes.state.session import PARTING
 from nodes.telemetry import report
 from server.http.problems import problem_of
+from server.http.schemas import SessionId
+from server.http.turns import Turns
+from server.http.wiring import Wiring
 
 Tell = Callable[[str, Mapping[str, Any]], None]
 """Callback for events: their type and their text."""
@@ -108,3 +126,186 @@ def words_for(error: Exception, request_id: str) -> str:
     if problem.code == "internal_error":
         return f"Internal error. The log of the server has the details under {request_id}."
     return str(problem.detail)
+
+
+class Said(Arguments):
+    """A message and its session."""
+
+    message: str = Field(description="The message of the user, in their own words.")
+    session_id: SessionId | None = Field(
+        default=None,
+        description="Id of the session to continue, from the previous response. Omit it to "
+        "start a new session.",
+    )
+
+
+class Reply(BaseModel):
+    """The result of a committed turn."""
+
+    message: str = Field(description="The reply to show to the user.")
+    session_id: str = Field(description="Send it with the next message of this conversation.")
+    pathway_id: str = Field(description="The pathway of the conversation.")
+    is_journey_complete: bool = Field(description="True if the goal is reached.")
+
+
+class JourneyOffer:
+    """One journey of this server; `journeygraph serve` has the same sessions."""
+
+    takes: Mapping[str, Any] = Said.model_json_schema()
+    gives: Mapping[str, Any] = Reply.model_json_schema()
+    goes_on = True  # as over HTTP: a turn is whole, and who comes back finds it
+
+    def __init__(self, journey_id: str, wiring: Wiring) -> None:
+        spec = wiring.journeys[journey_id].journey.spec
+        self.journey_id = journey_id
+        self.name = name_for_models(journey_id)
+        purpose = " ".join((spec.purpose or spec.name).split())
+        self.description = (
+            f"{purpose} A conversation with a goal: send the user's message, show the reply to "
+            f"the user, and send the session_id of the reply with the user's next message."
+        )
+        self._wiring = wiring
+
+    def begin(self, arguments: Mapping[str, Any], tell: Tell | None) -> asyncio.Task[Outcome]:
+        """Start a turn; it continues if the client disconnects."""
+        said = read_as(Said, arguments)
+        try:
+            message = read(said.message)
+        except InvalidMessageError as error:
+            raise Refused(str(error)) from None
+        session_id = said.session_id or str(uuid.uuid4())
+        return self._wiring.turns.begin(self._turn(session_id, message, tell))
+
+    async def _turn(self, session_id: str, message: str, tell: Tell | None) -> Outcome:
+        session, greeting = await self._session(session_id)
+        try:
+            if tell is None:
+                response = await session.process_message(message)
+            else:
+                response = await _told(session, message, tell)
+        finally:
+            await self._wiring.turns.let_go(session)
+        return _outcome(session_id, greeting, response)
+
+    async def _session(self, session_id: str) -> tuple[PathwayManager, str]:
+        """Return the session with that id, and the first reply if the session is new."""
+        listed = await self._wiring.directory.find(session_id)
+        if listed is not None and listed.journey_id != self.journey_id:
+            raise Refused("This session_id belongs to another conversation. Omit it.")
+        session, greeting = self._wiring.manager(self.journey_id, session_id), ""
+        if listed is None:
+            try:
+                greeting = (await session.start_session(None)).greeting
+            except SessionExistsError:  # somebody else was faster: go on with it
+                pass
+            except BaseException:
+                await session.close()
+                raise
+        return session, greeting
+
+
+async def _told(session: PathwayManager, message: str, tell: Tell) -> JourneyResponse:
+    response: JourneyResponse | None = None
+    async for event in session.stream_message(message):
+        if event.type == "done":
+            response = event.data["response"]
+        else:
+            tell(event.type, event.data)
+    if response is None:
+        raise StateError("The turn ended without a reply.")
+    return response
+
+
+def _outcome(session_id: str, greeting: str, response: JourneyResponse) -> Outcome:
+    # Here a session begins with a message: what is said first is heard with the answer to it.
+    message = PARTING.join(filter(None, [greeting, response.message]))
+    reply = Reply(
+        message=message,
+        session_id=session_id,
+        pathway_id=response.pathway_id,
+        is_journey_complete=response.is_journey_complete,
+    )
+    # Some clients show their model the texts alone, and it must know how to go on.
+    return Outcome([message, f"session_id: {session_id}"], reply.model_dump())
+
+
+_OWN = frozenset({"message", "self"})
+
+
+class Task(Arguments):
+    """The task of a pipeline."""
+
+    message: str = Field(description="The task, in words.")
+    inputs: dict[str, Any] = Field(
+        default_factory=dict, description="Further inputs of the pipeline's agents, by name."
+    )
+
+
+class PipelineOffer:
+    """One pipeline of this server. A run ends when its client disconnects."""
+
+    takes: Mapping[str, Any] = Task.model_json_schema()
+    gives: Mapping[str, Any] = {
+        "type": "object",
+        "description": "The outputs; `pipeline` has the status and the agents that failed.",
+        "additionalProperties": True,
+    }
+    goes_on = False
+
+    def __init__(self, name: str, pipeline: Pipeline, turns: Turns) -> None:
+        self.name = name_for_models(name)
+        purpose = pipeline.description or f"Run the pipeline {name}: several agents on one task."
+        self.description = " ".join(purpose.split())
+        self._pipeline = pipeline
+        self._turns = turns
+
+    def begin(self, arguments: Mapping[str, Any], tell: Tell | None) -> asyncio.Task[Outcome]:
+        """Start a run."""
+        task = read_as(Task, arguments)
+        try:
+            message = read(task.message)
+            inputs: dict[str, Any] = plain(task.inputs, "inputs")
+        except (InvalidMessageError, ValueError) as error:
+            raise Refused(str(error)) from None
+        _check(inputs)
+        return self._turns.begin(self._run({**inputs, "message": message}, tell))
+
+    async def _run(self, inputs: dict[str, Any], tell: Tell | None) -> Outcome:
+        if tell is None:
+            return _run_outcome(await self._pipeline.run(**inputs))
+        outputs: Any = {}
+        async for event in self._pipeline.stream(**inputs):
+            if event["type"] == "outputs":
+                outputs = event["outputs"]
+            else:
+                tell(event["type"], event)
+        return _run_outcome(outputs)
+
+
+def _check(inputs: Mapping[str, Any]) -> None:
+    if taken := _OWN & inputs.keys():
+        raise Refused(f"inputs: the name '{min(taken)}' is reserved. Remove it.")
+    for name, kind, called in (("context", dict, "an object"), ("history", list, "a list")):
+        if not isinstance(inputs.get(name, kind()), kind):
+            raise Refused(f"inputs.{name} must be {called}.")
+
+
+def _run_outcome(given: Any) -> Outcome:
+    """Return the outputs for clients: failed agents are named, their errors are not."""
+    outputs = dict(given) if isinstance(given, Mapping) else {"response": given}
+    account = outputs.pop("pipeline", None)
+    failed = outputs.pop("error", None) is not None
+    kept: dict[str, Any] = plain(outputs, "outputs")
+    if isinstance(account, Mapping):
+        kept["pipeline"] = {
+            "status": account.get("status"),
+            "failed": [
+                {"agent": one["agent"], "kind": one["kind"]} for one in account.get("failed", ())
+            ],
+        }
+        if asks := account.get("waiting"):
+            asked = [{"agent": ask["agent"], "value": ask["value"]} for ask in asks]
+            kept["pipeline"]["waiting"] = plain(asked, "waiting")
+    said = kept.get("response")
+    text = said if isinstance(said, str) and said else json.dumps(kept, ensure_ascii=False)
+    return Outcome(["The pipeline failed.", text] if failed else [text], kept, failed)

@@ -13,10 +13,8 @@ from journeys import JourneyConfig
 from journeys.examples import insurance_claim
 from server.cache import Cache, Contexts, MemoryCache, Shelf
 from server.cache.redis import RedisCache
-from server.definitions.catalogue import Catalogue
-from server.definitions.given import Given
-from server.definitions.texts import SHELF, Texts
-from server.discover.served import Served
+from server.definitions.stored_journeys import SHELF, Catalogue, Given, Texts
+from server.discover.journeys import Served
 from server.http.auth import Keys
 from server.http.deps import session_view
 from server.http.turns import Turns

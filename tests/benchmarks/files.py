@@ -16,7 +16,7 @@ from typing import Any
 from journeys import JourneyConfig
 from journeys.examples import table_booking
 from journeys.examples.parcel_refund import AGENTS, ParcelRefund
-from server.discover.served import Served
+from server.discover.journeys import Served
 from tests.benchmarks.measure import Figure, Steps
 from tests.support.api import serving, wired
 

@@ -22,7 +22,7 @@ import uvicorn
 
 from journeys import NEVER, IntentTrigger, Journey, JourneyConfig, Pathway, Transition
 from server.app import app_of
-from server.discover.served import Served
+from server.discover.journeys import Served
 from server.http.auth import Keys
 from server.http.patience import PatientProtocol
 from server.http.turns import Turns

@@ -21,7 +21,7 @@ from journeys import (
     Transition,
 )
 from nodes.llm.scripted import ScriptedModel, says
-from server.discover.served import Served
+from server.discover.journeys import Served
 from tests.support import api as helpers
 from tests.support.talk import Talk
 

@@ -45,9 +45,8 @@ from nodes.llm.scripted import (
     fill,
     says,
 )
-from server.definitions.given import given_by
-from server.discover.journeys import find
-from server.discover.served import Served
+from server.definitions.stored_journeys import given_by
+from server.discover.journeys import Served, find
 from tests.support import api as helpers
 from tests.support.talk import Talk
 

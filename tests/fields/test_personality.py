@@ -24,7 +24,7 @@ from journeys import (
     Signature,
 )
 from nodes.llm.scripted import ScriptedModel, leads_nowhere
-from server.mcp.journeys import JourneyOffer
+from server.mcp.offers import JourneyOffer
 from tests.support import api, command
 from tests.support.api import one
 from tests.support.command import run

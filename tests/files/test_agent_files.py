@@ -17,8 +17,7 @@ from journeys.examples import bank_transfer, table_booking
 from journeys.files import document_kind, read_journey_text
 from journeys.files.reading import read_tree
 from journeys.files.schema import published
-from server.definitions.files import drafts_at
-from server.definitions.reading import read_all
+from server.definitions.loader import drafts_at, read_all
 from tests.support import command
 from tests.support.command import ROOT, flat, run
 from tests.support.talk import Talk

@@ -21,8 +21,8 @@ from graphs.records.definitions import Definitions
 from journeys import JourneyConfig, JourneyDefinitionError, load_journey
 from nodes.llm.scripted import leads_to, rules_hold
 from server.cache import open_cache
-from server.definitions.files import drafts_at
-from server.definitions.given import Given
+from server.definitions.loader import drafts_at
+from server.definitions.stored_journeys import Given
 from tests.flow_control import line as the_line
 from tests.flow_control.line import HAPPY, asked, held, kinds, system
 from tests.support import watching

@@ -15,8 +15,8 @@ from uvicorn.server import ServerState
 
 from journeys import IntentTrigger, Journey, Pathway, Transition
 from server.app import app_of
-from server.discover.served import Served
-from server.http import envelope, events, turns
+from server.discover.journeys import Served
+from server.http import envelope, turns
 from server.http.patience import PatientProtocol
 from tests.support import api as helpers
 from tests.support.api import Api, events_in, message_request, one, serving, wired
@@ -158,7 +158,7 @@ async def test_a_turn_that_nobody_hears_any_more_waits_for_nobody(
     async def clerk(payload: dict[str, Any]) -> AsyncIterator[str]:
         async for word in gate(payload):
             yield word
-        for _ in range(events.MOST_WAITING * 3):
+        for _ in range(turns.MOST_WAITING * 3):
             yield "More. "
 
     api = await serve(one(Solo, clerk=clerk))
@@ -339,7 +339,7 @@ async def test_who_never_reads_a_stream_is_left_and_the_turn_goes_on(
     serve: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(envelope, "STALL_SECONDS", 0.3)
-    monkeypatch.setattr(events, "STALL_SECONDS", 0.3)
+    monkeypatch.setattr(turns, "STALL_SECONDS", 0.3)
 
     async def clerk(payload: dict[str, Any]) -> AsyncIterator[str]:
         for _ in range(600):

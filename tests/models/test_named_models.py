@@ -23,7 +23,7 @@ from journeys import (
 )
 from nodes.llm.models import PROVIDERS
 from nodes.llm.scripted import Call, Fault, ScriptedModel, leads_nowhere
-from server.definitions.given import given_by
+from server.definitions.stored_journeys import given_by
 from server.scripted import ScriptedServer
 from tests.http.test_http_models import Talk, Weather
 from tests.http.test_serve import served

@@ -33,7 +33,7 @@ from journeys import (
 )
 from journeys.reading.composing import compose
 from nodes.llm.scripted import ScriptedModel, leads_to
-from server.discover.served import Served
+from server.discover.journeys import Served
 from tests.support.api import serve
 from tests.support.clerks import clerk, said, staff
 from tests.support.house_desk import ASKED, STAFF, Desk, Moving, Repair

@@ -20,7 +20,7 @@ from journeys import Journey, JourneyConfig, Pathway
 from journeys.examples.insurance_claim import AGENTS, TOOLS, InsuranceClaim
 from server.cache import MemoryCache
 from server.cache.redis import RedisCache
-from server.discover.served import Served
+from server.discover.journeys import Served
 from tests.support.api import Api, one, serving, wired
 from tests.support.proxy import Proxy
 from tests.support.redis import RedisServer

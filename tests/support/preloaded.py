@@ -15,7 +15,7 @@ for name in (
         "graphs.drawing.pipelines",
         "server.app",
     ),
-    *("server.definitions.catalogue", "server.http.wiring"),
+    *("server.definitions.stored_journeys", "server.http.wiring"),
     "journeys.examples.healthcare_referral",
     *(
         "tests.support.crash_child",

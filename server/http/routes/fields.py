@@ -1,14 +1,60 @@
-"""Routes of the collected fields of a session."""
+"""Routes of the collected fields of a session, and their models."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any, Self
 
 from fastapi import APIRouter, Path
+from pydantic import BaseModel, Field
 
+from journeys import FieldAttemptEntry, FieldState, FormView
 from server.http.deps import Cursor, OpenSession, Turns
 from server.http.routing import ApiRoute
-from server.http.schemas.fields import Attempts, Fields
+
+
+class Fields(BaseModel):
+    """The fields of a session and the open question.
+
+    Values of sensitive fields are omitted, and `hidden` marks them.
+    """
+
+    session_id: str
+    pathway_id: str = Field(description="The pathway that collects now.")
+    current_field: str | None = Field(
+        description="The field that the user is asked for; null if none."
+    )
+    asked: dict[str, Any] | None = Field(
+        description="The last question to the user: `kind`, `about` and `options`."
+    )
+    is_complete: bool = Field(
+        description="True if all fields of the pathway are collected and confirmed."
+    )
+    fields: dict[str, FieldState] = Field(
+        description="Every field of the journey by name, those of that pathway first, each with "
+        "its last attempts."
+    )
+
+    @classmethod
+    def of(cls, view: FormView) -> Self:
+        """Return the model of collected fields."""
+        return cls(
+            session_id=view.session_id,
+            pathway_id=view.pathway_id,
+            current_field=view.current_field,
+            asked=None if view.asked is None else dict(view.asked),
+            is_complete=view.is_complete,
+            fields=view.fields,
+        )
+
+
+class Attempts(BaseModel):
+    """A page of the attempts at a field, oldest first, including those before a rollback."""
+
+    session_id: str
+    field: str
+    attempts: list[FieldAttemptEntry]
+    next_cursor: str | None = Field(description="Cursor for the next page; null on the last page.")
+
 
 router = APIRouter(
     prefix="/v1/sessions/{session_id}/fields", tags=["sessions"], route_class=ApiRoute

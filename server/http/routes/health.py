@@ -10,7 +10,7 @@ from fastapi import APIRouter
 from journeys import StateError
 from server.http.deps import Wired
 from server.http.problems import RETRY_AFTER, Problem
-from server.http.schemas.sessions import Health, Readiness
+from server.http.schemas import Health, Readiness
 
 router = APIRouter(tags=["health"])
 READY_SECONDS = 2.0

@@ -7,7 +7,7 @@ from fastapi import APIRouter
 from graphs.records.listing import cursor_behind, number_of, paged
 from server.http.deps import Cursor, Limit, Wired, known_journey
 from server.http.routing import ApiRoute
-from server.http.schemas.sessions import Reviews
+from server.http.schemas import Reviews
 
 router = APIRouter(prefix="/v1/reviews", tags=["reviews"], route_class=ApiRoute)
 

@@ -21,7 +21,7 @@ from server.http.deps import (
 )
 from server.http.problems import Problem
 from server.http.routing import ApiRoute, ContextRoute
-from server.http.schemas.sessions import (
+from server.http.schemas import (
     Audit,
     Context,
     History,

@@ -14,9 +14,9 @@ from starlette.types import Receive, Scope, Send
 
 from graphs.session.input import read
 from server.http.deps import RequestId, SessionName, Spoken, Wired
-from server.http.events import AS_EVENTS, Listener
 from server.http.routing import JSON, ApiRoute, session_name, wants_events
-from server.http.schemas.sessions import Message, Reply, Resumed
+from server.http.schemas import Message, Reply, Resumed
+from server.http.turns import AS_EVENTS, Listener
 
 _Answer = Callable[[str, Any, Wired], Awaitable[Reply]]
 

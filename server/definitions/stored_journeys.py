@@ -1,13 +1,27 @@
-"""The current journeys of a store, updated when other processes change them."""
+"""The current journeys of a store, updated when other processes change them.
+
+Their texts come from the cache if it has these versions, else from the database; their agents and
+tools come from modules, never from the database.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Self
+from dataclasses import dataclass, field
+from typing import Any, Self
 
-from graphs.records.definitions import Definition, Definitions, Epoch, digest_of
+from graphs.agents.registry import check_all
+from graphs.agents.tools import shared_tools
+from graphs.records.definitions import (
+    Definition,
+    Definitions,
+    Draft,
+    Epoch,
+    UnknownDefinitionError,
+    digest_of,
+)
 from graphs.session.session import prepare
 from graphs.storage.store import Store, open_store
 from journeys import (
@@ -17,12 +31,145 @@ from journeys import (
     JourneyError,
     JourneySpec,
 )
+from journeys.concierge import journey_class
+from nodes.llm.models import check_model, is_configured
 from nodes.telemetry.otel import report
 from server.cache import Cache, MemoryCache, Shelf
-from server.definitions.given import Given
-from server.definitions.reading import read_all
-from server.definitions.texts import SHELF, Texts
-from server.discover.served import Served
+from server.definitions.loader import read_all
+from server.discover.errors import CommandError
+from server.discover.journeys import Served, agents_in, given_in, model_in, module_of
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Agents and tools by name; each journey takes the ones that it names.
+
+    Attributes:
+        model: The argument `model` of `Journey`.
+        config: The settings of the sessions.
+    """
+
+    agents: Mapping[str, Any] = field(default_factory=dict)
+    tools: Mapping[str, Any] = field(default_factory=dict)
+    model: Any = None
+    config: JourneyConfig | None = None
+
+    def serving(self, spec: JourneySpec) -> Served:
+        """Return a journey with its agents and tools.
+
+        Raises:
+            AgentNotRegisteredError: Agents are missing, and no model is configured.
+            ConfigurationError: Tools are missing or not valid.
+        """
+        agents = {name: agent for name, agent in self.agents.items() if name in spec.agents}
+        known = {*spec.tools, *spec.retrievers}
+        tools = {name: tool for name, tool in self.tools.items() if name in known}
+        check_all(spec, agents, has_model=is_configured(self.model, self.config, spec))
+        check_model(self.model, self.config, spec)
+        shared_tools(spec, tools)
+        return Served(journey_class(spec), agents, tools, self.model)
+
+
+def given_by(names: Iterable[str], config: JourneyConfig | None = None) -> Given:
+    """Return the `AGENTS` (with a model `MODEL_AGENTS` first), `TOOLS` and models of modules.
+
+    Args:
+        names: `file.py` or a dotted name.
+        config: The settings of the sessions.
+
+    Raises:
+        CommandError: A module is missing, it has faults, or two modules define the same name.
+    """
+    agents: dict[str, Any] = {}
+    tools: dict[str, Any] = {}
+    modules = {name: module_of(name, alone=False) for name in names}
+    models = {name: model for name, module in modules.items() if (model := model_in(module))}
+    if len(models) > 1:
+        raise CommandError(
+            f"{' and '.join(models)} each have a model, and all journeys use "
+            f"one. Remove one of them."
+        )
+    model = next(iter(models.values()), None)
+    has_model = is_configured(model, config)
+    for name, module in modules.items():
+        own_agents = agents_in(module, has_model=has_model)
+        for all_, own in ((agents, own_agents), (tools, given_in(module, "TOOLS") or {})):
+            if twice := [one for one in own if one in all_]:
+                raise CommandError(
+                    f"{name} has '{twice[0]}', and so has another module. Rename one of them."
+                )
+            all_.update(own)
+    return Given(agents, tools, model, config)
+
+
+SHELF = "definition"
+"""Kind of the cached values."""
+
+
+class Texts:
+    """Reader of the texts of definitions, with a cache.
+
+    Args:
+        definitions: Their records in the database.
+        shelf: Their place in the cache.
+    """
+
+    def __init__(self, definitions: Definitions, shelf: Shelf) -> None:
+        self.shelf = shelf
+        self._definitions = definitions
+
+    async def drafts(
+        self, active: Sequence[Definition], epoch: Epoch, faults: dict[str, list[str]]
+    ) -> list[Draft]:
+        """Return definitions with their texts; missing ones get faults instead.
+
+        Args:
+            active: The active definitions in the database.
+            epoch: The epoch before that read.
+            faults: Gets the fault of each missing definition, by id.
+
+        Raises:
+            StateError: The store failed.
+        """
+        versions = {one.id: _version(one, epoch) for one in active}
+        bodies = await self._kept(active, versions)
+        found = await self._stored([one for one in active if one.id not in bodies], faults)
+        sealed = {id_: self.shelf.seal(id_, versions[id_], body) for id_, body in found.items()}
+        await self.shelf.put(sealed)
+        bodies |= found
+        return [Draft.of(one, bodies[one.id]) for one in active if one.id in bodies]
+
+    async def _kept(
+        self, active: Sequence[Definition], versions: Mapping[str, str]
+    ) -> dict[str, str]:
+        bodies: dict[str, str] = {}
+        for one, kept in zip(active, await self.shelf.fetch(list(versions)), strict=True):
+            body = self.shelf.judge(kept, versions[one.id])
+            if isinstance(body, str) and digest_of(body) == one.digest:
+                bodies[one.id] = body
+        return bodies
+
+    async def _stored(
+        self, missing: Sequence[Definition], faults: dict[str, list[str]]
+    ) -> dict[str, str]:
+        reads = (self._definitions.body(one) for one in missing)
+        found = await asyncio.gather(*reads, return_exceptions=True)
+        bodies: dict[str, str] = {}
+        for one, body in zip(missing, found, strict=True):
+            if isinstance(body, UnknownDefinitionError):
+                faults[one.id] = [str(body)]
+            elif isinstance(body, BaseException):
+                raise body
+            else:
+                bodies[one.id] = body
+        return bodies
+
+
+def _version(definition: Definition, epoch: Epoch) -> str:
+    """Return the version that a cached body must have."""
+    dropped = f"{definition.dropped}|{epoch.dropped}"
+    return f"{definition.version}|{definition.digest}|{dropped}"
+
 
 FOLLOW_SECONDS = 1.0
 """Longest wait of a turn for changed definitions; then it uses the previous ones."""

@@ -1,19 +1,85 @@
-"""Read files and folders into drafts of definitions; report every fault of every file."""
+"""Read definitions: stored ones into journeys, files and folders into drafts.
+
+A fault in one does not stop the others; every fault of every file is reported.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from graphs.records.definitions import Draft
-from journeys import JourneyDefinitionError
+from journeys import GuidelineSpec, JourneyDefinitionError, JourneySpec
 from journeys.files import document_kind, read_guidelines_text, read_journey_text
 from journeys.files.loading import text_of
-from server.definitions.reading import Read, read_all
+from journeys.reading.global_guidelines import with_guidelines
+from server.discover.definition_files import is_definition, journey_files, placed
 from server.discover.errors import CommandError, described
-from server.discover.files import is_definition, journey_files, placed
 from server.discover.modules import shown
+
+
+@dataclass(slots=True)
+class Read:
+    """Result of reading definitions.
+
+    Attributes:
+        specs: Journeys and concierges by id, the global guidelines among them.
+        faults: The fault of each definition that has one, by id.
+    """
+
+    specs: dict[str, JourneySpec] = field(default_factory=dict)
+    faults: dict[str, list[str]] = field(default_factory=dict)
+
+
+def read_all(drafts: Sequence[Draft]) -> Read:
+    """Read definitions together: global guidelines apply to every journey."""
+    read = Read()
+    journeys = [draft for draft in drafts if draft.kind != "guidelines"]
+    rules = _rules([draft for draft in drafts if draft.kind == "guidelines"], read)
+    for draft in journeys:
+        try:
+            read.specs[draft.id] = with_guidelines(spec_of(draft), rules)
+        except JourneyDefinitionError as error:
+            read.faults[draft.id] = list(error.faults)
+    return read
+
+
+def spec_of(draft: Draft) -> JourneySpec:
+    """Return the journey, or the concierge, of a draft.
+
+    Raises:
+        JourneyDefinitionError: With every fault.
+    """
+
+    def beside(name: str) -> str:
+        try:
+            return draft.beside[name]
+        except KeyError:
+            raise FileNotFoundError(name) from None
+
+    return read_journey_text(draft.text, draft.name, beside)
+
+
+def _rules(drafts: Iterable[Draft], read: Read) -> list[GuidelineSpec]:
+    rules: dict[str, GuidelineSpec] = {}
+    for draft in drafts:
+        try:
+            found = read_guidelines_text(draft.text, draft.name)
+        except JourneyDefinitionError as error:
+            read.faults[draft.id] = list(error.faults)
+            continue
+        twice = [rule for rule in found if rule.id in rules]
+        if twice:
+            read.faults[draft.id] = [
+                f"{rule.where}: the id '{rule.id}' is already used by {rules[rule.id].where}."
+                for rule in twice
+            ]
+            continue
+        rules |= {rule.id: rule for rule in found}
+    return list(rules.values())
+
 
 _RESEALED = (
     "'{0}' has another value of `sensitive` in the store: its stored sessions could not be "

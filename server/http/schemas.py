@@ -1,4 +1,4 @@
-"""HTTP models; the OpenAPI description is made from these."""
+"""HTTP models that several routes share; the OpenAPI description is made from them."""
 
 from __future__ import annotations
 

@@ -1,1 +1,0 @@
-"""Models of requests and responses, from which the API description is made."""
