@@ -18,7 +18,7 @@ from langgraph.config import get_config
 from langgraph.graph import END, START, StateGraph
 
 from graphs.agents.registry import services_of
-from graphs.chat import ChatInput, ChatState, StepState
+from graphs.chat_state import ChatInput, ChatState, StepState
 from graphs.pathway import node_of, whole_timeout
 from graphs.pipelines.build import (
     MOST_STEPS,

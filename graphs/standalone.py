@@ -9,7 +9,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.graph import StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
-from graphs.chat import Transcript, plain_messages
+from graphs.chat_state import Transcript, plain_messages
 from graphs.steps import COMMIT, Graph
 from journeys import ConfigurationError
 

@@ -23,7 +23,7 @@ from langgraph.pregel._messages import StreamMessagesHandler, StreamMessagesHand
 from langgraph.runtime import Runtime
 from langgraph.types import Send
 
-from graphs.chat import shown
+from graphs.chat_state import shown
 from nodes.authored import contained
 from nodes.services import Services, brought_locale
 from nodes.state.session import Update

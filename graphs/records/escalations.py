@@ -19,8 +19,7 @@ from sqlalchemy import (
     update,
 )
 
-from graphs.records.fields import ATTEMPTS
-from graphs.records.history import transcript_of, version_info
+from graphs.records.history import ATTEMPTS, transcript_of, version_info
 from graphs.storage.sealing import Seal, SealOfReader
 from graphs.storage.statements import TURNS, Records, Row, Sql, Statement, first, now
 from graphs.storage.store import Store

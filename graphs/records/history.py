@@ -1,20 +1,132 @@
-"""Public records of the turns and the audit of a session."""
+"""Records of the turns of a session: attempts at fields, checks of replies, versions, audit.
+
+Attempts and checks are written with their turn. For a sensitive field, the attempt and its result
+are stored, but not the value and not the user's words, because no reader of attempts may show them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+
+from sqlalchemy import Integer, bindparam, literal_column, select, update
 
 from graphs.storage.sealing import Seal
-from graphs.storage.statements import AUDIT, TURNS, Row
-from graphs.storage.tables import USAGE
+from graphs.storage.statements import AUDIT, TURNS, Records, Row, Sql, Statement, first
+from graphs.storage.tables import USAGE, field_attempts, turns, validation_audit
 from journeys import (
     AuditedTurn,
     AuditEntry,
     CheckEntry,
     FieldAttemptEntry,
+    JourneySpec,
     TranscriptEntry,
     VersionInfo,
 )
+from nodes.journal import Usage
+from nodes.state.session import Check, Turn
+
+ATTEMPTS = Records(field_attempts)
+
+
+def add_attempts(session_id: str, spec: JourneySpec, turn: Turn, seal: Seal) -> Statement:
+    """Return the statement that adds the attempts of a turn."""
+    secret = sensitive_in(spec)
+    rows: list[Row] = []
+    for attempt in turn.get("attempts", ()):
+        row: Row = {**attempt, "session_id": session_id, "turn": turn["number"]}
+        row["at"] = row.pop("timestamp")
+        if attempt["field"] in secret:
+            del row["value"], row["raw"]
+        rows.append(row)
+    return ATTEMPTS.adding(rows, seal)
+
+
+def attempt_entry(row: Row, seal: Seal) -> FieldAttemptEntry:
+    """Return the public record of a row."""
+    opened, hidden = ATTEMPTS.opened(row, seal), row["raw"] is None
+    shown = {"timestamp": opened.pop("at"), **opened, "raw": opened["raw"] or ""}
+    return FieldAttemptEntry(**shown, hidden=hidden)
+
+
+def names_in(spec: JourneySpec) -> list[str]:
+    """Return the names of all fields of a journey, in order."""
+    forms = [pathway.form for pathway in spec.pathways.values() if pathway.form]
+    return list(dict.fromkeys(field.name for form in forms for field in form.fields))
+
+
+def sensitive_in(spec: JourneySpec) -> Collection[str]:
+    """Return the names of a journey's sensitive fields: sensitive in any pathway is in all."""
+    forms = [pathway.form for pathway in spec.pathways.values() if pathway.form]
+    return {field.name for form in forms for field in form.fields if field.sensitive}
+
+
+PENDING = "pending"
+"""Outcome of a pending check by a model."""
+CHECKS = Records(validation_audit)
+_OF_TURN = (CHECKS.mine, validation_audit.c.turn == bindparam("number"))
+CHECKS_OF_TURN = Sql.of(select(validation_audit).where(*_OF_TURN))
+_JUDGED = ("is_valid", "violations", "confidence", "latency_ms", "outcome", "bypassed", "review")
+JUDGED = Sql.of(
+    update(validation_audit)
+    .where(*_OF_TURN, validation_audit.c.outcome == literal_column(f"'{PENDING}'"))
+    .values(
+        {name: bindparam(f"new_{name}", type_=validation_audit.c[name].type) for name in _JUDGED}
+    )
+)
+SPENT = Sql.of(
+    update(turns)
+    .where(TURNS.mine, turns.c.version == bindparam("number"))
+    .values({name: turns.c[name] + bindparam(f"new_{name}", type_=Integer) for name in USAGE})
+)
+# Rows of one journey that somebody should look at, newest first, from a place on.
+REVIEWS = Sql.of(
+    first(
+        select(validation_audit)
+        .where(
+            validation_audit.c.journey_id == bindparam("journey"),
+            validation_audit.c.review,
+            validation_audit.c.id < bindparam("before", type_=Integer),
+        )
+        .order_by(validation_audit.c.id.desc())
+    )
+)
+REVIEWED_JOURNEYS = Sql.of(
+    select(validation_audit.c.journey_id).where(validation_audit.c.review).distinct()
+)
+
+
+def add_checks(session_id: str, journey_id: str, turn: Turn, at: str, seal: Seal) -> Statement:
+    """Return the statement that adds the check of a turn's reply."""
+    of_turn = {"session_id": session_id, "journey_id": journey_id, "turn": turn["number"]}
+    rows = [
+        {**of_turn, "pathway_id": check["pathway"], **_judgement(check), "at": at}
+        for check in turn.get("checks", ())
+    ]
+    return CHECKS.adding(rows, seal)
+
+
+def _judgement(check: Check) -> Row:
+    row: Row = {name: check.get(name) for name in _JUDGED}
+    return {**row, "outcome": PENDING} if check.get("pending") else row
+
+
+def judged(session_id: str, turn: int, check: Check, usage: Usage, seal: Seal) -> list[Statement]:
+    """Return the statements that write the pending judgement of a reply.
+
+    The first fails if another process was faster.
+    """
+    mine: Row = {"session": session_id, "number": turn}
+    row = {"session_id": session_id, "turn": turn, **_judgement(check)}
+    stored, counted = CHECKS.stored(row, seal), usage.counted()
+    new: Row = {**mine, **{f"new_{name}": stored[name] for name in _JUDGED}}
+    spent: Row = {**mine, **{f"new_{name}": counted[name] for name in USAGE}}
+    return [Statement(JUDGED, [new], exactly_one=True), Statement(SPENT, [spent])]
+
+
+def check_entry(row: Row, seal: Seal) -> CheckEntry:
+    """Return the public record of a row."""
+    return CheckEntry(**CHECKS.opened(row, seal))
+
 
 _SHOWN = [name for name in VersionInfo.__dataclass_fields__ if name in TURNS.columns]
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from graphs.records import checks, escalations, fields
-from graphs.records.history import version_info
+from graphs.records import escalations
+from graphs.records.history import add_attempts, add_checks, version_info
 from graphs.storage import statements
 from graphs.storage.sealing import Seal
 from graphs.storage.statements import AUDIT, TURNS, Row, Statement, now
@@ -49,7 +49,7 @@ class LedgerWriter:
         begun = Statement(statements.BEGIN_SESSION, [row])
         written = [begun, self._turn(turn, position, checkpoint_id, at)]
         if turn.get("attempts"):
-            written.append(fields.added(self.session_id, self.spec, turn, self.seal))
+            written.append(add_attempts(self.session_id, self.spec, turn, self.seal))
         return written
 
     def advanced(
@@ -81,13 +81,13 @@ class LedgerWriter:
         if turn["audit"]:
             written.append(self.audited(turn["number"], turn["audit"]))
         if turn.get("checks"):
-            checked = checks.added(self.session_id, self.spec.id, turn, stamp(at), self.seal)
+            checked = add_checks(self.session_id, self.spec.id, turn, stamp(at), self.seal)
             written.append(checked)
         if turn.get("escalations"):
             sent = (self.session_id, self.spec.id, turn, stamp(at), self.seal)
             written += escalations.written(*sent)
         if turn.get("attempts"):
-            written.append(fields.added(self.session_id, self.spec, turn, self.seal))
+            written.append(add_attempts(self.session_id, self.spec, turn, self.seal))
         if turn["number"] % PRUNE_EVERY == 0:
             oldest = turn["number"] - self.keep
             kept: Row = {"session": self.session_id, "oldest": oldest, "head": checkpoint_id}

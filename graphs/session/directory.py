@@ -6,12 +6,10 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple, Self
 
-from graphs.records import checks, definitions
+from graphs.records import definitions, history
 from graphs.records.definitions import TENANT, Epoch
 from graphs.records.escalations import OF_ALL, OF_JOURNEY, OF_SESSION, ONE, entry, read_case
-from graphs.records.fields import ATTEMPTS
-from graphs.records.fields import entry as attempt_of
-from graphs.records.history import audit_entry, audited_turns, version_info
+from graphs.records.history import ATTEMPTS, attempt_entry, audit_entry, audited_turns, version_info
 from graphs.records.listing import LIVE, Listed, Place, read_sessions, span_after
 from graphs.session.session import is_over
 from graphs.session.webhook import EscalationPort, EscalationSender
@@ -211,14 +209,14 @@ class Directory:
         span, more = span_after(after, limit, head["version"])
         turns, events, checked, attempts = [
             await self.store.read(records.of_turns, session=session_id, **span)
-            for records in (TURNS, AUDIT, checks.CHECKS, ATTEMPTS)
+            for records in (TURNS, AUDIT, history.CHECKS, ATTEMPTS)
         ]
         seal = SealOfReader(self._key)
         found = audited_turns(
             [version_info(row, seal, None) for row in turns],
             [audit_entry(row, seal) for row in events],
-            [checks.entry(row, seal) for row in checked],
-            [attempt_of(row, seal) for row in attempts],
+            [history.check_entry(row, seal) for row in checked],
+            [attempt_entry(row, seal) for row in attempts],
         )
         return SessionAudit(session_id, head["journey_id"], head["status"], found, more)
 
@@ -236,16 +234,18 @@ class Directory:
             ConfigurationError: A journey is sensitive, and no key is set.
         """
         if journeys is None:
-            journeys = [row["journey_id"] for row in await self.store.read(checks.JOURNEYS)]
+            journeys = [
+                row["journey_id"] for row in await self.store.read(history.REVIEWED_JOURNEYS)
+            ]
         wanted = {"before": LAST if before is None else before, "most": limit}
         rows = [
             row
             for journey in journeys
-            for row in await self.store.read(checks.REVIEWS, journey=journey, **wanted)
+            for row in await self.store.read(history.REVIEWS, journey=journey, **wanted)
         ]
         newest = sorted(rows, key=lambda row: -row["id"])[:limit]
         seal = SealOfReader(self._key)
-        return [Review(row["id"], checks.entry(row, seal)) for row in newest]
+        return [Review(row["id"], history.check_entry(row, seal)) for row in newest]
 
     async def escalations(
         self,

@@ -10,13 +10,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from graphs.agents.registry import check_agent, check_all, services_of
 from graphs.agents.tools import check_tools
-from graphs.records.checks import CHECKS
-from graphs.records.checks import entry as check_entry
 from graphs.records.effects import EffectsOfSession
 from graphs.records.escalations import OF_SESSION, entry, read_case
-from graphs.records.fields import ATTEMPTS, names_in
-from graphs.records.fields import entry as attempt_entry
-from graphs.records.history import audit_entry, transcript_of
+from graphs.records.history import (
+    ATTEMPTS,
+    CHECKS,
+    attempt_entry,
+    audit_entry,
+    check_entry,
+    names_in,
+    transcript_of,
+)
 from graphs.records.listing import (
     LIVE,
     checked_limit,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from graphs.records.fields import sensitive_in
+from graphs.records.history import sensitive_in
 from journeys import (
     Field,
     FieldAttemptEntry,

@@ -27,7 +27,7 @@ from langgraph.errors import (
 )
 from pydantic import ValidationError
 
-from graphs.records import checks
+from graphs.records import history
 from graphs.session.input import unanswerable
 from graphs.session.response import response_of, unmoved
 from graphs.session.session import Session, already_there
@@ -578,15 +578,15 @@ async def settled(session: Session, head: Row, config: JourneyConfig, models: Mo
     """
     store, seal = session.store, session.ledger_writer.seal
     of_turn = {"session": session.session_id, "number": head["version"]}
-    rows = await store.read(checks.OF_TURN, **of_turn)
-    if not rows or (rows[-1]["is_valid"] and rows[-1]["outcome"] != checks.PENDING):
+    rows = await store.read(history.CHECKS_OF_TURN, **of_turn)
+    if not rows or (rows[-1]["is_valid"] and rows[-1]["outcome"] != history.PENDING):
         return head
     # Loaded when the graph was built; journeys that check nothing never need it.
     from nodes.turn.validate import is_refused, judged  # noqa: PLC0415
 
     spec, values = session.spec, await session.values(head)
     turn: Turn = values["turn"]
-    found = checks.entry(rows[-1], seal)
+    found = history.check_entry(rows[-1], seal)
     violations, confidence = found.violations, found.confidence
     matcher, texts, usage = matcher_of(spec), texts_of(spec, config), Usage()
     scope = checks_of(spec)
@@ -594,10 +594,10 @@ async def settled(session: Session, head: Row, config: JourneyConfig, models: Mo
         spec, config, {}, matcher, models=models, usage=usage, checks=scope, texts=texts
     )
     services = known.localized(brought_locale(values))
-    if found.outcome == checks.PENDING:
+    if found.outcome == history.PENDING:
         check = await judged(services, turn)
         violations, confidence = check["violations"], check["confidence"]
-        written = checks.judged(session.session_id, head["version"], check, usage, seal)
+        written = history.judged(session.session_id, head["version"], check, usage, seal)
         with suppress(WriteConflict):  # another process took this one for dead, or it was deleted
             await store.write(*written)
     if not is_refused(spec, turn, violations, confidence):

@@ -22,7 +22,7 @@ from graphs.drawing.svg import svg
 from graphs.drawing.terminal import text
 from journeys import ConfigurationError
 from journeys.examples.parcel_refund import ParcelRefund
-from server.cli.app import app
+from server.cli.command_line import app
 from server.settings import Settings
 from tests.support import command
 from tests.support.command import BARE, BROKEN, ORDERS, ROOT, flat, run, start

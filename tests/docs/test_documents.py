@@ -35,7 +35,7 @@ from journeys import (
 from journeys.examples import parcel_refund
 from journeys.pathway import PATHWAY_ATTRIBUTES
 from journeys.reading.reader import JOURNEY_ATTRIBUTES
-from server.cli.app import app
+from server.cli.command_line import app
 
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"

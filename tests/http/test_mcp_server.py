@@ -430,7 +430,8 @@ def test_help_lists_the_command_and_does_not_load_the_sdk() -> None:
     assert re.search(r"mcp +Offer journeys", run("--help").stdout)
     assert "TARGET" in flat(run("mcp", "--help").stdout)
     script = (
-        "import sys, server.cli.app; print([n for n in ('mcp', 'jsonschema') if n in sys.modules])"
+        "import sys, server.cli.command_line; "
+        "print([n for n in ('mcp', 'jsonschema') if n in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, check=True)
     assert done.stdout == b"[]\n"

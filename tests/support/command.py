@@ -15,7 +15,7 @@ import pytest
 from typer import testing
 from typer.testing import CliRunner, Result
 
-from server.cli.app import app
+from server.cli.command_line import app
 from tests.support.forked import Command
 
 # The command is put together from its functions once, and not for each run: that takes 25 ms.

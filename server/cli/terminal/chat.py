@@ -13,6 +13,7 @@ from typing import Any
 
 from journeys import InvalidMessageError
 from journeys.store_url import masked
+from server.cli.terminal.conversation import Conversation
 from server.cli.terminal.rendering import (
     announce,
     interruptible,
@@ -23,7 +24,6 @@ from server.cli.terminal.rendering import (
     writing_to_stderr,
 )
 from server.cli.terminal.slash import run_slash
-from server.cli.terminal.talk import Talk
 from server.discover.errors import command
 from server.discover.journeys import Found, find
 from server.settings import Settings
@@ -44,29 +44,29 @@ def _chat(journey: str, session: str | None, store: str | None) -> Mapping[str, 
     settings.require_key(found.journey.spec)
     config = settings.config(store)
     announce(config, found.journey.spec, model=found.model)
-    talk = Talk(found, session or f"chat-{secrets.token_hex(4)}", config)
+    conversation = Conversation(found, session or f"chat-{secrets.token_hex(4)}", config)
     interruptible()
     with asyncio.Runner() as runner:
         try:
             # A session of one's own naming is looked up; a new one waits for something to keep,
             # unless the assistant speaks first.
             begins = session or found.journey.spec.personality.greeting
-            _greet(found, runner.run(talk.open()) if begins else talk.expected)
-            if talk.greeting:
-                out.print(f"\n{plain(talk.greeting)}", markup=False, soft_wrap=True)
-            _converse(runner, talk)
-            state = runner.run(talk.state())
+            _greet(found, runner.run(conversation.open()) if begins else conversation.expected)
+            if conversation.greeting:
+                out.print(f"\n{plain(conversation.greeting)}", markup=False, soft_wrap=True)
+            _converse(runner, conversation)
+            state = runner.run(conversation.state())
         finally:
-            runner.run(talk.close())
-    if talk.heard and not config.persistence.startswith("memory://"):
-        line = f"Continue with: {_again(talk, journey, store)}"
+            runner.run(conversation.close())
+    if conversation.heard and not config.persistence.startswith("memory://"):
+        line = f"Continue with: {_again(conversation, journey, store)}"
         out.print(line, style="dim", markup=False, no_wrap=True, overflow="ignore")
     return state
 
 
-def _again(talk: Talk, journey: str, store: str | None) -> str:
+def _again(conversation: Conversation, journey: str, store: str | None) -> str:
     kept_in = ["--store", masked(store)] if store else []
-    words = ["chat", journey, *kept_in, "--session", talk.session_id]
+    words = ["chat", journey, *kept_in, "--session", conversation.session_id]
     return f"{command()} {shlex.join(words)}"
 
 
@@ -77,28 +77,28 @@ def _greet(found: Found, opening: str) -> None:
     out.print(f"{opening} /help lists the commands.", style="dim", markup=False, soft_wrap=True)
 
 
-def _converse(runner: asyncio.Runner, talk: Talk) -> None:
+def _converse(runner: asyncio.Runner, conversation: Conversation) -> None:
     """Read line after line until the end of the input, /quit, or an interrupt."""
     try:
         for line in _lines():
             if line in ("/quit", "/exit"):
                 return
-            _answer(runner, talk, line)
+            _answer(runner, conversation, line)
     except KeyboardInterrupt:
         out.print()
 
 
-def _answer(runner: asyncio.Runner, talk: Talk, line: str) -> None:
+def _answer(runner: asyncio.Runner, conversation: Conversation, line: str) -> None:
     """Run a slash command or a turn; an interrupt cancels the turn, not the conversation."""
     if line.startswith("/"):
-        runner.run(run_slash(talk, line))
+        runner.run(run_slash(conversation, line))
         return
     try:
-        runner.run(talk.hear(line))
+        runner.run(conversation.hear(line))
     except InvalidMessageError as error:
         say(error)
     except KeyboardInterrupt:
-        kept = runner.run(talk.kept_anyway())
+        kept = runner.run(conversation.kept_anyway())
         out.print("(interrupted; the turn was stored)" if kept else _GIVEN_UP, style="dim")
 
 

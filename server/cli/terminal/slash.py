@@ -4,19 +4,110 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable
-from typing import NamedTuple
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
 
 from journeys import (
+    FieldAttemptEntry,
     FieldNotFoundError,
+    FieldState,
     InvalidMessageError,
+    Journey,
     NotWaitingError,
     VersionNotFoundError,
 )
 from journeys.errors import did_you_mean
-from server.cli.terminal.fields import show_fields
+from journeys.locale import in_force
+from nodes.services import setting_at
+from nodes.state.form_state import field_named
+from nodes.values import Setting
+from nodes.values import shown as as_read
+from server.cli.terminal.conversation import Conversation
 from server.cli.terminal.rendering import Listing, out, row, say, short
-from server.cli.terminal.talk import Talk
 from server.discover.errors import CommandError
+
+_HIDDEN = "(not shown)"
+_OPEN = {"": "open", "invalid": "refused", "pending": "waits", "cleared": "emptied"}
+"""Text for a field without a value, by its last attempt."""
+
+
+async def show_fields(journey: Journey, name: str = "") -> None:
+    """Show the current state of every field, or every attempt at one field.
+
+    Raises:
+        FieldNotFoundError: The journey collects no field of that name.
+    """
+    if name:
+        await _show_attempts(journey, name)
+        return
+    view = await journey.fields()
+    if not view.fields:
+        out.print("This journey collects no fields.")
+        return
+    everything, setting = await journey.manager.attempts(), await _setting(journey)
+    shown = Listing("", "field", "value", "status", "attempts", "refused values, and the reason")
+    for field_name, state in view.fields.items():
+        attempts = [attempt for attempt in everything if attempt.field == field_name]
+        mark = "▸" if field_name == view.current_field else ""
+        value = _readable(journey, setting, field_name, state.value)
+        cells = (state.title, _value(value, hidden=state.hidden and state.is_collected))
+        shown.add_row(*row(mark, *cells, _status(state), len(attempts), _refused(attempts)))
+    out.print(shown)
+
+
+async def _show_attempts(journey: Journey, name: str) -> None:
+    attempts = await journey.attempts(name)
+    if not attempts:
+        out.print(f"{name} has no value yet.", markup=False)
+        return
+    shown = Listing("turn", "text of the user", "value", "status", "by", "why")
+    setting = await _setting(journey)
+    for attempt in attempts:
+        said = _value(attempt.raw or None, hidden=attempt.hidden)
+        value = _value(_readable(journey, setting, name, attempt.value), hidden=attempt.hidden)
+        status, by = attempt.validation_status, attempt.source.replace("_", " ")
+        shown.add_row(*row(attempt.turn, said, value, status, by, attempt.reason))
+    out.print(shown)
+
+
+async def _setting(journey: Journey) -> Setting:
+    """Return the locale of a session, as far as it changes the display of values."""
+    session = await journey.manager.restore()
+    spec, place = journey.spec, session.current_pathway_id
+    own = (spec.part_of(place) if place in spec.pathways else spec).locale
+    return setting_at(datetime.now(UTC), in_force(own, session.locale, journey.config.locale))
+
+
+def _readable(journey: Journey, setting: Setting, name: str, value: Any) -> str | None:
+    """Return a value as users read it, which is shorter than the stored data."""
+    if value is None:
+        return None
+    return as_read(field_named(journey.spec, name), value, setting)
+
+
+def _value(value: Any, *, hidden: bool) -> str:
+    if hidden:
+        return _HIDDEN
+    return "" if value is None else short(value)
+
+
+def _status(state: FieldState) -> str:
+    if not state.live:
+        return "not used now"
+    if state.is_collected:
+        return "collected"
+    if state.skipped:
+        return "left open"
+    return _OPEN[state.validity] if state.required else f"{_OPEN[state.validity]}, optional"
+
+
+def _refused(attempts: list[FieldAttemptEntry]) -> str:
+    refused = [attempt for attempt in attempts if attempt.validation_status == "invalid"]
+    return "; ".join(
+        attempt.reason if attempt.hidden else f"{short(attempt.raw)}: {attempt.reason}"
+        for attempt in refused
+    )
+
 
 _MISTAKES = (
     CommandError,
@@ -30,13 +121,13 @@ _MISTAKES = (
 class _Slash(NamedTuple):
     """A command: its function, its help text, and its needs."""
 
-    run: Callable[[Talk, str], Awaitable[None]]
+    run: Callable[[Conversation, str], Awaitable[None]]
     usage: str
     help: str
     needs_session: bool = True
 
 
-async def run_slash(talk: Talk, line: str) -> None:
+async def run_slash(conversation: Conversation, line: str) -> None:
     """Run one slash command; report a mistake in it, and continue."""
     name, _, argument = line.partition(" ")
     command = _COMMANDS.get(name.lower())
@@ -48,14 +139,14 @@ async def run_slash(talk: Talk, line: str) -> None:
             raise CommandError(
                 f"{command.usage} takes no argument; '{short(argument)}' was ignored."
             )
-        if command.needs_session and not talk.begun:
+        if command.needs_session and not conversation.begun:
             raise CommandError("There is nothing to show yet: your first message starts a session.")
-        await command.run(talk, argument.strip())
+        await command.run(conversation, argument.strip())
     except _MISTAKES as error:
         say(error)
 
 
-async def _help(_: Talk, __: str) -> None:
+async def _help(_: Conversation, __: str) -> None:
     """List the commands."""
     shown = Listing("", "")
     for command in _COMMANDS.values():
@@ -64,8 +155,8 @@ async def _help(_: Talk, __: str) -> None:
     out.print(shown)
 
 
-async def _state(talk: Talk, _: str) -> None:
-    session = await talk.journey.get_session_state()
+async def _state(conversation: Conversation, _: str) -> None:
+    session = await conversation.journey.get_session_state()
     if session is None:
         raise CommandError("The session does not exist any more.")
     shown = Listing("", "")
@@ -84,47 +175,47 @@ async def _state(talk: Talk, _: str) -> None:
     out.print(shown)
 
 
-async def _resume(talk: Talk, given: str) -> None:
+async def _resume(conversation: Conversation, given: str) -> None:
     """Answer the question of an agent: JSON, or a text."""
     try:
         value = json.loads(given)
     except ValueError:
         value = given
-    await talk.resume(value)
+    await conversation.resume(value)
 
 
-async def _sessions(talk: Talk, given: str) -> None:
+async def _sessions(conversation: Conversation, given: str) -> None:
     shown = Listing("")
-    page = await talk.journey.list(after=given.strip() or None)
+    page = await conversation.journey.list(after=given.strip() or None)
     for session_id in page:
-        mark = "  (this one)" if session_id == talk.session_id else ""
+        mark = "  (this one)" if session_id == conversation.session_id else ""
         shown.add_row(*row(f"{session_id}{mark}"))
     out.print(shown if shown.row_count else "The store has no session yet.")
     if page.next:
         out.print(f"Next page: /sessions {page.next}", markup=False, soft_wrap=True)
 
 
-async def _history(talk: Talk, _: str) -> None:
+async def _history(conversation: Conversation, _: str) -> None:
     shown = Listing("turn", "who", "what was said")
-    for entry in await talk.journey.transcript():
+    for entry in await conversation.journey.transcript():
         shown.add_row(*row(entry.turn, entry.role, entry.content))
     out.print(shown if shown.row_count else "There are no messages yet.")
 
 
-async def _versions(talk: Talk, _: str) -> None:
+async def _versions(conversation: Conversation, _: str) -> None:
     shown = Listing("version", "kind", "pathway", "message")
-    for version in await talk.journey.versions():
+    for version in await conversation.journey.versions():
         back = version.rolled_back_to
         message = f"back to {back}" if back is not None else short(version.message or "")
         shown.add_row(*row(version.version, version.kind, version.pathway_id, message))
     out.print(shown)
 
 
-async def _rollback(talk: Talk, argument: str) -> None:
+async def _rollback(conversation: Conversation, argument: str) -> None:
     if not argument.isdecimal():
         raise CommandError("Give a version: /rollback N. /versions lists them.")
-    session = await talk.journey.rollback(int(argument))
-    talk.stand(session)
+    session = await conversation.journey.rollback(int(argument))
+    conversation.stand(session)
     out.print(
         f"Back to the state of version {argument}: in {session.current_pathway_id} "
         f"(this is version {session.version}).",
@@ -132,15 +223,15 @@ async def _rollback(talk: Talk, argument: str) -> None:
     )
 
 
-async def _context(talk: Talk, name: str) -> None:
-    context = await talk.journey.snapshot()
+async def _context(conversation: Conversation, name: str) -> None:
+    context = await conversation.journey.snapshot()
     if not name:
         shown = Listing("name", "value")
         for key, value in context.items():
             shown.add_row(*row(key, short(value, 500)))
         out.print(shown if shown.row_count else "The context is empty.")
         return
-    values = await talk.journey.context_history(name)
+    values = await conversation.journey.context_history(name)
     if not values:
         hint = did_you_mean(name, list(context))
         raise CommandError(f"The context has no value '{name}', now or before.{hint}")
@@ -150,17 +241,17 @@ async def _context(talk: Talk, name: str) -> None:
     out.print(shown)
 
 
-async def _audit(talk: Talk, _: str) -> None:
+async def _audit(conversation: Conversation, _: str) -> None:
     shown = Listing("turn", "what", "from", "to", "why")
-    for entry in await talk.journey.audit():
+    for entry in await conversation.journey.audit():
         why = " · ".join(part for part in (entry.trigger, entry.reason) if part)
         cells = row(entry.turn, entry.kind, entry.from_pathway, entry.to_pathway, why)
         shown.add_row(*cells)
     out.print(shown if shown.row_count else "No transition has fired yet.")
 
 
-async def _fields(talk: Talk, name: str) -> None:
-    await show_fields(talk.journey, name)
+async def _fields(conversation: Conversation, name: str) -> None:
+    await show_fields(conversation.journey, name)
 
 
 _COMMANDS = {

@@ -20,7 +20,7 @@ from server.cli.terminal.rendering import Flow, firing, movement, out, plain, sh
 from server.discover.journeys import Found
 
 
-class Talk:
+class Conversation:
     """A session that is continued or started, and the display of its turns.
 
     Args:
