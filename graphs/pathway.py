@@ -30,10 +30,10 @@ from journeys import (
     PathwaySpec,
     PatternPipeline,
 )
-from nodes.features.reception import receive
+from nodes.features.concierge import receive
 from nodes.forms.collect import collect, is_collected
 from nodes.services import Services
-from nodes.state.effect_outcome import went_well
+from nodes.state.effects import went_well
 from nodes.state.session import PathwayState, Update
 from nodes.telemetry import PathwayRun
 from nodes.telemetry.activity import Activity

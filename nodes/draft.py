@@ -27,7 +27,7 @@ from nodes.guidelines.resolve import Weighed
 from nodes.json_data import stamp
 from nodes.language import Parse
 from nodes.llm.form_prompt import Asking
-from nodes.llm.understand import Understood
+from nodes.llm.understanding_call import Understood
 from nodes.services import Services, setting_of
 from nodes.state.context import Op, apply_ops, checked
 from nodes.state.dialogue_state import (
@@ -39,7 +39,7 @@ from nodes.state.dialogue_state import (
     add_attempts,
     with_dialogue,
 )
-from nodes.state.effect_outcome import step_renamed
+from nodes.state.effects import step_renamed
 from nodes.state.form_state import FormState, attempt, by_field, current_value, field_named, owners
 from nodes.state.messages import Message, last_said
 from nodes.state.phases import phase_of

@@ -13,12 +13,12 @@ from journeys import Agent, JourneyConfig, JourneySpec, Texts, Validation
 from journeys.locale import NOWHERE, Locale, in_force, locale_of
 from journeys.phrases.patterns import Matcher
 from nodes.agents.adapters import Callee
-from nodes.effects import Effects
 from nodes.journal import Journal, Usage
 from nodes.llm.models import Models
 from nodes.llm.tools import Toolbox
 from nodes.replies.scope import validation_of
 from nodes.running import Running
+from nodes.state.effects import Effects
 from nodes.state.session import Turn
 from nodes.texts import texts_of
 from nodes.values import Setting

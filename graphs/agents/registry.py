@@ -39,7 +39,7 @@ from nodes.pipelines.identity import identity_of
 from nodes.replies.scope import checks_of
 from nodes.services import Services, setting_at
 from nodes.texts import texts_of, worded
-from nodes.turn.interpret import matcher_of
+from nodes.turn.understand import matcher_of
 
 
 def speaking(

@@ -6,7 +6,7 @@ import re
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from graphs.drawing.model import Label, Move, Sketch, Stop, sketch
+from graphs.drawing.pathway_map import Label, Move, Sketch, Stop, sketch
 
 if TYPE_CHECKING:
     from journeys.spec.spec import JourneySpec

@@ -9,7 +9,7 @@ from xml.sax.saxutils import escape
 
 from graphs.drawing.layout import Part
 from graphs.drawing.lettering import Card, Line, TextStyle, broken, element, rectangle, words
-from graphs.drawing.model import Label, Move, Sketch, Stop, sketch
+from graphs.drawing.pathway_map import Label, Move, Sketch, Stop, sketch
 
 if TYPE_CHECKING:
     from journeys.spec.spec import JourneySpec

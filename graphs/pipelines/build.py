@@ -36,7 +36,7 @@ from nodes.pipelines.work import Seat, Work, ended_as, own_flags, within
 from nodes.services import Services
 from nodes.state.session import AgentError, Ask, InnerState, Output, Update
 from nodes.telemetry import PipelineRun
-from nodes.turn.agent import (
+from nodes.turn.run_agent import (
     SAID,
     After,
     brief_of,

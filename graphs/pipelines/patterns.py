@@ -26,7 +26,7 @@ from nodes.pipelines.rules.simple import AGGREGATOR, SYNTHESIZER
 from nodes.pipelines.work import Seat
 from nodes.services import Services
 from nodes.state.session import Output, Update
-from nodes.turn.agent import After, chooser_of, work_of
+from nodes.turn.run_agent import After, chooser_of, work_of
 
 PatternGraph = StateGraph[Any, Any, Any, Any]
 Goal = str | Sequence[str] | Sequence[Send]

@@ -19,8 +19,8 @@ from graphs.storage.sealing import Seal
 from graphs.storage.statements import STANDS, Records, Row, Sql, Statement, now
 from graphs.storage.store import Store
 from graphs.storage.tables import effects
-from nodes.effects import Step, Taken
 from nodes.json_data import stamp
+from nodes.state.effects import Step, Taken
 
 EFFECTS = Records(effects)
 _THIS = (EFFECTS.mine, effects.c.key == bindparam("this"))

@@ -68,7 +68,7 @@ from nodes.state.messages import Message
 from nodes.state.session import PARTING, Turn
 from nodes.telemetry import TurnRun, pseudonym, report
 from nodes.texts import texts_of
-from nodes.turn.interpret import matcher_of
+from nodes.turn.understand import matcher_of
 
 BYPASSED = "journey_bypassed"
 """Flag of a turn that was answered without the journey."""

@@ -19,10 +19,10 @@ from journeys import (
     NotWaitingError,
     PathwayExecutionError,
 )
-from nodes.features.giving_up import gives_up
+from nodes.commands import Cancel, Human
 from nodes.journal import KINDS, WAITING
 from nodes.json_data import plain
-from nodes.language import load
+from nodes.language import Expected, load, read_message
 from nodes.services import Services, brought_locale, setting_of
 from nodes.state.messages import Message, add_messages
 from nodes.state.phases import phase_of
@@ -213,3 +213,22 @@ def _plain_value(ask: Ask) -> Any:
 
 def _looks_like_id(name: str) -> bool:
     return len(name) == 32 and all(char in "0123456789abcdef" for char in name)
+
+
+def gives_up(services: Services, turn: Turn) -> str:
+    """Return why a message is no answer to what is asked; empty if it is one.
+
+    That is where all of it says that the user wants to stop, or to speak to a person.
+
+    Args:
+        services: Services of the turn.
+        turn: A record with the message, and as `run` the pathway that waits.
+    """
+    setting = setting_of(services, turn)
+    tasks = [p.title for id_, p in services.spec.pathways.items() if id_ == turn["run"]]
+    parse = read_message(turn["message"] or "", Expected(None, (), {}, (), setting, tasks))
+    if not (parse.certain and parse.whole and len(parse.commands) == 1):
+        return ""
+    if isinstance(parse.commands[0], Cancel):
+        return "the user wants to stop"
+    return "the user asks for a person" if isinstance(parse.commands[0], Human) else ""

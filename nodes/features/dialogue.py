@@ -38,7 +38,7 @@ from nodes.repair.coming_back import completed, left_unsure
 from nodes.repair.leaving import asked_to_leave, cannot_reply
 from nodes.repair.wishes import begins_later
 from nodes.state.dialogue_state import DialogueState, with_dialogue
-from nodes.state.effect_outcome import EFFECTS, record_effects, went_well
+from nodes.state.effects import EFFECTS, record_effects, went_well
 from nodes.state.form_state import MOST_RAW, field_named
 from nodes.state.secrets import HIDDEN
 from nodes.state.stack import overwritten

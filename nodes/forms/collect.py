@@ -11,7 +11,7 @@ from nodes.draft import TurnDraft, draft_of
 from nodes.forms.questions import question_of
 from nodes.handoff.offer import after_effect, effect_of, give_up
 from nodes.services import Services
-from nodes.state.effect_outcome import step_of
+from nodes.state.effects import step_of
 from nodes.state.form_state import owners
 from nodes.state.session import PathwayState, Update
 from nodes.values import Unreadable, hint_of, refusal_of, value_of

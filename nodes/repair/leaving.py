@@ -18,7 +18,7 @@ from nodes.handoff.offer import after_effect, effect_of
 from nodes.language.lexicon import lexicon_of
 from nodes.language.mentions import is_task
 from nodes.state.dialogue_state import Asked, FieldAttempt, Option
-from nodes.state.effect_outcome import begin_effects_anew, step_of
+from nodes.state.effects import begin_effects_anew, step_of
 from nodes.state.form_state import settled
 from nodes.state.stack import at_entry, left, move
 from nodes.steer import Limits, Steering

@@ -13,7 +13,7 @@ from nodes.pipelines.work import Seat
 from nodes.services import Services
 from nodes.state.confirmation import Consent
 from nodes.steer import limits_of, steer
-from nodes.turn.agent import brief_of, is_live
+from nodes.turn.run_agent import brief_of, is_live
 
 if TYPE_CHECKING:
     from nodes.draft import Reading, TurnDraft

@@ -15,7 +15,6 @@ import nodes.draft
 from journeys import Call, Effect, PathwaySpec
 from nodes.authored import contained
 from nodes.draft import TurnDraft, draft_of
-from nodes.effects import Effects, EffectsOfRun, Step, Taken
 from nodes.forms.collect import take_back_refused, used_by_effects
 from nodes.forms.questions import question_of, spoken
 from nodes.journal import ASKED, is_pause
@@ -23,7 +22,7 @@ from nodes.json_data import cleaned, copied, digest_of, plain, size, stamp
 from nodes.llm.tools import Occasion, shortened, told
 from nodes.services import Services, setting_of
 from nodes.state.dialogue_state import Asked, DialogueState
-from nodes.state.effect_outcome import EFFECTS, Outcome, step_of
+from nodes.state.effects import EFFECTS, Effects, EffectsOfRun, Outcome, Step, Taken, step_of
 from nodes.state.session import PathwayState, Turn, Update
 from nodes.texts import worded
 

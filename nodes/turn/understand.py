@@ -2,17 +2,42 @@
 
 from __future__ import annotations
 
+import asyncio
+import inspect
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import lru_cache
+from typing import Any
 
-from journeys import MaxPathwayDepthError
+from journeys import (
+    AlwaysTrigger,
+    ConditionTrigger,
+    IntentTrigger,
+    JourneySpec,
+    MaxPathwayDepthError,
+    ModelError,
+    TransitionSpec,
+)
+from journeys.phrases.patterns import Matcher
+from nodes.authored import contained
+from nodes.commands import Verdict
 from nodes.draft import Reading, TurnDraft, check_known, open_draft
-from nodes.features.greeting import greet
+from nodes.features.guidance import BYPASSED, bypassed, judged, rules_here
+from nodes.forms.questions import question_of
+from nodes.journal import Usage
+from nodes.json_data import copied, words_of
+from nodes.language import ready_to_read, refused_in
+from nodes.llm.call import seconds_for, spent
+from nodes.llm.understanding_call import Moment, Understood, understood
 from nodes.services import Services
 from nodes.state.session import Position, SessionState, Update
 from nodes.state.stack import note
-from nodes.steer import limits_of, steer
+from nodes.steer import OUTSIDE, UNSURE, allowed_transitions, limits_of, steer, unsettled
+from nodes.telemetry import report
 from nodes.turn.features import Features
-from nodes.turn.interpret import interpret
+from nodes.turn.speculate import may_speculate, speculate
 from nodes.turn.upgrade import has_moved
 
 
@@ -89,3 +114,210 @@ def _take_pending(draft: TurnDraft) -> None:
     for one in old:
         reason = "the user was asked about it before a pause"
         draft.turn["audit"].append(note("dropped", emptied, trigger=one["tool"], reason=reason))
+
+
+def greet(draft: TurnDraft) -> None:
+    """Say the greeting in the turn that begins a session; nothing if none is declared."""
+    greeting = draft.spec.personality.greeting
+    if not greeting:
+        return
+    draft.turn["replies"] = [greeting]
+    if draft.here.form is not None:
+        _ask_first(draft)
+
+
+def _ask_first(draft: TurnDraft) -> None:
+    """Ask for the first field that the context does not know already.
+
+    Where only what the context knows makes that field count, it is asked in the first turn, which
+    takes over what is known.
+    """
+    live = [field.name for field in draft.form_state().live]
+    for field in draft.here.form.fields if draft.here.form else ():
+        # Taken for collected here; the first turn checks it, and writes it down.
+        if (value := draft.context.get(field.name)) is not None:
+            draft.keep(field.name, "valid", value=value, source="tool")
+    asked = draft.form_state().asked()
+    if asked is not None and asked["kind"] == "field" and asked["about"] in live:
+        draft.ask(asked)
+        draft.turn["replies"].append(question_of(draft, asked))
+
+
+_MOST_TOLD = 20
+"""Most commands that do not count which the audit of a turn names."""
+
+
+async def interpret(draft: TurnDraft, features: Features) -> Reading:
+    """Return what is known of the message of a turn."""
+    reading = Reading(draft.position)
+    for read in features.reads:
+        await read(draft, reading)
+    services, message = draft.services, draft.message
+    open_now = allowed_transitions(services.spec, reading.position)
+    verdicts = await free_verdicts(services, open_now, reading.position, message, draft.began)
+    reading.verdicts = await wanted(verdicts, message, services, draft)
+    for weigh in features.weighs:
+        await weigh(draft, reading)
+    if not reading.is_certain:
+        reading.questions = unsettled(open_now, reading.position, reading.verdicts)
+    for ask in features.asks:
+        await ask(draft, reading)
+    may_ask_ahead = services.models is not None and may_speculate(services)
+    if reading.is_open:
+        await _ask_model(draft, reading, may_ask_ahead=may_ask_ahead)
+    if not reading.has_answer:
+        reading.verdicts = [*reading.doubted, *reading.verdicts]
+    return reading
+
+
+async def _ask_model(draft: TurnDraft, reading: Reading, *, may_ask_ahead: bool) -> None:
+    """Put all that is open to a model: where to go, which guidelines hold, what is filled.
+
+    The agent that answers if nothing moves is asked meanwhile. Without an answer the turn goes on
+    as it is, under the guidelines that need no model.
+    """
+    services, config = draft.services, draft.services.config
+    turn, position = draft.turn, reading.position
+    if services.models is None:
+        turn["flags"].append("model_not_configured")
+        return
+    moment = Moment(
+        services.spec,
+        position,
+        draft.question,
+        draft.message,
+        reading.questions,
+        reading.weighed.asked,
+        reading.form,
+        rules_here(draft.spec, position, config.guideline_candidates),
+    )
+    begun = asyncio.get_running_loop().time()
+    seconds = seconds_for(turn, config, config.intent_timeout_seconds)
+    usage = services.usage or Usage()
+    if may_ask_ahead:
+        speculate(draft, reading)
+    try:
+        answer = await understood(moment, services.models, config, usage, seconds)
+    except ModelError as failure:
+        event = note("model_failed", position, trigger="understanding", reason=str(failure))
+        turn["audit"].append(event)
+        turn["flags"].append(f"understanding_failed:{failure.kind}")
+        draft.turn = spent(turn, begun)
+        if reading.weighed.asked:
+            report(logging.WARNING, BYPASSED, kind=failure.kind)
+            reading.weighed = bypassed(reading.weighed)
+        return
+    draft.turn = spent(turn, begun)
+    _note_doubts(draft, answer, position)
+    least = config.guideline_confidence_threshold
+    reading.weighed = judged(reading.weighed, answer.guidelines, position, least)
+    reading.answer = answer
+
+
+def _note_doubts(draft: TurnDraft, answer: Understood, position: Position) -> None:
+    """Audit the commands of a model that are not open now, or that it was not sure enough of."""
+    draft.turn["flags"] += dict.fromkeys(UNSURE if d.is_open else OUTSIDE for d in answer.dropped)
+    draft.turn["audit"] += [
+        note("dropped", position, trigger=d.command, reason=d.reason, confidence=d.confidence)
+        for d in answer.dropped[:_MOST_TOLD]
+    ]
+    if len(answer.dropped) > _MOST_TOLD:
+        reason = f"{len(answer.dropped) - _MOST_TOLD} more commands do not count"
+        draft.turn["audit"].append(note("dropped", position, reason=reason))
+
+
+async def free_verdicts(
+    services: Services,
+    open_now: Sequence[TransitionSpec],
+    position: Position,
+    message: str,
+    context: Mapping[str, Any],
+) -> list[Verdict]:
+    """Answer every question that needs no model.
+
+    Conditions are judged wherever the session stands, so that being seen false arms them again.
+    """
+    answered = services.matcher.match(message)
+    conditions = services.spec.conditions
+    judging = services.spec.self_judging
+    others = [t for t in open_now if t.id in judging]
+    intents = [t for t in open_now if t.id in answered and t.id not in judging]
+    # A judge gets a copy: what it does to the context must change nothing.
+    context = copied(context) if conditions or others else {}
+    verdicts = [await _evaluated(services, t, "condition", message, context) for t in conditions]
+    verdicts = [
+        _told(services.spec, position, *each) for each in zip(conditions, verdicts, strict=True)
+    ]
+    verdicts += [Verdict(t.id, True, "pattern", reason=f"said '{answered[t.id]}'") for t in intents]
+    for transition in others:
+        tier = "always" if isinstance(transition.trigger, AlwaysTrigger) else "own"
+        verdicts.append(await _evaluated(services, transition, tier, message, context))
+    return verdicts
+
+
+async def wanted(
+    verdicts: list[Verdict], message: str, services: Services, draft: TurnDraft
+) -> list[Verdict]:
+    """Return verdicts without patterns in a clause that says that their task is not wanted.
+
+    Nothing is read where no pattern has matched.
+    """
+    said = {v.question for v in verdicts if v.tier == "pattern"}
+    if not said:
+        return verdicts
+    language = draft.setting.language
+    await ready_to_read(language)
+    patterns = [
+        (pattern, transition.id)
+        for transition in services.spec.transitions
+        if transition.id in said and isinstance(transition.trigger, IntentTrigger)
+        for pattern in transition.trigger.patterns
+    ]
+    refused = refused_in(message, patterns, language)
+    return [v for v in verdicts if v.tier != "pattern" or v.question not in refused]
+
+
+def _told(
+    spec: JourneySpec, position: Position, transition: TransitionSpec, verdict: Verdict
+) -> Verdict:
+    """Return a verdict; ignore an error in a condition of another journey."""
+    active = spec.pathways[position["pathway"]].journey
+    sources = [spec.pathways[id_].journey for id_ in transition.sources if id_ != "*"]
+    return verdict if active in sources or not sources else replace(verdict, error="")
+
+
+async def _evaluated(
+    services: Services,
+    transition: TransitionSpec,
+    tier: str,
+    message: str,
+    context: Mapping[str, Any],
+) -> Verdict:
+    """Ask a trigger; one that raises, or takes longer than a pathway may, is false and says so."""
+    try:
+        async with asyncio.timeout(services.config.pathway_timeout_seconds):
+            with contained():
+                result = transition.trigger.evaluate(message, context)
+                holds = bool(await result if inspect.isawaitable(result) else result)
+    except Exception as error:
+        return Verdict(transition.id, False, tier, error=words_of(error))
+    reason = "became true" if isinstance(transition.trigger, ConditionTrigger) else tier
+    return Verdict(transition.id, holds, tier, reason=reason)
+
+
+def matcher_of(spec: JourneySpec) -> Matcher:
+    """Return the matcher of a journey: every pattern of every intent."""
+    return _matcher(
+        tuple(
+            (pattern, transition.id)
+            for transition in spec.transitions
+            if isinstance(transition.trigger, IntentTrigger)
+            for pattern in transition.trigger.patterns
+        )
+    )
+
+
+# By the patterns alone: a spec holds its pipelines, and these their agents.
+@lru_cache(maxsize=256)
+def _matcher(patterns: tuple[tuple[str, str], ...]) -> Matcher:
+    return Matcher(patterns)

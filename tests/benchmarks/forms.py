@@ -26,7 +26,7 @@ from nodes.llm.command_schema import command_in
 from nodes.llm.scripted import Call, ScriptedModel, correct, fill, says
 from nodes.services import Services
 from nodes.steer import limits_of
-from nodes.turn.interpret import matcher_of
+from nodes.turn.understand import matcher_of
 from tests.benchmarks.measure import Action, Figure, Steps, alternate, duration, scratch
 
 ROUNDS, DECISIONS = 60, 500

@@ -504,7 +504,7 @@ def test_versions_and_help_import_nothing_that_a_command_needs(folder: Path) -> 
     """Each command's help too, and so the completion of its options."""
     code = f"""
 import sys
-from server.cli.app import app
+from server.cli.command_line import app
 from typer.testing import CliRunner
 names = [command.name for command in app.registered_commands]
 asked = [["--version"], ["--help"], *([name, "--help"] for name in names)]
@@ -788,7 +788,7 @@ def without_drivers(folder: Path, *commands: tuple[list[str], dict[str, str]]) -
     code = f"""
 import json, sys
 sys.modules.update(dict.fromkeys({DRIVERS}))
-from server.cli.app import app
+from server.cli.command_line import app
 from typer.testing import CliRunner
 for words, variables in {commands}:
     done = CliRunner().invoke(app, words, env=variables, input="a pear please\\n")

@@ -43,7 +43,7 @@ from nodes.llm import scripted
 from nodes.llm.form_prompt import Asking, asking_of
 from nodes.llm.models import Models
 from nodes.llm.scripted import Answer, Call, ScriptedModel, says
-from nodes.llm.understand import Moment, Understood, understood
+from nodes.llm.understanding_call import Moment, Understood, understood
 
 DOG = Field("dog", "name", "What is your dog called?", description="We call it by its name.")
 NIGHTS = Field("nights", "integer", "How many nights?", label="length of the stay")

@@ -21,7 +21,7 @@ from nodes.llm.call import identity_of
 from nodes.llm.client import quick_chat
 from nodes.llm.models import chat_of
 from nodes.llm.scripted import Fault, ScriptedModel, rules_hold
-from nodes.turn import interpret
+from nodes.turn import understand
 from tests.flow_control import line as the_line
 from tests.flow_control.line import (
     HAPPY,
@@ -79,7 +79,7 @@ async def test_journey_engine_failure_goes_on_without_the_journey(
         assert await chat.says("Hello") == "Good day."
         with monkeypatch.context() as patch:
             if fails == "the engine":
-                patch.setattr(interpret, "free_verdicts", broken_runtime)
+                patch.setattr(understand, "free_verdicts", broken_runtime)
             assert await chat.says("My house is on fire") == said
         assert flags(chat) == ["failed", "journey_bypassed"]
         assert chat.last.pathway_id == "desk"

@@ -19,7 +19,7 @@ from journeys import (
     Texts,
 )
 from nodes.llm.scripted import Fault, ScriptedModel
-from nodes.turn import interpret
+from nodes.turn import understand
 
 
 class Canned(Journey):
@@ -161,7 +161,7 @@ async def test_a_fault_of_the_runtime_itself_is_answered_logged_and_leaves_the_s
         raise ZeroDivisionError("a bug")
 
     with monkeypatch.context() as patch, caplog.at_level(logging.ERROR, "journeygraph"):
-        patch.setattr(interpret, "free_verdicts", broken)
+        patch.setattr(understand, "free_verdicts", broken)
         assert await chat.says("Hello") == Texts().apology
 
     assert "journey_failed" in caplog.text
@@ -175,7 +175,7 @@ async def test_a_caller_who_wants_failures_raised_gets_the_fault_itself(failing,
     async def broken(*_: Any) -> Any:
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr(interpret, "free_verdicts", broken)
+    monkeypatch.setattr(understand, "free_verdicts", broken)
     with pytest.raises(ZeroDivisionError):
         await chat.says("Hello")
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from journeys import IntentTrigger, Journey, Pathway, Transition
 from journeys.phrases.patterns import Matcher, normal, said
-from nodes.turn.interpret import matcher_of
+from nodes.turn.understand import matcher_of
 
 # A busy machine is slow, not wrong.
 

@@ -1,8 +1,7 @@
 """A model that answers from a script, for tests: what it says, how it fails, what it was asked."""
 
-from nodes.llm.scripted.faults import Fault, Slow
 from nodes.llm.scripted.model import ScriptedModel
-from nodes.llm.scripted.script import Answer, Script
+from nodes.llm.scripted.script import Answer, Fault, Script, Slow
 from nodes.llm.scripted.understanding import (
     ask,
     back,

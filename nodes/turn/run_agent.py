@@ -18,7 +18,7 @@ from nodes.pipelines.rules import RULES
 from nodes.pipelines.work import Brief, Seat, Work
 from nodes.services import Services
 from nodes.state.confirmation import Consent
-from nodes.state.effect_outcome import EFFECTS
+from nodes.state.effects import EFFECTS
 from nodes.state.session import PARTING, Output, Pending, Turn, Update
 from nodes.telemetry import AgentRun, agent_rests
 
