@@ -1,1 +1,1 @@
-"""Call agents of every kind, find the ones that fit, ask retrievers."""
+"""Call agents of every kind, find the ones that fit."""

@@ -7,6 +7,7 @@ Source: DESIGN section 3; reference traces T01 to T35.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -28,21 +29,22 @@ from nodes.features.form_reading import (
     weighed,
     welcome,
 )
-from nodes.forms.claims import claimed
 from nodes.forms.collect import FORM, is_collected
-from nodes.forms.questions import chosen
+from nodes.forms.questions import chosen, lines_of
 from nodes.language import Parse, ready_to_read
 from nodes.language.reading import NAMES
 from nodes.repair.clarifying import ambiguous, most_specific
 from nodes.repair.coming_back import completed, left_unsure
 from nodes.repair.leaving import asked_to_leave, cannot_reply
 from nodes.repair.wishes import begins_later
+from nodes.replies.wording import says
 from nodes.state.dialogue_state import DialogueState, with_dialogue
 from nodes.state.effects import EFFECTS, record_effects, went_well
 from nodes.state.form_state import MOST_RAW, field_named
-from nodes.state.secrets import HIDDEN
+from nodes.state.secrets import HIDDEN, secrets_in
 from nodes.state.stack import overwritten
 from nodes.steer import limits_of, steer
+from nodes.values import hint_of
 
 _AT_STAKE = ("summary", "correction", "retry", "leave")
 """Kinds of questions for which a yes with a restriction is not a yes."""
@@ -336,3 +338,39 @@ def continue_dialogue(hop: Hop) -> None:
     hop.attempt(draft.attempts)
     hop.change(*([*op, hop.pathway.id] for op in draft.ops))
     hop.position = with_dialogue(draft.position, draft.dialogue)
+
+
+_FIGURES = re.compile(r"\d+")
+
+
+def claimed(draft: TurnDraft, reply: str) -> str:
+    """Return in a word why a model's reply must not be said: "figures", "hidden"; empty if it may.
+
+    A number that was not in the conversation is an invented value; in other words, what a value is
+    cannot be found by code. Nothing that is sensitive is said.
+
+    Args:
+        draft: The turn, with what was taken of the message.
+        reply: What the model would say.
+    """
+    if any(says(reply, secret) for secret in secrets_in(draft.spec, draft.fields)):
+        return "hidden"
+    given = {figure for text in _given(draft) for figure in _figures(text)}
+    return "" if set(_figures(reply)) <= given else "figures"
+
+
+def _given(draft: TurnDraft) -> Iterator[str]:
+    """Yield all that a number in a reply may come from."""
+    yield draft.turn["message"] or ""
+    yield draft.question
+    yield draft.spec.part_of(draft.here.id).purpose
+    for name, value in draft.context.items():
+        yield f"{name} {value}"
+    yield lines_of(draft, draft.form_state())
+    for field in draft.here.form.fields if draft.here.form else ():
+        yield " ".join([field.ask, field.title, field.description, *field.ways])
+        yield hint_of(field, draft.setting)
+
+
+def _figures(text: str) -> list[str]:
+    return [figure.lstrip("0") for figure in _FIGURES.findall(text)]
