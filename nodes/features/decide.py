@@ -21,8 +21,8 @@ from nodes.commands import (
 )
 from nodes.draft import TurnDraft
 from nodes.forms.collect import fill
+from nodes.forms.offer import asked_for, policy_of
 from nodes.forms.questions import ask_again
-from nodes.handoff.offer import asked_for, policy_of
 from nodes.language.answers import is_greeting
 from nodes.repair.answering import answered, confirmed_corrections
 from nodes.repair.clarifying import ambiguous, digressed, most_specific, not_understood, tasks_of

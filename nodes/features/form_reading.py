@@ -32,8 +32,8 @@ from nodes.commands import (
 from nodes.draft import TurnDraft
 from nodes.features.decide import belongs, fillable
 from nodes.forms.collect import collected_so_far, emptied, is_refused, take_back_refused
+from nodes.forms.offer import policy_of
 from nodes.forms.questions import lines_of, question_of
-from nodes.handoff.offer import policy_of
 from nodes.language import Expected, Parse, asked_about, asks, clauses_in, read_message
 from nodes.language.answers import is_greeting
 from nodes.language.mentions import names_any_field

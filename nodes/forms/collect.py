@@ -8,8 +8,8 @@ from typing import Any
 from journeys import Effect, Field, PathwaySpec
 from nodes.commands import Clear, Command, Correct, Fill, Skip
 from nodes.draft import TurnDraft, draft_of
+from nodes.forms.offer import after_effect, effect_of, give_up
 from nodes.forms.questions import question_of
-from nodes.handoff.offer import after_effect, effect_of, give_up
 from nodes.services import Services
 from nodes.state.effects import step_of
 from nodes.state.form_state import owners

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from nodes.commands import Choose, Clear, Command, Confirm, Correct, Deny, Fill, Verdict
 from nodes.draft import TurnDraft
 from nodes.forms.collect import reason_of, refuse, refused, replaced, taken_back
-from nodes.handoff.offer import CHANGE, PERSON, call_person
+from nodes.forms.offer import CHANGE, PERSON, call_person
 from nodes.repair.clarifying import narrowed
 from nodes.repair.leaving import (
     EVERYTHING,

@@ -8,7 +8,7 @@ from journeys import TransitionSpec
 from journeys.spec.spec import ACTIVATION, MOVE
 from nodes.commands import Command, Explain, Noise, OffTopic, Repeat, Status, Verdict, Wait
 from nodes.draft import TurnDraft
-from nodes.handoff.offer import offer_person, policy_of
+from nodes.forms.offer import offer_person, policy_of
 from nodes.language.answers import is_greeting
 from nodes.language.clauses import may_be_about, questions_in
 from nodes.repair.knowledge import BESIDE

@@ -5,8 +5,8 @@ from __future__ import annotations
 from journeys import PathwaySpec, ReturnToPrevious
 from journeys.spec.spec import MAX_HOPS
 from nodes.draft import TurnDraft
+from nodes.forms.offer import ask_more
 from nodes.forms.questions import question_of
-from nodes.handoff.offer import ask_more
 from nodes.repair.leaving import (
     begin_anew,
     cannot_reply,

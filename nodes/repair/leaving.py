@@ -13,8 +13,8 @@ from journeys.spec.spec import MOVE
 from nodes.commands import Back, Cancel, Command, Deny, Restart, Skip
 from nodes.draft import TurnDraft
 from nodes.forms.collect import TAKEN_BACK, emptied
+from nodes.forms.offer import after_effect, effect_of
 from nodes.forms.questions import lines_of
-from nodes.handoff.offer import after_effect, effect_of
 from nodes.language.lexicon import lexicon_of
 from nodes.language.mentions import is_task
 from nodes.state.dialogue_state import Asked, FieldAttempt, Option

@@ -13,7 +13,7 @@ from nodes.features.guidance import apply_guidelines, weigh_guidelines
 from nodes.features.read_questions import weigh_questions
 from nodes.features.rephrase import reworded
 from nodes.features.takeover import hand_over, with_person
-from nodes.handoff import offer
+from nodes.forms import offer
 from nodes.repair import knowledge
 from nodes.services import Services
 from nodes.state.session import Position, SessionState, Turn, Update

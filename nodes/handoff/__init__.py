@@ -1,1 +1,0 @@
-"""Hand a conversation over to a person."""
