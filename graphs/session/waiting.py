@@ -95,7 +95,7 @@ class Wait:
         services = services.localized(brought_locale(self.values))
         language = setting_of(services, asking).language
         await asyncio.to_thread(load, language)  # once; it takes up to a second
-        return gives_up(services, asking)
+        return _gives_up(services, asking)
 
     def going_on(self, turn: Turn, messages: Sequence[Message]) -> PausedRun:
         """Return the run to resume in a turn; its past work becomes part of that turn."""
@@ -215,7 +215,7 @@ def _looks_like_id(name: str) -> bool:
     return len(name) == 32 and all(char in "0123456789abcdef" for char in name)
 
 
-def gives_up(services: Services, turn: Turn) -> str:
+def _gives_up(services: Services, turn: Turn) -> str:
     """Return why a message is no answer to what is asked; empty if it is one.
 
     That is where all of it says that the user wants to stop, or to speak to a person.

@@ -69,7 +69,7 @@ async def choose(
     if embed is not None:
         try:
             matches = ranking.ranked(task, await closeness(embed, task, ranking.cards))
-        except EmbeddingsFailed as failure:
+        except _EmbeddingsFailed as failure:
             flags = (f"embeddings_failed:{failure.kind}",)
     if not matches or not matches[0].score:
         return Selection(ranking.declared[:k], (*flags, "selection_fallback:no_match"))
@@ -132,8 +132,8 @@ def ranking_of(agents: Sequence[Agent | AgentCard]) -> Cards:
     return Cards(agents)
 
 
-Vectors = Sequence[Sequence[float]]
-Embed = Callable[[Sequence[str]], Vectors | Awaitable[Vectors]]
+_Vectors = Sequence[Sequence[float]]
+Embed = Callable[[Sequence[str]], _Vectors | Awaitable[_Vectors]]
 LONGEST = 10.0
 """Seconds after which embeddings are no longer waited for."""
 
@@ -144,7 +144,7 @@ _turns: WeakKeyDictionary[AbstractEventLoop, Any] = WeakKeyDictionary()
 _at_work = Lock()
 
 
-class EmbeddingsFailed(Exception):
+class _EmbeddingsFailed(Exception):
     """The author's function failed, took too long, or gave what are no vectors; `kind` says it."""
 
     def __init__(self, kind: str) -> None:
@@ -164,18 +164,18 @@ async def closeness(embed: Embed, task: str, cards: Sequence[AgentCard]) -> list
         cards: Who could do it.
 
     Raises:
-        EmbeddingsFailed: There are no vectors to go by.
+        _EmbeddingsFailed: There are no vectors to go by.
     """
     try:
         async with asyncio.timeout(LONGEST):
             known = await _of_cards(embed, cards)
             asked = (await _embedded(embed, [task]))[0]
-    except EmbeddingsFailed:
+    except _EmbeddingsFailed:
         raise
     except Exception as error:
-        raise EmbeddingsFailed(type(error).__name__) from error
+        raise _EmbeddingsFailed(type(error).__name__) from error
     if any(len(vector) != len(asked) for vector in known):
-        raise EmbeddingsFailed("malformed")
+        raise _EmbeddingsFailed("malformed")
     return [min(1.0, max(0.0, sum(map(mul, asked, vector)))) for vector in known]
 
 
@@ -220,7 +220,7 @@ async def _embedded(embed: Embed, texts: list[str]) -> list[list[float]]:
     vectors = [[float(number) for number in vector] for vector in given]
     lengths = [hypot(*vector) for vector in vectors]
     if len(vectors) != len(texts) or not all(length and isfinite(length) for length in lengths):
-        raise EmbeddingsFailed("malformed")
+        raise _EmbeddingsFailed("malformed")
     return [
         [number / length for number in vector]
         for vector, length in zip(vectors, lengths, strict=True)

@@ -164,7 +164,7 @@ def _written(services: Services, state: Mapping[str, Any], turn: Turn) -> Turn:
         status="open",
         by=None,
         reason=takeover["reason"],
-        payload=briefing_of(services, state, turn),
+        payload=_briefing_of(services, state, turn),
     )
     person_called(services.spec.id, takeover["reason"])
     return {**turn, "escalations": [*turn.get("escalations", ()), opened]}
@@ -297,7 +297,7 @@ _HIDDEN = ("value", "raw", "reason")
 """Parts of an attempt that are hidden for a sensitive field."""
 
 
-def briefing_of(services: Services, state: Mapping[str, Any], turn: Turn) -> dict[str, Any]:
+def _briefing_of(services: Services, state: Mapping[str, Any], turn: Turn) -> dict[str, Any]:
     """Return the payload of an escalation : why, about what, where, and what is known.
 
     Args:

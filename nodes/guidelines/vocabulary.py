@@ -127,7 +127,7 @@ def spread(name: str) -> str:
 
 def searched(text: str, read: Iterable[list[Word]]) -> str:
     """Return the rows of a text that terms are looked for in, and behind them the text as it is."""
-    rows = (row for words in read for row in (_loose(words), row_of(words, STRICT)))
+    rows = (row for words in read for row in (_loose(words), _row_of(words, STRICT)))
     return "".join((*rows, normal(text)))
 
 
@@ -141,7 +141,7 @@ def terms_of(phrase: str, strict: bool) -> list[str]:
     terms: dict[str, None] = {}
     for words in readings(phrase):
         loose = "" if strict else _loose(words)
-        terms[loose or row_of(words, STRICT) or normal(phrase)] = None
+        terms[loose or _row_of(words, STRICT) or normal(phrase)] = None
     return [term for term in terms if term]
 
 
@@ -159,26 +159,26 @@ def _parts(words: list[Word]) -> Iterator[tuple[str, Word]]:
         if word.sign:
             pairs = following is not None and following.sign
             if pairs or not paired:
-                yield row_of([word, following] if pairs and following else [word], LOOSE), word
+                yield _row_of([word, following] if pairs and following else [word], LOOSE), word
             paired = pairs
         elif not word.common:
-            yield row_of([word], LOOSE), word
+            yield _row_of([word], LOOSE), word
 
 
-def row_of(words: Iterable[Word], edge: str) -> str:
+def _row_of(words: Iterable[Word], edge: str) -> str:
     """Return the forms of words as a row: each between edges."""
     forms = edge.join(word.form for word in words)
     return f"{edge}{forms}{edge}" if forms else ""
 
 
 def _loose(words: Iterable[Word]) -> str:
-    return row_of((word for word in words if not word.common), LOOSE)
+    return _row_of((word for word in words if not word.common), LOOSE)
 
 
 @lru_cache(maxsize=20_000)
 def _word(piece: str) -> Word:
     sign = len(piece) == 1 and _UNSPACED_SIGN.match(piece) is not None
-    return Word(piece, form_of(piece), piece in _data().unread, sign)
+    return Word(piece, _form_of(piece), piece in _data().unread, sign)
 
 
 def spellings(word: str) -> tuple[str, ...]:
@@ -187,11 +187,11 @@ def spellings(word: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=20_000)
-def form_of(word: str) -> str:
+def _form_of(word: str) -> str:
     """Return the form of a plain word that it has in common with its other forms.
 
     Example:
-        >>> form_of("stolen"), form_of("cancellations"), form_of("gestohlen")
+        >>> _form_of("stolen"), _form_of("cancellations"), _form_of("gestohlen")
         ('steal', 'cancel', 'stehlen')
     """
     return _stem(_data().bases.get(word, word))
@@ -302,7 +302,7 @@ class Vocabulary:
             return heard
         different = {word.plain: word for words in read for word in words}
         for word in islice(filter(_is_spelled, different.values()), MOST_WORDS):
-            own = row_of([word], LOOSE)
+            own = _row_of([word], LOOSE)
             if own not in heard or not fits(own):
                 for term, sure in self._resembling(word):
                     heard[term] = max(sure, heard.get(term, 0))

@@ -132,7 +132,7 @@ async def _passages(draft: TurnDraft, knowledge: Knowledge, question: str) -> li
     if isinstance(retriever, str):
         retriever = services.retrievers[retriever]
     try:
-        return await retrieved(
+        return await _retrieved(
             knowledge, retriever, question, draft.spec.id, services.toolbox.overdue
         )
     except Exception as error:  # whatever an author's function raises
@@ -215,7 +215,7 @@ _SOURCES = ("source", "title", "url", "file_path", "id")
 """Names of a document's metadata that say where it stands, the first one first."""
 
 
-async def retrieved(
+async def _retrieved(
     knowledge: Knowledge, retriever: Any, question: str, journey: str, overdue: Overdue
 ) -> list[Passage]:
     """Return the passages for a question, the best one first.

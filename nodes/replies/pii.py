@@ -59,7 +59,7 @@ _TIME = r"(?:[01]\d|2[0-4])\.?(?:00|15|30|45)"
 _TIMES = re.compile(rf"{_TIME} ?- ?{_TIME}(?: {_TIME}(?: ?- ?{_TIME})?)*")
 
 
-class Phones:
+class _Phones:
     """Finds telephone numbers in the pieces of one reply."""
 
     def __init__(self) -> None:
@@ -195,7 +195,7 @@ _CARDS: Sequence[tuple[re.Pattern[str], frozenset[int]]] = [
 _SHORTEST, _LONGEST = 13, 19
 
 
-def cards_in(text: str, since: int) -> Iterator[Span]:
+def _cards_in(text: str, since: int) -> Iterator[Span]:
     """Find card numbers: whole groups of digits of a known kind and length, with a right sum."""
     for run in _DIGITS.finditer(text, since):
         groups = [(found[0], *found.span()) for found in _GROUP.finditer(text, *run.span())]
@@ -236,7 +236,7 @@ _SIGN = re.compile(r"[0-9A-Za-z]")
 _ENDS_IBAN = re.compile(r"(?![0-9A-Za-z])")
 
 
-def ibans_in(text: str, since: int) -> Iterator[Span]:
+def _ibans_in(text: str, since: int) -> Iterator[Span]:
     """Find IBANs: of the length of their country, and with right check digits."""
     for found in _IBAN.finditer(text, since):
         length = _iban_length(found[0][:2].upper())
@@ -331,7 +331,7 @@ _ANY_SHAPE = _whole_number("|".join(kind.shape for kind in _KINDS if kind.shape)
 _ANY_NAME = re.compile("|".join(kind.named for kind in _KINDS if kind.named), re.IGNORECASE)
 
 
-def identities_in(text: str, since: int) -> Iterator[Span]:
+def _identities_in(text: str, since: int) -> Iterator[Span]:
     """Find national numbers whose check digits or dates are right."""
     if _ANY_SHAPE.search(text, since):
         yield from _shaped(text, since)
@@ -387,7 +387,7 @@ MASKS = {
 }
 """Replacement text of each kind."""
 
-Finder = Callable[[str, int], Iterable[Span]]
+_Finder = Callable[[str, int], Iterable[Span]]
 # No other characters than those of domains and of most people's addresses: a first part of at most
 # 64 (RFC 5321, section 4.5.3.1), and scripts without spaces end what stands before.
 _PART = rf"[^\W{UNSPACED}]"
@@ -418,12 +418,12 @@ class Detector:
     """
 
     def __init__(self, kinds: Iterable[str], allowed: Iterable[str] = ()) -> None:
-        finders: dict[str, Finder] = {
-            "email": addresses_in,
-            "iban": ibans_in,
-            "card": cards_in,
-            "national_id": identities_in,
-            "phone": Phones(),
+        finders: dict[str, _Finder] = {
+            "email": _addresses_in,
+            "iban": _ibans_in,
+            "card": _cards_in,
+            "national_id": _identities_in,
+            "phone": _Phones(),
         }
         wanted = frozenset(kinds)
         self._finders = [(kind, find) for kind, find in finders.items() if kind in wanted]
@@ -449,7 +449,7 @@ def _key(text: str) -> str:
     return "".join(char for char in text.casefold() if char.isalnum() or char in "@+")
 
 
-def addresses_in(text: str, since: int) -> Iterator[Span]:
+def _addresses_in(text: str, since: int) -> Iterator[Span]:
     """Find e-mail addresses; their existence is not checked."""
     if "@" not in text[since:]:
         return

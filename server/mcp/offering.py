@@ -20,7 +20,7 @@ from server.http.schemas import SessionId
 from server.http.wiring import Wiring
 from server.mcp.offers import JourneyOffer, Offer, Outcome, PipelineOffer, Refused, words_for
 
-TRANSCRIPT = "session://{session_id}/transcript"
+_TRANSCRIPT = "session://{session_id}/transcript"
 """URI template of transcripts."""
 _SESSION_ID: TypeAdapter[str] = TypeAdapter(SessionId)
 _NOTHING = "There is no resource with this name."
@@ -69,7 +69,7 @@ class Library:
         return json.dumps({"session_id": session_id, "entries": entries}, ensure_ascii=False)
 
 
-_TRANSCRIPTS = UriTemplate.parse(TRANSCRIPT)
+_TRANSCRIPTS = UriTemplate.parse(_TRANSCRIPT)
 
 
 def offering(wiring: Wiring, pipelines: Mapping[str, Pipeline]) -> Offering:
@@ -131,7 +131,7 @@ class Offering:
     def templates(self) -> types.ListResourceTemplatesResult:
         """List the transcripts, by a template."""
         transcript = types.ResourceTemplate(
-            uri_template=TRANSCRIPT,
+            uri_template=_TRANSCRIPT,
             name="transcript",
             description="All messages of a session.",
             mime_type="application/json",
@@ -152,7 +152,7 @@ class Offering:
 
 async def _done(offer: Offer, arguments: Mapping[str, Any], asked: Any) -> Outcome:
     wanted = bool(asked.meta and asked.meta.get("progress_token") is not None)
-    teller = ProgressSender(asked.session) if wanted else None
+    teller = _ProgressSender(asked.session) if wanted else None
     work = offer.begin(arguments, teller.hear if teller else None)
     try:
         if teller:
@@ -189,7 +189,7 @@ _SHOWN = {
 }
 
 
-class ProgressSender:
+class _ProgressSender:
     """Sender of progress notifications; the work never waits for it.
 
     Args:

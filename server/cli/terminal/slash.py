@@ -31,7 +31,7 @@ _OPEN = {"": "open", "invalid": "refused", "pending": "waits", "cleared": "empti
 """Text for a field without a value, by its last attempt."""
 
 
-async def show_fields(journey: Journey, name: str = "") -> None:
+async def _show_fields(journey: Journey, name: str = "") -> None:
     """Show the current state of every field, or every attempt at one field.
 
     Raises:
@@ -251,7 +251,7 @@ async def _audit(conversation: Conversation, _: str) -> None:
 
 
 async def _fields(conversation: Conversation, name: str) -> None:
-    await show_fields(conversation.journey, name)
+    await _show_fields(conversation.journey, name)
 
 
 _COMMANDS = {
