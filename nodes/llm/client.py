@@ -193,6 +193,11 @@ def _as_function(question: Question) -> dict[str, Any]:
 
 MOST_BYTES = 8 * 1024 * 1024
 """Largest answer on the wire; a stream spends a few hundred bytes on each token."""
+KEPT_SECONDS = 120.0
+"""Seconds that an idle connection stays open, so that users who think for a while need no new one.
+
+The client's default is 5 seconds; networks forget connections that are idle for some minutes.
+"""
 
 
 class OversizedError(OSError):
@@ -224,7 +229,8 @@ def client_of(*, keeps_alive: bool) -> Any:
         keeps_alive: True if connections are used again, which only one event loop can do.
     """
     from httpx2 import AsyncByteStream, Limits  # noqa: PLC0415 - as heavy as the library it belongs to
-    from openai import DEFAULT_CONNECTION_LIMITS, DefaultAsyncHttpxClient  # noqa: PLC0415
+    from openai import DEFAULT_CONNECTION_LIMITS as DEFAULT  # noqa: PLC0415
+    from openai import DefaultAsyncHttpxClient  # noqa: PLC0415
 
     class LimitedStream(_Limited, AsyncByteStream):
         pass
@@ -232,10 +238,15 @@ def client_of(*, keeps_alive: bool) -> Any:
     async def limit(response: Any) -> None:
         response.stream = LimitedStream(response.stream)
 
+    limits = Limits(
+        max_connections=DEFAULT.max_connections,
+        max_keepalive_connections=DEFAULT.max_keepalive_connections if keeps_alive else 0,
+        keepalive_expiry=KEPT_SECONDS,
+    )
     return DefaultAsyncHttpxClient(
         event_hooks={"response": [limit]},
         follow_redirects=False,
-        limits=DEFAULT_CONNECTION_LIMITS if keeps_alive else Limits(max_keepalive_connections=0),
+        limits=limits,
         proxy=os.environ.get("OPENAI_PROXY") or None,
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -162,6 +163,36 @@ async def test_a_turn_opens_no_connection_to_the_model(
             assert len(server.calls) - asked == 10  # each turn is understood, and answered
             assert network.connected == before <= 2
             await journey.close()
+
+
+@pytest.mark.parametrize("speculate", [True, False])
+async def test_a_user_who_thinks_for_a_minute_finds_the_connection_open(
+    monkeypatch: pytest.MonkeyPatch, memory_url: str, speculate: bool
+) -> None:
+    passed = 0.0
+
+    class Clock:
+        """The time as the client of the model sees it."""
+
+        @staticmethod
+        def monotonic() -> float:
+            return time.monotonic() + passed
+
+    monkeypatch.setattr("httpcore2._async.http11.time", Clock)
+    with ScriptedServer(always=judge_or_talk) as server:
+        async with Proxy.to(server.url) as network:
+            monkeypatch.setenv("OPENAI_API_KEY", "any")
+            monkeypatch.setenv("OPENAI_BASE_URL", network.url)
+            config = JourneyConfig(persistence=memory_url, speculate=speculate)
+            async with Kiosk("s-1", config) as journey:
+                await journey.start()
+                await journey.process_message("Well, what about it?")
+                before = network.connected
+                for number in range(3):
+                    passed += 60
+                    await journey.process_message(f"And {number}?")
+
+            assert network.connected == before
 
 
 def judge_or_talk(call: Call) -> Any:
