@@ -181,7 +181,7 @@ def _dependents(draft: TurnDraft, name: str) -> list[Field]:
 
 
 def taken_back(draft: TurnDraft, command: Clear) -> None:
-    """Empty a field that the user takes back, and ask for it at once (T10)."""
+    """Empty a field that the user takes back, and ask for it at once if it is needed (T10)."""
     name = command.field
     pending = name in draft.dialogue.corrections
     if draft.value(name) is None and not pending:
@@ -193,8 +193,20 @@ def taken_back(draft: TurnDraft, command: Clear) -> None:
         return
     emptied(draft, field, reason=TAKEN_BACK)
     draft.say("emptied", field=field.title)
-    draft.dialogue.reopen(name)
+    if _is_needed(draft, name):
+        draft.dialogue.reopen(name)
     draft.dialogue.drop_correction(name)
+
+
+def _is_needed(draft: TurnDraft, name: str) -> bool:
+    """Return whether a form is open, or the session stands behind one that collects the field."""
+    spec, stack = draft.spec, draft.position["stack"]
+    if draft.here.form or any(spec.pathways[frame["pathway"]].form for frame in stack):
+        return True
+    behind = {owner.next for owner in owners(spec, name)}
+    for _ in spec.pathways:
+        behind |= {spec.pathways[id_].next for id_ in behind if id_}
+    return draft.here.id in behind
 
 
 def emptied(draft: TurnDraft, field: Field, *, reason: str, source: str = "user_provided") -> None:

@@ -84,6 +84,7 @@ def cancel(draft: TurnDraft, *, everything: bool, keep: Collection[str] = ()) ->
         pathway = draft.spec.pathways[id_]
         draft.note("cancelled", to=id_, reason="cancelled by the user")
         reset(draft, pathway, "cancelled", keep)
+    draft.dialogue.reopened = []
     if draft.dialogue.queued:
         draft.repair("cancel", "left", task=draft.spec.pathways[given_up[0]].title)
     else:

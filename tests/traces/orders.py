@@ -115,11 +115,13 @@ FORMS = {"order": ["count", "gift", "card", "note", "least"], "address": ["house
 class Book:
     """What is collected and done, by the rules, whatever the code says.
 
-    `values` are the last valid values that were not taken back; `known` are the numbers of the
-    effects that this state knows of, and `done` says that the present order was placed.
+    `values` are the last valid values that were not taken back, `emptied` those that were; `known`
+    are the numbers of the effects that this state knows of, and `done` says that the present order
+    was placed.
     """
 
     values: dict[str, Any] = field(default_factory=dict)
+    emptied: dict[str, Any] = field(default_factory=dict)
     done: bool = False
     taken_over: bool = False
     known: tuple[int, ...] = ()
@@ -139,7 +141,18 @@ class Book:
         after = {**self.values, name: value}
         if name == "count" and after.get("least", 0) > value:
             del after["least"]
-        return replace(self, values=after)
+        return replace(self, values=after, emptied=_without(self.emptied, name))
+
+    def kept(self, name: str) -> Book:
+        """A required value that was taken back stays where no other is given for it."""
+        if name not in self.emptied or name == "note":
+            return self
+        values = {**self.values, name: self.emptied[name]}
+        return replace(self, values=values, emptied=_without(self.emptied, name))
+
+    def taken_back(self, name: str) -> Book:
+        emptied = {**self.emptied, name: self.values[name]}
+        return replace(self.cleared(name), emptied=emptied)
 
     def _takes(self, name: str, value: Any) -> bool:
         if name in ("gift", "note", "house"):
@@ -148,8 +161,14 @@ class Book:
         return 1 <= int(value) <= 9 and below
 
     def cleared(self, *names: str) -> Book:
-        return replace(self, values={k: v for k, v in self.values.items() if k not in names})
+        return replace(self, values=_without(self.values, *names))
 
     def reset(self, *places: str) -> Book:
         names = [name for place in places for name in FORMS.get(place, ())]
-        return replace(self.cleared(*names), done=self.done and "order" not in places)
+        emptied = _without(self.emptied, *names)
+        done = self.done and "order" not in places
+        return replace(self.cleared(*names), emptied=emptied, done=done)
+
+
+def _without(values: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if name not in names}
