@@ -21,7 +21,7 @@ from sqlalchemy import (
 
 from graphs.records.history import ATTEMPTS, transcript_of, version_info
 from graphs.storage.sealing import Seal, SealOfReader
-from graphs.storage.statements import TURNS, Records, Row, Sql, Statement, first, now
+from graphs.storage.statements import TURNS, Records, Row, Sql, Statement, first, in_span, now
 from graphs.storage.store import Store
 from graphs.storage.tables import escalations, field_attempts, sessions, turns
 from journeys import EscalationCase, EscalationEntry, TranscriptEntry
@@ -82,7 +82,11 @@ RELEASE_OTHERS = Sql.of(
     .where(CALLS.mine, _WAITING, escalations.c.id != bindparam("id_is"))
     .values(status=literal_column("'released'"), updated_at=bindparam("now"))
 )
-OF_SESSION = Sql.of(select(*_WITHOUT_PAYLOAD).where(CALLS.mine).order_by(escalations.c.number))
+OF_SESSION = Sql.of(
+    select(*_WITHOUT_PAYLOAD)
+    .where(CALLS.mine, in_span(escalations.c.turn))
+    .order_by(escalations.c.number)
+)
 OF_JOURNEY = _page(escalations.c.journey_id == bindparam("journey"))
 OF_ALL = _page()
 ONE = Sql.of(select(escalations).where(_ONE, _IN_FORCE))

@@ -57,7 +57,7 @@ from graphs.session.turn import Given, Tell, begin, events_of, given_to_all, ope
 from graphs.session.webhook import EscalationSender, port_of
 from graphs.storage.errors import unconfirmed
 from graphs.storage.sealing import Seal
-from graphs.storage.statements import AUDIT, TURNS, Records, Row
+from graphs.storage.statements import ALL_TURNS, AUDIT, TURNS, Row, Sql
 from journeys import (
     AuditEntry,
     CheckEntry,
@@ -95,9 +95,6 @@ if TYPE_CHECKING:
     from journeys import Journey
 
 _T = TypeVar("_T")
-# Within the class, `list` is its method.
-_Calls = list[EscalationEntry]
-_Values = list[FieldVersion]
 MOST_NAME = 100
 """Maximum length of an operator's name, in characters."""
 
@@ -369,7 +366,7 @@ class PathwayManager:
             ConfigurationError: The limit is not from 1 to 1000.
             InvalidCursorError: `after` is not a cursor of a page.
         """
-        rows, _, more = await self._rows(TURNS, limit, after)
+        rows, _, more = await self._rows(TURNS.of_turns, limit, after)
         ledger_writer = (await self._session()).ledger_writer
         return Page(map(ledger_writer.version, rows), more)
 
@@ -383,20 +380,31 @@ class PathwayManager:
         page = await self.versions(limit, after)
         return Page(transcript_of(page), page.next)
 
-    async def context_history(self, name: str) -> _Values:
-        """Return all values of a context name, oldest first; None if it was removed."""
-        rows, _, _ = await self._rows(TURNS, None, None)
-        return (await self._session()).ledger_writer.history_of(name, rows)
+    async def context_history(
+        self, name: str, limit: int | None = None, after: str | None = None
+    ) -> Page[FieldVersion]:
+        """Return the values of a context name in a number of turns, oldest first.
+
+        None stands for a value that was removed. The other arguments are those of `versions`.
+        """
+        session, head = await self._known()
+        span, more = span_after(after, limit, head["version"])
+        # A value may be from any earlier turn.
+        rows = await session.store.read(
+            TURNS.of_turns, session=self.session_id, **{**span, "low": ALL_TURNS["low"]}
+        )
+        found = session.ledger_writer.history_of(name, rows)
+        return Page((one for one in found if one.version > span["low"]), more)
 
     async def audit(self, limit: int | None = None, after: str | None = None) -> Page[AuditEntry]:
         """Return the audit of a number of turns, oldest first; arguments as for `versions`."""
         await self._late.written()
-        rows, seal, more = await self._rows(AUDIT, limit, after)
+        rows, seal, more = await self._rows(AUDIT.of_turns, limit, after)
         return Page((audit_entry(row, seal) for row in rows), more)
 
     async def checks(self, limit: int | None = None, after: str | None = None) -> Page[CheckEntry]:
         """Return the reply checks of a number of turns; arguments as for `versions`."""
-        rows, seal, more = await self._rows(CHECKS, limit, after)
+        rows, seal, more = await self._rows(CHECKS.of_turns, limit, after)
         return Page((check_entry(row, seal) for row in rows), more)
 
     async def fields(self) -> FormView:
@@ -420,7 +428,7 @@ class PathwayManager:
             FieldNotFoundError: The journey has no field with that name, and had none earlier in
                 this session.
         """
-        rows, seal, more = await self._rows(ATTEMPTS, limit, after)
+        rows, seal, more = await self._rows(ATTEMPTS.of_turns, limit, after)
         wanted = [row for row in rows if name in (None, row["field"])]
         known = names_in(self.spec)
         is_all = after is None and more is None
@@ -455,11 +463,12 @@ class PathwayManager:
         """
         return await self._act(OperatorAct(act="release", by=by, text=""), escalation)
 
-    async def escalations(self) -> _Calls:
-        """Return every escalation of this session, oldest first."""
-        session, _ = await self._known()
-        rows = await session.store.read(OF_SESSION, session=self.session_id)
-        return [entry(row) for row in rows]
+    async def escalations(
+        self, limit: int | None = None, after: str | None = None
+    ) -> Page[EscalationEntry]:
+        """Return the escalations of a number of turns; arguments as for `versions`."""
+        rows, _, more = await self._rows(OF_SESSION, limit, after)
+        return Page(map(entry, rows), more)
 
     async def escalation(self) -> EscalationCase | None:
         """Return the last escalation with its payload; None if there is none."""
@@ -504,12 +513,12 @@ class PathwayManager:
                 await opening.result().store.close()
 
     async def _rows(
-        self, records: Records, limit: int | None, after: str | None
+        self, query: Sql, limit: int | None, after: str | None
     ) -> tuple[Sequence[Row], Seal, str | None]:
         """Return rows of a page of turns, their seal, and the start of the next page."""
         session, head = await self._known()
         span, more = span_after(after, limit, head["version"])
-        rows = await session.store.read(records.of_turns, session=self.session_id, **span)
+        rows = await session.store.read(query, session=self.session_id, **span)
         return rows, session.ledger_writer.seal, more
 
     def _sent_on(self, session: Session, response: JourneyResponse) -> None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         CheckEntry,
         FieldVersion,
         JourneySession,
+        Page,
         TranscriptEntry,
         VersionInfo,
     )
@@ -36,33 +37,41 @@ class RunningSession:
         """Return a copy of the context."""
         return await self.manager.snapshot()
 
-    async def versions(self) -> list[VersionInfo]:
-        """Return every version of the session, oldest first."""
-        return await self.manager.versions()
+    async def versions(
+        self, limit: int | None = None, after: str | None = None
+    ) -> Page[VersionInfo]:
+        """Return versions of the session, oldest first; see `PathwayManager.versions`."""
+        return await self.manager.versions(limit, after)
 
-    async def context_history(self, name: str) -> list[FieldVersion]:
-        """Return every value that a context name has had, oldest first."""
-        return await self.manager.context_history(name)
+    async def context_history(
+        self, name: str, limit: int | None = None, after: str | None = None
+    ) -> Page[FieldVersion]:
+        """Return the values that a context name has had, oldest first."""
+        return await self.manager.context_history(name, limit, after)
 
-    async def audit(self) -> list[AuditEntry]:
+    async def audit(self, limit: int | None = None, after: str | None = None) -> Page[AuditEntry]:
         """Return the audit of the session, oldest first."""
-        return await self.manager.audit()
+        return await self.manager.audit(limit, after)
 
-    async def checks(self) -> list[CheckEntry]:
+    async def checks(self, limit: int | None = None, after: str | None = None) -> Page[CheckEntry]:
         """Return how replies of the session were checked, oldest first."""
-        return await self.manager.checks()
+        return await self.manager.checks(limit, after)
 
     async def fields(self) -> FormView:
         """Return what the session has collected, and what it asks for."""
         return await self.manager.fields()
 
-    async def attempts(self, name: str) -> list[FieldAttemptEntry]:
-        """Return every attempt at a field, oldest first."""
-        return await self.manager.attempts(name)
+    async def attempts(
+        self, name: str | None = None, limit: int | None = None, after: str | None = None
+    ) -> Page[FieldAttemptEntry]:
+        """Return the attempts at a field, or at all of them, oldest first."""
+        return await self.manager.attempts(name, limit, after)
 
-    async def escalations(self) -> list[EscalationEntry]:
-        """Return every call for a person, oldest first."""
-        return await self.manager.escalations()
+    async def escalations(
+        self, limit: int | None = None, after: str | None = None
+    ) -> Page[EscalationEntry]:
+        """Return the calls for a person, oldest first."""
+        return await self.manager.escalations(limit, after)
 
     async def escalation(self) -> EscalationCase | None:
         """Return the last call for a person with all that they are told; None: there is none."""
@@ -80,6 +89,8 @@ class RunningSession:
         """Give the conversation back to the assistant; see `PathwayManager.release`."""
         return await self.manager.release(by)
 
-    async def transcript(self) -> list[TranscriptEntry]:
-        """Return all that was said, oldest first."""
-        return await self.manager.transcript()
+    async def transcript(
+        self, limit: int | None = None, after: str | None = None
+    ) -> Page[TranscriptEntry]:
+        """Return what was said, oldest first."""
+        return await self.manager.transcript(limit, after)

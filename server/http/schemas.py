@@ -265,7 +265,11 @@ class Context(BaseModel):
     activated_at: str = Field(description="Start of the active journey.")
     version: int
     history: list[FieldVersion] | None = Field(
-        default=None, description="With ?name=: all its values, oldest first."
+        default=None, description="With ?name=: its values in these turns, oldest first."
+    )
+    next_cursor: str | None = Field(
+        default=None,
+        description="With ?name=: cursor for the next page; null on the last page.",
     )
 
     @classmethod

@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -577,6 +578,37 @@ async def test_lists_page_by_page_and_says_where_the_next_one_begins(
     assert (first, second, last) == (["s-4", "s-3"], ["s-2", "s-1"], [])
     assert last.next is None
     assert await journey.list(limit=1) == ["s-0"]
+
+
+async def test_all_that_is_recorded_of_a_session_is_listed_page_by_page(
+    talk: Talk, memory_url: str
+) -> None:
+    call = await talk(Parcel, AGENTS, memory_url)
+    for message in ("street=Elm", "how much is it?", "street=Oak", "hello"):
+        await call.says(message)
+    await call.journey.rollback(1)
+    journey = call.journey
+    listings = {
+        "versions": journey.versions,
+        "transcript": journey.transcript,
+        "audit": journey.audit,
+        "checks": journey.checks,
+        "attempts": journey.attempts,
+        "escalations": journey.escalations,
+        "context_history": partial(journey.context_history, "street"),
+    }
+    for name, listed in listings.items():
+        whole = await listed()
+        parts: list[Any] = []
+        page = await listed(limit=2)
+        while page.next:
+            parts += page
+            page = await listed(limit=2, after=page.next)
+        assert [*parts, *page] == whole, name
+        assert whole.next is None
+    first = await journey.context_history("street", limit=1)
+    later = await journey.context_history("street", limit=1, after=first.next)
+    assert ([one.value for one in first], [one.value for one in later]) == ([], ["Elm"])
 
 
 @pytest.mark.parametrize("cursor", ["", "x", "bm9uZQ", "W10", "WzFd", "WyIxIiwiMiIsIjMiXQ", 3, "é"])

@@ -81,15 +81,22 @@ async def history(session: OpenSession, cursor: Cursor = None, limit: Turns = 20
 
 
 @router.get("/{session_id}/context")
-async def context(session: StandingSession, wiring: Wired, name: str | None = None) -> Context:
-    """Return the context; with `name` only that value and its earlier values."""
+async def context(
+    session: StandingSession,
+    wiring: Wired,
+    name: str | None = None,
+    cursor: Cursor = None,
+    limit: Turns = 200,
+) -> Context:
+    """Return the context; with `name` only that value, and its values in a number of turns."""
     whole = Context.of(session.context)
     if name is None:
         return whole
     named = {name: whole.context[name]} if name in whole.context else {}
     async with wiring.session(session.listed.journey_id, session.listed.session_id) as opened:
-        past = await opened.context_history(name)
-    return whole.model_copy(update={"context": named, "history": past})
+        past = await opened.context_history(name, limit, cursor)
+    found = {"context": named, "history": past, "next_cursor": past.next}
+    return whole.model_copy(update=found)
 
 
 @router.get("/{session_id}/versions")
