@@ -20,7 +20,7 @@ from server.cli.terminal.rendering import announce_all, out, plain
 from server.discover.errors import CommandError
 from server.http.auth import KEY_REMEDY, Keys, is_loopback
 from server.http.garbage import collected_between
-from server.http.patience import PatientProtocol
+from server.http.patience import PROTOCOLS
 from server.http.turns import GRACE_SECONDS, Turns
 from server.http.wiring import Wiring, wire
 from server.logs import Level, write_logs
@@ -164,7 +164,7 @@ async def answer(
     """
     config = uvicorn.Config(
         app,
-        http=PatientProtocol,
+        http=PROTOCOLS[0],
         ws="none",
         lifespan="off",  # opened by the command, where an error becomes a line and an exit code
         server_header=False,

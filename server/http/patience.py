@@ -1,4 +1,7 @@
-"""Connections of clients: one that sends no request is closed, and each answer is one packet."""
+"""Connections of clients: one that sends no request is closed, and each answer is one packet.
+
+Requests are parsed by httptools where it is installed, else by h11, which takes longer.
+"""
 
 from __future__ import annotations
 
@@ -8,47 +11,202 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+try:
+    import httptools
+    from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+except ImportError:  # the extra `fast` is not installed
+    httptools = None  # type: ignore[assignment]
+    HttpToolsProtocol = object  # type: ignore[assignment,misc]
+
 HEAD_SECONDS = 10.0
 """Seconds within which the head of a request must arrive."""
+MOST_HEAD_BYTES = 16 * 1024
+"""Maximum size of a head, of trailers, and of what surrounds a chunk; the limit of h11 too."""
 
 
-class PatientProtocol(H11Protocol):
-    """uvicorn's protocol with a time limit for the head of a request.
+class _Head:
+    """The time limit for the head of a request; what protocols share.
 
     Between two requests of a connection, before the first byte of the next one, uvicorn's own
     keep-alive limit holds. The limit for the body is in `server.http.routing`.
     """
 
+    loop: asyncio.AbstractEventLoop
+    transport: asyncio.Transport
     _waiting: asyncio.TimerHandle | None = None
+
+    def wait(self) -> None:
+        """Start the timer, unless it runs: a head that comes in drops has no more time."""
+        if self._waiting is None:
+            self._waiting = self.loop.call_later(HEAD_SECONDS, self._end)
+
+    def stop_waiting(self) -> None:
+        """Stop the timer."""
+        if self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting = None
+
+    def is_answering(self) -> bool:
+        """Return whether the answer to an earlier request is not complete."""
+        return False
+
+    def _end(self) -> None:
+        self._waiting = None
+        if self.is_answering():
+            self.wait()
+        else:
+            self.transport.abort()
+
+
+class H11(_Head, H11Protocol):
+    """uvicorn's protocol on h11."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start to wait for a request."""
         joined: Any = _Joined(transport, self.loop)
         super().connection_made(joined)
-        self._wait()
+        self.wait()
 
     def data_received(self, data: bytes) -> None:
         """Receive data; keep the timer until the head is complete."""
         super().data_received(data)
         if self.conn.their_state is h11.IDLE:
-            self._wait()
+            self.wait()
         else:
-            self._stop_waiting()
+            self.stop_waiting()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop the timer."""
-        self._stop_waiting()
+        self.stop_waiting()
         super().connection_lost(exc)
 
-    def _wait(self) -> None:
-        # Not begun anew with every byte: a head that comes in drops has no more time.
-        if self._waiting is None:
-            self._waiting = self.loop.call_later(HEAD_SECONDS, self.transport.abort)
 
-    def _stop_waiting(self) -> None:
-        if self._waiting is not None:
-            self._waiting.cancel()
-            self._waiting = None
+class HttpTools(_Head, HttpToolsProtocol):
+    """uvicorn's protocol on httptools, which by itself limits nothing and forgives more than h11.
+
+    Like h11 it limits the head, refuses a request without one `Host`, ignores trailers, and never
+    answers a request before an earlier one.
+    """
+
+    _in_head, _in_body, _is_refused = True, False, False
+    _hosts = _size = 0
+    _unread = 0
+    """Bytes since the last head, part of a body, or end of a request."""
+    _earlier: Any = None
+    """Cycle of the request before the last one."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Start to wait for a request."""
+        joined: Any = _Joined(transport, self.loop)
+        super().connection_made(joined)
+        self.wait()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop the timer."""
+        self.stop_waiting()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Receive data; keep the timer until the head is complete."""
+        self._unset_keepalive_if_required()
+        if self._is_refused:
+            return
+        self._unread += len(data)
+        try:
+            self.parser.feed_data(data)
+            if self._unread > MOST_HEAD_BYTES:
+                raise httptools.HttpParserError("too large")
+        except httptools.HttpParserUpgrade as upgrade:
+            self._hand_over(data[upgrade.args[0] :])
+            return
+        except httptools.HttpParserError:
+            self._refuse("Invalid HTTP request received.")
+        if self._in_head or not (self._in_body or self.is_answering()):
+            self.wait()
+        else:
+            self.stop_waiting()
+
+    def is_answering(self) -> bool:
+        """Return whether the answer to an earlier request is not complete."""
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def on_message_begin(self) -> None:
+        """Begin a request."""
+        super().on_message_begin()
+        self._in_head, self._hosts = True, 0
+
+    def on_url(self, url: bytes) -> None:
+        """Take a part of the target."""
+        super().on_url(url)
+        self._size = len(self.url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a header, and no trailer."""
+        if self._in_head:
+            super().on_header(name, value)
+            self._size += len(name) + len(value)
+            self._hosts += name.lower() == b"host"
+
+    def on_headers_complete(self) -> None:
+        """Begin to answer.
+
+        Raises:
+            HttpParserError: The head is too large, or has not one `Host`.
+        """
+        no_host = self._hosts == 0 and self.parser.get_http_version() == "1.0"
+        if self._size > MOST_HEAD_BYTES or not (self._hosts == 1 or no_host):
+            raise httptools.HttpParserError("the head")
+        if not self.parser.should_upgrade():
+            self._earlier = self.cycle
+            super().on_headers_complete()
+        elif self.is_answering():
+            raise httptools.HttpParserError("another protocol while an answer is on its way")
+        self._in_head, self._in_body, self._unread = False, True, 0
+
+    def on_body(self, body: bytes) -> None:
+        """Take a part of a body."""
+        self._unread = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """End the body."""
+        self._in_body, self._unread = False, 0
+        if not self.parser.should_upgrade():
+            super().on_message_complete()
+
+    def _hand_over(self, rest: bytes) -> None:
+        """Let h11 go on: httptools reads nothing more once a client offers another protocol."""
+        self.stop_waiting()
+        self.connections.discard(self)
+        line = b"%s %s HTTP/%s" % (
+            self.parser.get_method(),
+            self.url,
+            self.parser.get_http_version().encode(),
+        )
+        lines = [line, *(b"%s: %s" % header for header in self.headers)]
+        transport: Any = self.transport
+        other = H11(self.config, self.server_state, self.app_state)
+        transport.set_protocol(other)
+        other.connection_made(transport.joined)
+        other.data_received(b"\r\n".join([*lines, b"", rest]))
+
+    def _refuse(self, reason: str) -> None:
+        """Close the connection; an answer that is on its way comes first."""
+        self.logger.warning(reason)
+        self._is_refused = True
+        if self.pipeline and self._in_body:
+            self.pipeline.popleft()
+            self.cycle, self._in_body = self._earlier, False
+        if self.is_answering() and not self._in_body:
+            self.cycle.keep_alive = False
+        elif self.is_answering() and self.cycle.response_started:
+            self.transport.close()
+        else:
+            self.send_400_response(reason)
+
+
+PROTOCOLS = [H11] if httptools is None else [HttpTools, H11]
+"""Protocols of a server, the quickest first."""
 
 
 class _Joined:
@@ -58,12 +216,12 @@ class _Joined:
     """
 
     def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
-        self._transport = transport
+        self.joined = transport
         self._loop = loop
         self._held = b""
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._transport, name)
+        return getattr(self.joined, name)
 
     def write(self, data: bytes) -> None:
         """Hold the first part for the next one, which must follow in the same step of the loop."""
@@ -77,9 +235,9 @@ class _Joined:
     def close(self) -> None:
         """Send what is held, and close."""
         self._send()
-        self._transport.close()
+        self.joined.close()
 
     def _send(self) -> None:
         held, self._held = self._held, b""
         if held:
-            self._transport.write(held)
+            self.joined.write(held)

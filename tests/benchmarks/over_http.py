@@ -24,7 +24,7 @@ from journeys import NEVER, IntentTrigger, Journey, JourneyConfig, Pathway, Tran
 from server.app import app_of
 from server.discover.journeys import Served
 from server.http.auth import Keys
-from server.http.patience import PatientProtocol
+from server.http.patience import PROTOCOLS
 from server.http.turns import Turns
 from server.http.wiring import Wiring
 from tests.benchmarks.material import CONTEXT, Referral, desk, questions, session
@@ -152,7 +152,7 @@ async def served(url: str, journey: type[Journey]) -> AsyncIterator[int]:
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.bind(("127.0.0.1", 0))
     config = uvicorn.Config(
-        app_of(wiring), http=PatientProtocol, loop="asyncio", access_log=False, log_config=None
+        app_of(wiring), http=PROTOCOLS[0], loop="asyncio", access_log=False, log_config=None
     )
     server = uvicorn.Server(config)
     running = asyncio.create_task(server.serve([listener]))

@@ -6,8 +6,11 @@ import asyncio
 import gzip
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +23,12 @@ from tests.support.api import Api, answer_in, one
 from tests.support.solo import Solo, function
 
 serve, api = helpers.serve, helpers.api
+
+
+@pytest.fixture(params=patience.PROTOCOLS, autouse=True)
+def protocol(request: pytest.FixtureRequest) -> Any:
+    return request.param
+
 
 CANARY = "kanarienvogel"
 MESSAGES = "POST /v1/sessions/s-1/messages"
@@ -393,3 +402,174 @@ async def test_a_head_of_a_megabyte_is_refused(api: Api) -> None:
         status = int((await reader.read(400)).split()[1])
 
     assert status == 400
+
+
+HOST = "Host: 127.0.0.1"
+
+
+def head_of(*headers: str, line: str = "GET /healthz HTTP/1.1") -> bytes:
+    return "\r\n".join([line, *headers, "", ""]).encode("latin-1")
+
+
+HEADS = {
+    "no host": head_of(),
+    "two hosts": head_of(HOST, "Host: b"),
+    "no version": head_of(line="GET /healthz"),
+    "a blank in a name": head_of(HOST, "X Y: 1"),
+    "a blank before a colon": head_of("Host : a"),
+    "nul in a value": head_of(HOST, "X: \0"),
+    "two lengths": head_of(HOST, "Content-Length: 1", "Content-Length: 2"),
+    "an unknown encoding": head_of(HOST, "Transfer-Encoding: gzip"),
+    "a tunnel": head_of(HOST, line="CONNECT a:1 HTTP/1.1")[:-2] + b"X" * 20_000,
+    "many small headers": head_of(HOST, *["X: 1"] * 10_000)[:-2],
+    "a long target": head_of(HOST, line=f"GET /{'x' * 300_000} HTTP/1.1"),
+}
+
+
+@pytest.mark.parametrize("what", HEADS)
+async def test_a_head_that_is_none_is_refused_and_its_connection_closed(
+    api: Api, what: str
+) -> None:
+    async with api.connected() as (reader, writer):
+        writer.write(HEADS[what])
+        with suppress(ConnectionError):
+            answer = await reader.readuntil(b"\r\n\r\n")
+            rest = await reader.read()
+            assert rest.count(b"HTTP/1.1") == 0
+
+    assert answer.split()[1] in (b"400", b"501")
+
+
+async def test_a_host_is_not_needed_where_it_did_not_exist(api: Api) -> None:
+    async with api.connected() as (reader, writer):
+        writer.write(head_of(line="GET /v1/journeys/none HTTP/1.0"))
+        answer = await reader.read()
+
+    assert answer.split()[1] in (b"403", b"404")
+
+
+async def test_requests_sent_at_once_are_answered_in_their_order(api: Api) -> None:
+    get = head_of(HOST)
+    missing = head_of(HOST, line="GET /v1/sessions/none HTTP/1.1")
+
+    async with api.connected() as (reader, writer):
+        writer.write(get + missing + get)
+        statuses = [(await answer_in(reader))[0] for _ in range(3)]
+
+    assert statuses == [200, 404, 200]
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        b"\0 no request\r\n\r\n",
+        head_of(HOST, "Transfer-Encoding: chunked") + b"no chunk\r\n",
+        head_of(HOST, "Connection: Upgrade", "Upgrade: h2c", "X: \0"),
+    ],
+)
+async def test_what_follows_a_request_does_not_take_its_answer(
+    serve: Callable[..., Any], after: bytes
+) -> None:
+    going, let_go = asyncio.Event(), asyncio.Event()
+
+    async def slow(payload: dict[str, Any]) -> dict[str, Any]:
+        going.set()
+        await let_go.wait()
+        return function(payload)
+
+    api = await serve(one(Solo, clerk=slow))
+    session = await api.begin("solo")
+    body = b'{"message": "hi"}'
+    headers = (HOST, "Content-Type: application/json", f"Content-Length: {len(body)}")
+
+    async with api.connected() as (reader, writer):
+        writer.write(head_of(*headers, line=f"POST {session}/messages HTTP/1.1") + body)
+        writer.write(after)
+        await going.wait()
+        let_go.set()
+        status, _, answer = await answer_in(reader)
+        rest = await reader.read()
+
+    assert (status, json.loads(answer)["message"]) == (200, "heard hi")
+    assert rest == b"" or rest.startswith(b"HTTP/1.1 400")
+
+
+async def test_a_slow_head_does_not_end_the_answer_before_it(
+    serve: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(patience, "HEAD_SECONDS", 0.1)
+
+    async def slow(payload: dict[str, Any]) -> dict[str, Any]:
+        await asyncio.sleep(0.4)
+        return function(payload)
+
+    api = await serve(one(Solo, clerk=slow))
+    session = await api.begin("solo")
+    body = b'{"message": "hi"}'
+    headers = (HOST, "Content-Type: application/json", f"Content-Length: {len(body)}")
+
+    async with api.connected() as (reader, writer):
+        writer.write(head_of(*headers, line=f"POST {session}/messages HTTP/1.1") + body + b"GET")
+        status, _, answer = await answer_in(reader)
+
+    assert (status, json.loads(answer)["message"]) == (200, "heard hi")
+
+
+CHUNKED = (HOST, "Content-Type: application/json", "Transfer-Encoding: chunked")
+
+
+async def test_trailers_are_no_headers(serve: Callable[..., Any]) -> None:
+    api = await serve(keys=(helpers.KEY,))
+    head = head_of(*CHUNKED, line="POST /v1/sessions HTTP/1.1")
+
+    async with api.connected() as (reader, writer):
+        trailer = f"Authorization: Bearer {helpers.KEY}\r\n\r\n"
+        writer.write(head + b"2\r\n{}\r\n0\r\n" + trailer.encode())
+        status, _, _ = await answer_in(reader)
+
+    assert status == 401
+
+
+@pytest.mark.parametrize(
+    "piece", [b"2;x=" + b"y" * 300_000, b"0\r\nX-Long: " + b"y" * 300_000, b"nothing\r\n"]
+)
+async def test_what_surrounds_a_chunk_is_limited_too(api: Api, piece: bytes) -> None:
+    async with api.connected() as (reader, writer):
+        with suppress(ConnectionError):
+            writer.write(head_of(*CHUNKED, line="POST /v1/sessions HTTP/1.1") + piece)
+            await writer.drain()
+        status = int((await reader.read(400)).split()[1])
+
+    assert status == 400
+
+
+async def test_another_protocol_is_not_taken_up_and_the_connection_goes_on(api: Api) -> None:
+    body = b'{"journey_id": "parcel", "session_id": "s-7"}'
+    asked = (HOST, "Connection: Upgrade", "Upgrade: h2c", "Content-Type: application/json")
+    begin_ = head_of(*asked, f"Content-Length: {len(body)}", line="POST /v1/sessions HTTP/1.1")
+
+    async with api.connected() as (reader, writer):
+        writer.write(head_of(*asked))
+        assert (await answer_in(reader))[0] == 200
+        writer.write(begin_ + body)
+        assert (await answer_in(reader))[0] == 201
+        writer.write(head_of(HOST, line="GET /v1/sessions/s-7 HTTP/1.1"))
+        assert (await answer_in(reader))[0] == 200
+
+
+def test_the_quicker_protocol_is_taken_where_it_is_installed() -> None:
+    installed = find_spec("httptools") is not None
+
+    assert (patience.PROTOCOLS[0] is patience.HttpTools) == installed
+    assert patience.H11 in patience.PROTOCOLS
+
+
+def test_without_httptools_requests_are_parsed_by_h11() -> None:
+    code = "import sys; sys.modules['httptools'] = None; from server.http import patience as p; "
+
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}print([one.__name__ for one in p.PROTOCOLS])"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+
+    assert done.stdout.strip() == "['H11']"

@@ -17,7 +17,7 @@ from journeys import IntentTrigger, Journey, Pathway, Transition
 from server.app import app_of
 from server.discover.journeys import Served
 from server.http import envelope, turns
-from server.http.patience import PatientProtocol
+from server.http.patience import PROTOCOLS
 from tests.support import api as helpers
 from tests.support.api import Api, events_in, message_request, one, serving, wired
 from tests.support.clerks import staff
@@ -551,7 +551,10 @@ class Line(asyncio.Transport):
     abort = close
 
 
-async def test_an_answer_is_one_packet_and_the_head_of_a_stream_waits_for_nothing() -> None:
+@pytest.mark.parametrize("kind", PROTOCOLS)
+async def test_an_answer_is_one_packet_and_the_head_of_a_stream_waits_for_nothing(
+    kind: Any,
+) -> None:
     let = asyncio.Event()
 
     async def app(scope: Any, _: Any, send: Any) -> None:
@@ -560,11 +563,11 @@ async def test_an_answer_is_one_packet_and_the_head_of_a_stream_waits_for_nothin
             await let.wait()
         await send({"type": "http.response.body", "body": b"all of it"})
 
-    config = uvicorn.Config(app, http=PatientProtocol, lifespan="off", log_config=None)
+    config = uvicorn.Config(app, http=kind, lifespan="off", log_config=None)
     for path in ("/json", "/stream"):
         let.clear()
         line = Line()
-        protocol = PatientProtocol(config, ServerState(), {})
+        protocol = kind(config, ServerState(), {})
         protocol.connection_made(line)
         protocol.data_received(f"GET {path} HTTP/1.0\r\nHost: localhost\r\n\r\n".encode())
         while not line.pieces:  # noqa: ASYNC110

@@ -19,7 +19,7 @@ from journeys import Journey, JourneyConfig
 from server.app import app_of
 from server.discover.journeys import Served
 from server.http.auth import Keys
-from server.http.patience import PatientProtocol
+from server.http.patience import PROTOCOLS
 from server.http.turns import Turns
 from server.http.wiring import Wiring
 from tests.support.clerks import staff
@@ -116,13 +116,15 @@ def message_request(api: Api, session: str, message: str) -> bytes:
 
 
 @asynccontextmanager
-async def serving(wiring: Wiring, **headers: str) -> AsyncIterator[Api]:
+async def serving(
+    wiring: Wiring, protocol: Any = PROTOCOLS[0], **headers: str
+) -> AsyncIterator[Api]:
     """Serve what is wired until the block ends."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.bind(("127.0.0.1", 0))
     port = listener.getsockname()[1]
     config = uvicorn.Config(
-        app_of(wiring), http=PatientProtocol, log_config=None, server_header=False, lifespan="on"
+        app_of(wiring), http=protocol, log_config=None, server_header=False, lifespan="on"
     )
     server = uvicorn.Server(config)
     running = asyncio.create_task(server.serve([listener]))
@@ -162,12 +164,19 @@ def one(journey: type[Journey], **agents: Any) -> Served:
 
 
 @pytest.fixture
-async def serve() -> AsyncIterator[Callable[..., Any]]:
-    """Start servers: `api = await serve(journey, keys=(...))`; they end with the test."""
+async def serve(request: pytest.FixtureRequest) -> AsyncIterator[Callable[..., Any]]:
+    """Start servers: `api = await serve(journey, keys=(...))`; they end with the test.
+
+    A test that tries each protocol of the server has a fixture `protocol`.
+    """
+    protocol = PROTOCOLS[0]
+    if "protocol" in request.fixturenames:
+        protocol = request.getfixturevalue("protocol")
     async with AsyncExitStack() as stack:
 
         async def start(*served: Served, client: dict[str, str] | None = None, **o: Any) -> Api:
-            return await stack.enter_async_context(serving(wired(*served, **o), **(client or {})))
+            begun = serving(wired(*served, **o), protocol, **(client or {}))
+            return await stack.enter_async_context(begun)
 
         yield start
 
