@@ -82,12 +82,12 @@ def test_the_commands_of_the_page_run(parcel: Path) -> None:
 
 def test_the_page_names_every_key() -> None:
     for form, section in (
-        (JourneyForm, "## What a file holds"),
+        (JourneyForm, "## Contents of a file"),
         (PathwaySpec, "### States"),
         (Field, "### Fields"),
         (Escalation, "### Fields"),
         (AgentForm, "### An agent"),
-        (Personality, "## What a file holds"),
+        (Personality, "## Contents of a file"),
         (Transition, "### Transitions"),
         (Guideline, "### Guidelines"),
         (ConciergeForm, "### A concierge"),
