@@ -20,7 +20,7 @@ from server.cli.terminal.rendering import announce_all, out, plain
 from server.discover.errors import CommandError
 from server.http.auth import KEY_REMEDY, Keys, is_loopback
 from server.http.garbage import collected_between
-from server.http.patience import PROTOCOLS
+from server.http.protocols import PROTOCOLS
 from server.http.turns import GRACE_SECONDS, Turns
 from server.http.wiring import Wiring, wire
 from server.logs import Level, write_logs

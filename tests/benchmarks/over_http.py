@@ -24,7 +24,7 @@ from journeys import NEVER, IntentTrigger, Journey, JourneyConfig, Pathway, Tran
 from server.app import app_of
 from server.discover.journeys import Served
 from server.http.auth import Keys
-from server.http.patience import PROTOCOLS
+from server.http.protocols import PROTOCOLS
 from server.http.turns import Turns
 from server.http.wiring import Wiring
 from tests.benchmarks.material import CONTEXT, Referral, desk, questions, session

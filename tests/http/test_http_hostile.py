@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from server.app import app_of
-from server.http import patience, routing
+from server.http import protocols, routing
 from tests.support import api as helpers
 from tests.support.api import Api, answer_in, one
 from tests.support.solo import Solo, function
@@ -25,7 +25,7 @@ from tests.support.solo import Solo, function
 serve, api = helpers.serve, helpers.api
 
 
-@pytest.fixture(params=patience.PROTOCOLS, autouse=True)
+@pytest.fixture(params=protocols.PROTOCOLS, autouse=True)
 def protocol(request: pytest.FixtureRequest) -> Any:
     return request.param
 
@@ -274,7 +274,7 @@ async def test_a_body_that_does_not_come_is_not_waited_for(
 async def test_a_head_that_does_not_come_is_not_waited_for(
     api: Api, monkeypatch: pytest.MonkeyPatch, first: bytes
 ) -> None:
-    monkeypatch.setattr(patience, "HEAD_SECONDS", 0.4)
+    monkeypatch.setattr(protocols, "HEAD_SECONDS", 0.4)
 
     async with api.connected() as (reader, writer):
         with suppress(ConnectionError):
@@ -289,7 +289,7 @@ async def test_a_head_that_does_not_come_is_not_waited_for(
 async def test_a_connection_with_a_turn_that_takes_long_is_kept(
     serve: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(patience, "HEAD_SECONDS", 0.2)
+    monkeypatch.setattr(protocols, "HEAD_SECONDS", 0.2)
 
     async def slow(payload: dict[str, Any]) -> dict[str, Any]:
         await asyncio.sleep(0.5)
@@ -497,7 +497,7 @@ async def test_what_follows_a_request_does_not_take_its_answer(
 async def test_a_slow_head_does_not_end_the_answer_before_it(
     serve: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(patience, "HEAD_SECONDS", 0.1)
+    monkeypatch.setattr(protocols, "HEAD_SECONDS", 0.1)
 
     async def slow(payload: dict[str, Any]) -> dict[str, Any]:
         await asyncio.sleep(0.4)
@@ -560,12 +560,12 @@ async def test_another_protocol_is_not_taken_up_and_the_connection_goes_on(api: 
 def test_the_quicker_protocol_is_taken_where_it_is_installed() -> None:
     installed = find_spec("httptools") is not None
 
-    assert (patience.PROTOCOLS[0] is patience.HttpTools) == installed
-    assert patience.H11 in patience.PROTOCOLS
+    assert (protocols.PROTOCOLS[0] is protocols.HttpTools) == installed
+    assert protocols.H11 in protocols.PROTOCOLS
 
 
 def test_without_httptools_requests_are_parsed_by_h11() -> None:
-    code = "import sys; sys.modules['httptools'] = None; from server.http import patience as p; "
+    code = "import sys; sys.modules['httptools'] = None; from server.http import protocols as p; "
 
     done = subprocess.run(
         [sys.executable, "-c", f"{code}print([one.__name__ for one in p.PROTOCOLS])"],

@@ -17,7 +17,7 @@ from journeys import IntentTrigger, Journey, Pathway, Transition
 from server.app import app_of
 from server.discover.journeys import Served
 from server.http import envelope, turns
-from server.http.patience import PROTOCOLS
+from server.http.protocols import PROTOCOLS
 from tests.support import api as helpers
 from tests.support.api import Api, events_in, message_request, one, serving, wired
 from tests.support.clerks import staff

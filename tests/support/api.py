@@ -19,7 +19,7 @@ from journeys import Journey, JourneyConfig
 from server.app import app_of
 from server.discover.journeys import Served
 from server.http.auth import Keys
-from server.http.patience import PROTOCOLS
+from server.http.protocols import PROTOCOLS
 from server.http.turns import Turns
 from server.http.wiring import Wiring
 from tests.support.clerks import staff
