@@ -7,12 +7,14 @@ import json
 import socket
 import sys
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
+from graphs.storage.store import open_store
 from journeys import IntentTrigger, Journey, Pathway, Transition
 from server.app import app_of
 from server.discover.journeys import Served
@@ -579,6 +581,22 @@ async def test_an_answer_is_one_packet_and_the_head_of_a_stream_waits_for_nothin
         while b"all of it" not in b"".join(line.pieces):  # noqa: ASYNC110
             await asyncio.sleep(0)
         protocol.connection_lost(None)
+
+
+async def test_a_message_reads_its_session_once(serve: Callable[..., Any], tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'journeys.db'}"
+    api = await serve(url=url)
+    session = await api.begin()
+    store = await open_store(url, None, api.wiring.config.database_pool_size)
+    asked: list[str] = []
+    store.saver.conn.set_trace_callback(asked.append)  # type: ignore[union-attr]
+    try:
+        for say in (api.says, api.hears):
+            asked.clear()
+            await say(session, "hello")
+            assert [sql.split()[0] for sql in asked if sql.startswith("SELECT")] == ["SELECT"]
+    finally:
+        await store.close()
 
 
 async def test_services_are_made_once_for_all_messages(serve: Callable[..., Any]) -> None:

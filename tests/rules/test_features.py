@@ -28,7 +28,7 @@ from nodes.llm.scripted import ScriptedModel, leads_nowhere, leads_to
 from tests.support.properties import examples
 from tests.support.talk import Talk
 
-FEATURES = ("person", "guideline", "form", "effect", "return")
+FEATURES = ("person", "guideline", "form", "effect", "return", "knowledge")
 
 
 def phrase(words: str, target: str) -> Transition:
@@ -111,6 +111,16 @@ def workshop(features: frozenset[str] = frozenset()) -> type[Journey]:
 
         added["TourPath"] = TourPath
         moves.append(phrase("show me around", "tour"))
+    if "knowledge" in features:
+
+        class HistoryPath(Pathway):
+            """Tell about the workshop."""
+
+            __agents__ = ["clerk"]
+            __knowledge__ = staticmethod(lambda question: [question])
+
+        added["HistoryPath"] = HistoryPath
+        moves.append(phrase("tell me its history", "history"))
     added |= {"DeskPath": DeskPath, "RepairPath": RepairPath, "HoursPath": HoursPath}
     added |= {"PartsPath": PartsPath, "__transitions__": moves, "__entry_pathway__": "desk"}
     added |= {"__doc__": "Repair bicycles.", "__module__": __name__}
