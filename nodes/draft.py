@@ -6,7 +6,6 @@ import logging
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
 
@@ -24,6 +23,7 @@ from journeys.notions.behaviors import ReturnToSpecific
 from journeys.phrases.patterns import LONGEST_MATCH
 from nodes.commands import Command, Verdict
 from nodes.guidelines.resolve import Weighed
+from nodes.json_data import now as now
 from nodes.json_data import stamp
 from nodes.language import Parse
 from nodes.llm.form_prompt import Asking
@@ -417,11 +417,6 @@ def draft_of(
     messages = state.get("messages", ())
     question = last_said(messages)
     return TurnDraft(services, turn, position, context, context, fields, question, messages)
-
-
-def now() -> datetime:
-    """Return the time at which a turn begins, in UTC."""
-    return datetime.now(UTC)
 
 
 def check_known(spec: JourneySpec, position: Position) -> None:

@@ -10,8 +10,10 @@ import asyncio
 import gc
 import hashlib
 import math
-from collections.abc import Callable, Mapping
-from datetime import datetime
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 import orjson
@@ -24,6 +26,7 @@ _WHOLE = 2**63
 MOST_WORDS = 500
 """Characters that are kept of what an error says."""
 
+_clock: ContextVar[Callable[[], datetime] | None] = ContextVar("clock", default=None)
 _Given = TypeVar("_Given")
 _Loaded = TypeVar("_Loaded")
 
@@ -82,6 +85,22 @@ def uncollected(load: Callable[[_Given], _Loaded], given: _Given) -> _Loaded:
     except RuntimeError:  # no loop runs here
         gc.enable()
     return made
+
+
+def now() -> datetime:
+    """Return the time of turns and records, in UTC; see `clocked`."""
+    clock = _clock.get()
+    return clock() if clock else datetime.now(UTC)
+
+
+@contextmanager
+def clocked(clock: Callable[[], datetime]) -> Iterator[None]:
+    """Let turns and records take their time from a clock, in this task and those that it starts."""
+    token = _clock.set(clock)
+    try:
+        yield
+    finally:
+        _clock.reset(token)
 
 
 def stamp(time: datetime) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -30,6 +29,7 @@ from journeys.texts.saying import Saying
 from nodes.agents.adapters import Callee, as_agent
 from nodes.authored import Overdue
 from nodes.forms.questions import spoken
+from nodes.json_data import now
 from nodes.llm.agent import ModelCaller, contract_of
 from nodes.llm.call import resting
 from nodes.llm.client import Chat
@@ -51,7 +51,7 @@ def speaking(
 
     async def said(ask: Mapping[str, Any]) -> str:
         locale = in_force(part.locale, session, config.locale)
-        setting = setting_at(datetime.now(UTC), locale)
+        setting = setting_at(now(), locale)
         unknown = dict.fromkeys(saying.reads, "")
         return worded(saying.text, **unknown | spoken(part, ask["context"], setting, hidden))
 

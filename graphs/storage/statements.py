@@ -10,7 +10,6 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import cached_property, lru_cache
 from itertools import count
 from typing import Any
@@ -43,13 +42,9 @@ from sqlalchemy.dialects.postgresql import psycopg
 
 from graphs.storage.sealing import Seal
 from graphs.storage.tables import audit, metadata, sessions, turns
+from nodes.json_data import now as now
 
 Row = dict[str, Any]
-
-
-def now() -> datetime:
-    """Return the time, in UTC."""
-    return datetime.now(UTC)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from journeys import GuidelineSpec, JourneySpec, ModelError
 from nodes.journal import Usage
+from nodes.json_data import now
 from nodes.llm.call import resting, seconds_for, spent
 from nodes.llm.prompts import manner
 from nodes.llm.replies import worded_anew
@@ -56,7 +57,7 @@ async def reworded(state: SessionState, services: Services, turn: Turn) -> Turn:
 
 
 def _seconds(services: Services, turn: Turn) -> float:
-    passed = (datetime.now(UTC) - datetime.fromisoformat(turn["at"])).total_seconds()
+    passed = (now() - datetime.fromisoformat(turn["at"])).total_seconds()
     left = services.config.turn_timeout_seconds - passed
     seconds = min(SECONDS, services.config.model_timeout_seconds, left / 2)
     return max(0.0, seconds_for(turn, services.config, seconds))

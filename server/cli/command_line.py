@@ -399,6 +399,31 @@ def check(
 
 
 @command
+def test(
+    paths: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="PATH", help="Files of conversations, and folders with *.conversation.yaml."
+        ),
+    ],
+    junit: Annotated[
+        Path | None, typer.Option("--junit", help="Also write the outcomes to this file (JUnit).")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Play conversations on their journeys, and show the first turn that differs.
+
+    No network is used and nothing is stored: models answer as the files say. Tools, effects and
+    agents are the journey's own functions, unless a file gives their results.
+
+    Exit code 0: all passed. 1: a conversation differs. 2: a file has faults, or there is none.
+    """
+    from server.cli.conversations import play_files
+
+    play_files(paths, junit, as_json=as_json)
+
+
+@command
 def audit(
     session: Annotated[
         str, typer.Argument(metavar="SESSION", help="Id of a session.", show_default=False)

@@ -18,6 +18,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from tests.benchmarks.caches import caches
+from tests.benchmarks.conversations import conversations
 from tests.benchmarks.corrections import corrections
 from tests.benchmarks.database import database
 from tests.benchmarks.files import files
@@ -46,6 +47,7 @@ THEMES: dict[str, Callable[[Steps], Awaitable[list[Figure]]]] = {
     "guidelines": guidelines,
     "forms": forms,
     "corrections": corrections,
+    "conversations": conversations,
     "understanding": understanding,
     "cache": caches,
     "imports": imports,

@@ -14,6 +14,9 @@ from typing import Any
 import pytest
 
 from nodes.llm import scripted
+from server.conversations.conversation_files import load_conversation
+from server.conversations.conversation_form import Conversation, Expected, ModelAnswer, Stub, Turn
+from server.conversations.player import play
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "testing.md"
 
@@ -49,6 +52,26 @@ async def test_a_test_of_the_page_passes(
         given = {**given, "monkeypatch": monkeypatch}
 
     await test(**given)
+
+
+CONVERSATIONS = re.findall(r"^```yaml\n(conversation:.*?)^```", PAGE.read_text(), re.M | re.S)
+
+
+@pytest.mark.parametrize("text", CONVERSATIONS, ids=lambda text: text.splitlines()[0])
+async def test_a_conversation_of_the_page_passes(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "page.conversation.yaml"
+    file.write_text(text)
+
+    played = await play(load_conversation(file))
+
+    assert played.passed, played.differences
+
+
+def test_the_page_names_all_keys_of_a_conversation() -> None:
+    named = set(re.findall(r"\w+", " ".join(re.findall(r"`([^`\n]+)`", PAGE.read_text()))))
+
+    for kind in (Conversation, Turn, Expected, ModelAnswer, Stub):
+        assert set(kind.keys()) <= named, kind
 
 
 def test_the_page_names_all_there_is() -> None:

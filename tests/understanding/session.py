@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import sys
 import uuid
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
@@ -11,9 +10,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from graphs.storage.statements import now as now_of_ledger
 from journeys import AuditEntry, FormView, Journey, JourneyConfig, JourneyResponse, JourneySession
-from nodes.draft import now as now_of_turn
+from nodes.json_data import clocked
 from nodes.llm.scripted import ScriptedModel
 from nodes.values import Setting, shown
 from tests.understanding import assistants
@@ -67,16 +65,8 @@ def clock() -> Iterator[None]:
         looks += 1
         return TODAY + timedelta(milliseconds=looks)
 
-    known = (now_of_turn, now_of_ledger)
-    ours = [m for name, m in sys.modules.items() if name.startswith(("nodes", "graphs"))]
-    kept: list[tuple[Any, Any]] = [(m, m.now) for m in ours if getattr(m, "now", None) in known]
-    for module, _ in kept:
-        module.now = now
-    try:
+    with clocked(now):
         yield
-    finally:
-        for module, was in kept:
-            module.now = was
 
 
 @dataclass

@@ -1,0 +1,291 @@
+"""Find the files of conversations, read them, and hold their names against the journey."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from journeys import Journey, JourneyDefinitionError, JourneySpec
+from journeys.concierge import journey_class
+from journeys.errors import did_you_mean
+from journeys.faults import Fault
+from journeys.files.loading import text_of
+from journeys.files.part import FileSource, InFile, Part
+from journeys.files.reading import read_tree, refuse
+from journeys.locale import DEFAULT, in_force
+from journeys.spec.warning_signs import kept_names
+from server.conversations.conversation_form import Asked, Conversation, Expected, Moved, Turn
+from server.discover.definition_files import is_definition, placed
+from server.discover.errors import CommandError, reworded
+from server.discover.journeys import Found, find
+from server.discover.modules import shown
+
+PATTERNS = ("*.conversation.yaml", "*.conversation.yml", "*.conversation.json")
+"""Names of the files of a folder that hold conversations."""
+KINDS = (
+    *("change", "clarify", "correction", "human", "leave", "more", "paused", "restart", "retry"),
+    *("return", "start_over", "summary", "unclaimed", "wrong", "waiting"),
+)
+"""Kinds of questions that are not the question of a field; `waiting` is that of an agent."""
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A conversation, with the file and the journey of it.
+
+    Attributes:
+        path: The file.
+        conversation: Its content.
+        found: The journey, with its module.
+        lines: Line of the file in which each turn begins.
+    """
+
+    path: Path
+    conversation: Conversation
+    found: Found
+    lines: Sequence[int]
+
+    @property
+    def name(self) -> str:
+        """Name of the file, from the current folder."""
+        return shown(self.path)
+
+    @property
+    def begins(self) -> datetime | None:
+        """The time at which it begins, in UTC; None: now."""
+        clock = self.conversation.clock
+        return clock and self.in_utc(clock)
+
+    def in_utc(self, time: datetime) -> datetime:
+        """Return a time in UTC; without a zone it is meant in that of the locale."""
+        if time.tzinfo is None:
+            own = self.found.journey.spec.locale
+            zone = in_force(own, self.conversation.locale, DEFAULT).timezone
+            time = time.replace(tzinfo=ZoneInfo(zone or "UTC"))
+        return time.astimezone(UTC)
+
+    @property
+    def journey(self) -> type[Journey]:
+        """The journey, beginning where the conversation does."""
+        place = self.conversation.place
+        journey: Any = self.found.journey
+        return _placed(journey, place) if place else self.found.journey
+
+
+@lru_cache(maxsize=64)
+def _placed(journey: Any, place: str) -> type[Journey]:
+    """Return a journey that begins in another pathway."""
+    return journey_class(replace(journey.spec, entry=place), None)
+
+
+class _InConversation(InFile):
+    """A place of a file of a conversation, whose words are those of class bodies."""
+
+    def worded(self, text: str) -> str:
+        """Return a message as it is."""
+        return text
+
+
+class _Source(FileSource):
+    """Source of definitions in a file of a conversation."""
+
+    def __init__(self, part: Part) -> None:
+        super().__init__(part)
+        self._root = _InConversation(part, (), "")
+
+
+def conversation_files(paths: Iterable[str | Path]) -> list[Path]:
+    """Return the files of conversations at these places: files as named, folders by PATTERNS.
+
+    Raises:
+        CommandError: There is no such file or folder, or nothing in it.
+    """
+    found: dict[Path, None] = {}
+    for path in map(Path, paths):
+        if path.is_dir():
+            inside = sorted(file for pattern in PATTERNS for file in path.rglob(pattern))
+            found.update(dict.fromkeys(inside))
+            if not inside:
+                said = f"There is no conversation in {path}: no file {' or '.join(PATTERNS[:2])}."
+                raise CommandError(said, exit_code=2)
+        elif path.is_file():
+            found[path] = None
+        else:
+            raise CommandError(f"There is no file or folder {path}.", exit_code=2)
+    return list(found)
+
+
+def load_conversation(path: Path) -> Loaded:
+    """Return the conversation of a file.
+
+    Raises:
+        CommandError: It cannot be read, with every fault, or its journey cannot be found.
+    """
+    try:
+        part, conversation = _read(text_of(path), path.name)
+        found = _journey_of(part, conversation, path)
+        _check_names(part, conversation, found.journey.spec)
+        refuse(part.faults)
+    except JourneyDefinitionError as error:
+        lines = placed(path, [reworded(one, " ".join(one.split())) for one in error.faults])
+        raise CommandError(*lines, exit_code=2) from error
+    turns = range(len(conversation.turns))
+    return Loaded(path, conversation, found, [part.tree.place(("turns", n)).line for n in turns])
+
+
+def read_conversation(text: str, name: str) -> Conversation:
+    """Return the conversation in a text; its names are not held against the journey.
+
+    Raises:
+        JourneyDefinitionError: With every fault: line, column and the way out.
+    """
+    return _read(text, name)[1]
+
+
+def _read(text: str, name: str) -> tuple[Part, Conversation]:
+    tree = read_tree(text, name)
+    part = Part(name, tree)
+    form: Conversation | None = None
+    if tree.value is not None and not tree.broken:
+        form = Conversation.read(tree.value, _Source(part))
+    part.note_text(tree.faults)
+    refuse(part.faults)
+    assert form is not None
+    return part, form
+
+
+def _journey_of(part: Part, conversation: Conversation, path: Path) -> Found:
+    """Return the journey: a file is looked for next to the conversation first."""
+    name = conversation.journey
+    file, colon, inside = name.partition(":")
+    beside = path.parent / file
+    if (is_definition(file) or file.endswith(".py")) and beside.is_file():
+        name = f"{beside}{colon}{inside}"
+    try:
+        found = _found(name)
+    except CommandError as error:
+        if error.exit_code != 2:
+            raise
+        _note(part, " ".join(error.lines), "journey")
+        raise JourneyDefinitionError(part.faults) from None
+    if not found.journey.spec.entry:
+        _note(part, found.journey.spec.why_abstract, "journey")
+    return found
+
+
+@lru_cache(maxsize=64)
+def _found(name: str) -> Found:
+    return find(name)
+
+
+def _note(part: Part, said: str, *path: str | int, remedy: str = "") -> None:
+    where = _InConversation(part, (), "")
+    part.faults.append(Fault(said, *path, remedy=remedy, where=where))
+
+
+class _Names:
+    """The names of a journey, to which those of a conversation are held."""
+
+    def __init__(self, part: Part, conversation: Conversation, spec: JourneySpec) -> None:
+        self.part = part
+        self.fields = field_names(spec)
+        self.pathways = list(spec.pathways)
+        self.effects = [e.tool for pathway in spec.pathways.values() for e in pathway.effects]
+        self.rules = [guideline.id for guideline in spec.guidelines]
+        made = {*kept_names(spec), *self.fields, *conversation.context}
+        made |= {name for name, _ in spec.unset} | _inputs_of(spec)
+        self.context = sorted(made)
+        self.name = spec.name
+
+    def check(self, kind: str, names: Iterable[Any], known: Collection[str], *path: Any) -> None:
+        """Note the names that the journey does not have.
+
+        Args:
+            kind: Kind of the names, for messages.
+            names: The names, or pairs of a step and a name.
+            known: The names of that kind.
+            *path: Place of the names in the file.
+        """
+        for one in names:
+            steps, name = (one[:1], one[1]) if isinstance(one, tuple) else ((), one)
+            if name in known:
+                continue
+            there = f"The {kind}s: {', '.join(known)}." if known else f"It has no {kind}s."
+            remedy = f"{did_you_mean(str(name), list(known))} {there}"
+            said = f"{self.name} has no {kind} '{name}'."
+            _note(self.part, said, *path, *steps, remedy=remedy.strip())
+
+
+def field_names(spec: JourneySpec) -> list[str]:
+    """Return the names of all fields of a journey."""
+    forms = [pathway.form for pathway in spec.pathways.values() if pathway.form]
+    return list(dict.fromkeys(field.name for form in forms for field in form.fields))
+
+
+def _inputs_of(spec: JourneySpec) -> set[str]:
+    signatures = [p.signature for p in spec.pathways.values() if p.signature]
+    return {field.name for one in signatures for field in (*one.inputs, *one.outputs)}
+
+
+def _check_names(part: Part, conversation: Conversation, spec: JourneySpec) -> None:
+    names = _Names(part, conversation, spec)
+    if conversation.place:
+        names.check("pathway", [conversation.place], names.pathways, "place")
+    tools = [*spec.tools, *names.effects, *_called(spec)]
+    names.check("tool", [(n, n) for n in conversation.tools], dict.fromkeys(tools), "tools")
+    names.check("agent", [(n, n) for n in conversation.agents], [*spec.agents], "agents")
+    for number, turn in enumerate(conversation.turns):
+        if turn.bot is not None:
+            _check_expected(names, turn.bot, "turns", number, "bot")
+        _check_answers(names, turn, "turns", number, "model")
+
+
+def _called(spec: JourneySpec) -> Iterator[str]:
+    for pathway in spec.pathways.values():
+        yield from (call.tool for call in pathway.calls)
+        yield from pathway.tools or ()
+    yield from spec.retrievers
+
+
+def _check_expected(names: _Names, bot: Expected, *path: Any) -> None:
+    if bot.pathway:
+        names.check("pathway", [bot.pathway], names.pathways, *path, "pathway")
+    for key in ("path", "stack"):
+        names.check("pathway", enumerate(getattr(bot, key)), names.pathways, *path, key)
+    to = bot.transition.to if isinstance(bot.transition, Moved) else bot.transition
+    if to is not None:
+        names.check("pathway", [to], names.pathways, *path, "transition")
+    for key, known, kind in (
+        ("fields", names.fields, "field"),
+        ("attempts", names.fields, "field"),
+        ("context", names.context, "context name"),
+    ):
+        names.check(kind, [(name, name) for name in getattr(bot, key)], known, *path, key)
+    names.check("effect", enumerate(bot.effects), names.effects, *path, "effects")
+    names.check("rule", enumerate(bot.held), names.rules, *path, "rules")
+    _check_asks(names, bot.asks, *path, "asks")
+
+
+def _check_asks(names: _Names, asks: str | Asked | None, *path: Any) -> None:
+    if isinstance(asks, Asked):
+        if asks.field is not None:
+            names.check("field", [asks.field], names.fields, *path, "field")
+        return
+    if asks is not None:
+        names.check("question", [asks], [*names.fields, *KINDS], *path)
+
+
+def _check_answers(names: _Names, turn: Turn, *path: Any) -> None:
+    for number, answer in enumerate(turn.model):
+        if isinstance(answer, str):
+            continue
+        if answer.to:
+            names.check("pathway", [answer.to], names.pathways, *path, number, "to")
+        if answer.asks:
+            names.check("field", [answer.asks], names.fields, *path, number, "asks")
+        names.check("rule", enumerate(answer.held), names.rules, *path, number, "rules")

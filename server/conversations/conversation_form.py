@@ -1,0 +1,313 @@
+"""A conversation test as its file has it: the beginning, the turns, and what each must bring."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import KW_ONLY
+from datetime import datetime
+from functools import cached_property
+from typing import Annotated, Any
+
+from pydantic import ConfigDict, Field
+
+from journeys.definitions.definition import Definition, rule
+from journeys.definitions.sources import wrong
+from journeys.definitions.value_types import (
+    BY_SHAPE,
+    NOT_EMPTY,
+    Checked,
+    ContextName,
+    Listed,
+    Phrase,
+    Share,
+    Short,
+    Text,
+)
+from journeys.errors import one_of
+from journeys.faults import Fault
+from journeys.locale import NOWHERE, Locale
+
+STATUSES = ("valid", "invalid", "pending", "cleared")
+"""Statuses of attempts at fields."""
+FAILURES = (
+    *("hang", "html", "bad_json", "no_choices", "null_choices", "null_content", "empty_content"),
+    *("refusal", "length", "content_filter", "no_finish", "cut_after", "stall_after"),
+    *("error_event", "unclean", "illegal_tool"),
+)
+"""Faults of a scripted model that take no arguments."""
+COMMANDS = (
+    *("fill", "correct", "clear", "confirm", "deny", "choose", "cancel", "skip", "wait"),
+    *("repeat", "restart", "back", "status", "explain", "off_topic", "ask", "human", "go"),
+)
+"""Commands of a message to a form, as `nodes.llm.scripted` has them."""
+_PATTERN = re.compile(r"/(.*)/(i?)", re.DOTALL)
+
+
+def pattern_in(text: str) -> re.Pattern[str] | None:
+    """Return the regular expression in a text like `/now 5/` or `/now/i`; None if it is plain."""
+    found = _PATTERN.fullmatch(text)
+    return re.compile(found[1], re.IGNORECASE if found[2] else 0) if found else None
+
+
+def _words(value: Any, _: Any) -> str:
+    if not isinstance(value, str):
+        raise wrong("it must be text, in quotes.")
+    try:
+        pattern_in(value)
+    except re.error as error:
+        raise wrong(f"it must be a regular expression between the slashes: {error}.") from None
+    return value
+
+
+def _moment(value: Any, _: Any) -> datetime:
+    try:
+        return datetime.fromisoformat(value)
+    except (TypeError, ValueError):
+        raise wrong("it must be a date and a time such as 2026-11-24T12:00.") from None
+
+
+def _attempts(value: Any, _: Any) -> Any:
+    is_number = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    is_list = isinstance(value, list) and all(item in STATUSES for item in value)
+    if not is_number and not is_list:
+        raise wrong(f"it must be a number, or a list of {', '.join(STATUSES)}.")
+    return value
+
+
+def _failure(value: Any, _: Any) -> Any:
+    is_status = isinstance(value, int) and not isinstance(value, bool) and 400 <= value < 600
+    if not is_status and value not in FAILURES:
+        raise wrong(f"it must be a status from 400 to 599, or one of {', '.join(FAILURES)}.")
+    return value
+
+
+def _command(value: Any, _: Any) -> Any:
+    is_mapping = isinstance(value, dict) and len(value) == 1
+    if not isinstance(value, str) and not is_mapping:
+        raise wrong("it must be a command, or a mapping of one command.")
+    name = value if isinstance(value, str) else next(iter(value))
+    if name not in COMMANDS:
+        raise wrong(one_of(name, COMMANDS))
+    return value
+
+
+Words = Annotated[str, Checked(_words, {"type": "string"})]
+"""Plain text, or a regular expression between slashes."""
+OneOrMore = Annotated[Words | Listed[Words], BY_SHAPE]
+Moment = Annotated[datetime, Checked(_moment, {"type": "string"})]
+
+
+class Stub(Definition):
+    """The result of a tool or an agent, in place of its function.
+
+    Attributes:
+        gives: What it returns.
+        fails: What it raises as an error for the user; nothing is done then.
+        times_out: True if it never answers, so that the outcome is unknown.
+    """
+
+    model_config = ConfigDict(title="Result")
+
+    _: KW_ONLY
+    gives: Any = None
+    fails: Text = ""
+    times_out: bool = False
+
+
+Stubs = Mapping[ContextName, Annotated[Stub | Annotated[Listed[Stub], NOT_EMPTY], BY_SHAPE]]
+
+
+class ModelAnswer(Definition):
+    """One answer of the scripted model.
+
+    Attributes:
+        says: What an agent answers: text, or a mapping of its outputs.
+        means: The commands of a message to a form, in their order.
+        to: Id of the pathway that the message leads to.
+        held: Ids of the guidelines that hold.
+        reply: How the model words the answer.
+        asks: Name of the field that the reply asks for.
+        confidence: How sure the model is, 0 to 1.
+        uses: Tool -> the arguments by which it is called.
+        fails: How the call fails: an HTTP status, or the name of a fault.
+    """
+
+    model_config = ConfigDict(title="Answer")
+
+    _: KW_ONLY
+    says: Any = None
+    means: Listed[Annotated[Any, Checked(_command, {})]] = ()
+    to: Text = ""
+    held: Listed[str] = Field(default=(), validation_alias="rules")
+    reply: Text = ""
+    asks: Text = ""
+    confidence: Share = 0.95
+    uses: Mapping[str, Mapping[str, Any]] = Field(default_factory=dict)
+    fails: Annotated[Any, Checked(_failure, {})] = None
+
+    @rule("says", "uses", "fails", "means", "to", "held", "reply", "asks")
+    def _is_one_kind(self) -> Iterator[Fault]:
+        kinds = [
+            name for name in ("says", "uses", "fails") if getattr(self, name) not in (None, {})
+        ]
+        understands = {"means", "to", "held", "reply", "asks"} & self.model_fields_set
+        if len(kinds) + bool(understands) > 1:
+            names = ", ".join([*kinds, *sorted(understands)])
+            yield Fault(f"{names} are answers of different kinds.", remedy="Write two answers.")
+
+
+class Said(Definition):
+    """Conditions on a text: all of them must hold.
+
+    Attributes:
+        equals: The whole text.
+        contains: Texts or patterns that are in it.
+        excludes: Texts or patterns that are not in it.
+    """
+
+    model_config = ConfigDict(title="Says")
+
+    _: KW_ONLY
+    equals: str | None = None
+    contains: OneOrMore = ()
+    excludes: OneOrMore = Field(default=(), validation_alias="not")
+
+
+class Asked(Definition):
+    """The open question: its field, and its kind."""
+
+    model_config = ConfigDict(title="Question")
+
+    _: KW_ONLY
+    field: str | None = None
+    kind: str | None = None
+
+
+class Moved(Definition):
+    """A transition that fired.
+
+    Attributes:
+        to: Id of the pathway that it leads to.
+        intent: Its trigger in words.
+        tier: Who decided: pattern, condition, model, ...
+        why: Texts or patterns in the reason.
+    """
+
+    model_config = ConfigDict(title="Transition")
+
+    _: KW_ONLY
+    to: str | None = None
+    intent: Words | None = None
+    tier: str | None = None
+    why: Words | None = None
+
+
+class Expected(Definition):
+    """The expectations of a turn; a key that is not written is not compared.
+
+    Attributes:
+        says: The reply: text in it, `/pattern/`, a list of these, or equals, contains and not.
+        asks: Field or kind of the question; null: nothing is asked.
+        options: The labels of what is offered.
+        pathway: Id of the pathway after the turn.
+        path: Ids of the pathways of the turn, from where it began to where it ended.
+        stack: Ids of the paused pathways, the first one lowest.
+        transition: Id of the pathway that a transition led to; null: none fired.
+        why: Texts or patterns in the reasons of the turn's audit.
+        fields: Field -> value; null: it has none.
+        attempts: Field -> number of all attempts so far, or their statuses.
+        context: Name -> value; null: it is not there.
+        flags: Names of what failed in the turn.
+        effects: Names of the effects that were taken in the turn.
+        held: Ids of the guidelines that applied.
+        model_calls: Number of calls of a model.
+        complete: True if the journey is complete.
+    """
+
+    model_config = ConfigDict(title="Bot")
+
+    _: KW_ONLY
+    says: Annotated[Words | Listed[Words] | Said, BY_SHAPE] = ""
+    asks: Annotated[str | Asked | None, BY_SHAPE] = None
+    options: Listed[str] = ()
+    pathway: str = ""
+    path: Listed[str] = ()
+    stack: Listed[str] = ()
+    transition: Annotated[str | Moved | None, BY_SHAPE] = None
+    why: OneOrMore = ()
+    fields: Mapping[str, Any] = Field(default_factory=dict)
+    attempts: Mapping[str, Annotated[Any, Checked(_attempts, {})]] = Field(default_factory=dict)
+    context: Mapping[str, Any] = Field(default_factory=dict)
+    flags: Listed[str] = ()
+    effects: Listed[str] = ()
+    held: Listed[str] = Field(default=(), validation_alias="rules")
+    model_calls: int = 0
+    complete: bool = False
+
+
+class Turn(Definition):
+    """One step: a message, what must come of it, or something said by a person of the team.
+
+    Attributes:
+        user: A message of the user.
+        bot: What must have come of the steps before.
+        operator: A message of a person who has taken the conversation.
+        release: Name of the person who gives it back to the assistant.
+        at: The time of the step, as of `clock`; later steps follow it.
+        model: The answers of the model in this turn, in the order of its calls.
+    """
+
+    _: KW_ONLY
+    user: str | None = None
+    bot: Annotated[Expected, Short("says")] | None = None
+    operator: Text = ""
+    release: Text = ""
+    at: Moment | None = None
+    model: Listed[Annotated[str | ModelAnswer, BY_SHAPE]] = ()
+
+    @rule("user", "bot", "operator", "release")
+    def _is_one_thing(self) -> Iterator[Fault]:
+        kinds = {"user", "bot", "operator", "release"} & self.model_fields_set
+        if len(kinds) != 1:
+            said = f"a turn has {'two of' if kinds else 'none of'} user, bot, operator, release."
+            yield Fault(said, remedy="Write one of them in each turn.")
+
+    @rule("bot", "at", "model")
+    def _acts(self) -> Iterator[Fault]:
+        for name in ("at", "model"):
+            if self.bot is not None and name in self.model_fields_set:
+                yield Fault(f"'{name}' is no part of bot.", name, remedy="Move it to user.")
+
+
+class Conversation(Definition):
+    """A conversation with a journey, and what must come of it.
+
+    Attributes:
+        conversation: What it shows, in a few words.
+        journey: Id of an example, a file next to this one, file.py:Class or module:Class.
+        clock: The time at which it begins; without a zone, in that of the locale. Default: now.
+        locale: The language, or the locale, of the user. Default: English (US), UTC.
+        context: The first values of the context.
+        place: Id of the pathway in which it begins. Default: the entry.
+        tools: Results of tools and effects, by name. Default: the journey's own functions.
+        agents: Results of agents, by name. Default: the journey's own agents.
+        turns: The steps.
+    """
+
+    model_config = ConfigDict(title="Conversation")
+    stand_ins = {"conversation": "?", "journey": "?", "turns": ()}
+
+    _: KW_ONLY
+    conversation: Phrase
+    journey: Phrase
+    clock: Moment | None = None
+    locale: Annotated[Locale, Short("language")] = NOWHERE
+    context: Mapping[str, Any] = Field(default_factory=dict)
+    place: Text = ""
+    tools: Stubs = Field(default_factory=dict)
+    agents: Stubs = Field(default_factory=dict)
+    turns: Annotated[Listed[Turn], NOT_EMPTY]
+
+    @cached_property
+    def has_model(self) -> bool:
+        """Return whether a turn has answers of a model."""
+        return any("model" in turn.model_fields_set for turn in self.turns)

@@ -1,0 +1,260 @@
+"""Play a conversation on its journey, turn by turn, and compare what comes of it."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from typing import Any
+
+from graphs.agents.registry import check_all
+from graphs.records.listing import cursor_behind
+from journeys import (
+    AgentNotRegisteredError,
+    AuditEntry,
+    FieldAttemptEntry,
+    Journey,
+    JourneyError,
+    JourneyResponse,
+    JourneySession,
+)
+from journeys.locale import DEFAULT
+from nodes.json_data import clocked
+from nodes.llm.models import is_configured
+from server.conversations.conversation_files import Loaded
+from server.conversations.conversation_form import Expected, Turn
+from server.conversations.expectations import (
+    OF_AUDIT,
+    OF_FIELDS,
+    Difference,
+    Seen,
+    differences,
+)
+from server.conversations.stubs import Script, agents_for, tools_for
+from server.discover.errors import CommandError
+from server.settings import Settings
+
+_STEP = timedelta(milliseconds=1)
+_OPERATOR = "operator"
+_WAY_OUT = (
+    "A conversation can give their results as agents: {name: {gives: ...}}, or the answers of a "
+    "model as model: in a turn."
+)
+
+
+class Clock:
+    """A clock that stands where a test sets it, and goes on a little at each look.
+
+    Attributes:
+        time: The time; None: that of the machine.
+    """
+
+    def __init__(self, time: datetime | None) -> None:
+        self.time = time
+
+    def __call__(self) -> datetime:
+        """Return the time."""
+        if self.time is None:
+            return datetime.now(UTC)
+        self.time += _STEP
+        return self.time
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a played conversation: who, what, and the line of the file."""
+
+    who: str
+    text: str
+    at: int
+
+
+@dataclass
+class Played:
+    """A conversation that was played, as far as it went.
+
+    Attributes:
+        loaded: The conversation.
+        lines: The messages and replies.
+        differences: How the last turn differs from what is expected; empty if all is as it should.
+        at: Line of the expectation that differs.
+        turns: Number of messages.
+        seconds: How long it took.
+        responses: The responses of the messages.
+        audit: The audit of the session, where it was asked for.
+        attempts: The attempts at its fields, where they were asked for.
+    """
+
+    loaded: Loaded
+    lines: list[Line] = field(default_factory=list)
+    differences: list[Difference] = field(default_factory=list)
+    at: int = 0
+    turns: int = 0
+    seconds: float = 0.0
+    responses: list[JourneyResponse] = field(default_factory=list)
+    audit: Sequence[AuditEntry] = ()
+    attempts: Sequence[FieldAttemptEntry] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Return whether all was as expected."""
+        return not self.differences
+
+
+async def play(loaded: Loaded, *, whole: bool = False) -> Played:
+    """Play a conversation in a store of its own, up to the first turn that differs.
+
+    Args:
+        loaded: The conversation.
+        whole: True to read the audit and the attempts of all turns at the end.
+
+    Raises:
+        CommandError: The journey cannot be opened as the conversation wants it.
+    """
+    clock, script = Clock(loaded.begins), Script(loaded.conversation)
+    begun = datetime.now(UTC)
+    with clocked(clock):
+        async with _opened(loaded, script) as journey:
+            game = _Game(loaded, journey, clock, script)
+            try:
+                await game.run()
+            except JourneyError as error:
+                game.fail(error)
+            if whole:
+                game.played.audit = await journey.manager.audit()
+                game.played.attempts = await journey.manager.attempts()
+    game.played.seconds = (datetime.now(UTC) - begun).total_seconds()
+    return game.played
+
+
+@asynccontextmanager
+async def _opened(loaded: Loaded, script: Script) -> AsyncIterator[Journey]:
+    """Open the session of a conversation; nothing of it outlives the block."""
+    name = secrets.token_hex(8)
+    config, spec = Settings().config(f"memory://{name}"), loaded.found.journey.spec
+    if spec.sensitive and config.encryption_key is None:
+        config = replace(config, encryption_key=secrets.token_bytes(32))
+    given: dict[str, Any] = {
+        "agents": agents_for(loaded),
+        "tools": tools_for(loaded),
+        "model": script.model,
+    }
+    try:
+        has_model = is_configured(script.model, config, spec)
+        check_all(spec, given["agents"], has_model=has_model)
+        journey = loaded.journey(f"test-{name}", config, **given)
+    except AgentNotRegisteredError as error:
+        raise CommandError(f"{loaded.name}: {error} {_WAY_OUT}", exit_code=2) from None
+    async with journey:
+        yield journey
+
+
+class _Game:
+    """A conversation that is being played."""
+
+    def __init__(self, loaded: Loaded, journey: Journey, clock: Clock, script: Script) -> None:
+        self.played = Played(loaded)
+        self._journey = journey
+        self._clock = clock
+        self._script = script
+        self._version = 0
+        self._seen = Seen("", "")
+
+    async def run(self) -> None:
+        """Play the steps up to the first one that differs."""
+        loaded = self.played.loaded
+        conversation = loaded.conversation
+        locale = conversation.locale.over(DEFAULT)
+        context = {**conversation.context}
+        self._stand(await self._journey.start(context, locale=locale))
+        if self._seen.reply:
+            self._add("bot", self._seen.reply)
+        for turn, line in zip(conversation.turns, loaded.lines, strict=True):
+            self.played.at = line
+            await self._step(turn)
+            if self.played.differences:
+                return
+        self._unread_failure()
+
+    def fail(self, error: JourneyError) -> None:
+        """Take an error for the difference of the turn that is played."""
+        said = " ".join(str(error).split())
+        self.played.differences.append(Difference("turn", "a reply", said))
+
+    def _unread_failure(self) -> None:
+        """Find a failure of the last turn that no expectation was about."""
+        last = self.played.loaded.conversation.turns[-1]
+        if last.bot is None:
+            self.played.differences += differences(Expected(), self._seen)
+
+    def _stand(self, session: JourneySession) -> None:
+        place = session.current_pathway_id
+        self._version = session.version
+        self._seen = Seen(
+            session.greeting,
+            place,
+            [place],
+            session.pathway_stack,
+            session.accumulated_context,
+            session.is_journey_complete,
+        )
+
+    async def _step(self, turn: Turn) -> None:
+        if turn.at is not None:
+            self._clock.time = self.played.loaded.in_utc(turn.at)
+        if turn.user is not None:
+            await self._message(turn, turn.user)
+        elif turn.bot is not None:
+            self.played.differences += await self._compared(turn.bot)
+        else:
+            await self._operator(turn)
+
+    async def _message(self, turn: Turn, message: str) -> None:
+        self.played.turns += 1
+        self._add("user", message)
+        self._script.will_answer(turn.model)
+        before = self._seen
+        response = await self._journey.process_message(message)
+        self.played.responses.append(response)
+        way = [before.pathway, *response.metadata["ran"], response.pathway_id]
+        self._seen = Seen(
+            response.message,
+            response.pathway_id,
+            [way[0], *(now for was, now in pairwise(way) if now != was)],
+            response.metadata["pathway_stack"],
+            response.accumulated_context,
+            response.is_journey_complete,
+            response,
+        )
+        self._add("bot", response.message)
+        wrong = self._script.faults()
+        self.played.differences += [
+            Difference("model", "the answers of this turn", fault) for fault in wrong
+        ]
+
+    async def _operator(self, turn: Turn) -> None:
+        if turn.operator:
+            self._add("operator", turn.operator)
+            self._stand(await self._journey.operator_says(turn.operator, _OPERATOR))
+            return
+        self._stand(await self._journey.release(turn.release))
+        said = (await self._journey.transcript())[-1]
+        self._seen.reply = said.content if said.turn == self._version else ""
+        self._add("bot", self._seen.reply)
+
+    async def _compared(self, expected: Expected) -> list[Difference]:
+        seen, wanted = self._seen, expected.model_fields_set
+        if wanted & OF_FIELDS or (seen.response is None and "asks" in wanted):
+            seen.form = await self._journey.fields()
+            seen.attempts = await self._journey.manager.attempts()
+        if wanted & OF_AUDIT and seen.response:
+            version = seen.response.metadata["version"]
+            after = cursor_behind(version) if version else None
+            seen.audit = await self._journey.manager.audit(after=after)
+        return differences(expected, seen)
+
+    def _add(self, who: str, text: str) -> None:
+        self.played.lines.append(Line(who, text, self.played.at))

@@ -1,0 +1,185 @@
+"""Stand-ins for tools, agents and the model of a journey, with the results that a test gives."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from langchain_core.tools import BaseTool
+
+from graphs.agents.tools import shared_tools
+from journeys import ConfigurationError, JourneySpec, Tool
+from nodes.llm import scripted
+from nodes.llm.scripted import Call, Fault, ScriptedModel, UseTool
+from server.conversations.conversation_files import Loaded, field_names
+from server.conversations.conversation_form import Conversation, ModelAnswer, Stub
+from server.discover.errors import CommandError
+
+_KEY = "idempotency_key"
+_WAY_OUT = "A conversation can give their results as tools: {name: {gives: ...}}."
+
+
+def tools_for(loaded: Loaded) -> dict[str, Any]:
+    """Return the tools of the journey, with the results that the conversation gives."""
+    spec, stubs = loaded.found.journey.spec, loaded.conversation.tools
+    known = {**_own_functions(spec), **loaded.found.tools}
+    given = {name: _tool(name, one, known.get(name), spec) for name, one in stubs.items()}
+    tools = {**loaded.found.tools, **given}
+    try:
+        shared_tools(spec, tools)
+    except ConfigurationError as error:
+        taken = {effect.tool for one in spec.pathways.values() for effect in one.effects}
+        way_out = f" {_WAY_OUT}" if {*spec.tools, *taken} - {*tools, *known} else ""
+        raise CommandError(f"{loaded.name}: {error}{way_out}", exit_code=2) from None
+    return tools
+
+
+def agents_for(loaded: Loaded) -> dict[str, Any]:
+    """Return the agents of the journey, with the results that the conversation gives."""
+    given = {name: _agent(stub) for name, stub in loaded.conversation.agents.items()}
+    return {**loaded.found.agents_for(None), **given}
+
+
+def _own_functions(spec: JourneySpec) -> dict[str, Any]:
+    effects = [effect for pathway in spec.pathways.values() for effect in pathway.effects]
+    return {effect.tool: effect.function for effect in effects if effect.function}
+
+
+def _results(given: Stub | Sequence[Stub]) -> Callable[[], Any]:
+    """Return a function that gives one result after the other; the last one stays."""
+    stubs = [given] if isinstance(given, Stub) else list(given)
+    calls = iter(range(len(stubs)))
+
+    def result() -> Any:
+        stub = stubs[next(calls, len(stubs) - 1)]
+        if stub.times_out:
+            raise TimeoutError
+        if stub.fails:
+            raise ValueError(stub.fails)
+        return stub.gives
+
+    return result
+
+
+def _tool(name: str, given: Stub | Sequence[Stub], known: Any, spec: JourneySpec) -> Any:
+    """Return a tool with these results, and with the parameters of the one that it stands for."""
+    result = _results(given)
+
+    async def stand_in(**_: Any) -> Any:
+        return result()
+
+    if isinstance(known, Tool):
+        return replace(known, call=_tool(name, given, known.call, spec))
+    if isinstance(known, BaseTool):
+        schema = known.args_schema
+        return _structured(name, known.description, schema, stand_in)
+    if callable(known):
+        return functools.wraps(_plain(known))(stand_in)
+    parameters = [
+        inspect.Parameter(one, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Any)
+        for one in _parameters(name, spec)
+    ]
+    stand_in.__name__ = name
+    stand_in.__doc__ = f"Stand for {name}."
+    stand_in.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return stand_in
+
+
+def _plain(function: Any) -> Any:
+    return function.func if isinstance(function, functools.partial) else function
+
+
+def _structured(name: str, description: str, schema: Any, stand_in: Any) -> BaseTool:
+    from langchain_core.tools import StructuredTool  # noqa: PLC0415 - few journeys have one
+
+    return StructuredTool(
+        name=name, description=description, args_schema=schema, coroutine=stand_in
+    )
+
+
+def _parameters(name: str, spec: JourneySpec) -> Iterator[str]:
+    if declared := spec.tools.get(name):
+        yield from declared.parameters.get("properties", {})
+        return
+    effects = [e for p in spec.pathways.values() for e in p.effects if e.tool == name]
+    arguments = dict.fromkeys(argument for effect in effects for argument in effect.arguments)
+    yield from dict.fromkeys([*arguments, *([] if arguments else field_names(spec)), _KEY])
+
+
+def _agent(given: Stub | Sequence[Stub]) -> Any:
+    result = _results(given)
+
+    async def stand_in(ask: Mapping[str, Any]) -> Any:
+        return result()
+
+    return stand_in
+
+
+class Script:
+    """The model of a conversation: it answers as the turns say, and keeps what goes wrong.
+
+    Attributes:
+        model: The model; False if no turn has answers.
+    """
+
+    def __init__(self, conversation: Conversation) -> None:
+        self.unexpected: list[str] = []
+        self.model: ScriptedModel | bool = (
+            ScriptedModel(always=self._too_many) if conversation.has_model else False
+        )
+
+    def will_answer(self, answers: Sequence[str | ModelAnswer]) -> None:
+        """Add the answers of the next turn."""
+        if isinstance(self.model, ScriptedModel):
+            self.model.will_answer(*map(_answer, answers))
+
+    def faults(self) -> list[str]:
+        """Return the faults since the last call: calls too many, answers left over or refused."""
+        if not isinstance(self.model, ScriptedModel):
+            return []
+        found: list[str] = []
+        try:
+            self.model.check()
+        except AssertionError as error:
+            found += [re.sub(r"<function .*", "commands", line) for line in str(error).splitlines()]
+        return [*found, *self.unexpected]
+
+    def _too_many(self, call: Call) -> Fault:
+        kind = call.schema_name or "text"
+        self.unexpected.append(f"a call of the model for '{kind}' has no answer in this turn")
+        return Fault.status(400)  # an error that is tried again would take its time
+
+
+def _answer(given: str | ModelAnswer) -> Any:
+    if isinstance(given, str):
+        return given
+    if given.fails is not None:
+        is_status = isinstance(given.fails, int)
+        return Fault.status(given.fails) if is_status else getattr(Fault, given.fails)()
+    if given.uses:
+        return [UseTool(name, **arguments) for name, arguments in given.uses.items()]
+    if given.says is not None:
+        return given.says
+    return scripted.says(
+        *(_command(one) for one in given.means),
+        reply=given.reply or None,
+        asks=given.asks or None,
+        to=given.to or None,
+        rules=tuple(given.held),
+        confidence=given.confidence,
+    )
+
+
+def _command(given: str | Mapping[str, Any]) -> Any:
+    """Return a command of a form, as `nodes.llm.scripted` has it."""
+    name, value = next(iter(given.items())) if isinstance(given, Mapping) else (given, None)
+    function = getattr(scripted, name)
+    if value is None:
+        return function()
+    if isinstance(value, Mapping):
+        return function(**value)
+    return function(*value) if isinstance(value, list) else function(value)
