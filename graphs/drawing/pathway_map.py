@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -29,7 +29,8 @@ class Stop:
         ends: True if the journey ends when this pathway is complete.
         returns: For a detour, its return target in words; otherwise empty.
         is_detour: True if it is drawn in the detours' lane.
-        mark: "here" or "paused" for the pathways of a session; otherwise empty.
+        mark: "here" or "paused" for the pathways of a session, "used" or "missed" in a picture of
+            what conversations used; otherwise empty.
         journey: Id of its journey in a concierge; otherwise empty.
     """
 
@@ -55,11 +56,12 @@ class Stop:
 
 @dataclass(frozen=True)
 class Label:
-    """The label of a transition: its trigger, its patterns, its priority."""
+    """The label of a transition: its trigger, its patterns, its priority; `mark` as of a stop."""
 
     what: str
     patterns: str = ""
     priority: int = 0
+    mark: str = ""
 
 
 @dataclass(frozen=True)
@@ -71,12 +73,14 @@ class Move:
         target: A pathway id.
         labels: One for each transition; empty for `__next__`.
         crowd: True if `source` is the words for a group.
+        mark: As of a stop, for `__next__`.
     """
 
     source: str
     target: str
     labels: tuple[Label, ...] = ()
     crowd: bool = False
+    mark: str = ""
 
 
 @dataclass(frozen=True)
@@ -103,19 +107,27 @@ class Sketch:
         return [move for move in self.moves if move.source == source and not move.crowd]
 
 
-def sketch(spec: JourneySpec, here: str = "", paused: Sequence[str] = ()) -> Sketch:
+def sketch(
+    spec: JourneySpec,
+    here: str = "",
+    paused: Sequence[str] = (),
+    used: Collection[str] | None = None,
+) -> Sketch:
     """Reduce a spec to the drawn elements, with only the moves that can happen.
 
-    `here` is the current pathway of a session, `paused` those on its stack.
+    `here` is the current pathway of a session, `paused` those on its stack. `used` are the ids of
+    pathways and transitions, and the moves by `__next__` as `a → b`, that conversations used.
     """
     marks = {**dict.fromkeys(paused, "paused"), here: "here"}
+    if used is not None:
+        marks = {id_: _use(id_, used) for id_ in spec.pathways}
     stops = (_stop(pathway, spec) for pathway in spec.pathways.values())
     return Sketch(
         name=spec.name,
         purpose=spec.purpose,
         entry=spec.entry,
         stops={stop.id: replace(stop, mark=marks.get(stop.id, "")) for stop in stops},
-        moves=(*_nexts(spec), *_joined(_transitions(spec))),
+        moves=(*_nexts(spec, used), *_joined(_transitions(spec, used))),
     )
 
 
@@ -138,16 +150,22 @@ def _return_words(pathway: PathwaySpec) -> str:
     return "back to where it was" if pathway.returns else ""
 
 
-def _nexts(spec: JourneySpec) -> Iterable[Move]:
+def _use(name: str, used: Collection[str] | None) -> str:
+    return "" if used is None else "used" if name in used else "missed"
+
+
+def _nexts(spec: JourneySpec, used: Collection[str] | None) -> Iterable[Move]:
     for pathway in spec.pathways.values():
         never = pathway.complete_when is NEVER or pathway.id not in spec.reachable
         if pathway.next and not never:
-            yield Move(pathway.id, pathway.next)
+            mark = _use(f"{pathway.id} → {pathway.next}", used)
+            yield Move(pathway.id, pathway.next, mark=mark)
 
 
-def _transitions(spec: JourneySpec) -> Iterable[Move]:
+def _transitions(spec: JourneySpec, used: Collection[str] | None) -> Iterable[Move]:
     for transition in spec.transitions:
         label, target = _label(transition), transition.target
+        label = replace(label, mark=_use(transition.id, used))
         sources = [source for source in transition.sources if source in spec.reachable]
         if crowd := _crowd(spec, transition, sources):
             yield Move(crowd, target, (label,), crowd=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
@@ -24,24 +24,31 @@ _RANK = TextStyle("rank", 10, 14)
 _TITLE = TextStyle("title", 17, 24, bold=True, columns=60)
 _PURPOSE = TextStyle("purpose", 12, 17, columns=64, rows=3)
 _KEY = TextStyle("key", 11, 15)
-_MARKS = {"here": "● the session is here", "paused": "‖ paused"}
+_MARKS = {"here": "● the session is here", "paused": "‖ paused", "missed": "✗ missed"}
+_MARKED = {mark: replace(_SAID, css=f"said {mark}") for mark in ("used", "missed")}
 _BETWEEN = 7.0
 MARGIN, _GAP, FOOT, _LANE_PAD, _LANE_HEAD = 26.0, 24.0, 44.0, 18.0, 34.0
 _BEGIN, _END, _CROWD = "begin ", "end ", "crowd "  # no pathway id has a space in it
 
 
-def svg(spec: JourneySpec, here: str = "", paused: Sequence[str] = ()) -> str:
+def svg(
+    spec: JourneySpec,
+    here: str = "",
+    paused: Sequence[str] = (),
+    used: Collection[str] | None = None,
+) -> str:
     """Draw pathways and transitions in layers from the entry down, with detours in their own lane.
 
     Args:
         spec: The spec of a journey, `SomeJourney.spec`.
         here: Id of the current pathway of a session, to be marked; empty for none.
         paused: Ids of the pathways on its stack.
+        used: The parts that conversations used, as of `sketch`; None: they are not marked.
 
     Returns:
         A whole SVG document; every word of the journey in it is escaped.
     """
-    drawn = sketch(spec, here, paused)
+    drawn = sketch(spec, here, paused, used)
     main, lane = _main(drawn), [_detour(drawn, stop) for stop in drawn.detours]
     over, key = heading(drawn.name, drawn.purpose), _key(drawn)
     lane_x = MARGIN + main.width + (_GAP if lane else 0)
@@ -96,7 +103,7 @@ def _connect(part: Part, move: Move, drawn: Sketch) -> None:
     elif move.labels:
         part.link(move.source, move.target, card=_pill(move))
     else:
-        part.link(move.source, move.target, "next")
+        part.link(move.source, move.target, f"next {move.mark}".strip())
 
 
 def _detour(drawn: Sketch, stop: Stop) -> Part:
@@ -114,7 +121,7 @@ def _box(stop: Stop) -> Card:
     lines = [*broken(stop.id, _NAME), *broken(stop.work, _WORK)]
     if stop.returns:
         lines += broken(f"↩ {stop.returns}", _BACK)
-    if stop.mark:
+    if stop.mark in _MARKS:
         lines += broken(_MARKS[stop.mark], _MARK)
     css = ["box", "detour" if stop.is_detour else "", stop.mark]
     return Card(tuple(lines), " ".join(word for word in css if word))
@@ -131,10 +138,11 @@ def _crowd(move: Move) -> Card:
 
 def _label_lines(labels: tuple[Label, ...]) -> Iterator[Line]:
     for number, label in enumerate(labels):
+        style = _MARKED.get(label.mark, _SAID)
         rank = f"priority {label.priority}" if label.priority else ""
         lines = [
-            *broken(label.what, _SAID),
-            *broken(label.patterns, _SAID),
+            *broken(f"✗ {label.what}" if label.mark == "missed" else label.what, style),
+            *broken(label.patterns, style),
             *broken(rank, _RANK),
         ]
         if number and lines:
@@ -180,6 +188,8 @@ def _key(drawn: Sketch) -> Words:
     entries = [("next", "next, when complete")]
     entries += [("", "transition")] if any(move.labels for move in plain) else []
     entries += [("dashed", "detour, comes back")] if drawn.detours else []
+    if any(stop.mark in _MARKED for stop in drawn.stops.values()):
+        entries += [("next used", "used by a conversation"), ("next missed", "✗ missed")]
     rows, x = [], MARGIN
     for css, meaning in entries:
         line = Line(meaning, _KEY)
@@ -216,6 +226,8 @@ text { font-family: system-ui, -apple-system, "Segoe UI", "Helvetica Neue", Aria
 .box.detour { fill: #fff3d9; stroke: #b7791f; stroke-dasharray: 6 4; }
 .box.here { fill: #dff3e4; stroke: #1f7a3d; stroke-width: 2.6; stroke-dasharray: none; }
 .box.paused { stroke-width: 2.6; }
+.box.used { fill: #dff3e4; stroke: #1f7a3d; }
+.box.missed { fill: #fdeceb; stroke: #b3261e; }
 .where { font-size: 11px; font-weight: 600; fill: #1f5c33; }
 .name { font-size: 14px; font-weight: 600; fill: #14213d; }
 .work { font-size: 10.5px; fill: #4a5876; }
@@ -224,13 +236,19 @@ text { font-family: system-ui, -apple-system, "Segoe UI", "Helvetica Neue", Aria
 .pill.crowd { fill: #f4f5f7; stroke: #9aa3b2; }
 .what { font-size: 11px; font-weight: 600; fill: #333d4f; }
 .said { font-size: 11px; fill: #333d4f; }
+.said.used { fill: #1f5c33; }
+.said.missed { fill: #b3261e; }
 .rank { font-size: 10px; fill: #7a8394; }
 .line { fill: none; stroke: #5b6b8c; stroke-width: 1.5; }
 .line.next { stroke: #2f4f8f; stroke-width: 2.2; }
 .line.dashed { stroke: #b7791f; stroke-dasharray: 6 4; }
+.line.used { stroke: #1f7a3d; }
+.line.missed { stroke: #b3261e; }
 .head { fill: #5b6b8c; }
 .head.next { fill: #2f4f8f; }
 .head.dashed { fill: #b7791f; }
+.head.used { fill: #1f7a3d; }
+.head.missed { fill: #b3261e; }
 .mark { fill: #14213d; }
 .ring { fill: none; stroke: #14213d; stroke-width: 1.6; }
 """

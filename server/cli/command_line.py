@@ -409,6 +409,16 @@ def test(
     junit: Annotated[
         Path | None, typer.Option("--junit", help="Also write the outcomes to this file (JUnit).")
     ] = None,
+    coverage: Annotated[
+        bool,
+        typer.Option("--coverage", help="Also list the parts of the journeys that were missed."),
+    ] = False,
+    drawings: Annotated[
+        Path | None,
+        typer.Option(
+            "--drawings", metavar="FOLDER", help="Draw the coverage of each journey (SVG) in it."
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Play conversations on their journeys, and show the first turn that differs.
@@ -420,7 +430,7 @@ def test(
     """
     from server.cli.conversations import play_files
 
-    play_files(paths, junit, as_json=as_json)
+    play_files(paths, junit, drawings, as_json=as_json, coverage=coverage)
 
 
 @command

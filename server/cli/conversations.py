@@ -5,27 +5,44 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import typer
 
-from server.cli.terminal.rendering import interruptible, out, plain, write_json
+from graphs.drawing.svg import svg
+from server.cli.terminal.rendering import Listing, interruptible, out, plain, row, write_json
 from server.conversations.conversation_files import Loaded, conversation_files, load_conversation
+from server.conversations.coverage import Coverage, coverages
 from server.conversations.player import Played, play
 from server.conversations.reports import as_data, failure_lines, heading, summary, write_junit
 from server.discover.errors import CommandError
 
 
-def play_files(paths: Sequence[str], junit: Path | None, *, as_json: bool = False) -> None:
+def play_files(
+    paths: Sequence[str],
+    junit: Path | None,
+    drawings: Path | None,
+    *,
+    as_json: bool = False,
+    coverage: bool = False,
+) -> None:
     """Play the conversations of files and folders."""
-    loaded = _loaded(conversation_files(paths))
+    loaded, coverage = _loaded(conversation_files(paths)), coverage or drawings is not None
     interruptible()
-    games = asyncio.run(_played(loaded, quiet=as_json))
+    games = asyncio.run(_played(loaded, quiet=as_json, whole=coverage))
+    covered = coverages(games) if coverage else []
     if junit:
         write_junit(games, junit)
     if as_json:
-        write_json({"conversations": [as_data(played) for played in games]})
+        data: dict[str, Any] = {"conversations": [as_data(played) for played in games]}
+        data |= {"coverage": [one.as_data() for one in covered]} if coverage else {}
+        write_json(data)
     else:
         out.print(f"\n{summary(games)}", markup=False, soft_wrap=True)
+        for one in covered:
+            _show_coverage(one)
+    if drawings:
+        _draw(covered, drawings)
     if not all(played.passed for played in games):
         raise typer.Exit(1)
 
@@ -48,10 +65,10 @@ def _loaded(files: Sequence[Path]) -> list[Loaded]:
     return loaded
 
 
-async def _played(loaded: Sequence[Loaded], *, quiet: bool) -> list[Played]:
+async def _played(loaded: Sequence[Loaded], *, quiet: bool, whole: bool) -> list[Played]:
     games = []
     for one in loaded:
-        games.append(played := await play(one))
+        games.append(played := await play(one, whole=whole))
         if not quiet:
             _show(played)
     return games
@@ -62,3 +79,22 @@ def _show(played: Played) -> None:
     out.print(plain(heading(played)), style=style, markup=False, soft_wrap=True)
     for line in () if played.passed else failure_lines(played):
         out.print(plain(line), markup=False, soft_wrap=True)
+
+
+def _show_coverage(covered: Coverage) -> None:
+    """Write how many parts of each kind were used, and the place of each missed one."""
+    out.print(f"\nCoverage of {covered.spec.id}", style="bold", markup=False, soft_wrap=True)
+    counts = Listing("kind", "used", "of")
+    for kind, (used, total) in covered.counts.items():
+        counts.add_row(*row(kind, used, total))
+    out.print(counts)
+    for part in covered.missed:
+        line = f"✗ {part.kind} {part.name}  {part.place}"
+        out.print(plain(line), style="yellow", markup=False, soft_wrap=True)
+
+
+def _draw(covered: Sequence[Coverage], folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for one in covered:
+        file = folder / f"{one.spec.id}.svg"
+        file.write_text(svg(one.spec, used=one.drawn), encoding="utf-8")

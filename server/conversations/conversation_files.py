@@ -167,7 +167,7 @@ def _journey_of(part: Part, conversation: Conversation, path: Path) -> Found:
     if (is_definition(file) or file.endswith(".py")) and beside.is_file():
         name = f"{beside}{colon}{inside}"
     try:
-        found = _found(name)
+        found = _found(name, Path.cwd())
     except CommandError as error:
         if error.exit_code != 2:
             raise
@@ -179,7 +179,7 @@ def _journey_of(part: Part, conversation: Conversation, path: Path) -> Found:
 
 
 @lru_cache(maxsize=64)
-def _found(name: str) -> Found:
+def _found(name: str, _: Path) -> Found:
     return find(name)
 
 

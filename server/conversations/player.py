@@ -83,6 +83,7 @@ class Played:
         at: Line of the expectation that differs.
         turns: Number of messages.
         seconds: How long it took.
+        places: The pathways in which it was.
         responses: The responses of the messages.
         audit: The audit of the session, where it was asked for.
         attempts: The attempts at its fields, where they were asked for.
@@ -94,6 +95,7 @@ class Played:
     at: int = 0
     turns: int = 0
     seconds: float = 0.0
+    places: set[str] = field(default_factory=set)
     responses: list[JourneyResponse] = field(default_factory=list)
     audit: Sequence[AuditEntry] = ()
     attempts: Sequence[FieldAttemptEntry] = ()
@@ -193,6 +195,7 @@ class _Game:
     def _stand(self, session: JourneySession) -> None:
         place = session.current_pathway_id
         self._version = session.version
+        self.played.places.add(place)
         self._seen = Seen(
             session.greeting,
             place,
@@ -219,6 +222,7 @@ class _Game:
         before = self._seen
         response = await self._journey.process_message(message)
         self.played.responses.append(response)
+        self.played.places |= {*response.metadata["ran"], response.pathway_id}
         way = [before.pathway, *response.metadata["ran"], response.pathway_id]
         self._seen = Seen(
             response.message,

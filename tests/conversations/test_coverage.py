@@ -1,0 +1,186 @@
+"""Coverage: parts of a journey that conversations used and missed, each with its place."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from graphs.drawing.svg import svg
+from tests.support.command import flat, folder, logging_as_before, run
+
+__all__ = ["folder", "logging_as_before"]
+
+SHOP = '''
+from journeys import (
+    Effect, Field, Guideline, IntentTrigger, Journey, Pathway, Range, ReturnToPrevious, Transition,
+)
+
+
+def order(item: str, idempotency_key: str) -> str:
+    """Order an item."""
+    return "O-1"
+
+
+class Shop(Journey):
+    """Sell something."""
+
+    __guidelines__ = [
+        Guideline(id="kind", condition="always", action="be kind", always=True),
+        Guideline(id="gift", condition="it is a gift", action="wrap it", keywords=["gift"]),
+    ]
+
+    class OrderPath(Pathway):
+        __fields__ = [
+            Field("item", ask="What would you like?"),
+            Field("count", "integer", "How many?", validators=[Range(1, 9)]),
+            Field("name", "name", "For whom?", when=lambda context: context.get("count") == 2),
+        ]
+        __effects__ = [Effect(order)]
+        __next__ = "after"
+
+    class AfterPath(Pathway):
+        __agents__ = ["clerk"]
+
+    class HoursPath(Pathway):
+        __agents__ = ["clock"]
+        __return_behavior__ = ReturnToPrevious()
+
+    __transitions__ = [
+        Transition(IntentTrigger(patterns=["open"]), to_pathway="hours"),
+        Transition(
+            IntentTrigger(patterns=["again"]),
+            from_pathway="after",
+            to_pathway="order",
+        ),
+    ]
+
+
+AGENTS = {"clerk": lambda ask: "Bye.", "clock": lambda ask: "All day."}
+'''
+FIRST = """
+conversation: an order
+journey: shop.py
+turns:
+  - user: hello
+  - user: a pear
+  - user: "12"
+  - bot: {attempts: {count: [invalid]}}
+  - user: "3"
+  - bot: {effects: [order], pathway: after}
+"""
+SECOND = """
+conversation: an order for two, with a question
+journey: shop.py
+turns:
+  - user: hello
+  - user: are you open?
+  - user: a pear
+  - user: "2"
+  - user: Lee
+  - bot: {effects: [order]}
+  - user: again
+  - bot: {pathway: order}
+"""
+
+
+@pytest.fixture
+def shop(folder: Path) -> Path:
+    (folder / "shop.py").write_text(SHOP)
+    (folder / "first.conversation.yaml").write_text(FIRST)
+    return folder
+
+
+def line_of(text: str, after: int = 0) -> str:
+    begins = SHOP.index("__transitions__") if after else 0
+    number = SHOP[: SHOP.index(text, begins)].count("\n") + 1
+    return f"shop.py:{number}"
+
+
+def covered(*words: str) -> dict[tuple[str, str], tuple[str, int]]:
+    [shown] = json.loads(run("test", ".", "--coverage", "--json", *words).stdout)["coverage"]
+    return {(p["kind"], p["name"]): (p["place"], p["times"]) for p in shown["parts"]}
+
+
+def test_each_part_has_its_place_and_is_counted(shop: Path) -> None:
+    parts = covered()
+
+    assert parts == {
+        ("pathway", "order"): (line_of("class OrderPath"), 1),
+        ("pathway", "after"): (line_of("class AfterPath"), 1),
+        ("pathway", "hours"): (line_of("class HoursPath"), 0),
+        ("transition", "any → hours: open"): (line_of('["open"]'), 0),
+        ("transition", "after → order: again"): (line_of("Transition(\n", 1), 0),
+        ("field", "item"): (line_of('Field("item"'), 1),
+        ("field", "count"): (line_of('Field("count"'), 1),
+        ("field", "name"): (line_of('Field("name"'), 0),
+        ("refusal", "count is refused"): (line_of('Field("count"'), 1),
+        ("guideline", "kind"): (line_of('id="kind"'), 4),
+        ("guideline", "gift"): (line_of('id="gift"'), 0),
+        ("effect", "order.order"): (line_of("Effect(order)"), 1),
+        ("branch", "order → after"): (line_of("class OrderPath"), 1),
+        ("branch", "name is asked"): (line_of('Field("name"'), 0),
+        ("branch", "name is left out"): (line_of('Field("name"'), 1),
+        ("branch", "after ends"): (line_of("class AfterPath"), 0),
+        ("branch", "hours returns"): (line_of("class HoursPath"), 0),
+    }
+
+
+def test_all_conversations_of_a_journey_count_together(shop: Path) -> None:
+    (shop / "second.conversation.yaml").write_text(SECOND)
+
+    missed = {name for name, (_, times) in covered().items() if not times}
+
+    assert missed == {("guideline", "gift"), ("branch", "after ends")}
+
+
+def test_missed_parts_are_listed_with_their_places(shop: Path) -> None:
+    shown = run("test", ".", "--coverage").stdout
+
+    assert "Coverage of shop" in shown
+    assert "transition 0 2" in flat(shown)
+    assert f"✗ pathway hours  {line_of('class HoursPath')}" in shown
+    assert "pathway order" not in shown
+
+
+def test_a_drawing_shows_used_and_missed_parts(shop: Path) -> None:
+    run("test", ".", "--drawings", "pictures")
+
+    root = ElementTree.parse(shop / "pictures" / "shop.svg").getroot()
+    classes = [node.get("class") or "" for node in root.iter()]
+    texts = [node.text for node in root.iter() if node.text]
+    assert classes.count("box used") == 2
+    assert classes.count("box detour missed") == 1
+    assert "line next used" in classes
+    assert "said missed" in classes
+    assert "✗ missed" in texts
+
+
+def test_a_drawing_without_conversations_is_as_before(shop: Path) -> None:
+    from journeys.examples.table_booking import TableBooking  # noqa: PLC0415
+
+    assert "missed" not in svg(TableBooking.spec).partition("</style>")[2]
+
+
+def test_places_in_definition_files(folder: Path) -> None:
+    (folder / "first.conversation.yaml").write_text(
+        "conversation: a\njourney: insurance_claim\nturns: [{user: hello}]\n"
+    )
+
+    parts = covered()
+
+    [place] = [
+        place
+        for (_, name), (place, _) in parts.items()
+        if name.endswith("assistance.place: emergency")
+    ]
+    file, _, number = place.rpartition(":")
+    line = Path(file).read_text().splitlines()[int(number) - 1]
+    assert (Path(file).name, "emergency" in line) == ("assistance.yaml", True)
+    for (kind, name), (place, _) in parts.items():
+        file, _, number = place.rpartition(":")
+        line = Path(file).read_text().splitlines()[int(number) - 1]
+        if kind in ("pathway", "guideline") and name != "concierge":
+            assert name.rpartition(".")[2] in line, place
