@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import logging
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from functools import lru_cache
@@ -16,10 +17,12 @@ from journeys.notions.validators import Check, Length, Range, Regex
 from nodes.authored import contained, in_thread
 from nodes.json_data import copied
 from nodes.telemetry.otel import report
-from nodes.values.numbers import comma_is_decimal, digits_of
-from nodes.values.scanning import LONGEST, Setting, Unreadable, vocabulary
+from nodes.values.numbers import digits_of
+from nodes.values.scanning import LONGEST, Setting, Unreadable
 
 _NOON = 12
+DATED = ("date", "time", "datetime")
+"""Types of values that say when."""
 
 
 def shown(field: Field, value: Any, setting: Setting) -> str:
@@ -32,17 +35,15 @@ def _shown(kind: str, value: Any, setting: Setting, items: str = "text") -> str:
         return ""
     if kind == "list" and isinstance(value, list):
         return _listed([_shown(items, item, setting) for item in value], setting)
-    show = _SHOWN.get(kind, _plain)
     try:
-        return show(value, setting)
+        return _SHOWN.get(kind, _plain)(value, setting)
     except (ValueError, TypeError, KeyError, AttributeError, ArithmeticError):
         return _plain(value, setting)
 
 
 def _plain(value: Any, setting: Setting) -> str:
     if isinstance(value, bool):
-        words = vocabulary(setting.language).show
-        return str(words.yes if value else words.no)
+        return str(setting.words.show.yes if value else setting.words.show.no)
     if isinstance(value, dict):
         return ", ".join(f"{key}: {_plain(item, setting)}" for key, item in value.items())
     if isinstance(value, list):
@@ -51,36 +52,33 @@ def _plain(value: Any, setting: Setting) -> str:
 
 
 def _listed(items: list[str], setting: Setting) -> str:
+    words = setting.words.show
     if not items:
-        return str(vocabulary(setting.language).show.none)
+        return str(words.none)
     if any("," in item for item in items):
         return "; ".join(items)
     *others, last = items
-    joint = f" {vocabulary(setting.language).show.and_} "
-    return joint.join([", ".join(others), last]) if others else last
+    return f" {words.and_} ".join([", ".join(others), last] if others else [last])
 
 
 def _date(value: Any, setting: Setting) -> str:
     """Return a day with its name: "Sunday, 22 November 2026"."""
-    day, words = date.fromisoformat(value), vocabulary(setting.language).show
+    day, words = date.fromisoformat(value), setting.words.show
     weekday, month = words.weekdays.split()[day.weekday()], words.months.split()[day.month - 1]
-    said = words.day.format(weekday=weekday, day=day.day, month=month, year=f"{day.year:04}")
-    return str(said)
+    return str(words.day.format(weekday=weekday, day=day.day, month=month, year=f"{day.year:04}"))
 
 
 def _time(value: Any, setting: Setting) -> str:
     """Return a time of day: "7:00 pm", "19:00 Uhr"."""
-    hour, words = time.fromisoformat(value), vocabulary(setting.language).show
-    seconds = f":{hour.second:02}" if hour.second else ""
+    hour, words = time.fromisoformat(value), setting.words.show
+    rest = f":{hour.minute:02}" + (f":{hour.second:02}" if hour.second else "")
     if (setting.clock or words.clock) == "24h":
-        return str(words.hour.format(hour=f"{hour.hour:02}:{hour.minute:02}{seconds}"))
-    half = "am" if hour.hour < _NOON else "pm"
-    return f"{hour.hour % _NOON or _NOON}:{hour.minute:02}{seconds} {half}"
+        return str(words.hour.format(hour=f"{hour.hour:02}{rest}"))
+    return f"{hour.hour % _NOON or _NOON}{rest} {'am' if hour.hour < _NOON else 'pm'}"
 
 
 def _datetime(value: Any, setting: Setting) -> str:
-    moment = datetime.fromisoformat(value)
-    day, hour = moment.date().isoformat(), moment.time().isoformat()
+    day, hour = datetime.fromisoformat(value).isoformat().split("T")
     return f"{_date(day, setting)}, {_time(hour, setting)}"
 
 
@@ -88,20 +86,14 @@ def _number(value: Any, setting: Setting) -> str:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return _plain(value, setting)
     plain = format(Decimal(repr(value)).normalize(), "f")
-    return plain.replace(".", ",") if comma_is_decimal(setting) else plain
+    return plain.replace(".", ",") if setting.comma_is_decimal else plain
 
 
 def _money(value: Any, setting: Setting) -> str:
-    amount, currency = Decimal(value["amount"]), str(value["currency"])
-    written = format(amount, ",f")
-    if comma_is_decimal(setting):
-        written = written.translate(str.maketrans(",.", ".,"))
-    form = vocabulary(setting.language).show.money
-    return str(form.format(amount=written, currency=currency)).strip()
-
-
-def _full_name(value: Any, setting: Setting) -> str:
-    return f"{value['given']} {value['family']}".strip()
+    amount, currency = format(Decimal(value["amount"]), ",f"), str(value["currency"])
+    if setting.comma_is_decimal:
+        amount = amount.translate(str.maketrans(",.", ".,"))
+    return str(setting.words.show.money.format(amount=amount, currency=currency)).strip()
 
 
 def _phone(value: Any, setting: Setting) -> str:
@@ -121,53 +113,36 @@ _SHOWN: dict[str, Callable[[Any, Setting], str]] = {
     "number": _number,
     "money": _money,
     "phone": _phone,
-    "full_name": _full_name,
+    "full_name": lambda value, setting: f"{value['given']} {value['family']}".strip(),
 }
 
 
-_NUMBERS = ("4", "2", "10", "100", "1", "1000", "0")
-_HOURS = ("19:00", "10:00", "14:30", "08:00", "12:00", "17:00", "21:00", "06:00", "00:00")
-DATED = ("date", "time", "datetime")
-"""Types of values that say when."""
-
-
-def ranges_of(field: Field) -> list[Range]:
-    """Return the ranges that a field's values must lie in."""
-    return [one for one in field.validators if isinstance(one, Range)]
-
-
 @lru_cache(maxsize=1_000)
-def bound_of(bound: float | str | None, kind: str, now: datetime) -> Any:
+def _bound(bound: float | str, kind: str, now: datetime) -> Any:
     """Return one end of a range as what it is compared with.
 
     Args:
-        bound: A number, ISO text, "today" or "now"; None for no bound.
+        bound: A number, ISO text, "today" or "now".
         kind: Type of the field.
-        now: When it is asked, where the user is; see `minute_of`.
+        now: The minute in which it is asked, where the user is.
 
     Raises:
         ValueError: It is nothing that values of the type are compared with.
     """
-    if bound is None:
-        return None
     if isinstance(bound, str) != (kind in DATED):
         raise ValueError(f"{bound!r} bounds no {kind}")
     if not isinstance(bound, str):
         return Decimal(str(bound))
     if kind == "time":
         return now.time() if bound in ("now", "today") else time.fromisoformat(bound)
-    said = {"now": now, "today": now.date()}.get(bound) or _moment(bound)
-    return said.date() if kind == "date" and isinstance(said, datetime) else said
+    is_day = bound == "today" or len(bound) == len("2026-11-22")
+    moment = now if bound in ("now", "today") else datetime.fromisoformat(bound)
+    return moment.date() if is_day or kind == "date" else moment
 
 
-def minute_of(setting: Setting) -> datetime:
+def _minute(setting: Setting) -> datetime:
     """Return the minute in which something is said, where the user is."""
     return setting.at.replace(tzinfo=None, second=0, microsecond=0)
-
-
-def _moment(text: str) -> date | datetime:
-    is_day = len(text) == len("2026-11-22")
-    return date.fromisoformat(text) if is_day else datetime.fromisoformat(text)
 
 
 def _measure(value: Any) -> Decimal:
@@ -186,14 +161,15 @@ _MEASURES: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def lies_in(value: Any, one: Range, kind: str, now: datetime) -> bool:
+def _lies_in(value: Any, one: Range, kind: str, now: datetime) -> bool:
     """Return whether a value lies in a range. One of times may go over midnight.
 
     Raises:
         ValueError, TypeError, KeyError: The two cannot be compared.
     """
     measure = _MEASURES[kind](value)
-    least, most = bound_of(one.least, kind, now), bound_of(one.most, kind, now)
+    least = None if one.least is None else _bound(one.least, kind, now)
+    most = None if one.most is None else _bound(one.most, kind, now)
     # A moment counts as a day where only a day bounds it.
     day = measure.date() if isinstance(measure, datetime) else measure
     above = least is None or (measure if isinstance(least, datetime) else day) >= least
@@ -205,10 +181,10 @@ def lies_in(value: Any, one: Range, kind: str, now: datetime) -> bool:
 
 def fits(value: Any, field: Field, setting: Setting) -> bool:
     """Return whether a value lies in all ranges of a field, as far as it can be compared."""
-    kind, now = kind_of(field), minute_of(setting)
+    kind, now = kind_of(field), _minute(setting)
     try:
         for one in field.validators:
-            if isinstance(one, Range) and not lies_in(value, one, kind, now):
+            if isinstance(one, Range) and not _lies_in(value, one, kind, now):
                 return False
     except (ValueError, TypeError, KeyError, ArithmeticError):
         pass
@@ -220,17 +196,19 @@ def kind_of(field: Field) -> str:
     return field.items if field.type == "list" else field.type
 
 
+def _ranges(field: Field) -> list[Range]:
+    return [one for one in field.validators if isinstance(one, Range)]
+
+
 def wants_past(field: Field, setting: Setting) -> bool:
     """Return whether a field takes no day after today."""
-    now = minute_of(setting)
+    now = _minute(setting)
     for one in field.validators:
-        try:
-            most = bound_of(one.most, "datetime", now) if isinstance(one, Range) else None
-        except ValueError:
-            continue
-        day = most.date() if isinstance(most, datetime) else most
-        if day is not None and day <= now.date():
-            return True
+        if isinstance(one, Range) and isinstance(one.most, str):
+            with suppress(ValueError):
+                most = _bound(one.most, "datetime", now)
+                if (most.date() if isinstance(most, datetime) else most) <= now.date():
+                    return True
     return False
 
 
@@ -250,7 +228,10 @@ async def refusal_of(
     """
     for validator in field.validators:
         try:
-            refusal = await _refusal(validator, field, value, context, setting, seconds)
+            if isinstance(validator, Check):
+                refusal = await _checked(validator, value, context, seconds)
+            else:
+                refusal = _REFUSALS[type(validator)](validator, value, field, setting)
         except Exception as error:
             # The type alone: what an error says may hold the value.
             said = {"validator": type(validator).__name__, "error": type(error).__name__}
@@ -263,61 +244,46 @@ async def refusal_of(
     return None
 
 
-async def _refusal(
-    validator: Any,
-    field: Field,
-    value: Any,
-    context: Mapping[str, Any],
-    setting: Setting,
-    seconds: float,
-) -> Unreadable | None:
-    if isinstance(validator, Check):
-        return await _checked(validator, value, context, seconds)
-    if isinstance(validator, Length):
-        return _length(validator, value)
-    single = value if isinstance(value, list) else [value]
-    if isinstance(validator, Range):
-        return _range(validator, single, field, setting)
-    if isinstance(validator, Regex):
-        return _regex(validator, single, field, setting)
-    raise TypeError(f"{type(validator).__name__} is no validator")
-
-
-def _regex(one: Regex, values: list[Any], field: Field, setting: Setting) -> Unreadable | None:
-    for value in values:
-        text = value if isinstance(value, str) else _as_text(value)
-        matches = setting.patterns.fullmatch
-        if len(text) > LONGEST or not matches(field.name, one.pattern, text):
+def _regex(one: Regex, value: Any, field: Field, setting: Setting) -> Unreadable | None:
+    for each in value if isinstance(value, list) else [value]:
+        text = _as_text(each)
+        if len(text) > LONGEST or not setting.patterns.fullmatch(field.name, one.pattern, text):
             return Unreadable("not_matching")
     return None
 
 
 def _as_text(value: Any) -> str:
-    """Return what a pattern sees of a value that is no text: money as "40.00 EUR"."""
+    """Return what a pattern sees of a value: of money "40.00 EUR"."""
     if isinstance(value, dict):
         return " ".join(str(value[name]) for name in ("amount", "currency") if value.get(name))
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _range(one: Range, values: list[Any], field: Field, setting: Setting) -> Unreadable | None:
-    kind, now = kind_of(field), minute_of(setting)
-    if all(lies_in(value, one, kind, now) for value in values):
+def _range(one: Range, value: Any, field: Field, setting: Setting) -> Unreadable | None:
+    kind, now = kind_of(field), _minute(setting)
+    values = value if isinstance(value, list) else [value]
+    if all(_lies_in(each, one, kind, now) for each in values):
         return None
-    ends = bounds_shown(one.least, one.most, field, setting)
+    ends = _bounds_shown(one, field, setting)
     text = "out_of_range" if len(ends) > 1 else "too_low" if "least" in ends else "too_high"
     return Unreadable(text, values=dict(ends))
 
 
-def _length(one: Length, value: Any) -> Unreadable | None:
-    text = value if isinstance(value, (str, list)) else _as_text(value)
-    values = {"least": one.least, "most": one.most}
-    if len(text) < one.least:
-        name = "too_few" if isinstance(value, list) else "too_short"
-    elif one.most is not None and len(text) > one.most:
-        name = "too_many_items" if isinstance(value, list) else "too_many_characters"
-    else:
+def _length(one: Length, value: Any, field: Field, setting: Setting) -> Unreadable | None:
+    size = len(value if isinstance(value, list) else _as_text(value))
+    texts = ("too_few", "too_many_items")
+    if not isinstance(value, list):
+        texts = ("too_short", "too_many_characters")
+    if one.least <= size and (one.most is None or size <= one.most):
         return None
-    return Unreadable(name, values=values)
+    return Unreadable(texts[size >= one.least], values={"least": one.least, "most": one.most})
+
+
+_REFUSALS: dict[type, Callable[..., Unreadable | None]] = {
+    Length: _length,
+    Range: _range,
+    Regex: _regex,
+}
 
 
 async def _checked(
@@ -326,24 +292,18 @@ async def _checked(
     async with asyncio.timeout(seconds):
         with contained():
             said = await _asked(one.function, copied(value), copied(dict(context)))
-    if said is None or said is True:
-        return None
     if isinstance(said, str) and said.strip():
         return Unreadable(sentence=said)
-    if isinstance(said, str) or not said:
-        return Unreadable("refused_value")
-    return None
+    taken = said is None or (said and not isinstance(said, str))
+    return None if taken else Unreadable("refused_value")
 
 
 async def _asked(function: Callable[..., Any], value: Any, context: dict[str, Any]) -> Any:
     if inspect.iscoroutinefunction(function):
         return await function(value, context)
-    said = await in_thread(
-        "check",
-        lambda given: function(given["value"], given["context"]),
-        {"value": value, "context": context},
-        _left_behind,
-    )
+    given = {"value": value, "context": context}
+    call = lambda known: function(known["value"], known["context"])  # noqa: E731
+    said = await in_thread("check", call, given, _left_behind)
     return await said if inspect.isawaitable(said) else said
 
 
@@ -357,71 +317,64 @@ def hint_of(field: Field, setting: Setting) -> str:
 
     It is empty where only the author knows: of text that a pattern or a function checks.
     """
-    words: dict[str, str] = vars(vocabulary(setting.language).hints)
+    words: dict[str, str] = vars(setting.words.hints)
     if field.type == "enum":
         return ", ".join(field.ways)
-    if field.type == "text" and field.validators:
-        return ""
-    if field.type in ("boolean", "text"):
-        return words[field.type]
-    if field.type == "list":
-        return words["list"] if not field.choices else ", ".join(field.ways)
-    example = _example(field, setting, words)
-    parts = [_range_of(field, setting, words)]
-    if example:
-        parts.append(words["example"].format(example=example))
+    if field.type in ("boolean", "list", "text"):
+        return "" if field.type == "text" and field.validators else words[field.type]
+    example = _example(field, setting)
+    parts = [_range_of(field, setting), example and words["example"].format(example=example)]
     return ", ".join(part for part in parts if part)
 
 
-def bounds_shown(least: Any, most: Any, field: Field, setting: Setting) -> dict[str, str]:
+def _range_of(field: Field, setting: Setting) -> str:
+    for one in _ranges(field):
+        with suppress(ValueError):
+            ends, dated = _bounds_shown(one, field, setting), field.type in DATED
+            least, most = ("from_", "until") if dated else ("least", "most")
+            way = "both" if len(ends) > 1 else least if "least" in ends else most
+            return str(vars(setting.words.hints)[way].format(**ends))
+    return ""
+
+
+def _bounds_shown(one: Range, field: Field, setting: Setting) -> dict[str, str]:
     """Return both ends of a range as users read them; an open one is omitted.
 
     Raises:
         ValueError: One of them bounds no values of the type.
     """
-    named = {"least": least, "most": most}
-    return {
-        name: _bound(bound, field, setting) for name, bound in named.items() if bound is not None
-    }
+    ends = {"least": one.least, "most": one.most}
+    known = {name: end for name, end in ends.items() if end is not None}
+    return {name: _bound_shown(end, field, setting) for name, end in known.items()}
 
 
-def _bound(bound: Any, field: Field, setting: Setting) -> str:
-    kind = kind_of(field)
-    measure = bound_of(bound, kind, minute_of(setting))
-    if kind == "money":
-        currency = field.currency.upper()
-        # At least the decimals that amounts of the currency have.
-        exponent = min(-digits_of(currency), int(measure.as_tuple().exponent))
-        amount = measure.quantize(Decimal(1).scaleb(exponent))
-        return _shown("money", {"amount": str(amount), "currency": currency}, setting)
-    if kind in ("integer", "number"):
+def _bound_shown(bound: float | str, field: Field, setting: Setting) -> str:
+    kind, now = kind_of(field), _minute(setting)
+    measure = _bound(bound, kind, now)
+    if kind in DATED:
+        of_day = kind == "datetime" and not isinstance(measure, datetime)
+        return _shown("date" if of_day else kind, measure.isoformat(), setting)
+    if kind != "money":
         return _shown(kind, float(measure) if measure % 1 else int(measure), setting)
-    if kind == "datetime" and not hasattr(measure, "hour"):
-        return _shown("date", measure.isoformat(), setting)
-    return _shown(kind, measure.isoformat(), setting)
+    currency = field.currency.upper()
+    # At least the decimals that amounts of the currency have.
+    exponent = min(-digits_of(currency), int(measure.as_tuple().exponent))
+    amount = str(measure.quantize(Decimal(1).scaleb(exponent)))
+    return _shown(kind, {"amount": amount, "currency": currency}, setting)
 
 
-def _range_of(field: Field, setting: Setting, words: Mapping[str, str]) -> str:
-    for one in ranges_of(field):
-        try:
-            ends = bounds_shown(one.least, one.most, field, setting)
-        except ValueError:
-            continue
-        dated = field.type in DATED
-        if len(ends) > 1:
-            return words["both"].format(**ends)
-        way = ("from_" if dated else "least") if "least" in ends else ("until" if dated else "most")
-        return words[way].format(**ends)
-    return ""
-
-
-def _example(field: Field, setting: Setting, words: Mapping[str, str]) -> str:
-    if field.type in ("name", "full_name", "address"):
-        return words["name" if field.type == "full_name" else field.type]
-    if field.type == "email":
-        return "maria@example.com"
+def _example(field: Field, setting: Setting) -> str:
+    """Return a value that a field takes, as users read it."""
     if field.type == "phone":
-        return _example_number(setting)
+        import phonenumbers  # noqa: PLC0415 - 60 ms
+
+        number = phonenumbers.example_number(setting.region)
+        international = phonenumbers.PhoneNumberFormat.INTERNATIONAL
+        return phonenumbers.format_number(number, international) if number else "+1 415-555-2671"
+    words = setting.words.hints
+    always = {"address": words.address, "email": "maria@example.com"}
+    if field.type in (*always, "name", "full_name"):
+        return str(always.get(field.type, words.name))
     for value in _candidates(field, setting):
         if fits(value, field, setting):
             return shown(field, value, setting)
@@ -429,31 +382,18 @@ def _example(field: Field, setting: Setting, words: Mapping[str, str]) -> str:
 
 
 def _candidates(field: Field, setting: Setting) -> list[Any]:
-    if field.type == "integer":
-        return [int(number) for number in (*_NUMBERS, *_ends(field))]
-    if field.type == "number":
-        return [float(number) for number in (*_NUMBERS, *_ends(field))]
+    """Return values that may be an example, the likeliest first."""
+    ends = [end for one in _ranges(field) for end in (one.least, one.most)]
+    whole = [str(round(Decimal(str(end)))) for end in ends if isinstance(end, (int, float))]
+    if field.type in ("integer", "number"):
+        numbers = ("4", "2", "10", "100", "1", "1000", "0", *whole)
+        return [int(number) if field.type == "integer" else float(number) for number in numbers]
     if field.type == "money":
-        amounts = ("40.00", "10.00", "100.00", "1000.00", "5.00", *_ends(field))
+        amounts = ("40.00", "10.00", "100.00", "1000.00", "5.00", *whole)
         return [{"amount": amount, "currency": field.currency.upper()} for amount in amounts]
+    hours = ["19:00", "10:00", "14:30", "08:00", "12:00", "17:00", "21:00", "06:00", "00:00"]
     if field.type == "time":
-        return list(_HOURS)
+        return hours
     today = setting.at.date()
     days = [(today + timedelta(days=days)).isoformat() for days in (1, 7, -30, -10_000, 0)]
-    return days if field.type == "date" else [f"{day}T{hour}" for day in days for hour in _HOURS]
-
-
-def _ends(field: Field) -> list[str]:
-    ends = [end for one in ranges_of(field) for end in (one.least, one.most)]
-    return [
-        str(Decimal(str(end)).to_integral_value()) for end in ends if isinstance(end, (int, float))
-    ]
-
-
-def _example_number(setting: Setting) -> str:
-    import phonenumbers  # noqa: PLC0415 - 60 ms
-
-    number = phonenumbers.example_number(setting.region)
-    if number is None:
-        return "+1 415-555-2671"
-    return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.INTERNATIONAL)
+    return days if field.type == "date" else [f"{day}T{hour}" for day in days for hour in hours]

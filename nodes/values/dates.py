@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from importlib import import_module
 from itertools import product
 from types import SimpleNamespace
@@ -23,8 +23,9 @@ from rapidfuzz.distance import OSA
 
 from journeys.notions.fields import Field
 from nodes.values.checking import fits, wants_past
-from nodes.values.numbers import numeral_of, numerals_in, ordinals_of, small_numerals
+from nodes.values.numbers import numbers_of, numeral_of, numerals_in
 from nodes.values.scanning import (
+    DAYS,
     MOST_HITS,
     Hit,
     Setting,
@@ -37,40 +38,40 @@ from nodes.values.scanning import (
     grammar,
     is_filler,
     literal,
-    literally,
+    one_of,
     vocabulary,
     words_in,
 )
 
-_WHICH = re.compile("^which_(behind_)?")
 _NEAR = 40
 """Most characters between the name of a day and its date."""
 _CLASH = 7
 """Days in which a date that is not the named day of the week is a slip, and no later one."""
-_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_Found = Iterator[tuple[re.Match[str], date | None, bool]]
 _WEEK, _MONTH = 7, 30
 """Units of so many days and more are months."""
+_SHORT, _LONG = 5, 8
+any_digit = re.compile(r"\d").search
+_words_behind = re.compile(r"[\s,]+[^\W_]").match
+_SHORT_YEAR = re.compile(r"(?<!\w)\d{2}(?![\w:]|[.,]\d)")
 
 
 @cache
 def _grammar(words: Vocabulary) -> SimpleNamespace:
-    own, ordinals = words.dates, ordinals_of(words)
+    own, last = words.dates, words.ordinals.last
     # "martes 13", where a day is a number like any other.
     bare = [each for each in words.languages if each.dates.bare_day_leads]
     spelled = [word for each in bare for said in each.dates.weekdays for word in said]
-    last = [word + end for word in words.ordinals.last for end in ("", *words.ordinals.endings)]
     made = grammar(
         "dates",
         words,
-        ordinal=literal(ordinals),
-        last=literal(last),
+        ordinal=literal(numbers_of(words).ordinals),
+        last=literal([word + end for word in last for end in ("", *words.ordinals.endings)]),
         behind_day="".join([rf"|(?<=\b{word}\s)" for word in spelled]),
     )
-    made.ordinals = ordinals
-    day = literally(made.weekdays.values)
+    made.ordinals = numbers_of(words).ordinals
     made.not_near = {
-        word: compiled(rf"(?:{literally(said)}|{day})\s+$") for word, said in own.not_near.items()
+        word: compiled(rf"{one_of(literal(said, made.weekdays.values))}\s+$")
+        for word, said in own.not_near.items()
     }
     near = [word for word in made.near.values if word.isalpha()]
     names = (*made.months.values, *made.weekdays.values, *near)
@@ -88,14 +89,8 @@ def scan_dates(text: str, field: Field, setting: Setting) -> list[Hit]:
 
 @lru_cache(maxsize=64)  # a message is read for each field that it may be about
 def _days_in(text: str, over: bool, setting: Setting, today: date) -> list[Hit]:
-    own = _grammar(vocabulary(setting.language))
-    named = own.named.search(text) is not None
+    named = _grammar(setting.words).named.search(text) is not None
     return _Days(text, over, setting, today).hits(named) if named or any_digit(text) else []
-
-
-any_digit = re.compile(r"\d").search
-_words_behind = re.compile(r"[\s,]+[^\W_]").match
-_SHORT_YEAR = re.compile(r"(?<!\w)\d{2}(?![\w:]|[.,]\d)")
 
 
 class _Days:
@@ -103,86 +98,86 @@ class _Days:
 
     def __init__(self, text: str, over: bool, setting: Setting, today: date) -> None:
         self.text, self.over, self.setting, self.today = text, over, setting, today
-        self.words = vocabulary(setting.language)
-        self.own = _grammar(self.words)
+        self.own = _grammar(setting.words)
         self.past = over or self.own.past.search(text) is not None
 
     def hits(self, named: bool) -> list[Hit]:
         """Return the dates; without any names of days, months and the like only those in digits."""
-        found = [*self._in_digits(), *self._by_day()]
-        if named:
-            found += [*self._nth(), *self._feasts(), *self._relative()]
-        hits = []
-        for match, day, certain in found:
-            if day is not None:
-                end = match.start() + len(match[0].rstrip())
-                hits.append(Hit(match.start(), end, day.isoformat(), certain))
-        hits = [self._with_year(hit) for hit in apart(hits)]
+        found = [
+            Hit(match.start(), match.start() + len(match[0].rstrip()), day.isoformat(), certain)
+            for name, certain, read in (_FORMS if named else _FORMS[:_IN_DIGITS])
+            for match in getattr(self.own, name).finditer(self.text)
+            if (day := read(self, match))
+        ]
+        hits = [self._with_year(hit) for hit in apart(found)]
         if hits and self.own.shifts.search(self.text):
             hits = [self._moved(hit) for hit in hits]
-        return self._with_weekdays(hits, self._weekdays()) if named else hits
+        return self._with_weekdays(hits) if named else hits
 
-    def _in_digits(self) -> _Found:
-        for found in self.own.iso.finditer(self.text):
-            yield found, day_of(int(found[1]), int(found[3]), int(found[4])), True
-        for found in self.own.compact.finditer(self.text):
-            yield found, day_of(int(found[1]), int(found[2]), int(found[3])), False
-        for found in self.own.digits.finditer(self.text):
-            first, sign, second, year, dotted = found.groups()
-            if not year and not (dotted and sign == ".") and sign != "/":
-                continue
-            day, month = int(first), int(second)
-            if month > 12 or (sign != "." and day <= 12 and month_is_first(self.setting)):
-                day, month = month, day
-            yield found, self._dated(day, month, year), bool(year or dotted)
+    def calendar(self, found: re.Match[str]) -> date | None:
+        """Return a day of a month, each of them in digits or by its name."""
+        said = found.groupdict()
+        day, month, sign = self._number(said), said["month"], said.get("sign")
+        number = int(month) if month.isdecimal() else self.own.months.of(month) + 1
+        if sign and (number > 12 or (sign != "." and day <= 12 and self.setting.month_is_first)):
+            day, number = number, day
+        this = self.today.year
+        if not said.get("year"):
+            step = -1 if self.past else 1
+            years = range(this, this + 9 * step, step)
+            return self._first([day_of(year, number, day) for year in years], self.past)
+        digits = said["year"].lstrip("'")
+        year = int(digits)
+        if len(digits) < 4:
+            # Two digits are a year of the last eighty or the next twenty ones.
+            year += this - this % 100
+            year -= 100 if year > this + (0 if self.past else 20) else 0
+        return day_of(year, number, day)
 
-    def _by_day(self) -> _Found:
-        for form in (self.own.day_month, self.own.month_day, self.own.ranged):
-            for found in form.finditer(self.text):
-                day = self._day(found["digits"], found.groupdict().get("word"))
-                yield found, self._dated(day, self._month(found), found["year"]), True
-        for found in self.own.day_only.finditer(self.text):
-            digits = found["digits"] or found["dotted"] or found["bare"]
-            yield found, self._in_month(self._day(digits, found["word"])), False
+    def in_month(self, found: re.Match[str]) -> date | None:
+        """Return the next day of a number from today on, or the last one until today."""
+        day, step = self._number(found.groupdict()), -1 if self.past else 1
+        count = self.today.year * 12 + self.today.month - 1
+        months = [divmod(count + step * months, 12) for months in range(13)]
+        return self._first([day_of(year, month + 1, day) for year, month in months], self.past)
 
-    def _nth(self) -> _Found:
-        """Find "the last friday of May"; only other words tell that it is past."""
-        for found in self.own.nth.finditer(self.text):
-            place = -1 if found["last"] else self._day(None, found["place"])
-            name = _DAYS[self.own.weekdays.of(found["day"])]
-            if place <= 5:
-                around = self.text[: found.start()] + self.text[found.end() :]
-                past = self.over or self.own.past.search(around) is not None
-                feast = f"{self._month(found):02} {name} {place}"
-                yield found, self._feast(feast, found["year"], past), True
+    def nth(self, found: re.Match[str]) -> date | None:
+        """Return "the last friday of May"; only other words tell that it is past."""
+        place = -1 if found["last"] else self._number(found.groupdict())
+        around = self.text[: found.start()] + self.text[found.end() :]
+        past = self.over or self.own.past.search(around) is not None
+        month, day = self.own.months.of(found["month"]) + 1, self.own.weekdays.of(found["day"])
+        feast = f"{month:02} {DAYS[day]} {place}"
+        return self._feast(feast, found["year"], past) if place <= 5 else None
 
-    def _feasts(self) -> _Found:
-        for found in self.own.feast.finditer(self.text):
-            feast = self.own.feasts.of(found["feast"])
-            yield found, self._feast(feast, found["year"], self.past), True
+    def feast(self, found: re.Match[str]) -> date | None:
+        """Return the day of a feast."""
+        return self._feast(self.own.feasts.of(found["feast"]), found["year"], self.past)
 
-    def _relative(self) -> _Found:
-        """Find days that are named by their distance from today."""
-        own, text, today = self.own, self.text, self.today
-        for found in own.next_week_starts.finditer(text):
-            yield found, self._next_week(first_day_of_week(self.setting)), True
-        for found in own.near_words.finditer(text):
-            unless = own.not_near.get(found["near"].casefold())
-            if not (unless and unless.search(before(text, found.start()))):
-                later = own.later.of(found["later"]) if found["later"] else 0
-                yield found, _after(today, own.near.of(found["near"]) + later), True
-        month = _after(today.replace(day=1), 1, _MONTH)
-        for found in own.month_ends.finditer(text):
-            yield found, _after(month, -1) if month else None, True
-        for found in own.next_month.finditer(text):
-            yield found, month, False
-        for form in (own.ahead_of, own.from_day):
-            for found in form.finditer(text):
-                yield found, self._counted(found), True
+    def near(self, found: re.Match[str]) -> date | None:
+        """Return a day that has a name today, such as tomorrow."""
+        own, unless = self.own, self.own.not_near.get(found["near"].casefold())
+        if unless and unless.search(before(self.text, found.start())):
+            return None
+        later = own.later.of(found["later"]) if found["later"] else 0
+        return _after(self.today, own.near.of(found["near"]) + later)
 
-    def _counted(self, found: re.Match[str]) -> date | None:
+    def next_week(self, found: re.Match[str]) -> date | None:
+        """Return the first day of the next week."""
+        return self._next_week(self.setting.week_begins)
+
+    def next_month(self, found: re.Match[str]) -> date | None:
+        """Return the first day of the next month."""
+        return _after(self.today.replace(day=1), 1, _MONTH)
+
+    def month_end(self, found: re.Match[str]) -> date | None:
+        """Return the last day of this month."""
+        return self.today.replace(day=monthrange(self.today.year, self.today.month)[1])
+
+    def counted(self, found: re.Match[str]) -> date | None:
+        """Return a day by its distance from today, or from another day."""
         own, said = self.own, found.groupdict()
-        count, unit = numeral_of(found["count"], self.words), own.units.of(found["unit"])
+        count, unit = numeral_of(found["count"], self.setting.words), own.units.of(found["unit"])
         if count is None or (not (said.get("way") or said.get("strict")) and unit != _WEEK):
             return None
         days = 0
@@ -194,43 +189,46 @@ class _Days:
             days = own.near.of(said["near"])
         return _after(self.today + timedelta(days=days), count, unit)
 
-    def _weekdays(self) -> list[Hit]:
-        """Find names of days: the next such day after today, or the last one before.
+    def _number(self, said: dict[str, str | None]) -> int:
+        """Return the number of a day, in digits or as an ordinal."""
+        if word := said.get("word"):
+            return int(self.own.ordinals["-".join(word.casefold().split())])
+        return int(said.get("digits") or said.get("dotted") or said.get("bare") or 0)
 
-        "next friday" is the coming one, as most libraries have it; "friday next week" is counted
-        from the first day of the week on. An abbreviation that is another word too is weak: it
-        counts next to a date only.
-        """
-        hits = []
-        for found in self.own.week_before.finditer(self.text):
-            day = self._next_week(self.own.weekdays.of(found["day"]))
-            hits.append(Hit(found.start(), found.end(), day.isoformat()))
-        ends = [(hit.start, hit.end) for hit in hits]
-        for found in self.own.weekday.finditer(self.text):
-            if not [1 for start, end in ends if start <= found.start() < end]:
-                short = found["day"].casefold() in self.own.short_weekdays
-                start = found.start() + len(found[0]) - len(found[0].lstrip())
-                day = self._weekday(found)
-                hits.append(Hit(start, found.end(), day.isoformat(), not short, short))
-        return sorted(hits)
+    def _feast(self, feast: str, year: str | None, past: bool) -> date | None:
+        """Return the day of a feast in a year; else the next one, or the last one."""
+        if year:
+            return _feast_in(int(year.lstrip("'")), feast)
+        years = [self.today.year + add for add in ((0, -1) if past else (0, 1))]
+        return self._first([_feast_in(year, feast) for year in years], past)
+
+    def _first(self, days: Iterable[date | None], past: bool) -> date | None:
+        """Return the first day that there is from today on, or until today."""
+        now = self.today
+        return next((day for day in days if day and (day <= now if past else day >= now)), None)
+
+    def _next_week(self, weekday: int) -> date:
+        first = self.setting.week_begins
+        days = 7 - (self.today.weekday() - first) % 7 + (weekday - first) % 7
+        return self.today + timedelta(days=days)
 
     def _weekday(self, found: re.Match[str]) -> date:
-        said = {_WHICH.sub("", name) for name, text in found.groupdict().items() if text}
+        """Return the next day of a name after today, or the last one before.
+
+        "next friday" is the coming one, as most libraries have it; "friday next week" is counted
+        from the first day of the week on.
+        """
+        said = {name.split("_", 1)[-1] for name, text in found.groupdict().items() if text}
+        which = {name.removeprefix("behind_") for name in said}
         weekday = self.own.weekdays.of(found["day"])
         ahead = (weekday - self.today.weekday()) % 7
-        which = said & {"this", "next", "last", "after_next"}
-        if "last" in which or (self.past and not which):
+        if "last" in which or (self.past and not which & {"this", "next", "after_next"}):
             return self.today + timedelta(days=ahead - 7)
         if found["next_week"]:
             return self._next_week(weekday)
         ahead = ahead if "this" in which else ahead or 7
         later = self.own.later.of(found["later"]) if found["later"] else 0
         return self.today + timedelta(days=ahead + (7 if "after_next" in which else later))
-
-    def _next_week(self, weekday: int) -> date:
-        first = first_day_of_week(self.setting)
-        days = 7 - (self.today.weekday() - first) % 7 + (weekday - first) % 7
-        return self.today + timedelta(days=days)
 
     def _with_year(self, hit: Hit) -> Hit:
         """Join a day and its month with the year in words behind them: "nineteen ninety".
@@ -240,15 +238,15 @@ class _Days:
         if not hit.certain or not _words_behind(self.text, hit.end):
             return hit
         following = self.text[hit.end : hit.end + 60]
-        numbers = list(numerals_in(following, self.words))[:2]
+        numbers = list(numerals_in(following, self.setting.words))[:2]
         if self.over and (short := _SHORT_YEAR.search(following)):
-            numbers = [Hit(short.start(), short.end(), int(short[0]))]
+            numbers = [Hit.of(short, int(short[0]))]
         if not numbers or not self.own.before_year.fullmatch(following, 0, numbers[0].start):
             return hit
         year, end = numbers[0].value, numbers[0].end
         if 10 <= year < 30 and len(numbers) > 1 and numbers[1].value < 100:
             joint = following[end : numbers[1].start].strip(" -").casefold()
-            if joint in ("", *self.words.times.zero):
+            if joint in ("", *self.setting.words.times.zero):
                 year, end = year * 100 + numbers[1].value, numbers[1].end
         day = date.fromisoformat(hit.value)
         if self.over and 10 <= year < 100:
@@ -261,15 +259,35 @@ class _Days:
         found = self.own.shift.search(before(self.text, hit.start))
         if found is None:
             return hit
-        count = numeral_of(found["count"], self.words) if found["count"] else None
+        count = numeral_of(found["count"], self.setting.words) if found["count"] else None
         start = found.start() if count or not found["count"] else found.start("unit")
         unit, sign = self.own.units.of(found["unit"]), self.own.beside.of(found["way"])
         day = _after(date.fromisoformat(hit.value), sign * (count or 1), unit)
         shifted = hit.start - len(found.string) + start
         return Hit(shifted, hit.end, day.isoformat(), hit.certain) if day else hit
 
-    def _with_weekdays(self, hits: list[Hit], weekdays: list[Hit]) -> list[Hit]:
+    def _weekdays(self) -> list[Hit]:
+        """Find names of days.
+
+        An abbreviation that is another word too is weak: it counts next to a date only.
+        """
+        own = self.own
+        hits = [
+            Hit.of(found, self._next_week(own.weekdays.of(found["day"])).isoformat())
+            for found in own.week_before.finditer(self.text)
+        ]
+        ends = [hit.end for hit in hits]
+        for found in own.weekday.finditer(self.text):
+            if found.end("day") not in ends:
+                short = found["day"].casefold() in own.short_weekdays
+                start = found.end() - len(found[0].lstrip())
+                day = self._weekday(found).isoformat()
+                hits.append(Hit(start, found.end(), day, not short, short))
+        return sorted(hits)
+
+    def _with_weekdays(self, hits: list[Hit]) -> list[Hit]:
         """Join the name of a day with the date next to it, if the date is such a day."""
+        weekdays = self._weekdays()
         joined = [
             hit
             for hit in hits
@@ -279,7 +297,7 @@ class _Days:
             # Of a text full of names of days, only what is near is looked at closely.
             least, most = named.start - _NEAR, named.end + _NEAR
             near = [hit for hit in joined if hit.start <= most and least <= hit.end]
-            if [1 for hit in near if named.start < hit.end and hit.start < named.end]:
+            if named.over(near):
                 continue
             beside = next((hit for hit in near if self._adjoin(named, hit)), None)
             day = self._such_a_day(named, beside) if beside else None
@@ -305,45 +323,28 @@ class _Days:
         left, right = sorted((first, second))
         return self.own.adjoining.fullmatch(self.text, left.end, right.start) is not None
 
-    def _day(self, digits: str | None, word: str | None) -> int:
-        said = "-".join((word or "").casefold().split())
-        return int(digits) if digits else int(self.own.ordinals[said])
 
-    def _month(self, found: re.Match[str]) -> int:
-        return int(self.own.months.of(found["month"])) + 1
-
-    def _dated(self, day: int, month: int, said: str | None) -> date | None:
-        """Return a day of a month in a year; else the next one from today on, or the last."""
-        this = self.today.year
-        if said is None:
-            step = -1 if self.past else 1
-            years = range(this, this + 9 * step, step)
-            return self._first((day_of(year, month, day) for year in years), self.past)
-        digits = said.lstrip("'")
-        year = int(digits)
-        if len(digits) < 4:
-            # Two digits are a year of the last eighty or the next twenty ones.
-            year += this - this % 100
-            year -= 100 if year > this + (0 if self.past else 20) else 0
-        return day_of(year, month, day)
-
-    def _in_month(self, day: int) -> date | None:
-        """Return the next day of that number from today on, or the last one until today."""
-        count, step = self.today.year * 12 + self.today.month - 1, -1 if self.past else 1
-        months = [divmod(count + step * months, 12) for months in range(13)]
-        return self._first((day_of(year, month + 1, day) for year, month in months), self.past)
-
-    def _feast(self, feast: str, year: str | None, past: bool) -> date | None:
-        """Return the day of a feast in a year; else the next one, or the last one."""
-        if year:
-            return _feast_in(int(year.lstrip("'")), feast)
-        years = [self.today.year + add for add in ((0, -1) if past else (0, 1))]
-        return self._first([_feast_in(year, feast) for year in years], past)
-
-    def _first(self, days: Iterable[date | None], past: bool) -> date | None:
-        """Return the first day that there is from today on, or until today."""
-        now = self.today
-        return next((day for day in days if day and (day <= now if past else day >= now)), None)
+_FORMS: tuple[tuple[str, bool, Callable[[_Days, re.Match[str]], date | None]], ...] = (
+    ("iso", True, _Days.calendar),
+    ("compact", False, _Days.calendar),
+    ("digits", True, _Days.calendar),
+    ("slashed", False, _Days.calendar),
+    ("day_month", True, _Days.calendar),
+    ("month_day", True, _Days.calendar),
+    ("ranged", True, _Days.calendar),
+    ("day_only", False, _Days.in_month),
+    ("nth", True, _Days.nth),
+    ("feast", True, _Days.feast),
+    ("next_week_starts", True, _Days.next_week),
+    ("near_words", True, _Days.near),
+    ("month_ends", True, _Days.month_end),
+    ("next_month", False, _Days.next_month),
+    ("ahead_of", True, _Days.counted),
+    ("from_day", True, _Days.counted),
+)
+"""Forms of dates: the name of the pattern, whether it can be nothing else, and what reads it."""
+_IN_DIGITS = 8
+"""Number of those that a text can have without a name of a day, a month and the like."""
 
 
 def _feast_in(year: int, feast: str) -> date | None:
@@ -362,7 +363,7 @@ def _feast_in(year: int, feast: str) -> date | None:
         return day_of(year, int(feast[:2]), int(feast[3:]))
     month, name, place = feast.split()
     begins, length = monthrange(year, int(month))
-    days = range((_DAYS.index(name) - begins) % 7 + 1, length + 1, 7)
+    days = range((DAYS.index(name) - begins) % 7 + 1, length + 1, 7)
     return date(year, int(month), days[int(place) - (int(place) > 0)])
 
 
@@ -385,25 +386,7 @@ def _after(day: date, count: int, unit: int = 1) -> date | None:
         return None
 
 
-def month_is_first(setting: Setting) -> bool:
-    """Return whether the month stands before the day in digits where a user speaks."""
-    if setting.date_order:
-        return setting.date_order == "mdy"
-    return setting.region in everywhere().month_is_first
-
-
-def first_day_of_week(setting: Setting) -> int:
-    """Return the number of the day that a week begins with where a user speaks; Monday is 0."""
-    if setting.first_day:
-        return _DAYS.index(setting.first_day)
-    known = everywhere()
-    if setting.region in known.week_from_saturday:
-        return 5
-    return 6 if setting.region in known.week_from_sunday else 0
-
-
 _SLIP = re.compile(r"[^\W\d_]{5,12}")
-_SHORT, _LONG = 5, 8
 
 
 def respelled(text: str, setting: Setting) -> str:
@@ -411,19 +394,20 @@ def respelled(text: str, setting: Setting) -> str:
 
     A name of eight letters and more may differ in two places, a shorter one in one.
     """
-    names = _grammar(vocabulary(setting.language)).names
-    return _SLIP.sub(lambda found: _nearest(found[0].casefold(), names) or found[0], text)
+    names = _grammar(setting.words).names
 
+    def nearest(found: re.Match[str]) -> str:
+        word = found[0].casefold()
+        near = [
+            name
+            for name in names
+            if name[0] == word[0]
+            and word != f"{name}s"
+            and OSA.distance(name, word, score_cutoff=2) <= 1 + (len(name) >= _LONG)
+        ]
+        return near[0] if len(near) == 1 else found[0]
 
-def _nearest(word: str, names: list[str]) -> str:
-    near = [
-        name
-        for name in names
-        if name[0] == word[0]
-        and word != f"{name}s"
-        and OSA.distance(name, word, score_cutoff=2) <= 1 + (len(name) >= _LONG)
-    ]
-    return near[0] if len(near) == 1 else ""
+    return _SLIP.sub(nearest, text)
 
 
 _MOST_WORDS = 4  # of a date without digits, as in "el lunes que viene"
@@ -450,7 +434,7 @@ def date_elsewhere(text: str, field: Field, setting: Setting) -> str | None:
     # The day alone: dateparser keeps every setting that it was ever given.
     base = datetime(setting.at.year, setting.at.month, setting.at.day)  # noqa: DTZ001
     prefers = "past" if wants_past(field, setting) else "future"
-    known = _parsed(said, base, prefers, "MDY" if month_is_first(setting) else "DMY")
+    known = _parsed(said, base, prefers, "MDY" if setting.month_is_first else "DMY")
     return known.isoformat() if known else None
 
 
@@ -459,11 +443,11 @@ def words_elsewhere() -> frozenset[str]:
     """Return the words without which dateparser finds no date in Latin letters, unmarked."""
     words: set[str] = set()
     said, show = everywhere().elsewhere, vocabulary("en").show
-    for language in said.languages.split():
+    for language in said["languages"].split():
         known = import_module(f"dateparser.data.date_translation_data.{language}").info
         names = f"{show.months} {show.weekdays}".casefold().split()
         phrases = [phrase for name in names for phrase in known[name]]
-        if language in said.distances.split():
+        if language in said["distances"].split():
             relative = (*known["relative-type"].values(), *known["relative-type-regex"].values())
             phrases += [phrase for group in relative for phrase in group]
             phrases += [phrase for each in known.get("simplifications", ()) for phrase in each]
@@ -488,13 +472,10 @@ def _parsed(said: str, base: datetime, prefers: str, order: str) -> date | None:
         "RETURN_AS_TIMEZONE_AWARE": False,
     }
     known = everywhere().elsewhere
-    for parser, languages in (
-        ("absolute-time", known.languages),
-        ("relative-time", known.distances),
-    ):
+    for parser, names in (("absolute-time", "languages"), ("relative-time", "distances")):
         own = {**settings, "PARSERS": [parser]}
         try:
-            found = dateparser.parse(said, languages=languages.split(), settings=own)
+            found = dateparser.parse(said, languages=known[names].split(), settings=own)
         except Exception:  # what the library stumbles over is no date
             return None
         if isinstance(found, datetime):
@@ -509,13 +490,14 @@ def load_dates() -> None:
     That takes half a second.
     """
     words_elsewhere()
-    for said in everywhere().elsewhere.loading:
+    for said in everywhere().elsewhere["loading"]:
         _parsed(said, datetime(2030, 1, 1), "future", "DMY")  # noqa: DTZ001
 
 
 _NOON = 12
 _SIGNS = re.compile(r"[^\w\s,'.]")
 _WORD_BEHIND = re.compile(r"\s+[^\W\d_]")
+_PARTS = re.compile(r"[\s-]+")
 _NEAR_HOUR, _MOST, _NEAR_DAY = 24, 20, 40
 _HALF_HOUR = 1800
 _JOINTS = frozenset(("at", "t"))
@@ -524,43 +506,59 @@ _JOINTS = frozenset(("at", "t"))
 @cache
 def _times_grammar(words: Vocabulary) -> SimpleNamespace:
     own, days = words.times, words.dates
-    values = small_numerals(words) | own.hours
+    known = {
+        word: n
+        for table in reversed(numbers_of(words).numerals)
+        for word, n in table.small.items()
+        if n < 60
+    }
+    articles = [word for word, n in known.items() if n == 1 and word in words.numbers.others]
+    values = {word: n for word, n in known.items() if word not in articles} | own.hours
 
-    def of(*sizes: Iterable[int]) -> tuple[str, ...]:
-        return literal([word for word, value in values.items() if value in set().union(*sizes)])
+    def of(*numbers: int) -> tuple[str, ...]:
+        return literal([word for word, value in values.items() if value in numbers])
 
     hours, tens, teens = range(1, _NOON + 1), (20, 30, 40, 50), range(13, 20)
     parts = [phrase for name, said in own.parts.items() if name != "meal" for phrase in said]
+    leads = [lead for each in words.languages if each.times.not_am for lead in each.times.leads]
     made = grammar(
         "times",
         words,
-        hours=of(hours),
-        hours_and_tens=of(hours, tens),
-        tens=of(tens),
-        ones=of(range(1, 10)),
-        teens=of(teens),
-        tens_and_teens=of(tens, teens, (5, 10, 20)),
-        fives=of((5, 10, 20)),
+        hours=of(*hours),
+        hours_and_tens=of(*hours, *tens),
+        tens=of(*tens),
+        ones=of(*range(1, 10)),
+        teens=of(*teens),
+        tens_and_teens=of(*tens, *teens, 5, 10, 20),
+        fives=of(5, 10, 20),
         zero=literal([*own.zero, "zero"]),
         part=(*parts, *own.noon),
         greeted="".join([rf"(?<!{word} )" for word in own.greetings]),
         glued_to="".join([rf"|(?<={end})" for end in own.glued]),
         no_noon="".join([rf"(?<!{word})" for word in own.not_noon]),
         midnight=own.names.get(0, ()),
-        # Where "am" is a preposition.
-        leads_elsewhere=tuple(
-            [lead for each in words.languages if each.times.not_am for lead in each.times.leads]
-        ),
+        leads_elsewhere=tuple(leads),  # where "am" is a preposition
     )
     made.values, made.ways = values, Table({**days.ahead, **days.behind})
-    made.forms = [(compiled(made.filled(_written(form.say))), form) for form in own.forms]
+    made.readers = [
+        (made.worded, _worded),
+        (made.clock, _in_digits),
+        (made.halved, _hit),
+        (made.on_the_hour, _hit),
+        (made.military, partial(_hit, whole=True)),
+        (made.four_digits, partial(_hit, whole=True, certain=False)),
+        *((_written(form.say, made), partial(_hit, form=form)) for form in own.forms),
+        (made.spelled, _hit),
+        (made.named_hour, _named_hour),
+    ]
     made.joining = made.joining.union(*days.weekdays)
     return made
 
 
-def _written(say: str) -> str:
+def _written(say: str, own: SimpleNamespace) -> re.Pattern[str]:
+    """Return the pattern of a form of times in words: "quarter to {hour}"."""
     said = say.replace(" ", r"[\s-]+").replace("(", "(?:").replace("{minutes}", "{minute}")
-    return rf"\b{said}(?![\w:]|[.,]\d)(?:{{pm}})?"
+    return compiled(own.filled(rf"\b{said}(?![\w:]|[.,]\d)(?:{{pm}})?"))
 
 
 class _Clock(NamedTuple):
@@ -582,9 +580,8 @@ class _Clock(NamedTuple):
 
 def scan_times(text: str, field: Field, setting: Setting) -> list[Hit]:
     """Find times of day."""
-    words = vocabulary(setting.language)
-    own, hits = _times_grammar(words), []
-    for hit in readings_in(text, words):
+    own, hits = _times_grammar(setting.words), []
+    for hit in readings_in(text, setting.words):
         value, settled = _meant(hit.value, field, setting)
         hit = hit._replace(value=value)
         bound = own.open.search(before(text, hit.start))
@@ -603,16 +600,16 @@ def _meant(readings: Sequence[str], field: Field, setting: Setting) -> tuple[str
     """
     if len(readings) == 1:
         return readings[0], True
-    evening = _asks_for_evening(field.name, field.label, field.ask, vocabulary(setting.language))
+    question = f"{field.name.replace('_', ' ')} {field.label} {field.ask}"
+    evening = _asks_for_evening(question, setting.words)
     readings = readings[::-1] if evening else readings
     fitting = [v for v in readings if fits(v, field, setting)] if field.validators else readings
     return (fitting or readings)[0], evening or 0 < len(fitting) < len(readings)
 
 
 @lru_cache(maxsize=2_000)
-def _asks_for_evening(name: str, label: str, ask: str, words: Vocabulary) -> bool:
-    said = f"{name.replace('_', ' ')} {label} {ask}"
-    found = {match.lastgroup for match in _times_grammar(words).part.finditer(said)}
+def _asks_for_evening(question: str, words: Vocabulary) -> bool:
+    found = {match.lastgroup for match in _times_grammar(words).part.finditer(question)}
     return bool(found & {"parts_evening", "parts_meal"}) and "parts_morning" not in found
 
 
@@ -628,64 +625,69 @@ def readings_in(text: str, words: Vocabulary) -> list[Hit]:
 
 def _raw(text: str, own: SimpleNamespace) -> list[Hit]:
     """Find times as they are written."""
-    hits = [_bare(found, own) for found in own.worded.finditer(text)]
-    if any_digit(text):
-        hits += _in_digits(text, own)
-    for pattern, form in own.forms:
+    hits: list[Hit] = []
+    for pattern, read in own.readers:
         for found in pattern.finditer(text):
-            hits.append(_formed(found, form, own))
-    for found in own.spelled.finditer(text):
-        hits.append(_hit(found, own, _number(found["hour"], own), _number(found["minutes"], own)))
-    for found in own.named_hour.finditer(text):
-        if not (found["noon"] and own.of_noon.search(before(text, found.start()))):
-            hour = own.names.of(found["name"]) if found["name"] else _NOON
-            hits.append(_hit(found, own, hour, 0, whole=True))
+            if hit := read(found, own):
+                hits.append(hit)
     return hits
 
 
-def _in_digits(text: str, own: SimpleNamespace) -> list[Hit]:
-    hits = []
-    for found in own.clock.finditer(text):
-        by_h = found["sign"].casefold() == "h"
-        hit = _hit(found, own, int(found["hour"]), int(found["minute"]), whole=by_h)
-        second = int(found["second"] or 0)
-        zero = len(found["hour"]) == 2 and found["hour"] < "10"
-        # "7.30" alone may be an amount; "7:30" may not.
-        certain = found["sign"] != "." or bool(hit.value.half or found["unit"])
-        value = hit.value._replace(second=second, zero=zero)
-        hits.append(hit._replace(value=value, certain=certain))
-    for pattern in (own.halved, own.on_the_hour):
-        for found in pattern.finditer(text):
-            hits.append(_hit(found, own, int(found["hour"]), int(found["minute"] or 0)))
-    for pattern in (own.military, own.four_digits):
-        for found in pattern.finditer(text):
-            hit = _hit(found, own, int(found["hour"]), int(found["minute"]), whole=True)
-            hits.append(hit._replace(certain=pattern is own.military))
-    return hits
+def _in_digits(found: re.Match[str], own: SimpleNamespace) -> Hit:
+    hit = _hit(found, own, whole=found["sign"].casefold() == "h")
+    zero = len(found["hour"]) == 2 and found["hour"] < "10"
+    # "7.30" alone may be an amount; "7:30" may not.
+    certain = found["sign"] != "." or bool(hit.value.half or found["unit"])
+    value = hit.value._replace(second=int(found["second"] or 0), zero=zero)
+    return hit._replace(value=value, certain=certain)
 
 
-def _bare(found: re.Match[str], own: SimpleNamespace) -> Hit:
+def _worded(found: re.Match[str], own: SimpleNamespace) -> Hit:
     """Read an hour that stands alone: certain after "at" and before nothing that it counts."""
-    text = found.string
+    text, hit = found.string, _hit(found, own)
     placed = own.at.search(before(text, found.start())) is not None
-    minutes = _number(found["minute"], own) if found["minute"] else 0
-    hit = _hit(found, own, _number(found["hour"], own), minutes)
     said = bool(hit.value.half or found["unit"])
     certain = said or (placed and own.stop.match(text, found.end()) is not None)
     return hit._replace(certain=certain, weak=not (said or placed or found["minute"]))
 
 
-def _formed(found: re.Match[str], form: SimpleNamespace, own: SimpleNamespace) -> Hit:
-    """Return a time in words: "quarter to eight", "fünf nach halb acht"."""
-    hour, minutes = _number(found["hour"], own), form.add
-    if form.sign:
-        minutes += form.sign * _number(found["minutes"], own)
-    if minutes >= 0:
-        return _hit(found, own, hour, minutes)
-    hit = _hit(found, own, (hour - 1) % 24 if hour != 1 else _NOON, 60 + minutes)
-    if hour == _NOON and hit.value.half:  # "quarter to 12 pm" is in the morning
-        return hit._replace(value=hit.value._replace(half={"a": "p", "p": "a"}[hit.value.half]))
-    return hit
+def _named_hour(found: re.Match[str], own: SimpleNamespace) -> Hit | None:
+    """Read noon and midnight, but for a noon that only says which half of the day is meant."""
+    if found["noon"] and own.of_noon.search(before(found.string, found.start())):
+        return None
+    return _hit(found, own, whole=True)
+
+
+_PLAIN = SimpleNamespace(add=0, sign=1)
+
+
+def _hit(
+    found: re.Match[str],
+    own: SimpleNamespace,
+    *,
+    form: SimpleNamespace = _PLAIN,
+    whole: bool = False,
+    certain: bool = True,
+) -> Hit:
+    """Return a time: its minutes are added to what a form adds to the hour, or taken off that."""
+    said = found.groupdict()
+    if said.get("hour"):
+        hour = _number(said["hour"], own)
+    else:
+        hour = own.names.of(said["name"]) if said["name"] else _NOON
+    minute = form.add + form.sign * _number(said.get("minute") or "0", own)
+    half, end = said.get("half") or "", found.end()
+    if half and half[:1] != "a" and half.strip(" (-").casefold() == "am":
+        text, place = found.string, found.end("half")
+        behind = own.foreign_at.search(before(text, found.start()))
+        if own.not_am.match(text, place) or (behind and _WORD_BEHIND.match(text, place)):
+            half, end = "", found.start("half")
+    letter = "p" if "p" in half.casefold() else "a" if half else ""
+    if minute < 0:
+        if hour == _NOON:  # "quarter to 12 pm" is in the morning
+            letter = {"a": "p", "p": "a"}.get(letter, "")
+        hour, minute = _NOON if hour == 1 else (hour - 1) % 24, minute + 60
+    return Hit(found.start(), end, _Clock(hour, minute, 0, letter, whole), certain)
 
 
 def _number(said: str, own: SimpleNamespace) -> int:
@@ -696,22 +698,6 @@ def _number(said: str, own: SimpleNamespace) -> int:
         return int(named)
     words = _PARTS.split(said.casefold())
     return sum([int(word) if word.isdecimal() else own.values.get(word, 0) for word in words])
-
-
-_PARTS = re.compile(r"[\s-]+")
-
-
-def _hit(
-    found: re.Match[str], own: SimpleNamespace, hour: int, minute: int, *, whole: bool = False
-) -> Hit:
-    half, end = found.groupdict().get("half") or "", found.end()
-    if half and half[:1] != "a" and half.strip(" (-").casefold() == "am":
-        text, place = found.string, found.end("half")
-        behind = own.foreign_at.search(before(text, found.start()))
-        if own.not_am.match(text, place) or (behind and _WORD_BEHIND.match(text, place)):
-            half, end = "", found.start("half")
-    letter = "p" if "p" in half.casefold() else "a" if half else ""
-    return Hit(found.start(), end, _Clock(hour, minute, 0, letter, whole))
 
 
 def _part(text: str, hit: Hit, own: SimpleNamespace) -> tuple[str, tuple[int, ...]]:
@@ -734,7 +720,7 @@ def _part(text: str, hit: Hit, own: SimpleNamespace) -> tuple[str, tuple[int, ..
 
 def parts_of_day(text: str, setting: Setting) -> list[tuple[int, int]]:
     """Return where words for a part of the day stand, which may be next to a value."""
-    pattern = _times_grammar(vocabulary(setting.language)).around_part
+    pattern = _times_grammar(setting.words).around_part
     return [found.span() for found in pattern.finditer(text)]
 
 
@@ -774,23 +760,27 @@ _LATER_FROM = {
 
 def scan_datetimes(text: str, field: Field, setting: Setting) -> list[Hit]:
     """Find moments, local to the user's own time zone, to the minute."""
-    words = vocabulary(setting.language)
-    own = _times_grammar(words)
+    own, today = _times_grammar(setting.words), setting.at.date()
     if not (own.maybe.search(text) or own.soon.search(text)):
         return []
-    hits = [*_iso(text, setting, own), *_soon(text, setting, own, words)]
+    hits = [*_iso(text, setting, own), *_soon(text, setting, own)]
     days = scan_dates(text, field, setting)
-    past = wants_past(field, setting) or _grammar(words).past.search(text) is not None
-    today = setting.at.date().isoformat()
-    for day, hour in product(days[:_MOST], readings_in(text, words)[:_MOST] if days else ()):
-        if _belong(text, day, hour, own, setting):
-            moments = _moments(day.value, hour.value, past, setting)
-            if day.value == today and own.midnight.search(text, hour.start, hour.end):
-                # Midnight of a day that has begun is its end.
-                moments = [f"{setting.at.date() + timedelta(days=1)}T00:00"]
-            start, end = min(day.start, hour.start), max(day.end, hour.end)
-            value = next((m for m in moments if fits(m, field, setting)), moments[0])
-            hits.append(Hit(start, end, value, day.certain and hour.certain, part=hour.part))
+    past = wants_past(field, setting) or _grammar(setting.words).past.search(text) is not None
+    hours = readings_in(text, setting.words) if days else []
+    for day, hour in product(days[:_MOST], hours[:_MOST]):
+        if not _belong(text, day, hour, own, setting):
+            continue
+        moments = [f"{day.value}T{each}" for each in hour.value]
+        if day.value == today.isoformat() and own.midnight.search(text, hour.start, hour.end):
+            # Midnight of a day that has begun is its end.
+            moments = [f"{today + timedelta(days=1)}T00:00"]
+        elif day.value == today.isoformat():
+            # What is to come first, or what is over.
+            now = written(setting.at, False)
+            moments.sort(key=lambda moment: (moment < now) != past)
+        start, end = min(day.start, hour.start), max(day.end, hour.end)
+        value = next((m for m in moments if fits(m, field, setting)), moments[0])
+        hits.append(Hit(start, end, value, day.certain and hour.certain, part=hour.part))
     return apart(hits)
 
 
@@ -805,15 +795,6 @@ def _belong(text: str, day: Hit, hour: Hit, own: SimpleNamespace, setting: Setti
     return is_filler(own.part.sub(" ", gap), setting, _JOINTS)
 
 
-def _moments(day: str, hours: list[str], past: bool, setting: Setting) -> list[str]:
-    """Return what a day and a time may mean; of today, what is to come first, or what is over."""
-    moments = [f"{day}T{hour}" for hour in hours]
-    if day != setting.at.date().isoformat():
-        return moments
-    now = written(setting.at, False)
-    return sorted(moments, key=lambda moment: (moment < now) != past)
-
-
 def _iso(text: str, setting: Setting, own: SimpleNamespace) -> Iterator[Hit]:
     for found in own.iso.finditer(text):
         if found["joint"] == " " and not (found["exact"] or found["zone"]):
@@ -824,25 +805,22 @@ def _iso(text: str, setting: Setting, own: SimpleNamespace) -> Iterator[Hit]:
                 moment = moment.astimezone(setting.at.tzinfo)
         except (ValueError, OverflowError):
             continue
-        yield Hit(found.start(), found.end(), written(moment))
+        yield Hit.of(found, written(moment))
 
 
-def _soon(text: str, setting: Setting, own: SimpleNamespace, words: Vocabulary) -> Iterator[Hit]:
+def _soon(text: str, setting: Setting, own: SimpleNamespace) -> Iterator[Hit]:
+    """Find moments by their distance from now."""
     for found in own.soon.finditer(text):
-        seconds = 0 if found["now"] else _seconds(found, own, words)
-        if seconds is not None:
+        way, said, unit = found["way"] or found["way2"], found["count"] or found["before"], 1
+        count = _HALF_HOUR if found["half"] else numeral_of(said, setting.words) if said else 0
+        if count and said:
+            unit = own.units.of(found["unit"] or found["unit2"])
+        if count is not None:
+            seconds = count * unit * (own.ways.of(way) if way else 1)
             # In absolute time, so that a clock that is put forward does not lose an hour of it.
             moment = setting.at.astimezone(UTC) + timedelta(seconds=seconds)
             local = moment.astimezone(setting.at.tzinfo)
-            yield Hit(found.start(), found.end(), written(local, False))
-
-
-def _seconds(found: re.Match[str], own: SimpleNamespace, words: Vocabulary) -> int | None:
-    sign = int(own.ways.of(found["way"] or found["way2"]))
-    if found["half"]:
-        return sign * _HALF_HOUR
-    count = numeral_of(found["count"] or found["before"], words)
-    return None if count is None else sign * count * own.units.of(found["unit"] or found["unit2"])
+            yield Hit.of(found, written(local, False))
 
 
 def written(moment: datetime, exact: bool = True) -> str:

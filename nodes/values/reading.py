@@ -11,28 +11,9 @@ from typing import Any
 
 from journeys.notions.fields import FIELD_TYPES, Field
 from nodes.json_data import cleaned
+from nodes.values import dates, numbers, people
 from nodes.values.checking import DATED, kind_of
 from nodes.values.choices import scan_booleans, scan_choices
-from nodes.values.dates import (
-    any_digit,
-    date_elsewhere,
-    load_dates,
-    parts_of_day,
-    respelled,
-    scan_dates,
-    scan_datetimes,
-    scan_times,
-)
-from nodes.values.numbers import scan_integers, scan_money, scan_numbers
-from nodes.values.people import (
-    address_in,
-    full_name_in,
-    name_in,
-    scan_addresses,
-    scan_emails,
-    scan_names,
-    scan_phones,
-)
 from nodes.values.scanning import (
     LONGEST,
     Hit,
@@ -46,7 +27,6 @@ from nodes.values.scanning import (
     only_value,
     rest_of,
     settled,
-    vocabulary,
     words_in,
     words_of_field,
 )
@@ -54,30 +34,24 @@ from nodes.values.scanning import (
 MOST_ITEMS = 200
 """Most items of one list."""
 SCANNERS: dict[str, Scanner] = {
-    "integer": scan_integers,
-    "number": scan_numbers,
+    "integer": numbers.scan_integers,
+    "number": numbers.scan_numbers,
     "boolean": scan_booleans,
-    "date": scan_dates,
-    "time": scan_times,
-    "datetime": scan_datetimes,
-    "money": scan_money,
-    "email": scan_emails,
-    "phone": scan_phones,
+    "date": dates.scan_dates,
+    "time": dates.scan_times,
+    "datetime": dates.scan_datetimes,
+    "money": numbers.scan_money,
+    "email": people.scan_emails,
+    "phone": people.scan_phones,
     "enum": scan_choices,
 }
 """Finders of the types whose values have a recognisable shape."""
-_BRING_IN: dict[str, Scanner] = {
-    "name": scan_names,
-    "full_name": scan_names,
-    "address": scan_addresses,
+_WORDY: dict[str, tuple[Scanner, Callable[[str, Field, Setting], Any]]] = {
+    "name": (people.scan_names, people.name_in),
+    "full_name": (people.scan_names, people.name_in),
+    "address": (people.scan_addresses, people.address_in),
 }
-"""Finders of values without a shape, by the words before them."""
-_READ_AS_WHOLE: dict[str, Callable[[str, Setting], Any]] = {
-    "name": name_in,
-    "full_name": full_name_in,
-    "address": address_in,
-}
-"""Readers of a whole text as a value."""
+"""Of values without a shape: finders by the words before them, and readers of a whole text."""
 _PLAIN = ("integer", "number", "money")
 _SIGNS_OF = {"date": "", "time": "", "phone": r"\+|00", "email": "@"}
 _OTHERS = [(Field("other", kind), re.compile(signs)) for kind, signs in _SIGNS_OF.items()]
@@ -125,7 +99,7 @@ def value_of(field: Field, raw: str, setting: Setting) -> Any:
     if len(text) > LONGEST:
         raise Unreadable("too_many_characters", values={"most": LONGEST})
     own = _extracted(field, text, setting) if field.extract else None
-    value = own.value if own else _read(field, text, setting) if text else None
+    value = own.value if own else _read(field, text, setting)
     if value is None:
         values = {"choices": ", ".join(field.ways)} if field.type == "enum" else {}
         raise Unreadable(f"not_{field.type}", values=values)
@@ -142,17 +116,16 @@ def _extracted(field: Field, text: str, setting: Setting) -> Span | None:
         match = setting.patterns.search(field.name, pattern, text)
         if match and (place := match.span(1 if match.re.groups else 0))[0] >= 0:
             places.append((*place, text[slice(*place)]))
-    if not places and any_digit(text):
+    if not places and dates.any_digit(text):
         matches = setting.patterns.fullmatch
         places = [
-            (found.start(), found.end(), said)
+            (*found.span(), said)
             for found in _CODE.finditer(text)
             for said in (f"{found[1]}{sign}{found[2]}" for sign in ("-", "", " ", "/"))
             if [1 for pattern in field.extract if matches(field.name, pattern, said)]
         ]
     for start, end, said in places:
-        value = _read(field, said.strip(), setting) if said.strip() else None
-        if value is not None:
+        if (value := _read(field, said.strip(), setting)) is not None:
             return Span(value, text[start:end], start, end, True, field.type, own=True)
     return None
 
@@ -160,11 +133,11 @@ def _extracted(field: Field, text: str, setting: Setting) -> Span | None:
 def _read(field: Field, text: str, setting: Setting) -> Any:
     """Return the value of a text; None if it is not one."""
     if field.type == "text":
-        return text
+        return text or None
     if field.type == "list":
-        return _items(field, text, setting)
-    if read := _READ_AS_WHOLE.get(field.type):
-        return read(text, setting) or None
+        return _items(field, text, setting) if text else None
+    if field.type in _WORDY:
+        return _WORDY[field.type][1](text, field, setting) or None
     return _one(field, text if text.isascii() else folded(text), setting)
 
 
@@ -178,21 +151,21 @@ def _one(field: Field, text: str, setting: Setting) -> Any:
     if hit is not None:
         return hit.value
     if field.type == "date" and len({hit.value for hit in hits}) < 2:
-        corrected = text if hits else respelled(text, setting)
+        corrected = text if hits else dates.respelled(text, setting)
         if corrected != text:
             return _one(field, corrected, setting)
-        return date_elsewhere(text, field, setting)
+        return dates.date_elsewhere(text, field, setting)
     return None
 
 
 def _without_hours(field: Field, text: str, hits: list[Hit], setting: Setting) -> str:
     """Blank the part of the day, and for a date the time too, around what was found."""
-    blanks = parts_of_day(text, setting)
+    blanks = dates.parts_of_day(text, setting)
     if field.type == "date":
-        times = scan_times(text, field, setting)
+        times = dates.scan_times(text, field, setting)
         blanks += [(hit.start, hit.end) for hit in times if not hit.weak]
     for start, end in blanks:
-        if not [1 for hit in hits if start < hit.end and hit.start < end]:
+        if not Hit(start, end, None).over(hits):
             text = text[:start] + " " * (end - start) + text[end:]
     return text
 
@@ -208,19 +181,18 @@ def found_in(field: Field, text: str, setting: Setting) -> list[Span]:
     own = _extracted(field, text, setting) if field.extract else None
     if own or field.type == "text":
         return [own] if own else []
-    if scan := _BRING_IN.get(field.type):
-        return [_span(hit, text, field) for hit in scan(text, field, setting)]
     plain = text if text.isascii() else folded(text)
     plain = plain if len(plain) == len(text) else text
-    if field.type == "list":
-        return _list(field, plain, text, setting)
-    hits: Sequence[Hit] = SCANNERS[field.type](plain, field, setting)
-    if not hits:
-        return []
-    hits = settled(plain, hits, setting)
-    if field.type in _PLAIN:
-        hits = _not_of_others(hits, plain, setting)
-    return [_span(hit, text, field) for hit in hits]
+    if field.type in _WORDY:
+        hits: Sequence[Hit] = _WORDY[field.type][0](text, field, setting)
+    elif field.type == "list":
+        hits = _listed(field, plain, setting)
+    else:
+        hits = SCANNERS[field.type](plain, field, setting)
+        hits = settled(plain, hits, setting) if hits else []
+        if field.type in _PLAIN:
+            hits = _not_of_others(hits, plain, setting)
+    return [_span(hit, text, field) for hit in hits] if hits else []
 
 
 def _not_of_others(hits: Sequence[Hit], text: str, setting: Setting) -> Sequence[Hit]:
@@ -228,17 +200,13 @@ def _not_of_others(hits: Sequence[Hit], text: str, setting: Setting) -> Sequence
     if not [1 for hit in hits if not hit.certain]:
         return hits
     others = [
-        (other.start, other.end)
+        other
         for field, signs in _OTHERS
         if signs.search(text)
         for other in SCANNERS[field.type](text, field, setting)
         if other.certain
     ]
-    return [
-        hit
-        for hit in hits
-        if hit.certain or not [1 for start, end in others if start < hit.end and hit.start < end]
-    ]
+    return [hit for hit in hits if hit.certain or not hit.over(others)] if others else hits
 
 
 def _span(hit: Hit, text: str, field: Field) -> Span:
@@ -253,56 +221,47 @@ def _item_of(field: Field) -> Field:
 
 def _items(field: Field, text: str, setting: Setting) -> list[Any] | None:
     """Return the items of a list; None if a part of the text is no such item."""
-    own = grammar("lists", vocabulary(setting.language))
-    one = _item_of(field)
+    own, one = grammar("lists", setting.words), _item_of(field)
     first, *others = words_in(text) or [""]
     denied = first in own.no and words_of_field(one, setting).issuperset(others)
     if own.none.fullmatch(text) or denied:  # "nothing", "no allergies"
         return []
     shaped = one.type in SCANNERS
-    if shaped:
-        plain = folded(text)
-        found = _spread(one, plain, SCANNERS[one.type](plain, one, setting), setting)
-        if found is not None:
-            return [hit.value for hit in found]
+    if shaped and (found := _spread(one, folded(text), setting)[1]):
+        return [hit.value for hit in found]
     breaks = own.any_break if shaped else own.breaks
-    bare = own.ending.sub("", own.lead.sub("", text.strip()))
+    bare = own.ending.sub("", own.lead.sub("", text))
     parts = [own.bullet.sub("", part.strip()).strip(" .,") for part in breaks.split(bare)]
     said = [part for part in parts if part and not own.joint.fullmatch(part)]
-    if not said or len(said) > MOST_ITEMS:
-        return None
-    values = [_read(one, part, setting) for part in said]
-    return None if None in values else values
+    values = [_read(one, part, setting) for part in said[: MOST_ITEMS + 1]]
+    return None if None in values or not 0 < len(values) <= MOST_ITEMS else values
 
 
-def _spread(one: Field, text: str, found: Sequence[Hit], setting: Setting) -> Sequence[Hit] | None:
-    """Return the items with a shape of their own, if a text says nothing else."""
+def _spread(one: Field, text: str, setting: Setting) -> tuple[list[Hit], list[Hit]]:
+    """Return what has the shape of an item, and these items if a text says nothing else."""
+    found = SCANNERS[one.type](text, one, setting)
     hits = [hit for hit in found if not hit.weak]
-    if not hits or len(hits) > MOST_ITEMS:
-        return None
     said = words_of_field(one, setting)
-    return hits if is_filler(rest_of(text, hits), setting, said) else None
+    alone = 0 < len(hits) <= MOST_ITEMS and is_filler(rest_of(text, hits), setting, said)
+    return found, hits if alone else []
 
 
-def _list(field: Field, plain: str, text: str, setting: Setting) -> list[Span]:
+def _listed(field: Field, text: str, setting: Setting) -> list[Hit]:
+    """Return the list whose items, which have a shape, stand in a message."""
     if field.items not in SCANNERS:
         return []
-    one = _item_of(field)
-    hits: Sequence[Hit] = SCANNERS[one.type](plain, one, setting)
-    hits = _spread(one, plain, hits, setting) or [hit for hit in hits if hit.certain]
-    if not hits:
-        return []
-    start, end = hits[0].start, hits[-1].end
+    found, alone = _spread(_item_of(field), text, setting)
+    hits = alone or [hit for hit in found if hit.certain]
     certain = not [1 for hit in hits if not hit.certain]
     values = [hit.value for hit in hits]
-    return [Span(values, text[start:end], start, end, certain, field.type)]
+    return [Hit(hits[0].start, hits[-1].end, values, certain)] if hits else []
 
 
 def load(fields: Iterable[Field]) -> None:
     """Import the libraries that values of these fields are read with; takes up to half a second."""
     kinds = {kind_of(field) for field in fields}
     if kinds.intersection(("date", "datetime")):
-        load_dates()
+        dates.load_dates()
     if "phone" in kinds:
         import phonenumbers  # noqa: F401, PLC0415 - 60 ms
     if "email" in kinds:

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import islice
 from keyword import iskeyword
 from operator import itemgetter
@@ -28,19 +28,6 @@ NOTHING = "(?!)"
 _COMMA = re.compile(r",(?![^{}]*\})")
 _LOOKBEHIND = re.compile(r"(\(\?<[=!][^)]*\))")
 _PLACE = re.compile(r"\{([a-z_][a-z_.|]*)\}")
-_DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-_WHICH = re.compile("this|next|last|after_next")
-_CHECKS = {
-    "numbers.order": re.compile("ten unit|ten and unit|unit and ten"),
-    "dates.feasts": re.compile(rf"\d\d-\d\d|easter[+-]\d\d?|advent [1-4]|\d\d {_DAY} -?[1-5]"),
-    "dates.units": re.compile("1|7|14|30|365"),
-    "dates.which": _WHICH,
-    "dates.which_behind": _WHICH,
-    "times.names": re.compile("12|0"),
-    "times.parts": re.compile("morning|evening|night|noon|meal"),
-    "show.clock": re.compile("12h|24h"),
-}
-"""The form of texts, or of the keys of mappings."""
 
 
 class Vocabulary(SimpleNamespace):
@@ -60,131 +47,114 @@ def vocabulary(language: str) -> Vocabulary:
         ConfigurationError: A file of data is not as it must be.
     """
     name = language[:2].lower()
-    return _vocabulary(name if name.isalpha() and _file(name).is_file() else "en")
-
-
-@cache
-def _vocabulary(name: str) -> Vocabulary:
+    known = name.isalpha() and (DATA / f"{name}.yaml").is_file()
+    if not known or name != language:
+        return vocabulary(name if known else "en")
     own = _language(name)
-    languages = (own, *(_language(other) for other in own.beside))
-    joined = Vocabulary(languages=languages)
-    for section in vars(own):
-        parts = [vars(getattr(each, section)) for each in languages if section != "beside"]
-        merged = {key: _merged([part[key] for part in parts]) for key in (parts or [{}])[0]}
-        setattr(joined, section, SimpleNamespace(**merged))
+    languages = (own, *map(_language, own.beside))
+    joined: Vocabulary = _merged(languages)
+    joined.languages = languages
     return joined
 
 
-def _merged(values: list[Any]) -> Any:
+@cache
+def _language(name: str) -> Vocabulary:
+    return language_from(DATA / f"{name}.yaml")
+
+
+def _merged(values: Sequence[Any]) -> Any:
     first = values[0]
-    if isinstance(first, tuple):
-        return tuple(dict.fromkeys(item for value in values for item in value))
+    if isinstance(first, Vocabulary):
+        return Vocabulary(**{key: _merged([vars(v)[key] for v in values]) for key in vars(first)})
     if isinstance(first, dict):
         keys = dict.fromkeys(key for value in values for key in value)
         return {key: _merged([value[key] for value in values if key in value]) for key in keys}
-    if isinstance(first, list) and first and isinstance(first[0], tuple):
-        sized = len({len(value) for value in values}) == 1
-        if sized:
-            return [_merged(list(items)) for items in zip(*values, strict=True)]
-    if isinstance(first, list):
-        return [item for value in values for item in value]
-    return first
-
-
-@cache
-def _language(name: str) -> SimpleNamespace:
-    return language_from(_file(name))
+    if not isinstance(first, (tuple, list)):
+        return first
+    if isinstance((*first, "")[0], tuple) and len({len(value) for value in values}) == 1:
+        return [_merged(items) for items in zip(*values, strict=True)]
+    items = [item for value in values for item in value]
+    return tuple(dict.fromkeys(items)) if isinstance(first, tuple) else items
 
 
 @cache
 def _data(name: str) -> dict[str, Any]:
-    return read_data(_file(name))
-
-
-def _file(name: str) -> Path:
-    return DATA / f"{name}.yaml"
+    return read_data(DATA / f"{name}.yaml")
 
 
 def _attribute(part: str) -> str:
     return f"{part}_" if iskeyword(part) else part
 
 
-def language_from(path: Path) -> SimpleNamespace:
+def language_from(path: Path) -> Vocabulary:
     """Return the words of one language alone, from its file.
 
     Raises:
         ConfigurationError: The file has faults; each is named with its part and the way out.
     """
-    form, said = _data("form"), read_data(path)
-    faults = name_faults("", said, form, all_of_them=False)
-    beside = _checked(said.get("beside"), form["beside"], "beside", faults)
-    language = SimpleNamespace(beside=beside)
-    for section in [name for name in form if name != "beside"]:
-        own, parts = said.get(section) or {}, form[section]
-        if not isinstance(own, dict):
-            faults.append(f"{section}: is no mapping. Write 'part: value'.")
-            own = {}
-        faults += name_faults(section, own, parts, all_of_them=False)
-        values = {
-            _attribute(key): _checked(own.get(key), kind, f"{section}.{key}", faults)
-            for key, kind in parts.items()
-        }
-        setattr(language, section, SimpleNamespace(**values))
+    faults: list[str] = []
+
+    def read(said: Any, kind: Any, at: str) -> Any:
+        if isinstance(kind, str):
+            return _checked(said, kind, at, faults)
+        if not isinstance(said or {}, dict):
+            faults.append(f"{at}: is no mapping. Write 'part: value'.")
+            said = {}
+        said = said or {}
+        faults.extend(name_faults(at, said, kind, all_of_them=False))
+        inner = f"{at}." if at else ""
+        parts = {key: read(said.get(key), of, f"{inner}{key}") for key, of in kind.items()}
+        return Vocabulary(**{_attribute(key): part for key, part in parts.items()})
+
+    language: Vocabulary = read(read_data(path), _data("form"), "")
     refuse(path, faults)
     return language
 
 
 def _checked(value: Any, kind: str, at: str, faults: list[str]) -> Any:
     """Return a value as its kind has it; what is wrong with it is added to the faults."""
-    kind, needed = kind.removesuffix("!"), kind.endswith("!")
-    if value is None and needed:
+    if value is None and kind.endswith("!"):
         faults.append(f"{at}: is missing. Add it, as English has it.")
+    kind = kind.removesuffix("!")
     try:
-        made = _made(value, kind)
-        if (check := _CHECKS.get(at)) and value is not None:
-            for item in _judged(made, kind):
-                if not check.fullmatch(str(item)):
-                    raise ValueError(f"{item!r} must match {check.pattern}")
+        return _made(value, kind)
     except (ValueError, TypeError, AttributeError, re.error) as error:
         faults.append(f"{at}: must be {kind}, and {error}.")
-        return None
-    return made
-
-
-def _judged(made: Any, kind: str) -> Iterable[Any]:
-    if isinstance(made, dict):
-        return made.values() if kind.endswith(": text") else made.keys()
-    return [made]
 
 
 def _made(value: Any, kind: str) -> Any:
-    if ": " in kind:
-        return _mapping(value or {}, *kind.split(": "))
-    if kind.startswith("lists"):
-        made = [_words(item) for item in value or []]
-        if value is not None and kind[6:] and len(made) != int(kind[6:]):
-            raise ValueError(f"there are {len(made)}")
+    key, _, item = kind.partition(": ")
+    if item:
+        made: dict[Any, Any] = {}
+        for name, one in (value or {}).items():
+            names = _made(name, key)
+            made |= dict.fromkeys(names if key == "phrases" else [names], _made(one, item))
         return made
-    if kind == "forms":
-        return [SimpleNamespace(**{"add": 0, "sign": 0, **form}) for form in value or []]
-    return _SIMPLE[kind](value)
+    name, _, form = kind.partition(" ")
+    if name == "forms":
+        return [SimpleNamespace(**{"add": 0, "sign": 0, **each}) for each in value or []]
+    if name != "lists":
+        return _single(value, name, form)
+    lists = [_single(each, "words") for each in value or []]
+    if value is not None and form and len(lists) != int(form):
+        raise ValueError(f"there are {len(lists)}")
+    return lists
 
 
-def _mapping(value: Mapping[Any, Any], key: str, kind: str) -> dict[Any, Any]:
-    made: dict[Any, Any] = {}
-    for name, item in value.items():
-        read_as = _SIMPLE[kind](item)
-        names = _phrases(name) if key == "phrases" else [_SIMPLE[key](name)]
-        made.update(dict.fromkeys(names, read_as))
-    return made
+def _single(value: Any, name: str, form: str = "") -> Any:
+    if value is None:
+        return {"words": (), "phrases": (), "flag": False}.get(name, "")
+    if type(value) not in {"number": (int, float), "flag": (bool,)}.get(name, (str,)):
+        raise TypeError(f"{value!r} is no {name}; quote what is text")
+    if form and not re.fullmatch(form, str(value)):
+        raise ValueError(f"{value!r} must match {form}")
+    if name == "words":
+        return tuple(value.casefold().split())
+    return _phrases(value) if name == "phrases" else value
 
 
-def _words(value: Any) -> tuple[str, ...]:
-    return tuple(_text(value).casefold().split())
-
-
-def _phrases(value: Any) -> tuple[str, ...]:
-    parts = [" ".join(part.split()) for part in _COMMA.split(_text(value))] if value else []
+def _phrases(value: str) -> tuple[str, ...]:
+    parts = [" ".join(part.split()) for part in _COMMA.split(value)] if value else []
     for part in parts:
         if not part:
             raise ValueError("one is empty; take the comma too many away")
@@ -192,40 +162,10 @@ def _phrases(value: Any) -> tuple[str, ...]:
     return tuple(parts)
 
 
-def _text(value: Any) -> str:
-    if value is not None and not isinstance(value, str):
-        raise TypeError(f"{value!r} is no text; quote it")
-    return value or ""
-
-
-def _number(value: Any) -> int | float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise TypeError(f"{value!r} is no number")
-    return value
-
-
-_SIMPLE: dict[str, Callable[[Any], Any]] = {
-    "words": _words,
-    "phrases": _phrases,
-    "text": _text,
-    "name": _text,
-    "number": _number,
-    "flag": bool,
-}
-
-
 @cache
 def everywhere() -> SimpleNamespace:
     """Return what values have in every language: habits of regions, currencies, and the like."""
-    said = _data("everywhere")
-    return SimpleNamespace(
-        **{name: frozenset(regions.split()) for name, regions in said["regions"].items()},
-        currencies=said["currencies"],
-        yes=_phrases(said["yes"]),
-        no=_phrases(said["no"]),
-        addresses=SimpleNamespace(**said["addresses"]),
-        elsewhere=SimpleNamespace(**said["elsewhere"]),
-    )
+    return SimpleNamespace(**_data("everywhere"))
 
 
 @cache
@@ -253,46 +193,40 @@ def grammar(section: str, words: Vocabulary, **pieces: str | tuple[str, ...]) ->
         ]
         return filled(groups[0]) if isinstance(groups[0], str) else one_of(*groups)
 
-    known = {
-        _attribute(part): made
-        for part, kind in _data("form")[section].items()
-        if (made := _known(getattr(getattr(words, section), _attribute(part)), kind)) is not None
-    }
-    compiled_ = {_attribute(name): compiled(filled(source)) for name, source in patterns.items()}
-    return SimpleNamespace(**{**known, **compiled_}, filled=filled)
+    own = {name: _lookup(part) for name, part in vars(getattr(words, section)).items()}
+    own |= {_attribute(name): compiled(filled(source)) for name, source in patterns.items()}
+    return SimpleNamespace(**own, filled=filled)
 
 
-def _known(value: Any, kind: str) -> Any:
-    """Return a part as it is looked up: a set, a table, a text; None of what only patterns hold."""
-    if kind.startswith("words"):
-        return frozenset(value)
-    if kind.startswith("phrases: "):
-        return Table(value)
-    if ": " in kind:
-        return Table.inverted(value)
-    if kind.startswith("lists"):
-        return Table.inverted(dict(enumerate(value)))
-    return None if kind.startswith("phrases") else value
+def _lookup(part: Any) -> Any:
+    """Return a part as it is looked up: a set, a table, a text."""
+    if isinstance(part, tuple):
+        return frozenset(part)
+    if isinstance(part, list) and part and isinstance(part[0], tuple):
+        part = dict(enumerate(part))
+    if not isinstance(part, dict):
+        return part
+    return Table(
+        {
+            phrase: key if isinstance(said, tuple) else said
+            for key, said in part.items()
+            for phrase in (said if isinstance(said, tuple) else (key,))
+        }
+    )
 
 
 def _phrases_of(words: Vocabulary, section: str, part: str) -> str | tuple[str, ...]:
-    """Return the phrases of a part, or a pattern of groups where they are in groups."""
-    kind = _data("form")[section][part]
-    value = getattr(getattr(words, section), _attribute(part))
+    """Return the phrases of a part, or a pattern of groups where they are in groups with names."""
+    kind, value = _data("form")[section][part], getattr(getattr(words, section), _attribute(part))
     if kind.startswith("phrases: "):
         return tuple([phrase.casefold() for phrase in value])
-    if kind == "name: phrases":
-        return named(value, f"{part}_")
-    if not kind.startswith(("words", "phrases")):
+    if kind.endswith(": phrases") and kind.startswith("name"):
+        named = [f"(?P<{part}_{name}>{one_of(said)})" for name, said in value.items()]
+        return f"(?:{'|'.join(named)})" if named else NOTHING
+    if not isinstance(value, tuple):
         groups = value.values() if isinstance(value, dict) else value
         value = tuple([phrase for group in groups for phrase in group])
     return value if "phrases" in kind else literal(value)
-
-
-def named(phrases: Mapping[str, Iterable[str]], prefix: str) -> str:
-    """Return a pattern of one of several groups of phrases, each with its name."""
-    groups = [f"(?P<{prefix}{name}>{one_of(said)})" for name, said in phrases.items()]
-    return f"(?:{'|'.join(groups)})" if groups else NOTHING
 
 
 def pattern(phrase: str) -> str:
@@ -318,14 +252,9 @@ def one_of(*groups: Iterable[str]) -> str:
     return f"(?:{'|'.join(map(pattern, longest))})" if longest else NOTHING
 
 
-def literal(words: Iterable[str]) -> tuple[str, ...]:
+def literal(*groups: Iterable[str]) -> tuple[str, ...]:
     """Return words that stand for themselves as phrases."""
-    return tuple([re.escape(word).replace(r"\ ", " ") for word in words])
-
-
-def literally(*groups: Iterable[str]) -> str:
-    """Return a pattern of words that stand for themselves."""
-    return one_of(*map(literal, groups))
+    return tuple([re.escape(word).replace(r"\ ", " ") for group in groups for word in group])
 
 
 class Table:
@@ -339,28 +268,23 @@ class Table:
         self.values = {phrase.casefold(): value for phrase, value in values.items()}
         self.source = one_of(self.values)
 
-    @classmethod
-    def inverted(cls, phrases: Mapping[Any, Iterable[str]]) -> Table:
-        """Return a table of a mapping from values to phrases."""
-        return cls({phrase: value for value, said in phrases.items() for phrase in said})
-
     def of(self, said: str) -> Any:
         """Return the value of what the pattern matched; None for anything else."""
         plain = " ".join(said.casefold().split()).replace("\u2019", "'")
         if plain in self.values:
             return self.values[plain]
-        for phrase, value in self._patterns():
+        for phrase, value in self._patterns:
             if phrase.fullmatch(said):
                 return value
         return None
 
-    @lru_cache(maxsize=256)  # noqa: B019 - tables live as long as the process
+    @cached_property
     def _patterns(self) -> list[tuple[re.Pattern[str], Any]]:
-        written = [(p, value) for p, value in self.values.items() if not p.isalpha()]
-        return [(re.compile(pattern(p), re.IGNORECASE), value) for p, value in written]
+        written = [(phrase, value) for phrase, value in self.values.items() if not phrase.isalpha()]
+        return [(compiled(pattern(phrase)), value) for phrase, value in written]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Setting:
     """Time and locale of a message.
 
@@ -383,6 +307,31 @@ class Setting:
     decimal_sign: str = ""
     clock: str = ""
     patterns: MatchBudget = field(default_factory=MatchBudget, compare=False, repr=False)
+
+    @cached_property
+    def words(self) -> Vocabulary:
+        """The words of the language."""
+        return vocabulary(self.language)
+
+    @cached_property
+    def comma_is_decimal(self) -> bool:
+        """True where the comma parts the decimals."""
+        return self.decimal_sign == "," if self.decimal_sign else self._has("comma_is_decimal")
+
+    @cached_property
+    def month_is_first(self) -> bool:
+        """True where the month stands before the day in digits."""
+        return self.date_order == "mdy" if self.date_order else self._has("month_is_first")
+
+    @cached_property
+    def week_begins(self) -> int:
+        """The number of the day that a week begins with; Monday is 0."""
+        if self.first_day:
+            return DAYS.index(self.first_day)
+        return 5 if self._has("week_from_saturday") else 6 if self._has("week_from_sunday") else 0
+
+    def _has(self, habit: str) -> bool:
+        return self.region in everywhere().regions[habit].split()
 
 
 @dataclass(slots=True, eq=False)
@@ -407,6 +356,7 @@ LONGEST = 4096
 """Most characters of a text that is read for a value."""
 MOST_HITS = 250
 """Most values of one type that are looked at in a text."""
+DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _NEAR = 48
 _FRACTION = re.compile("([½¼¾])")
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
@@ -429,22 +379,17 @@ class Hit(NamedTuple):
     weak: bool = False
     part: tuple[int, ...] = ()
 
+    @classmethod
+    def of(cls, found: re.Match[str], value: Any, certain: bool = True, weak: bool = False) -> Hit:
+        """Return the value of what a pattern found."""
+        return cls(found.start(), found.end(), value, certain, weak)
+
+    def over(self, others: Iterable[Hit]) -> bool:
+        """Return whether it shares a place with one of others."""
+        return bool([1 for other in others if other.start < self.end and self.start < other.end])
+
 
 Scanner = Callable[[str, Field, Setting], list[Hit]]
-
-
-@cache
-def around(words: Vocabulary) -> SimpleNamespace:
-    """Return the words and patterns of what may stand around a value."""
-    own = grammar("around", words)
-    beside = words.around.beside
-    own.beside = {kind: frozenset(beside.get(_COUNTED.get(kind, kind), ())) for kind in _KINDS}
-    own.alike = [frozenset(group) for group in words.around.alike]
-    return own
-
-
-_COUNTED = {"integer": "count", "number": "count"}
-_KINDS = (*_COUNTED, "boolean", "date", "time", "datetime", "money", "email", "phone", "enum")
 
 
 def folded(text: str) -> str:
@@ -468,24 +413,23 @@ def before(text: str, place: int) -> str:
 
 def words_of_field(field: Field, setting: Setting) -> frozenset[str]:
     """Return the words by which a field is asked for, which its answers may repeat."""
-    return _words_of(field.name, field.label, field.ask, vocabulary(setting.language))
+    return _words_of(f"{field.name.replace('_', ' ')} {field.label} {field.ask}", setting.words)
 
 
 @lru_cache(maxsize=2_000)
-def _words_of(name: str, label: str, ask: str, words: Vocabulary) -> frozenset[str]:
-    said = words_in(f"{name.replace('_', ' ')} {label} {ask}")
+def _words_of(question: str, words: Vocabulary) -> frozenset[str]:
+    said = words_in(question)
     more = [word[:-1] if word.endswith("s") else f"{word}s" for word in said]
-    own = around(words)
-    alike = [group for group in own.alike if group.intersection(said)]
-    return frozenset([*said, *more]).union(*alike).difference(own.never)
+    alike = [group for group in words.around.alike if not set(group).isdisjoint(said)]
+    return frozenset([*said, *more]).union(*alike).difference(words.around.never)
 
 
 def apart(hits: Iterable[Hit]) -> list[Hit]:
     """Return hits in order of which no two overlap; the longer one wins."""
-    taken: list[Hit] = []
     known = list(islice(hits, MOST_HITS))
     if len(known) < 2:
         return known
+    taken: list[Hit] = []
     for _, _, _, hit in sorted([(h[0] - h[1], h[0], at, h) for at, h in enumerate(known)]):
         start, end = hit[0], hit[1]
         for other in taken:
@@ -496,26 +440,31 @@ def apart(hits: Iterable[Hit]) -> list[Hit]:
     return sorted(taken, key=itemgetter(0))
 
 
+def in_rows(text: str, items: Iterable[Any], joint: re.Pattern[str]) -> list[list[Any]]:
+    """Return items (start, end, ...) in rows: one follows the other but for a joint."""
+    rows: list[list[Any]] = []
+    for item in sorted(items):
+        if rows and joint.fullmatch(text, rows[-1][-1][1], item[0]):
+            rows[-1].append(item)
+        else:
+            rows.append([item])
+    return rows
+
+
 def settled(text: str, hits: Sequence[Hit], setting: Setting) -> Sequence[Hit]:
     """Return the hits that are meant: none that is denied, and of a slip only the last.
 
-    Of "not 50, 55" it is the second, and of "four, sorry, five" too.
+    Of "not 50, 55" it is the second, and of "four, sorry, five" too. Weak ones count only where
+    there is no other.
     """
-    own, meant = around(vocabulary(setting.language)), strong(hits)
+    own = grammar("around", setting.words)
+    meant = [hit for hit in hits if not hit.weak] or hits
     if own.denies.search(text):
         meant = [hit for hit in meant if not own.denying.search(before(text, hit.start))]
     for at in range(len(meant) - 1, 0, -1):
         if own.corrective.search(text[meant[at - 1].end : meant[at].start]):
             return meant[at:]
     return meant
-
-
-def strong(hits: Sequence[Hit]) -> Sequence[Hit]:
-    """Return the hits that count: weak ones only where there is no other."""
-    for hit in hits:
-        if hit.weak:
-            return [hit for hit in hits if not hit.weak] or hits
-    return hits
 
 
 def rest_of(text: str, hits: Sequence[Hit]) -> str:
@@ -531,43 +480,37 @@ def is_filler(rest: str, setting: Setting, more: frozenset[str] = frozenset()) -
     """Return whether what stands around a value says nothing of its own."""
     if not rest or rest.isspace():
         return True
-    own = around(vocabulary(setting.language))
+    own = grammar("around", setting.words)
     plain = own.aside.sub(" ", rest)
-    if _TELLING.search(plain):
-        return False
-    return not set(words_in(plain)).difference(own.filler, more)
+    return not (_TELLING.search(plain) or set(words_in(plain)).difference(own.filler, more))
 
 
 def beside(field: Field, setting: Setting) -> frozenset[str]:
     """Return the words that may stand next to the value of a field, besides filler."""
-    own: dict[str, frozenset[str]] = around(vocabulary(setting.language)).beside
-    return own.get(field.type, frozenset()) | words_of_field(field, setting)
+    kind = "count" if field.type in ("integer", "number") else field.type
+    return words_of_field(field, setting).union(setting.words.around.beside.get(kind, ()))
 
 
 def usual(field: Field, setting: Setting) -> frozenset[str]:
     """Return the words that say nothing of their own around the value of a field."""
-    filler: frozenset[str] = around(vocabulary(setting.language)).filler
-    return filler | beside(field, setting)
+    return beside(field, setting).union(setting.words.around.filler)
 
 
 def only_value(
     text: str, hits: Sequence[Hit], setting: Setting, more: frozenset[str]
 ) -> Hit | None:
     """Return the one value that a whole text is about; None if there is none, or several."""
-    if not hits:
+    meant = settled(text, hits, setting) if hits else ()
+    if not meant or [hit for hit in meant if hit.value != meant[0].value]:
         return None
-    all_hits = strong(hits)
-    meant = settled(text, all_hits, setting)
-    if not meant or (len(meant) > 1 and [hit for hit in meant if hit.value != meant[0].value]):
-        return None
-    if len(all_hits) > len(meant):
-        # What is denied says nothing else, and neither do the words that deny it.
-        own = around(vocabulary(setting.language))
-        all_hits = [hit if hit in meant else _denied(text, hit, own) for hit in all_hits]
-    return meant[-1] if is_filler(rest_of(text, all_hits), setting, more) else None
+    strong = [hit for hit in hits if not hit.weak] or hits
+    # What is denied says nothing else, and neither do the words that deny it.
+    around = [hit if hit in meant else _denied(text, hit, setting) for hit in strong]
+    return meant[-1] if is_filler(rest_of(text, around), setting, more) else None
 
 
-def _denied(text: str, hit: Hit, own: SimpleNamespace) -> Hit:
+def _denied(text: str, hit: Hit, setting: Setting) -> Hit:
+    own = grammar("around", setting.words)
     found = own.denying.search(before(text, hit.start))
     if found is None:
         return hit

@@ -123,6 +123,7 @@ PHONES = {
     "my boss has 415-555-2671": REFUSED,
     "4155552671@example.com": REFUSED,
     "1,1,1,1,1,1,1,1,1,1": REFUSED,
+    "two and a half, three thousand": REFUSED,
     "tomorrow": REFUSED,
     "": REFUSED,
 }
