@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from journeys.errors import ConfigurationError, did_you_mean, shown
 
+Model = TypeVar("Model", bound=BaseModel)
 _ROOT = Path(__file__).parents[2]
 
 
@@ -38,6 +42,46 @@ def read_data(path: Path) -> dict[str, Any]:
     if not isinstance(data, dict):
         raise ConfigurationError(f"{_place(path)}: is no mapping. Write 'entry: value'.")
     return data
+
+
+def read_as(path: Path, model: type[Model]) -> Model:
+    """Return a data file as the model that it must be.
+
+    Raises:
+        ConfigurationError: It has faults; each is named with its entry and the way out.
+    """
+    data = read_data(path)
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        refuse(path, [_fault(each, list(model.model_fields)) for each in error.errors()])
+        raise
+
+
+_SAID = {
+    "missing": "is missing. Add it, as English has it.",
+    "dict_type": "must be a mapping: 'name: words'. Write it so.",
+    "list_type": "must be a list: '- words'. Write it so.",
+    "string_type": "{given} is no text. Write it in quotes.",
+    "literal_error": "{given} is not known. Known are: {expected}.",
+    "[key] string_type": "is read as {kind}. Write the name in quotes.",
+    "[key] int_type": "is read as {kind}. Write a whole number.",
+}
+"""Faults of data files, by their kind in pydantic."""
+
+
+def _fault(error: ErrorDetails, names: list[str]) -> str:
+    """Return what is wrong with an entry of a data file, and the way out."""
+    *entry, last = map(str, error["loc"])
+    where = ".".join([*entry[:-1], str(error["input"])] if last == "[key]" else [*entry, last])
+    if error["type"] == "extra_forbidden":
+        return f"{where}: is not known.{_meant(last, names)}"
+    kind = f"[key] {error['type']}" if last == "[key]" else error["type"]
+    given, expected = error["input"], error.get("ctx", {}).get("expected")
+    said = _SAID.get(kind, error["msg"])
+    return f"{where}: " + said.format(
+        given=shown(given), kind=type(given).__name__, expected=expected
+    )
 
 
 def refuse(path: Path, faults: Iterable[str]) -> None:

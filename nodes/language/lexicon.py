@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cache, lru_cache
+from graphlib import CycleError, TopologicalSorter
 from itertools import count
 from pathlib import Path
-from typing import Any
 
-from journeys.languages.data import name_faults, read_data, refuse, text_faults
+from pydantic import BaseModel, ConfigDict, PrivateAttr
+
+from journeys.languages.data import name_faults, read_as, refuse
 from journeys.locale import LANGUAGES
 from journeys.phrases.patterns import plain
 from nodes.values import make_ready
@@ -44,8 +45,7 @@ SIGNALS = (
 """Names of what is said about the conversation itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sayings:
+class Sayings(BaseModel):
     """The phrases and words of one language, as its file has them.
 
     Attributes:
@@ -55,26 +55,27 @@ class Sayings:
         parts: Phrases that only others are made of.
         asides: Phrases of the same names that are understood in conversations in other languages.
         words: Words of one use.
-        ordinals: Word -> place, counted from 1, or from the end below 0.
+        ordinals: Place, counted from 1, or from the end below 0 -> words.
         type_words: Type of a field -> what values of it are called.
         leads: Type of a field -> words that stand right before a value of it.
         concepts: Words of one thing that is counted or measured.
         spellings: Word -> how it is written in haste, too.
-        source: The file, for faults in it.
     """
 
-    beside: tuple[str, ...]
-    phrases: Mapping[str, str]
-    parts: Mapping[str, str]
-    asides: Mapping[str, str]
-    words: Mapping[str, str]
-    ordinals: Mapping[str, int]
-    type_words: Mapping[str, str]
-    leads: Mapping[str, str]
-    concepts: tuple[str, ...]
-    spellings: Mapping[str, str]
-    source: Path
-    _lines: dict[str, list[str]] = field(default_factory=dict, repr=False)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
+
+    beside: list[str]
+    phrases: dict[str, str]
+    parts: dict[str, str]
+    asides: dict[str, str]
+    words: dict[str, str]
+    ordinals: dict[int, str]
+    type_words: dict[str, str]
+    leads: dict[str, str]
+    concepts: list[str]
+    spellings: dict[str, str]
+    _source: Path
+    _lines: dict[str, list[str]] = PrivateAttr(default_factory=dict)
 
     def lines(self, name: str) -> list[str]:
         """Return the phrases of a name as regular expressions, with all others put in."""
@@ -98,7 +99,7 @@ class Sayings:
                 re.compile(_numbered(_folded(line, self)))
             except re.error as error:
                 fault = f"phrases.{name}: '{line}' is no regular expression: {error}. Mend it."
-                refuse(self.source, [fault])
+                refuse(self._source, [fault])
 
 
 class Lexicon:
@@ -140,9 +141,14 @@ class Lexicon:
             for written, all_ in each.spellings.items()
             for short in all_.split()
         }
-        concepts = (text for each in languages for text in each.concepts)
+        concepts = [text for each in languages for text in each.concepts]
         self.concepts = tuple([frozenset(plain(text).split()) for text in concepts])
-        self.ordinals = {plain(w): n for each in languages for w, n in each.ordinals.items()}
+        self.ordinals = {
+            word: place
+            for each in languages
+            for place, said in each.ordinals.items()
+            for word in plain(said).split()
+        }
         said_words = {w for own in lines.values() for line in own for w in _WORD.findall(line)}
         self.vocabulary = frozenset(said_words.union(self.ordinals, *words.values()))
 
@@ -262,19 +268,15 @@ def _phrases_of(line: str) -> list[str]:
 def _joined(tables: list[Mapping[str, str]]) -> dict[str, frozenset[str]]:
     names = dict.fromkeys(name for table in tables for name in table)
     return {
-        name: frozenset(word for table in tables for word in plain(table.get(name, "")).split())
+        name: frozenset(plain(" ".join([t.get(name, "") for t in tables])).split())
         for name in names
     }
 
 
 DATA = Path(__file__).with_name("data")
 _REFERENCE = "en"
-_SECTIONS = (
-    *("phrases", "parts", "asides", "words", "ordinals", "type_words", "leads", "concepts"),
-    "spellings",
-)
-_OWN = ("parts", "ordinals", "concepts", "spellings")
-"""Sections in which each language has names of its own."""
+_SHARED = ("phrases", "asides", "words", "type_words", "leads")
+"""Sections in which each language has the names of English."""
 
 _LOADED: set[str] = set()
 
@@ -322,92 +324,48 @@ def sayings_from(path: Path) -> Sayings:
     Raises:
         ConfigurationError: The file has faults; each is named with its entry and the way out.
     """
-    data = read_data(path)
-    refuse(path, name_faults("", data, ("beside", *_SECTIONS), all_of_them=True))
-    refuse(path, _shape_faults(data))
-    refuse(path, _beside_faults(data["beside"]))
-    reference = None if path == DATA / f"{_REFERENCE}.yaml" else sayings_of(_REFERENCE)
-    phrases = {**data["parts"], **data["phrases"]}
-    refuse(path, [*_faults(data, reference), *_break_faults(data), *_part_faults(phrases)])
-    refuse(path, _unused(data))
-    ordinals = {w: place for place, words in data["ordinals"].items() for w in str(words).split()}
-    concepts = tuple(data["concepts"])
-    read = {"beside": tuple(data["beside"]), "ordinals": ordinals, "concepts": concepts}
-    made = Sayings(**{**data, **read, "source": path})
-    refuse(path, _group_faults(made, reference) if reference else ())
+    made = read_as(path, Sayings)
+    made._source = path
+    reference = made if path == DATA / f"{_REFERENCE}.yaml" else sayings_of(_REFERENCE)
+    refuse(path, [*_faults(made, reference), *_break_faults(made), *_reference_faults(made)])
+    refuse(path, _group_faults(made, reference))
     return made
 
 
-def _shape_faults(data: Mapping[str, Any]) -> Iterator[str]:
-    for section in _SECTIONS:
-        wanted = list if section == "concepts" else dict
-        if not isinstance(data[section], wanted):
-            shape = "a list: '- words'" if wanted is list else "a mapping: 'name: words'"
-            yield f"{section}: must be {shape}. Write it so."
+def _faults(made: Sayings, reference: Sayings) -> Iterator[str]:
+    for name in [name for name in made.beside if name not in LANGUAGES]:
+        known = ", ".join(LANGUAGES)
+        yield f"beside: {name!r} is not a language. Write a list of some of {known}, or []."
+    for section in _SHARED:
+        known = getattr(reference, section)
+        yield from name_faults(section, getattr(made, section), known, all_of_them=True)
 
 
-def _beside_faults(beside: Any) -> Iterator[str]:
-    known = ", ".join(LANGUAGES)
-    for each in beside if isinstance(beside, list) else [beside]:
-        if not isinstance(beside, list) or each not in LANGUAGES:
-            yield f"beside: {each!r} is not a language. Write a list of some of {known}, or []."
-
-
-def _faults(data: Mapping[str, Any], reference: Sayings | None) -> Iterator[str]:
-    for section in _SECTIONS:
-        if section not in ("ordinals", "concepts"):
-            yield from text_faults(section, data[section])
-        if reference and section not in _OWN:
-            known = getattr(reference, section)
-            yield from name_faults(section, data[section], known, all_of_them=True)
-    for place in data["ordinals"]:
-        if not isinstance(place, int) or isinstance(place, bool) or not place:
-            yield f"ordinals.{place}: is not a place. Write a number from 1, or -1 for the last."
-    for number, words in enumerate(data["concepts"], start=1):
-        if not isinstance(words, str):
-            yield f"concepts.{number}: is not text. Write the words in one line."
-
-
-def _break_faults(data: Mapping[str, Any]) -> Iterator[str]:
-    """Say which phrases go on in a line that would lose the blank before it."""
-    for section in ("phrases", "parts", "asides"):
-        for name, text in data[section].items():
-            for line in str(text).splitlines():
-                if line.startswith(" ") and line.lstrip()[:1] not in "|)":
-                    yield (
-                        f"{section}.{name}: the line '{line.strip()}' is incomplete. Break "
-                        f"it at a | or )."
-                    )
-
-
-def _part_faults(phrases: Mapping[str, Any]) -> Iterator[str]:
-    """Say which `{name}` stands for nothing, or for itself."""
-    for entry, text in phrases.items():
-        for name in dict.fromkeys(NAME.findall(str(text))):
-            if name not in phrases:
-                yield f"{entry}: {{{name}}} is not defined. Add '{name}' under parts."
-            elif entry in _within(name, phrases):
-                yield f"{entry}: {{{name}}} refers back to '{entry}'. Write its phrases without it."
-
-
-def _within(name: str, phrases: Mapping[str, Any]) -> set[str]:
-    """Return all names that a name is made of, and the name itself."""
-    found, waiting = set[str](), [name]
-    while waiting:
-        if (each := waiting.pop()) not in found:
-            found.add(each)
-            waiting += NAME.findall(str(phrases.get(each, "")))
-    return found
-
-
-def _unused(data: Mapping[str, Any]) -> Iterator[str]:
-    texts = " ".join([*data["phrases"].values(), *data["parts"].values()])
-    used = set(NAME.findall(texts))
-    for name in data["parts"]:
-        if name in data["phrases"]:
+def _reference_faults(made: Sayings) -> Iterator[str]:
+    """Say which `{name}` stands for nothing or for itself, and which part is of no use."""
+    entries = {**made.parts, **made.phrases}
+    used = {entry: NAME.findall(text) for entry, text in entries.items()}
+    for entry, names in used.items():
+        for name in [name for name in dict.fromkeys(names) if name not in entries]:
+            yield f"{entry}: {{{name}}} is not defined. Add '{name}' under parts."
+    try:
+        TopologicalSorter(used).prepare()
+    except CycleError as error:
+        name, entry, *_ = error.args[1]
+        yield f"{entry}: {{{name}}} refers back to '{entry}'. Write its phrases without it."
+    for name in made.parts:
+        if name in made.phrases:
             yield f"parts.{name}: also exists under phrases. Keep one of the two."
-        elif name not in used:
+        elif name not in {name for names in used.values() for name in names}:
             yield f"parts.{name}: is not used by any phrase. Remove it."
+
+
+def _break_faults(made: Sayings) -> Iterator[str]:
+    """Say which phrases go on in a line that would lose the blank before it."""
+    for entry, text in [*made.phrases.items(), *made.parts.items(), *made.asides.items()]:
+        for line in text.splitlines():
+            if line.startswith(" ") and line.lstrip()[:1] not in "|)":
+                yield f"{entry}: the line '{line.strip()}' is incomplete. Break it at a | or )."
 
 
 def _group_faults(sayings: Sayings, reference: Sayings) -> Iterator[str]:
