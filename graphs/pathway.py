@@ -31,7 +31,7 @@ from journeys import (
     PatternPipeline,
 )
 from nodes.features.concierge import receive
-from nodes.forms.collect import collect, is_collected
+from nodes.forms.collect import FORM, collect, is_collected
 from nodes.services import Services
 from nodes.state.effects import went_well
 from nodes.state.session import PathwayState, Update
@@ -48,15 +48,15 @@ _IN_ROUNDS = ("consensus", "debate")
 _STREAM = "__pregel_stream"
 """Key of the stream that a graph passes to inner graphs, if their events are wanted."""
 
-Alone = Callable[[Any, Runtime[Any], RunnableConfig], Awaitable[Update]]
-"""Runs the only agent of a pathway without a run of the subgraph."""
+First = Callable[[Any, Runtime[Any], RunnableConfig], Awaitable[Update]]
+"""Runs the first step of a pathway without a run of the subgraph: its form, or its only agent."""
 
 
 def node_of(
     spec: JourneySpec, pathway: PathwaySpec, config: JourneyConfig, default: Services | None
 ) -> Any:
     """Return the subgraph of a pathway, or of a concierge's reception, as a node."""
-    alone: Alone | None = None
+    first: First | None = bind(collect, default) if pathway.collects else None
     if pathway.id == spec.reception:
         subgraph = reception_subgraph(default).compile()
     else:
@@ -64,10 +64,10 @@ def node_of(
     if pathway.pipeline is not None:
         subgraph = subgraph.with_config(at_most(pathway.pipeline))
         if not (pathway.collects or pathway.effects or pathway.calls):
-            alone = lone_agent(pathway.pipeline, _plan(pathway, config, default))
+            first = lone_agent(pathway.pipeline, _plan(pathway, config, default))
     pattern = pathway.pipeline.pattern if pathway.pipeline else ""
     run = partial(PathwayRun, pathway.id, pattern)
-    return pathway_node(subgraph, run, alone, managed=default is None)
+    return pathway_node(subgraph, run, first, managed=default is None)
 
 
 def pathway_subgraph(
@@ -170,7 +170,7 @@ def reception_subgraph(default: Services | None) -> PatternGraph:
 
 
 def pathway_node(
-    graph: Any, run: Callable[[], Activity], alone: Alone | None, *, managed: bool
+    graph: Any, run: Callable[[], Activity], first: First | None, *, managed: bool
 ) -> Any:
     """Return the node of a pathway, with a span of telemetry for each run.
 
@@ -180,14 +180,20 @@ def pathway_node(
     Args:
         graph: The compiled subgraph.
         run: Opens the span.
-        alone: Runs the agent without the subgraph; None if the pathway needs the subgraph.
+        first: Runs the first step without the subgraph, and with it the whole pathway, unless that
+            is a form in which nothing is left to ask; None if the pathway needs the subgraph.
         managed: True if the journey serves sessions, so that only callbacks see its events.
     """
 
     async def node(state: Any, runtime: Runtime[Any], config: RunnableConfig) -> Any:
         with run():
-            if alone is not None and runs_in_place(runtime, config, managed=managed):
-                return {"results": [], "progress": {}, **await alone(state, runtime, config)}
+            if first is not None and runs_in_place(runtime, config, managed=managed):
+                done = await first(state, runtime, config)
+                progress = done.get("progress", {})
+                if FORM not in progress or not is_collected(progress):
+                    return {"results": done.get("results", []), "progress": progress}
+                state = {**state, **done}
+                leave_place(runtime, config)
             return await graph.ainvoke(state, config)
 
     return node
@@ -223,6 +229,12 @@ def runs_in_place(runtime: Runtime[Any], config: RunnableConfig, *, managed: boo
         or LEVELS in place.get("checkpoint_ns", LEVELS)
         or passes_on(runtime.stream_writer)
     )
+
+
+def leave_place(runtime: Runtime[Any], config: RunnableConfig) -> None:
+    """Record that the subgraph of a node runs after all."""
+    if commit := commit_of(config):
+        commit.left.in_place.discard(task_of(runtime))
 
 
 def _is_traced(config: RunnableConfig) -> bool:

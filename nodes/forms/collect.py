@@ -336,8 +336,11 @@ async def collect(state: PathwayState, services: Services) -> Update:
     """Ask for the next field of the pathway that runs, unless nothing is left to ask.
 
     A value that the context has already, from the start or from a tool, is not asked for: it is
-    checked, and written down as an attempt. `settle` stores the outcome.
+    checked, and written down as an attempt. `settle` stores the outcome. Nothing is done if the
+    pathway did all this before its subgraph.
     """
+    if FORM in (state.get("progress") or ()):
+        return {}
     turn = state["turn"]
     assert turn["run"] is not None
     draft = draft_of(services, state, turn, state["position"])

@@ -1,4 +1,4 @@
-"""A pathway's only agent runs in the pathway's own node, unless a run of the subgraph is seen."""
+"""A pathway's only agent, or its open form, needs no run of the subgraph that nobody sees."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.config import get_config, get_stream_writer
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
+from langgraph.types import interrupt
 
 from graphs.pathway import runs_in_place
-from journeys import NEVER, Call, Journey, Pathway, Pipeline
+from journeys import NEVER, Call, Field, Journey, Pathway, Pipeline
 from tests.support.solo import APOLOGY, Solo, reason
 
 HELLO: Any = {"messages": [{"role": "user", "content": "hello"}]}
@@ -204,6 +205,80 @@ async def test_an_agent_behind_other_steps_needs_the_subgraph(talk: Any, memory_
     )
     await chat.says("hello")
     assert clerk.forms == [INNER]
+
+
+CHECKED: list[str] = []
+
+
+def is_known(value: str, context: Any) -> bool:
+    """Return whether a name is known."""
+    CHECKED.append(value)
+    return True
+
+
+class Booking(Journey):
+    """Two values are asked for, then an agent works."""
+
+    class TablePath(Pathway):
+        __fields__ = [Field("people", "integer"), Field("name", "text", validators=[is_known])]
+        __agents__ = ["clerk"]
+        __complete_when__ = NEVER
+
+
+@pytest.mark.parametrize("callbacks", [None, [Tracer()]], ids=["unseen", "traced"])
+async def test_an_open_form_asks_in_place_and_the_subgraph_goes_on_when_it_is_filled(
+    talk: Any, memory_url: str, callbacks: Any
+) -> None:
+    clerk, tracer = Clerk(), Tracer()
+    CHECKED.clear()
+    chat = await talk(Booking, {"clerk": clerk}, memory_url)
+    given = callbacks and [tracer]
+    replies = [
+        (await chat.journey.process_message(text, callbacks=given)).message
+        for text in ("hello", "four", "Ann Lee", "and now?")
+    ]
+
+    seen = tracer.nodes.count("collect")
+    assert seen == (4 if callbacks else 0)
+    assert clerk.forms == [INNER] * 2
+    assert replies[2:] == ["heard Ann Lee", "heard and now?"]
+    assert CHECKED == ["Ann Lee"]
+    kept = [await chat.journey.attempts(name) for name in ("people", "name")]
+    assert [[(one.value, one.validation_status) for one in page] for page in kept] == [
+        [(4, "valid")],
+        [("Ann Lee", "valid")],
+    ]
+
+
+@pytest.mark.parametrize("watched", [False, True])
+async def test_an_agent_behind_a_form_that_waits_goes_on_in_its_subgraph(
+    talk: Any, memory_url: str, watched: bool
+) -> None:
+    async def clerk(payload: Any) -> str:
+        return f"You said {interrupt('Sure?')}."
+
+    chat = await talk(Booking, {"clerk": clerk}, memory_url)
+    for text in ("hello", "four"):
+        await chat.says(text)
+    waiting = await chat.journey.process_message("Ann Lee")
+    CHECKED.clear()
+    reply = await chat.journey.resume("yes", callbacks=[Tracer()] if watched else None)
+
+    assert waiting.metadata["waiting"]
+    assert reply.message == "You said yes."
+    assert CHECKED == []
+
+
+async def test_what_streams_show_of_an_open_form_is_the_same_in_both_forms() -> None:
+    graph = Booking.compile(agents={"clerk": Clerk()})
+
+    async def parts(**config: Any) -> list[Any]:
+        listed = [
+            part async for part in graph.astream(HELLO, config or None, stream_mode="updates")
+        ]
+        return listed[1:-1]
+
+    assert await parts() == await parts(callbacks=[Tracer()])
 
 
 def test_the_subgraph_is_drawn_all_the_same() -> None:
