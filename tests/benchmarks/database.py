@@ -78,7 +78,7 @@ async def _one(server: Postgres, steps: Steps) -> Figure:
             steps("Postgres", ROUNDS),
         )
     await journey.close()
-    return pairs.figure("turn, one function agent, Postgres", _BY_HAND, 1.25, duration)
+    return pairs.figure("turn, one function agent, Postgres", _BY_HAND, 0.95, duration)
 
 
 async def _late(server: Postgres, steps: Steps) -> list[Figure]:
