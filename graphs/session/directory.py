@@ -14,7 +14,7 @@ from graphs.records.listing import LIVE, Listed, Place, read_sessions, span_afte
 from graphs.session.session import is_over
 from graphs.session.webhook import EscalationPort, EscalationSender
 from graphs.storage.sealing import SealOfReader, is_sealed
-from graphs.storage.statements import AUDIT, TURNS, now
+from graphs.storage.statements import ALL_TURNS, AUDIT, TURNS, now
 from graphs.storage.store import Store, open_store
 from journeys import (
     AuditedTurn,
@@ -298,7 +298,7 @@ class Directory:
 
     async def last_escalation_of(self, session_id: str) -> str | None:
         """Return the id of the last escalation of a session, or None."""
-        rows = await self.store.read(OF_SESSION, session=session_id)
+        rows = await self.store.read(OF_SESSION, session=session_id, **ALL_TURNS)
         return rows[-1]["id"] if rows else None
 
     def escalation_sender(self, port: EscalationPort) -> EscalationSender:
