@@ -434,6 +434,35 @@ def test(
 
 
 @command
+def record(
+    session: Annotated[
+        str, typer.Argument(metavar="SESSION", help="Id of a session.", show_default=False)
+    ],
+    journey: Annotated[
+        str, typer.Option(help=f"{_JOURNEY} Default: the example of the session's journey.")
+    ] = "",
+    store: Store = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="The file. Default: SESSION.conversation.yaml.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Write the conversation of a stored session as a test for `journeygraph test`.
+
+    The conversation is played on the journey, without the store and without the functions of its
+    effects: their results are those that were stored. The file has what was said in clear text.
+    """
+    from server.cli.conversations import record_session
+
+    record_session(session, journey, store, output)
+
+
+@command
 def audit(
     session: Annotated[
         str, typer.Argument(metavar="SESSION", help="Id of a session.", show_default=False)

@@ -10,12 +10,25 @@ from typing import Any
 import typer
 
 from graphs.drawing.svg import svg
-from server.cli.terminal.rendering import Listing, interruptible, out, plain, row, write_json
+from graphs.session.directory import Directory
+from journeys import JourneyConfig
+from server.cli.terminal.rendering import (
+    Listing,
+    interruptible,
+    out,
+    plain,
+    row,
+    show_written,
+    write_json,
+)
 from server.conversations.conversation_files import Loaded, conversation_files, load_conversation
 from server.conversations.coverage import Coverage, coverages
 from server.conversations.player import Played, play
+from server.conversations.recorder import record, write_recorded
 from server.conversations.reports import as_data, failure_lines, heading, summary, write_junit
 from server.discover.errors import CommandError
+from server.discover.journeys import example_ids, find
+from server.settings import Settings
 
 
 def play_files(
@@ -45,6 +58,32 @@ def play_files(
         _draw(covered, drawings)
     if not all(played.passed for played in games):
         raise typer.Exit(1)
+
+
+def record_session(session: str, journey: str, store: str | None, output: Path | None) -> None:
+    """Write the conversation of a stored session as a test."""
+    settings, file = Settings(), output or Path(f"{session}.conversation.yaml")
+    config = settings.config(store)
+    found = find(journey or asyncio.run(_example_of(session, config)))
+    settings.require_key(found.journey.spec)
+    recorded = asyncio.run(record(found, session, config, file))
+    write_recorded(recorded, file)
+    show_written(file, recorded.turns, recorded.notes)
+
+
+async def _example_of(session: str, config: JourneyConfig) -> str:
+    """Return the journey of a session, if it is an example: no id of a store is imported."""
+    directory = await Directory.open(config)
+    try:
+        listed = await directory.find(session)
+    finally:
+        await directory.close()
+    if listed is None:
+        raise CommandError(f"There is no session '{session}' in the store.")
+    if listed.journey_id not in example_ids():
+        said = f"Session '{session}' is one of '{listed.journey_id}'. Name it: --journey NAME."
+        raise CommandError(said, exit_code=2)
+    return listed.journey_id
 
 
 def _loaded(files: Sequence[Path]) -> list[Loaded]:

@@ -127,7 +127,19 @@ def load_conversation(path: Path) -> Loaded:
         CommandError: It cannot be read, with every fault, or its journey cannot be found.
     """
     try:
-        part, conversation = _read(text_of(path), path.name)
+        return loaded_from(text_of(path), path)
+    except JourneyDefinitionError as error:  # the file itself cannot be read
+        raise CommandError(*placed(path, error.faults), exit_code=2) from error
+
+
+def loaded_from(text: str, path: Path) -> Loaded:
+    """Return the conversation in a text, as a file of this path would hold it.
+
+    Raises:
+        CommandError: As `load_conversation`.
+    """
+    try:
+        part, conversation = _read(text, path.name)
         found = _journey_of(part, conversation, path)
         _check_names(part, conversation, found.journey.spec)
         refuse(part.faults)

@@ -102,6 +102,7 @@ class Stub(Definition):
     Attributes:
         gives: What it returns.
         fails: What it raises as an error for the user; nothing is done then.
+        breaks: What it raises as an error of its own, which the user is not told.
         times_out: True if it never answers, so that the outcome is unknown.
     """
 
@@ -110,6 +111,7 @@ class Stub(Definition):
     _: KW_ONLY
     gives: Any = None
     fails: Text = ""
+    breaks: Text = ""
     times_out: bool = False
 
 

@@ -84,6 +84,7 @@ class Played:
         turns: Number of messages.
         seconds: How long it took.
         places: The pathways in which it was.
+        seen: All that came of each step, where a game keeps it.
         responses: The responses of the messages.
         audit: The audit of the session, where it was asked for.
         attempts: The attempts at its fields, where they were asked for.
@@ -96,6 +97,7 @@ class Played:
     turns: int = 0
     seconds: float = 0.0
     places: set[str] = field(default_factory=set)
+    seen: list[Seen] = field(default_factory=list)
     responses: list[JourneyResponse] = field(default_factory=list)
     audit: Sequence[AuditEntry] = ()
     attempts: Sequence[FieldAttemptEntry] = ()
@@ -106,12 +108,13 @@ class Played:
         return not self.differences
 
 
-async def play(loaded: Loaded, *, whole: bool = False) -> Played:
+async def play(loaded: Loaded, *, whole: bool = False, game: type[Game] | None = None) -> Played:
     """Play a conversation in a store of its own, up to the first turn that differs.
 
     Args:
         loaded: The conversation.
         whole: True to read the audit and the attempts of all turns at the end.
+        game: The class that plays it; None: `Game`.
 
     Raises:
         CommandError: The journey cannot be opened as the conversation wants it.
@@ -120,16 +123,16 @@ async def play(loaded: Loaded, *, whole: bool = False) -> Played:
     begun = datetime.now(UTC)
     with clocked(clock):
         async with _opened(loaded, script) as journey:
-            game = _Game(loaded, journey, clock, script)
+            playing = (game or Game)(loaded, journey, clock, script)
             try:
-                await game.run()
+                await playing.run()
             except JourneyError as error:
-                game.fail(error)
+                playing.fail(error)
             if whole:
-                game.played.audit = await journey.manager.audit()
-                game.played.attempts = await journey.manager.attempts()
-    game.played.seconds = (datetime.now(UTC) - begun).total_seconds()
-    return game.played
+                playing.played.audit = await journey.manager.audit()
+                playing.played.attempts = await journey.manager.attempts()
+    playing.played.seconds = (datetime.now(UTC) - begun).total_seconds()
+    return playing.played
 
 
 @asynccontextmanager
@@ -154,16 +157,16 @@ async def _opened(loaded: Loaded, script: Script) -> AsyncIterator[Journey]:
         yield journey
 
 
-class _Game:
+class Game:
     """A conversation that is being played."""
 
     def __init__(self, loaded: Loaded, journey: Journey, clock: Clock, script: Script) -> None:
         self.played = Played(loaded)
-        self._journey = journey
+        self.journey = journey
         self._clock = clock
         self._script = script
         self._version = 0
-        self._seen = Seen("", "")
+        self.seen = Seen("", "")
 
     async def run(self) -> None:
         """Play the steps up to the first one that differs."""
@@ -171,12 +174,12 @@ class _Game:
         conversation = loaded.conversation
         locale = conversation.locale.over(DEFAULT)
         context = {**conversation.context}
-        self._stand(await self._journey.start(context, locale=locale))
-        if self._seen.reply:
-            self._add("bot", self._seen.reply)
+        self._stand(await self.journey.start(context, locale=locale))
+        if self.seen.reply:
+            self._add("bot", self.seen.reply)
         for turn, line in zip(conversation.turns, loaded.lines, strict=True):
             self.played.at = line
-            await self._step(turn)
+            await self.step(turn)
             if self.played.differences:
                 return
         self._unread_failure()
@@ -190,13 +193,13 @@ class _Game:
         """Find a failure of the last turn that no expectation was about."""
         last = self.played.loaded.conversation.turns[-1]
         if last.bot is None:
-            self.played.differences += differences(Expected(), self._seen)
+            self.played.differences += differences(Expected(), self.seen)
 
     def _stand(self, session: JourneySession) -> None:
         place = session.current_pathway_id
         self._version = session.version
         self.played.places.add(place)
-        self._seen = Seen(
+        self.seen = Seen(
             session.greeting,
             place,
             [place],
@@ -205,7 +208,8 @@ class _Game:
             session.is_journey_complete,
         )
 
-    async def _step(self, turn: Turn) -> None:
+    async def step(self, turn: Turn) -> None:
+        """Play one step, and note how it differs from what is expected."""
         if turn.at is not None:
             self._clock.time = self.played.loaded.in_utc(turn.at)
         if turn.user is not None:
@@ -219,12 +223,12 @@ class _Game:
         self.played.turns += 1
         self._add("user", message)
         self._script.will_answer(turn.model)
-        before = self._seen
-        response = await self._journey.process_message(message)
+        before = self.seen
+        response = await self.journey.process_message(message)
         self.played.responses.append(response)
         self.played.places |= {*response.metadata["ran"], response.pathway_id}
         way = [before.pathway, *response.metadata["ran"], response.pathway_id]
-        self._seen = Seen(
+        self.seen = Seen(
             response.message,
             response.pathway_id,
             [way[0], *(now for was, now in pairwise(way) if now != was)],
@@ -242,23 +246,35 @@ class _Game:
     async def _operator(self, turn: Turn) -> None:
         if turn.operator:
             self._add("operator", turn.operator)
-            self._stand(await self._journey.operator_says(turn.operator, _OPERATOR))
+            self._stand(await self.journey.operator_says(turn.operator, _OPERATOR))
             return
-        self._stand(await self._journey.release(turn.release))
-        said = (await self._journey.transcript())[-1]
-        self._seen.reply = said.content if said.turn == self._version else ""
-        self._add("bot", self._seen.reply)
+        self._stand(await self.journey.release(turn.release))
+        said = (await self.journey.transcript())[-1]
+        self.seen.reply = said.content if said.turn == self._version else ""
+        self._add("bot", self.seen.reply)
 
     async def _compared(self, expected: Expected) -> list[Difference]:
-        seen, wanted = self._seen, expected.model_fields_set
+        seen, wanted = self.seen, expected.model_fields_set
         if wanted & OF_FIELDS or (seen.response is None and "asks" in wanted):
-            seen.form = await self._journey.fields()
-            seen.attempts = await self._journey.manager.attempts()
-        if wanted & OF_AUDIT and seen.response:
-            version = seen.response.metadata["version"]
-            after = cursor_behind(version) if version else None
-            seen.audit = await self._journey.manager.audit(after=after)
+            await self._read_fields()
+        if wanted & OF_AUDIT:
+            await self._read_audit()
         return differences(expected, seen)
+
+    async def read_all(self) -> None:
+        """Read all of the state after a step."""
+        await self._read_fields()
+        await self._read_audit()
+
+    async def _read_fields(self) -> None:
+        self.seen.form = await self.journey.fields()
+        self.seen.attempts = await self.journey.manager.attempts()
+
+    async def _read_audit(self) -> None:
+        if self.seen.response:
+            version = self.seen.response.metadata["version"]
+            after = cursor_behind(version) if version else None
+            self.seen.audit = await self.journey.manager.audit(after=after)
 
     def _add(self, who: str, text: str) -> None:
         self.played.lines.append(Line(who, text, self.played.at))

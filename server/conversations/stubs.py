@@ -60,6 +60,8 @@ def _results(given: Stub | Sequence[Stub]) -> Callable[[], Any]:
             raise TimeoutError
         if stub.fails:
             raise ValueError(stub.fails)
+        if stub.breaks:
+            raise RuntimeError(stub.breaks)
         return stub.gives
 
     return result

@@ -29,6 +29,7 @@ class Conversation:
         config: Its settings.
 
     Attributes:
+        found: The journey with its module.
         journey: The journey that runs.
         begun: True if the session exists.
         heard: True if a message was sent in this conversation.
@@ -54,6 +55,7 @@ class Conversation:
             raise found.without_agents(error) from None
         self.begun = self.heard = self.complete = False
         self.pathway, self.version, self.greeting = spec.entry, 0, ""
+        self.found = found
         self._given = found.sample_context
         self._said = ""
 

@@ -8,6 +8,7 @@ import re
 import signal
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.cells import cell_len
@@ -388,3 +389,11 @@ def show_next(after: str | None) -> None:
     """Write the option for the next page of a listing, if there is one."""
     if after:
         out.print(f"Next page: --after {after}", markup=False, soft_wrap=True)
+
+
+def show_written(file: Path, turns: int, notes: Iterable[str]) -> None:
+    """Write that a conversation was recorded in a file, and what differs by now."""
+    messages = f"{turns} message{'s' * (turns != 1)}"
+    out.print(f"Written: {file} ({messages})", markup=False, soft_wrap=True)
+    for note in notes:
+        out.print(plain(f"  ! {note}"), style="yellow", markup=False, soft_wrap=True)

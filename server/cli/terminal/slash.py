@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from journeys import (
@@ -23,7 +24,7 @@ from nodes.state.form_state import field_named
 from nodes.values import Setting
 from nodes.values import shown as as_read
 from server.cli.terminal.conversation import Conversation
-from server.cli.terminal.rendering import Listing, out, row, say, short
+from server.cli.terminal.rendering import Listing, out, row, say, short, show_written
 from server.discover.errors import CommandError
 
 _HIDDEN = "(not shown)"
@@ -254,6 +255,17 @@ async def _fields(conversation: Conversation, name: str) -> None:
     await _show_fields(conversation.journey, name)
 
 
+async def _save(conversation: Conversation, name: str) -> None:
+    # Most conversations are not saved, and what plays them again takes long to import.
+    from server.conversations.recorder import record, write_recorded  # noqa: PLC0415
+
+    file = Path(name or f"{conversation.session_id}.conversation.yaml")
+    journey = conversation.journey
+    recorded = await record(conversation.found, journey.session_id, journey.config, file)
+    write_recorded(recorded, file)
+    show_written(file, recorded.turns, recorded.notes)
+
+
 _COMMANDS = {
     "/help": _Slash(_help, "/help", "list these commands", needs_session=False),
     "/state": _Slash(_state, "/state", "position of the session"),
@@ -268,5 +280,6 @@ _COMMANDS = {
     ),
     "/context": _Slash(_context, "/context [NAME]", "the context; with a name, all its values"),
     "/fields": _Slash(_fields, "/fields [NAME]", "the fields; with a name, every attempt"),
+    "/save": _Slash(_save, "/save [FILE]", "write the conversation as a test"),
     "/audit": _Slash(_audit, "/audit", "transitions that fired or were refused, with reasons"),
 }

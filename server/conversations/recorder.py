@@ -1,0 +1,396 @@
+"""Write the conversation of a stored session as a test, which passes at once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from graphs.records.effects import EFFECTS, OF_STEP
+from graphs.session.directory import Directory, SessionAudit
+from graphs.storage.sealing import SealOfReader
+from graphs.storage.statements import ALL_TURNS, TURNS
+from journeys import AuditedTurn, AuditEntry, Journey, JourneyConfig, JourneySession
+from journeys.files.documents.scalars import plain_value
+from nodes.state.context import apply_ops
+from server.conversations.conversation_files import Loaded, loaded_from
+from server.conversations.conversation_form import Turn
+from server.conversations.expectations import Seen
+from server.conversations.player import Game, play
+from server.discover.errors import CommandError
+from server.discover.journeys import Found
+
+_STEP = timedelta(seconds=1)
+_KEPT = ("turn", "waiting", "operator", "release")
+"""Kinds of turns that a conversation repeats."""
+_ENDED = ("effect_done", "effect_failed", "effect_late")
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A recorded conversation.
+
+    Attributes:
+        text: The file.
+        turns: Number of messages.
+        notes: What the file does not compare, and why.
+    """
+
+    text: str
+    turns: int
+    notes: Sequence[str]
+
+
+def write_recorded(recorded: Recorded, file: Path) -> None:
+    """Write a recorded conversation to a file that is not there yet.
+
+    Raises:
+        CommandError: It is there.
+        OSError: It cannot be written.
+    """
+    try:
+        with file.open("x", encoding="utf-8") as opened:
+            opened.write(recorded.text)
+    except FileExistsError:
+        said = f"{file} exists already. Choose another file, or remove it."
+        raise CommandError(said, exit_code=2) from None
+
+
+async def record(found: Found, session_id: str, config: JourneyConfig, file: Path) -> Recorded:
+    """Return the conversation of a session as the text of a file.
+
+    It is played on the journey: what comes of each turn is what the file expects. So nothing is
+    expected that a test could not find again.
+
+    Args:
+        found: The journey of the session.
+        session_id: Id of the session.
+        config: Settings with the store, and the key of a sensitive journey.
+        file: Path of the file, which need not exist.
+
+    Raises:
+        CommandError: There is no such session, it belongs to another journey, a model took part, or
+            the journey leads elsewhere by now.
+    """
+    session, stored, begun, results = await _read(found, session_id, config)
+    turns = _timeline(stored)
+    document = _document(found, session, turns, begun, results, file)
+    seen = await _seen(loaded_from(as_yaml({**document, "turns": [*_said(turns)]}), file))
+    notes = [*_changes(turns, seen)]
+    expected = [*_expected(turns, seen, found.journey)]
+    text = as_yaml({**document, "turns": expected})
+    await _check(loaded_from(text, file))
+    return Recorded(text, sum("user" in turn for turn in expected), notes)
+
+
+_Result = dict[str, Any]
+
+
+async def _read(
+    found: Found, session_id: str, config: JourneyConfig
+) -> tuple[JourneySession, SessionAudit, dict[str, Any], dict[str, list[_Result]]]:
+    """Return a stored session, its turns, its first context, and the results of its effects."""
+    directory = await Directory.open(config)
+    try:
+        stored = await directory.audit(session_id)
+        if stored is None:
+            raise CommandError(f"There is no session '{session_id}' in the store.")
+        if stored.journey_id != found.journey.spec.id:
+            raise CommandError(
+                f"Session '{session_id}' is one of {stored.journey_id}, and not of "
+                f"{found.journey.spec.id}. Name its journey: --journey NAME.",
+                exit_code=2,
+            )
+        seal = SealOfReader(config.encryption_key)
+        rows = await directory.store.read(TURNS.of_turns, session=session_id, **ALL_TURNS)
+        begun = apply_ops({}, TURNS.value(rows[0], "operations", seal))
+        results: dict[str, list[_Result]] = {}
+        for row, reply in _effect_rows(stored):
+            step = f"{row.from_pathway}.{row.trigger}"
+            of_step = await directory.store.read(OF_STEP, session=session_id, of_step=step)
+            values = [
+                EFFECTS.value(one, "result", seal) for one in of_step if one["state"] == "done"
+            ]
+            of_tool = results.setdefault(str(row.trigger), [])
+            before = sum(one["step"] == step and "gives" in one for one in of_tool)
+            of_tool.append({**_result(row, reply, values[before:]), "step": step})
+    finally:
+        await directory.close()
+    async with found.journey(session_id, config) as journey:
+        session = await journey.get_session_state()
+    assert session is not None
+    return session, stored, begun, results
+
+
+def _effect_rows(stored: SessionAudit) -> Iterator[tuple[AuditEntry, str]]:
+    """Yield the rows about the ends of effects, each with the reply of its turn."""
+    for one in _timeline(stored):
+        yield from ((row, one.turn.reply or "") for row in one.events if row.kind in _ENDED)
+
+
+def _result(row: AuditEntry, reply: str, done: Sequence[Any]) -> _Result:
+    """Return how the tool of an effect ended, as a file gives it."""
+    if row.kind == "effect_done":
+        return {"gives": done[0] if done else None}
+    if row.kind == "effect_late":
+        return {"times_out": True}
+    return {"fails" if row.reason.lower() in reply.lower() else "breaks": row.reason or "failed"}
+
+
+def _timeline(stored: SessionAudit) -> list[AuditedTurn]:
+    """Return the turns that led to the last state, without those that were rolled back.
+
+    Raises:
+        CommandError: A model took part.
+    """
+    led_to: dict[int, list[AuditedTurn]] = {}
+    turns: list[AuditedTurn] = []
+    for one in stored.turns:
+        back = one.turn.rolled_back_to
+        if back is not None:
+            turns = led_to.get(back, [])
+        elif one.turn.kind in _KEPT or one.turn.version == 0:
+            turns = [*turns, one]
+        led_to[one.turn.version] = turns
+    for one in turns:
+        if one.turn.usage.get("model_calls"):
+            raise CommandError(
+                f"A model took part in turn {one.turn.version} of '{stored.session_id}', and its "
+                "answers are not stored. Record a conversation without a model, or write the "
+                "file by hand, with `model:` in its turns."
+            )
+        if one.turn.kind == "waiting" and one.turn.message is None:
+            raise CommandError(
+                f"Turn {one.turn.version} of session '{stored.session_id}' answers an agent by a "
+                "value and not by a message, which a file cannot do."
+            )
+    return turns
+
+
+def _document(
+    found: Found,
+    session: JourneySession,
+    turns: Sequence[AuditedTurn],
+    begun: Mapping[str, Any],
+    results: Mapping[str, Sequence[_Result]],
+    file: Path,
+) -> dict[str, Any]:
+    messages = [one.turn.message for one in turns if one.turn.message]
+    first = " ".join(messages[0].split())[:60] if messages else "nothing is said"
+    document: dict[str, Any] = {
+        "conversation": first,
+        "journey": _journey_name(found, file),
+        "clock": _moment(turns[0].turn.at),
+    }
+    if session.locale.parts:
+        document["locale"] = dict(session.locale.parts)
+    if begun:
+        document["context"] = dict(begun)
+    tools = {name: _several(one) for name, one in results.items()}
+    return {**document, "tools": tools} if tools else document
+
+
+def _several(results: Sequence[_Result]) -> Any:
+    plain = [{key: value for key, value in one.items() if key != "step"} for one in results]
+    return plain[0] if len(plain) == 1 else plain
+
+
+def _journey_name(found: Found, file: Path) -> str:
+    """Return the name of the journey, as the file can give it from its own folder."""
+    name, colon, inside = found.name.partition(":")
+    path = Path(name)
+    if not path.suffix or not path.is_file():
+        return found.name
+    return f"{os.path.relpath(path.resolve(), file.resolve().parent)}{colon}{inside}"
+
+
+def _moment(at: str) -> str:
+    return datetime.fromisoformat(at).isoformat(timespec="seconds")
+
+
+def _said(turns: Sequence[AuditedTurn]) -> Iterator[dict[str, Any]]:
+    """Yield the steps without what is expected of them."""
+    time = datetime.fromisoformat(turns[0].turn.at)
+    for one in turns[1:]:
+        turn = one.turn
+        if turn.kind == "operator" and not turn.reply:
+            continue  # the conversation was claimed, as what is said next does too
+        step: dict[str, Any] = {"user": turn.message}
+        if turn.kind == "operator":
+            step = {"operator": turn.reply}
+        elif turn.kind == "release":
+            step = {"release": "operator"}
+        begun = datetime.fromisoformat(turn.begun_at)
+        if begun - time >= _STEP:
+            step["at"] = _moment(turn.begun_at)
+        time = datetime.fromisoformat(turn.at)
+        yield step
+
+
+class _Watching(Game):
+    """A game that keeps all that comes of each step."""
+
+    async def step(self, turn: Turn) -> None:
+        """Play a step, and read all of its state."""
+        await super().step(turn)
+        await self.read_all()
+        self.played.seen.append(self.seen)
+
+
+async def _seen(loaded: Loaded) -> list[Seen]:
+    """Return what comes of each step of a conversation.
+
+    Raises:
+        CommandError: It cannot be played to its end.
+    """
+    played = await play(loaded, game=_Watching)
+    if played.differences:
+        said = f"The conversation cannot be played again: {played.differences[0]}."
+        raise CommandError(said)
+    return played.seen
+
+
+def _changes(turns: Sequence[AuditedTurn], seen: Sequence[Seen]) -> Iterator[str]:
+    """Yield the turns whose replies are others now.
+
+    Raises:
+        CommandError: A turn leads elsewhere than it did.
+    """
+    steps = [one.turn for one in turns[1:] if one.turn.kind != "operator" or one.turn.reply]
+    for turn, now in zip(steps, seen, strict=True):
+        if turn.pathway_id != now.pathway:
+            raise CommandError(
+                f"Turn {turn.version} led to '{turn.pathway_id}', and now to '{now.pathway}': "
+                "the journey, or the data of its functions, has changed. Nothing is written."
+            )
+        if turn.kind == "turn" and " ".join((turn.reply or "").split()) != " ".join(
+            now.reply.split()
+        ):
+            yield f"The reply of turn {turn.version} was another one when it was recorded."
+
+
+def _expected(
+    turns: Sequence[AuditedTurn], seen: Sequence[Seen], journey: type[Journey]
+) -> Iterator[dict[str, Any]]:
+    """Yield the steps, each message with what comes of it."""
+    has_effects = any(pathway.effects for pathway in journey.spec.pathways.values())
+    before: Seen | None = None
+    if greeting := turns[0].turn.reply:
+        yield {"bot": {"says": {"equals": _flat(greeting)}}}
+    for step, now in zip(_said(turns), seen, strict=True):
+        yield step
+        if "operator" not in step:
+            yield {"bot": dict(_of_turn(before, now, has_effects))}
+        before = now
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _of_turn(before: Seen | None, now: Seen, has_effects: bool) -> Iterator[tuple[str, Any]]:
+    """Yield what is expected of a turn: its reply, its place, and what changed in it."""
+    yield "says", {"equals": _flat(now.reply)} if now.reply else ""
+    yield from _of_place(before, now)
+    yield from _of_fields(before, now)
+    if now.response:
+        yield from _of_response(now, has_effects)
+    if now.complete or (before and before.complete):
+        yield "complete", now.complete
+
+
+def _of_place(before: Seen | None, now: Seen) -> Iterator[tuple[str, Any]]:
+    yield "pathway", now.pathway
+    if len(now.path) > 1:
+        yield "path", now.path
+    if now.stack or (before and before.stack):
+        yield "stack", now.stack
+
+
+def _of_response(now: Seen, has_effects: bool) -> Iterator[tuple[str, Any]]:
+    asked = now.asked
+    yield "asks", (asked["field"] or asked["kind"]) if asked else None
+    if asked and asked["options"]:
+        yield "options", [option["label"] for option in asked["options"]]
+    if now.response and now.response.transition_to:
+        yield "transition", {"to": now.response.transition_to, "tier": now.metadata["tier"]}
+    if has_effects:
+        yield "effects", now.effects
+    for key, name in (("rules", "guidelines"), ("flags", "flags")):
+        if now.metadata[name]:
+            yield key, list(now.metadata[name])
+
+
+def _of_fields(before: Seen | None, now: Seen) -> Iterator[tuple[str, Any]]:
+    states = now.form.fields if now.form else {}
+    known = before.form.fields if before and before.form else {}
+    made = len(before.attempts) if before else 0
+    tried = dict.fromkeys(attempt.field for attempt in now.attempts[made:])
+    changed = [
+        name
+        for name, state in states.items()
+        if name in tried or (name in known and known[name].value != state.value)
+    ]
+    values = {n: states[n].is_collected if states[n].hidden else states[n].value for n in changed}
+    if values:
+        yield "fields", values
+    if tried:
+        every = {
+            name: [one.validation_status for one in now.attempts if one.field == name]
+            for name in tried
+        }
+        yield "attempts", every
+    was = before.context if before else {}
+    others = {
+        name: value
+        for name, value in now.context.items()
+        if name not in states and was.get(name) != value
+    }
+    others |= {name: None for name in was if name not in now.context and name not in states}
+    if others:
+        yield "context", others
+
+
+async def _check(loaded: Loaded) -> None:
+    """Play the conversation as it is written.
+
+    Raises:
+        CommandError: Something in it is another one each time.
+    """
+    played = await play(loaded)
+    if not played.passed:
+        raise CommandError(
+            f"The conversation differs each time that it is played: {played.differences[0]}. Give "
+            "the function that decides it a fixed result in the journey, and record again."
+        )
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes text so that YAML 1.1 and 1.2 read it as text."""
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    value, fault = plain_value(text)
+    style = None if value == text and isinstance(value, str) and not fault else '"'
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _text)
+_Dumper.ignore_aliases = lambda *_: True  # type: ignore[method-assign]
+
+
+def as_yaml(document: Mapping[str, Any]) -> str:
+    """Return a conversation as YAML."""
+    return yaml.dump(
+        document,
+        Dumper=_Dumper,
+        sort_keys=False,
+        allow_unicode=True,
+        width=100,
+        default_flow_style=None,
+    )

@@ -1,0 +1,212 @@
+"""Conversations of stored sessions, recorded as tests: green at once, red after a change."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from journeys import JourneyConfig, Locale
+from nodes.llm.scripted import ScriptedModel, leads_nowhere
+from server.cli.command_line import app
+from server.conversations import conversation_files
+from server.conversations.player import play
+from server.discover.journeys import find
+from tests.support.command import flat, folder, logging_as_before, run
+
+__all__ = ["folder", "logging_as_before"]
+
+DESK = """
+id: desk
+name: Desk
+initial_state: order
+texts: {ask: "What about {field}?"}
+personality: {greeting: Welcome to the desk!}
+tools:
+  - type: function
+    function:
+      name: order
+      description: Order it.
+      parameters: {type: object, properties: {item: {type: string}, count: {type: integer}}}
+states:
+  order:
+    fields:
+      - {name: item, type: enum, ask: "A pear or a plum?", choices: [pear, plum]}
+      - {name: count, type: integer, ask: "How many?", validators: [{range: {least: 1, most: 9}}]}
+      - {name: note, ask: "Anything else?", required: false}
+    effects:
+      - {tool: order, save: ordered, done: "It is ordered: {ordered}."}
+    next: after
+  after:
+    agents: [clerk]
+    complete_when: never
+  hours:
+    agents: [clock]
+transitions:
+  - {to: hours, patterns: [are you open], condition: asks for the hours, detour: true}
+"""
+CODE = '''
+import uuid
+
+def order(item: str, count: int) -> str:
+    """Order it."""
+    return uuid.uuid4().hex
+
+
+AGENTS = {"clerk": lambda ask: "Anything else I can do?", "clock": lambda ask: "From nine to five."}
+TOOLS = {"order": order}
+'''
+SAID = ["hello", "a pear", "12", "4", "are you open?", "no, a plum", "no", "thank you"]
+
+
+@pytest.fixture
+def desk(folder: Path) -> Path:
+    (folder / "desk.yaml").write_text(DESK)
+    (folder / "desk.py").write_text(CODE)
+    return folder
+
+
+def chatted(folder: Path, *lines: str, journey: str = "desk.yaml") -> str:
+    store = f"sqlite:///{folder}/s.db"
+    typed = "\n".join(lines)
+    return run("chat", journey, "--store", store, "--session", "s", typed=typed).stdout
+
+
+def recorded(folder: Path, *words: str, code: int = 0) -> str:
+    store = f"sqlite:///{folder}/s.db"
+    ended = run("record", "s", "--store", store, *words, code=code)
+    return flat(ended.stdout if code == 0 else ended.stderr)
+
+
+def test_a_recorded_conversation_passes_at_once(desk: Path) -> None:
+    chatted(desk, *SAID)
+
+    assert "Written: s.conversation.yaml (8 messages)" in recorded(desk, "--journey", "desk.yaml")
+
+    assert "1 passed, 0 failed" in run("test", ".").stdout
+    text = (desk / "s.conversation.yaml").read_text()
+    assert "Welcome to the desk!" in text
+    assert "count: [invalid, valid]" in text
+
+
+CHANGES = [
+    ("Welcome to the desk!", "Welcome!"),
+    ("A pear or a plum?", "A plum or a pear?"),
+    ("most: 9", "most: 12"),
+    ("{name: note, ask", "{name: remark, ask"),
+    ("type: integer, ask", "type: text, ask"),
+    ("required: false", "required: true"),
+    ("It is ordered", "Ordered"),
+    ("save: ordered,", "save: booked,"),
+    ("next: after", "next: hours"),
+    ("are you open", "opening hours"),
+    ("choices: [pear, plum]", "choices: [pear, apple]"),
+    ('      - {tool: order, save: ordered, done: "It is ordered: {ordered}."}\n', ""),
+    ('      - {name: note, ask: "Anything else?", required: false}\n', ""),
+]
+
+
+@pytest.mark.parametrize(("was", "now"), CHANGES)
+def test_a_change_of_the_journey_makes_it_differ(desk: Path, was: str, now: str) -> None:
+    chatted(desk, *SAID)
+    recorded(desk, "--journey", "desk.yaml")
+    changed = DESK.replace(was, now)
+    if "effects:\n    next" in changed:
+        changed = changed.replace("    effects:\n", "")
+    assert changed != DESK
+    (desk / "desk.yaml").write_text(changed)
+    find_again()
+
+    ended = CliRunner().invoke(app, ["test", "."])
+
+    assert ended.exit_code in (1, 2), ended.output
+
+
+def find_again() -> None:
+    conversation_files._found.cache_clear()
+
+
+def test_save_in_a_chat(desk: Path) -> None:
+    shown = chatted(desk, *SAID[:3], "/save first.conversation.yaml", "4", "/save")
+
+    assert "Written: first.conversation.yaml (3 messages)" in shown
+    assert "Written: s.conversation.yaml (4 messages)" in shown
+    assert "2 passed, 0 failed" in run("test", ".").stdout
+
+
+def test_turns_that_were_rolled_back_are_left_out(desk: Path) -> None:
+    chatted(desk, "hello", "a pear", "4", "/rollback 2", "5", "no")
+
+    assert "(4 messages)" in recorded(desk, "--journey", "desk.yaml")
+
+    text = (desk / "s.conversation.yaml").read_text()
+    assert '"5"' in text
+    assert '"4"' not in text
+    assert "1 passed" in run("test", ".").stdout
+
+
+async def test_a_person_a_locale_a_context_and_times_are_repeated(folder: Path) -> None:
+    config = JourneyConfig(persistence=f"sqlite:///{folder}/s.db")
+    found = find("table_booking")
+    given: dict[str, Any] = {"agents": found.agents, "tools": found.tools, "model": False}
+    async with found.journey("s", config, **given) as journey:
+        locale = Locale(language="en", region="GB", timezone="Europe/London")
+        await journey.start({"guest": "Lee"}, locale=locale)
+        for message in ("a table for four tomorrow at 7 pm", "a complaint"):
+            await journey.process_message(message)
+        await journey.claim("Kim")
+        await journey.operator_says("I am Kim.", "Kim")
+        await journey.process_message("hello Kim")
+        await journey.release("Kim")
+        await journey.process_message("no")
+    # The rest is a command of its own loop.
+    told = await asyncio.to_thread(recorded, folder)
+
+    assert "Written" in told
+    text = (folder / "s.conversation.yaml").read_text()
+    for part in (
+        "timezone: Europe/London",
+        "guest: Lee",
+        "operator: I am Kim.",
+        "release: operator",
+    ):
+        assert part in text
+    loaded = conversation_files.load_conversation(folder / "s.conversation.yaml")
+    assert (await play(loaded)).passed
+
+
+async def test_a_conversation_with_a_model_is_refused(folder: Path) -> None:
+    found = find("parcel_refund")
+    config = JourneyConfig(persistence=f"sqlite:///{folder}/s.db")
+    model = ScriptedModel(always=leads_nowhere)
+    async with found.journey("s", config, agents=found.agents, model=model) as journey:
+        await journey.start()
+        await journey.process_message("my parcel never came")
+
+    told = await asyncio.to_thread(recorded, folder, code=1)
+
+    assert "A model took part in turn 1 of 's', and its answers are not stored." in told
+
+
+def test_what_cannot_be_recorded_is_said(desk: Path) -> None:
+    assert "There is no session 's' in the store." in recorded(desk, code=1)
+    chatted(desk, "hello", "a pear")
+    assert "Name it: --journey NAME." in recorded(desk, code=2)
+    assert "is one of desk, and not of table_booking" in recorded(
+        desk, "--journey", "table_booking", code=2
+    )
+    recorded(desk, "--journey", "desk.yaml")
+    assert "s.conversation.yaml exists already." in recorded(desk, "--journey", "desk.yaml", code=2)
+
+
+def test_a_journey_that_leads_elsewhere_by_now_is_said(desk: Path) -> None:
+    chatted(desk, "are you open?")
+    (desk / "desk.yaml").write_text(DESK.replace("are you open", "opening hours"))
+
+    told = recorded(desk, "--journey", "desk.yaml", code=1)
+
+    assert "Turn 1 led to 'hours', and now to 'order'" in told
+    assert not (desk / "s.conversation.yaml").exists()
