@@ -75,7 +75,11 @@ class Telemetry:
         Its providers are looked at where OpenTelemetry keeps them: each time that it is asked for
         them it searches the environment as well.
         """
-        return any(getattr(module, name, module) is not None for module, name in self._given)
+        # Without a loop, for every part of a turn asks.
+        (traces, tracer), (metrics, meter) = self._given
+        if getattr(traces, tracer, traces) is not None:
+            return True
+        return getattr(metrics, meter, metrics) is not None
 
     def begin(self, name: str, attributes: Attributes, *, is_client: bool) -> Any:
         """Start a span beneath the one that runs here."""

@@ -6,6 +6,8 @@ import asyncio
 import enum
 import sqlite3
 import threading
+from collections import OrderedDict
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -263,6 +265,37 @@ async def test_an_enum_is_its_value(talk: Any, memory_url: str) -> None:
 
     assert await chat.says("hello") == "red"
     assert chat.context == {"colour": "red"}
+
+
+@pytest.mark.parametrize("saver", [None, InMemorySaver()], ids=["no saver", "a stock saver"])
+async def test_a_compiled_graph_keeps_the_objects_of_its_program_and_shows_agents_plain_json(
+    saver: Any,
+) -> None:
+    class Colour(enum.Enum):
+        RED = "red"
+
+    given = {
+        "colour": Colour.RED,
+        "day": date(2030, 1, 2),
+        "ordered": OrderedDict(b=1, a=2),
+    }
+    seen: list[Any] = []
+
+    async def clerk(payload: Any) -> str:
+        seen.append(payload["context"])
+        return "done"
+
+    graph = Desk.compile(agents={"clerk": clerk}, checkpointer=saver)
+    thread: Any = {"configurable": {"thread_id": "t-1"}}
+    message = {"role": "user", "content": "hello"}
+
+    state = await graph.ainvoke({"messages": [message], "context": given}, thread)
+
+    assert state["messages"][-1].content == "done"
+    assert state["context"] == given
+    assert [type(value) for value in state["context"].values()] == [Colour, date, OrderedDict]
+    assert seen == [{"colour": "red", "day": "2030-01-02", "ordered": {"b": 1, "a": 2}}]
+    assert type(seen[0]["ordered"]) is dict
 
 
 async def test_a_trigger_that_hangs_is_false_and_says_so(talk: Any, memory_url: str) -> None:
