@@ -75,7 +75,6 @@ def _close_question(dialogue: DialogueState) -> None:
 
 
 COLLECTED, CONDITION, TIMEOUT = "collected", "condition", "timeout"
-STANDING = (COLLECTED, CONDITION, TIMEOUT)
 """Policies that hold from turn to turn: each calls a person once, until it is seen false."""
 
 
