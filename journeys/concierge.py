@@ -8,40 +8,30 @@ from types import new_class
 from typing import Any, ClassVar, NoReturn
 
 from journeys.agents.signature import Signature, docstring
-from journeys.errors import JourneyDefinitionError, shown
+from journeys.errors import JourneyDefinitionError
 from journeys.faults import Fault
 from journeys.journey import Journey
 from journeys.notions.transitions import BaseTrigger, HandOver, Transition
 from journeys.pathway import PATHWAY_ATTRIBUTES, Pathway
 from journeys.reading.bodies import bodies, unknown
-from journeys.reading.collecting_reader import read_manner
 from journeys.reading.composing import CANCELS, compose
-from journeys.reading.declared import attribute, read_declared
+from journeys.reading.declared import (
+    OTHERWISE,
+    OfConcierge,
+    attribute,
+    attributes_of,
+    is_journey,
+    read_whole,
+)
 from journeys.reading.guideline_reader import read_guidelines
 from journeys.reading.reader import JOURNEY_ATTRIBUTES, camel, journey_id, pathway_classes
-from journeys.spec.part_faults import OTHERWISE
+from journeys.spec.part_faults import hand_over_faults
 from journeys.spec.parts import RECEPTION, named
 from journeys.spec.spec import JourneySpec, PathwaySpec, TransitionSpec, empty_spec
 
 __all__ = ["CANCELS", "OTHERWISE", "RECEPTION", "Concierge", "HandOver", "compose"]
 
-CONCIERGE_ATTRIBUTES = (
-    "__journeys__",
-    "__otherwise__",
-    "__cancel__",
-    "__hand_over__",
-    "__guidelines__",
-    "__validation__",
-    "__safe_reply__",
-    "__degrade__",
-    "__model__",
-    "__shared__",
-    "__personality__",
-    "__locale__",
-    "__texts__",
-    "__sensitive__",
-    "__version__",
-)
+CONCIERGE_ATTRIBUTES = attributes_of(OfConcierge, "__guidelines__")
 
 
 def read_concierge(cls: Any, root: type) -> JourneySpec:
@@ -52,29 +42,28 @@ def read_concierge(cls: Any, root: type) -> JourneySpec:
     """
     name = cls.__name__
     faults = [*_body_faults(cls, root)]
-    whole = read_declared(name, cls, root, faults)
-    journeys = _journeys(name, cls.__journeys__, faults)
-    guidelines = read_guidelines(name, cls.__guidelines__, faults, journey=None)
-    manner = read_manner(name, cls, faults)
-    hand_over = _hand_over(name, cls.__hand_over__, faults)
+    whole = read_whole(OfConcierge, cls, root, faults)
+    guidelines = tuple(read_guidelines(name, cls.__guidelines__, faults, journey=None))
+    listed = cls.__journeys__ if isinstance(cls.__journeys__, Sequence) else ()
+    journeys = [one.spec for one in listed if is_journey(one)]
+    hand_over = whole.hand_over
+    if not whole.has_sound("hand_over"):  # without the faulty ones, the others change their numbers
+        faults += hand_over_faults(name, [spec.id for spec in journeys], cls.__hand_over__)
+        hand_over = ()
     try:
         spec = compose(
             journey_id(name),
             name,
             docstring(cls, root),
-            [journey.spec for journey in journeys],
-            otherwise=cls.__otherwise__,
-            cancel=cls.__cancel__,
+            journeys,
+            otherwise=whole.otherwise,
+            cancel=whole.cancel,
             hand_over=hand_over,
             guidelines=guidelines,
-            validation=whole.validation,
-            safe_reply=whole.safe_reply,
-            degrade=whole.degrade,
-            shared=tuple(dict.fromkeys(whole.shared)),
-            model=whole.model,
             sensitive=whole.sensitive,
             version=whole.version,
-            **manner,
+            **whole.flow(()),
+            **whole.manner(),
         )
     except JourneyDefinitionError as error:
         raise JourneyDefinitionError([*faults, *error.faults]) from None
@@ -88,54 +77,9 @@ def _body_faults(cls: type, root: type) -> Iterator[Fault]:
         yield from unknown(body.__name__, body, root, CONCIERGE_ATTRIBUTES)
         for name, value in vars(body).items():
             if isinstance(value, type) and issubclass(value, Pathway):
-                yield Fault(
-                    f"{name} is a pathway, and a concierge holds journeys.",
-                    remedy="Write it in a Journey, and name that in __journeys__.",
-                    where=body.__name__,
-                )
-
-
-def _journeys(owner: str, declared: Any, faults: list[Fault]) -> list[type[Journey]]:
-    if isinstance(declared, str) or not isinstance(declared, Sequence):
-        faults.append(
-            Fault(
-                f"__journeys__ is {shown(declared)}",
-                "journeys",
-                remedy="it must be a list of journeys.",
-                where=owner,
-            )
-        )
-        return []
-    journeys = []
-    for number, item in enumerate(declared):
-        if isinstance(item, type) and issubclass(item, Journey):
-            journeys.append(item)
-        else:
-            said, remedy = (
-                f"__journeys__[{number}] is {shown(item)}",
-                "it must be a subclass of Journey.",
-            )
-            faults.append(Fault(said, "journeys", number, remedy=remedy, where=owner))
-    return journeys
-
-
-def _hand_over(owner: str, declared: Any, faults: list[Fault]) -> list[HandOver]:
-    if isinstance(declared, str) or not isinstance(declared, Sequence):
-        faults.append(
-            Fault("__hand_over__ must be a list of HandOver(...).", "hand_over", where=owner)
-        )
-        return []
-    rules = []
-    for number, rule in enumerate(declared):
-        if isinstance(rule, HandOver):
-            rules.append(rule)
-        else:
-            said, remedy = (
-                f"__hand_over__[{number}] is {shown(rule)}",
-                "it must be a HandOver(...).",
-            )
-            faults.append(Fault(said, "hand_over", number, remedy=remedy, where=owner))
-    return rules
+                message = f"{name} is a pathway, and a concierge contains journeys."
+                remedy = "Write it in a Journey, and name that in __journeys__."
+                yield Fault(message, remedy=remedy, where=body.__name__)
 
 
 class Concierge(Journey, spec=empty_spec("concierge", "Concierge")):
@@ -224,7 +168,7 @@ def journey_class(spec: JourneySpec, source: Path | None = None) -> type[Journey
 
 
 def _refuse_subclass(cls: type[Any], /, **_: Any) -> NoReturn:
-    said = "a journey from a file has no subclasses."
+    said = "a journey from a file cannot be subclassed."
     raise JourneyDefinitionError([Fault(said, remedy="Change the file.", where=cls.__name__)])
 
 

@@ -220,9 +220,9 @@ def _check_texts(texts: Any) -> None:
     for item in fields(texts):
         said: Any = getattr(texts, item.name)
         if not isinstance(said, str) or not said.strip():
-            raise ConfigurationError(f"texts.{item.name} is {said!r}; it must say something.")
+            raise ConfigurationError(f"texts.{item.name} is {said!r}; it must not be empty.")
         if fault := placeholder_fault(item.name, said):
-            raise ConfigurationError(f"texts.{item.name} {fault}")
+            raise ConfigurationError(f"texts.{item.name} {' '.join(fault)}")
 
 
 def _check_model_names(config: JourneyConfig) -> None:
@@ -271,8 +271,8 @@ def _store_of_old_name(config: JourneyConfig) -> Any:
         return _OLD_STORES[value]
     if value in ("dataflow", "redis"):
         raise ConfigurationError(
-            f"context_persistence={value!r} does not exist here. Use "
-            "persistence='sqlite:///FILE' to keep sessions, or 'memory://' to forget them."
+            f"context_persistence={value!r} is not supported. Use "
+            "persistence='sqlite:///FILE' to store sessions, or 'memory://' to keep none."
         )
     return value
 

@@ -165,7 +165,7 @@ class ContextSizeExceededError(JourneyError, ValueError):
         most = f" The largest fields: {fields}." if fields else ""
         super().__init__(
             f"Context size {current_size} bytes exceeds the limit of {max_size} bytes.{most} "
-            "Raise max_context_size_bytes, keep less, or declare lists as prunable."
+            "Raise max_context_size_bytes, store less, or declare lists as prunable."
         )
 
 
@@ -202,10 +202,10 @@ class SessionExistsError(JourneyError, RuntimeError):
 
 
 class InvalidCursorError(JourneyError, ValueError):
-    """A listing is to go on where none ended."""
+    """A cursor that no listing returned."""
 
     def __init__(self) -> None:
-        super().__init__("The cursor is not one that a listing gave. Begin without it.")
+        super().__init__("The cursor is not valid. Start again without a cursor.")
 
 
 class SessionExpiredError(JourneyError, RuntimeError):

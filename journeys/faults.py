@@ -17,13 +17,29 @@ class Place(NamedTuple):
 
 
 class Where(str):
-    """A definition as messages name it. What is written in a file also has places."""
+    """A definition as messages name it. One in a file also has a place."""
 
     __slots__ = ()
+    pathway = "pathway"
+    """The term for a pathway where the definition stands."""
+
+    @property
+    def file(self) -> str:
+        """The name of the file; empty for a class body."""
+        return ""
 
     def place(self, path: Path, *, at_key: bool) -> Place | None:
         """Return the place of a part of the definition; a class body has none."""
         return None
+
+    def key(self, in_code: str, in_file: str = "") -> str:
+        """Return the name of an attribute as it is written where the definition stands.
+
+        Args:
+            in_code: Its name in a class body.
+            in_file: Its key in files, if that is not the same name without underscores.
+        """
+        return in_code
 
     def inner(self, said: str, *path: str | int) -> Where:
         """Return a part of it, as messages name that."""
@@ -32,10 +48,6 @@ class Where(str):
     def sentence(self, message: str, place: Place | None) -> str:
         """Return a message with the name of the definition before it."""
         return f"{self}: {message}" if self else message
-
-    def worded(self, text: str) -> str:
-        """Return a message or a remedy in the words of the place where the definition stands."""
-        return text
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Where, (str(self),)
@@ -50,15 +62,16 @@ def as_where(name: str) -> Where:
 
 
 class Fault(str):
-    """Fault of a definition: a sentence with its parts as attributes.
+    """Fault or warning of a definition: a sentence with its parts as attributes.
 
     Attributes:
         message: What is wrong.
         remedy: The way out; empty if the message shows it.
-        path: What it blames, from the definition on.
+        path: The part of the definition that is wrong.
         at_key: True if the key itself is wrong, and not its value.
         where: The definition.
-        place: Line and column, where the definition stands in a file.
+        file: The file of the definition, as messages name it; empty if it is not known.
+        place: Line and column in that file.
     """
 
     message: str
@@ -66,6 +79,7 @@ class Fault(str):
     path: Path
     at_key: bool
     where: Where
+    file: str
     place: Place | None
 
     def __new__(
@@ -77,12 +91,11 @@ class Fault(str):
         at_key: bool = False,
     ) -> Fault:
         """Return a fault of a part of the definition `where`."""
-        known = as_where(where)
+        known, remedy = as_where(where), remedy.strip()
         place = known.place(path, at_key=at_key)
-        message, remedy = known.worded(message), known.worded(remedy.strip())
         fault = super().__new__(cls, known.sentence(_joined(message, remedy), place))
         fault.message, fault.remedy, fault.path, fault.at_key = message, remedy, path, at_key
-        fault.where, fault.place = known, place
+        fault.where, fault.file, fault.place = known, known.file, place
         return fault
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -93,11 +106,26 @@ class Fault(str):
         path = (*within, *self.path)
         return Fault(self.message, *path, remedy=self.remedy, where=where, at_key=self.at_key)
 
-    def shown_as(self, text: str) -> Fault:
-        """Return it with another sentence for people; its data stays."""
+    def changed(self, text: str, **changes: Any) -> Fault:
+        """Return it with another sentence for people, and with other parts."""
         fault = super().__new__(Fault, text)
-        fault.__dict__.update(self.__dict__)
+        fault.__dict__.update(self.__dict__ | changes)
         return fault
+
+    def alone(self) -> Fault:
+        """Return it with its place, but without the text of the file."""
+        return self.changed(str(self), where=Where(self.where))
+
+    def as_data(self) -> dict[str, Any]:
+        """Return it as JSON; its place is null if that is not known."""
+        place = {"file": self.file, **self.place._asdict()} if self.place else None
+        return {
+            "text": str(self),
+            "message": self.message,
+            "remedy": self.remedy,
+            "path": [step if isinstance(step, int) else str(step) for step in self.path],
+            "place": place,
+        }
 
 
 def _joined(message: str, remedy: str) -> str:

@@ -50,7 +50,7 @@ def checked_store(url: Any) -> StoreUrl:
         shown = f"***@{shown.rpartition('@')[2]}"  # of what is no URL, all before it may be secret
     hint = did_you_mean(str(shown), _KINDS)
     raise ConfigurationError(
-        f"persistence is {shown!r}, which is no store that this runtime has.{hint} "
+        f"persistence is {shown!r}, which is not a supported store.{hint} "
         "Use 'memory://', 'memory://NAME', 'sqlite:///FILE' or "
         "'postgresql://USER:PASSWORD@HOST:PORT/DATABASE'."
     )

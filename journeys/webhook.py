@@ -23,7 +23,7 @@ def check_webhook(url: Any, secret: Any) -> None:
         return
     if url is None:
         raise ConfigurationError(
-            "escalation_secret signs what is posted to escalation_webhook, which is not set."
+            "escalation_secret is set, but escalation_webhook is not. Set both, or none."
         )
     if not isinstance(url, str) or not _is_plain(url):
         raise ConfigurationError(
@@ -32,8 +32,8 @@ def check_webhook(url: Any, secret: Any) -> None:
         )
     if not isinstance(secret, str) or len(secret) < LEAST_SECRET:
         raise ConfigurationError(
-            f"escalation_secret must be text of {LEAST_SECRET} characters or more, for what is "
-            f"posted to escalation_webhook is signed with it. {_REMEDY}"
+            f"escalation_secret must be text of {LEAST_SECRET} characters or more: it signs the "
+            f"requests to escalation_webhook. {_REMEDY}"
         )
 
 

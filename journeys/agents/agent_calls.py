@@ -42,7 +42,7 @@ class AgentCall:
             return self.function(payload)
         if missing := [name for name in self.required if name not in payload]:
             raise TypeError(
-                f"it takes {', '.join(missing)}, which nothing gives here; given are: "
+                f"it takes {', '.join(missing)}, which have no values here; it was given: "
                 f"{', '.join(payload)}"
             )
         taken = payload if self.open else [name for name in self.names if name in payload]

@@ -164,7 +164,7 @@ def _check_works(call: Any) -> None:
         return
     if not any(callable(getattr(call, way, None)) for way in ways):
         raise ConfigurationError(
-            f"{shown(call)} is no agent. Give a function, a Runnable, a graph, an object with "
+            f"{shown(call)} is not an agent. Give a function, a Runnable, a graph, an object with "
             "run() or arun(), a ModelAgent, a pipeline, or the name of a journey's agent."
         )
 
@@ -176,13 +176,11 @@ def may_name(name: str) -> bool:
 
 def _check_name(name: Any, call: Any) -> None:
     if not name:
-        raise ConfigurationError(
-            f"{shown(call)} has no name that could name an agent. Write Agent(it, name='...')."
-        )
+        raise ConfigurationError(f"{shown(call)} has no name. Write Agent(it, name='...').")
     if not isinstance(name, str) or not may_name(name):
         raise ConfigurationError(
-            f"{shown(name)} cannot name an agent: it must be text without '|', ':' and '/', and "
-            "not begin with '__'."
+            f"{shown(name)} is not a valid name of an agent: use text without '|', ':' and '/', "
+            "which does not begin with '__'."
         )
 
 

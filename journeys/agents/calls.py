@@ -32,7 +32,7 @@ class ToolSpec(Definition):
     def _parameters_are_a_schema(self) -> Iterator[Fault]:
         known, required = self.parameters.get("properties", {}), self.parameters.get("required", [])
         if self.parameters.get("type") != "object":
-            yield Fault("the schema of a tool's arguments has type: object.", "parameters")
+            yield Fault("the schema of a tool's arguments must have type: object.", "parameters")
         elif not isinstance(known, dict) or not all(
             isinstance(one, dict) for one in known.values()
         ):
@@ -44,7 +44,7 @@ class ToolSpec(Definition):
             for name in required:
                 if name not in known:
                     hint = did_you_mean(name, list(known))
-                    said = f"required names '{name}', which is no property."
+                    said = f"required names '{name}', which is not one of the properties."
                     yield Fault(said, "parameters", "required", remedy=hint)
 
 

@@ -203,7 +203,7 @@ def _faults_of(name: str, declared: Field) -> Iterator[tuple[str, str]]:
     if name.startswith("_"):
         yield "the name of a field cannot begin with an underscore.", "Rename it."
     if name in TAKEN:
-        yield f"pydantic keeps the name '{name}' for itself.", "Rename it."
+        yield f"the name '{name}' is reserved by pydantic.", "Rename it."
     if declared.source is not None and declared.source not in SOURCES:
         hint = did_you_mean(str(declared.source), SOURCES)
         yield f"source is {declared.source!r}.", f"{hint} One of: {', '.join(SOURCES)}."

@@ -85,7 +85,7 @@ class Signature:
         )
 
     def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"{type(self).__name__} is immutable; '{name}' stays")
+        raise AttributeError(f"{type(self).__name__} is immutable; '{name}' cannot be deleted")
 
     @classmethod
     def define(
@@ -121,7 +121,7 @@ class Signature:
             ['said']
         """
         _refuse([*pair_faults(name, "input", inputs), *pair_faults(name, "output", outputs)])
-        said = "it is an input and an output."
+        said = "it is both an input and an output."
         _refuse([Fault(said, f, where=f"{name}.{f}") for f in inputs if f in outputs])
         fields = {**inputs, **outputs}
         body = {field: declared for field, (_, declared) in fields.items()}
@@ -245,11 +245,11 @@ def _attribute_faults(cls: type[Signature]) -> Iterator[Fault]:
     for name, value in vars(cls).items():
         if name.startswith("__") and name.endswith("__"):
             if name not in PYTHON_NAMES and name not in _ATTRIBUTES:
-                said = f"{name} is no attribute of a signature."
+                said = f"{name} is not an attribute of a signature."
                 remedy = f"{did_you_mean(name, _ATTRIBUTES)} Known: {', '.join(_ATTRIBUTES)}."
                 yield Fault(said, name, remedy=remedy, where=cls.__name__)
         elif name in _MEANT and isinstance(value, (str, list, tuple)):
-            said, remedy = f"{name} is not read.", f"Write {_MEANT[name]} instead."
+            said, remedy = f"{name} is not a known attribute.", f"Write {_MEANT[name]} instead."
             yield Fault(said, name, remedy=remedy, where=cls.__name__)
 
 

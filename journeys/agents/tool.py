@@ -36,7 +36,9 @@ class Tool:
 
     def __post_init__(self) -> None:
         if isinstance(self.call, Tool):
-            raise ConfigurationError("A Tool holds a function or a tool of LangChain, not a Tool.")
+            raise ConfigurationError(
+                "A Tool contains a function or a LangChain tool, not another Tool."
+            )
         if not isinstance(self.confirm, bool):
             raise ConfigurationError(
                 f"Tool: confirm is {shown(self.confirm)}; it must be True or False."

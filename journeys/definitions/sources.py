@@ -171,7 +171,7 @@ class Source:
             hint = cls.elsewhere.get(str(last)) or did_you_mean(str(last), known)
             is_argument = self.is_code and not cls.is_mapping
             owner = f"argument of {cls.__name__}" if is_argument else f"key of {cls.called()}"
-            said, remedy = f"'{last}' is no {owner}.", f"{hint} Known: {', '.join(known)}."
+            said, remedy = f"'{last}' is not a valid {owner}.", f"{hint} Known: {', '.join(known)}."
             self.note(value, Fault(said, *path, remedy=remedy, at_key=True))
         elif last == "[key]":
             remedy = wanted(error, self.words)

@@ -47,7 +47,7 @@ def pattern(written: str, remedy: str, longest: int | None = None) -> Any:
 
 
 REMEDIES[r"\S"] = "it must not be empty."
-_ID = "write a small letter first, then small letters, digits and '_'."
+_ID = "use lower-case letters, digits and '_', with a letter first."
 Name = Annotated[str, pattern(r"^[a-z][a-z0-9_]*$", _ID, 100)]
 """Names that are ids: snake_case, ASCII."""
 FieldName = Annotated[str, pattern(r"^[a-z][a-z0-9_]*$", _ID, 64)]
@@ -55,7 +55,7 @@ ToolName = Annotated[
     str,
     pattern(
         r"^[a-zA-Z0-9_-]{1,64}$",
-        "a tool's name has up to 64 letters without accents, digits, '_' and '-'.",
+        "use up to 64 of the characters a-z, A-Z, 0-9, '_' and '-'.",
     ),
 ]
 """Names of functions as OpenAI takes them."""

@@ -13,7 +13,6 @@ from journeys.files.rules import check_tools, guidelines_of, related
 from journeys.files.states import check_effects, check_form, saying, tools_of
 from journeys.notions.guidelines import GuidelineSpec
 from journeys.notions.personality import Personality
-from journeys.reading.collecting_reader import read_texts
 from journeys.spec.spec import JourneySpec, PathwaySpec
 
 DETAILS, COMPLETION = "details", "completion"
@@ -27,22 +26,18 @@ def agent_of(part: Part, form: AgentForm) -> JourneySpec | None:
     return whole(
         part,
         form,
+        owner,
         DETAILS,
         {pathway.id: pathway for pathway in _pathways(part, form, tools, owner)},
         [],
+        _guidelines(part, form, list(tools)),
         tools=tools,
-        guidelines=_guidelines(part, form, list(tools)),
-        activation=tuple(form.activation),
-        escalation=form.escalation,
-        knowledge=form.knowledge,
         personality=_personality(form),
-        locale=form.locale,
-        texts=read_texts(owner, form.texts, part.faults),
     )
 
 
 def _personality(form: AgentForm) -> Personality:
-    """Return how an agent speaks; it calls itself by the agent's name where it has no other."""
+    """Return the personality of an agent; without a name it has the name of the agent."""
     given = form.personality or Personality()
     return given if given.name else given.model_copy(update={"name": form.name})
 
@@ -66,8 +61,8 @@ def _pathways(
     yield details.model_copy(update={"form": form.fields, "effects": form.effects})
     for number, effect in enumerate(form.effects):
         if effect.change:
-            said = "change: an agent has no other state, which could change it."
-            part.note(said, "effects", number, "change", remedy="Take it away.")
+            message = "change names a state, and an agent has no other states."
+            part.note(message, "effects", number, "change", remedy="Remove it.")
     if form.completion:
         leave = saying(COMPLETION, form.completion)
         yield PathwaySpec(

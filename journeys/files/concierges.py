@@ -11,11 +11,10 @@ from journeys.faults import Where
 from journeys.files.agents import agent_of
 from journeys.files.form import AgentForm, ConciergeForm, JourneyForm
 from journeys.files.part import Part
-from journeys.files.reading import in_words_of_files, journey_of, read_document
+from journeys.files.reading import journey_of, read_document
 from journeys.files.rules import check_tools, guidelines_of
 from journeys.notions.guidelines import GuidelineSpec
 from journeys.notions.transitions import IntentTrigger
-from journeys.reading.collecting_reader import read_texts
 from journeys.reading.composing import CANCELS, compose
 from journeys.reading.guideline_reader import taken_ids
 from journeys.spec.hashing import content_hash
@@ -71,22 +70,16 @@ def _composed(
             cancel=cancel,
             hand_over=form.hand_over,
             guidelines=guidelines,
-            validation=form.validation,
-            safe_reply=form.safe_reply,
-            degrade=form.degrade,
-            shared=tuple(dict.fromkeys(form.shared)),
-            model=form.model,
             sensitive=form.sensitive,
-            personality=form.personality,
-            locale=form.locale,
-            texts=read_texts(where, form.texts, part.faults),
+            **form.flow(()),
+            **form.manner(),
             version=form.version or content_hash("file", part.at(), versions),
         )
     except JourneyDefinitionError as error:
         part.faults += error.faults
         return None
     name = form.name or form.id.replace("_", " ").capitalize()
-    return in_words_of_files(replace(spec, name=name))
+    return replace(spec, name=name)
 
 
 def _inline(part: Part, number: int, form: JourneyForm) -> JourneySpec | None:
@@ -97,12 +90,12 @@ def _beside(part: Part, number: int, name: str, beside: Beside | None) -> Journe
     """Return the journey of a file that is named; its faults are those of the whole."""
     path = ("journeys", number)
     if not _PLAIN_NAME.fullmatch(name):
-        said = f"'{name}' must be the plain name of a .yaml, .yml or .json file beside this one."
+        said = f"'{name}' must be the name of a .yaml, .yml or .json file in the same folder."
         part.note(said, *path)
         return None
     if beside is None:
-        said = f"the file '{name}' cannot be reached from here."
-        part.note(said, *path, remedy="Write its journey here.")
+        said = f"the file '{name}' is not available here."
+        part.note(said, *path, remedy="Write its journey in this file.")
         return None
     try:
         inner, form = read_document(beside(name), name, ("journey", "agent"))

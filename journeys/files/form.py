@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict
 
 from journeys.agents.calls import ToolSpec
 from journeys.definitions.definition import Definition, rule
@@ -18,22 +18,18 @@ from journeys.definitions.value_types import (
     NOT_EMPTY,
     Listed,
     Name,
-    OneOf,
     Phrase,
     Short,
     Text,
     ToolName,
 )
 from journeys.faults import Fault
-from journeys.locale import Locale
 from journeys.notions.effects import Effect
 from journeys.notions.guidelines import Guideline
 from journeys.notions.transitions import (
-    HandOver,
     Transition,
 )
-from journeys.reading.declared import Declared, OfJourney
-from journeys.spec.part_faults import OTHERWISE
+from journeys.reading.declared import Declared, OfConcierge, OfJourney, OfWholeJourney
 from journeys.spec.pathway_values import Fields
 from journeys.spec.spec import PathwaySpec, fields_twice, names_twice
 
@@ -58,7 +54,6 @@ class DefinitionForm(Declared):
         id: Names it for sessions and for other journeys.
         name: For people. Default: made of the id.
         instructions: Its purpose; models are told it.
-        texts: The runtime's own texts, worded anew.
     """
 
     stand_ins = {"id": "unnamed"}
@@ -67,10 +62,6 @@ class DefinitionForm(Declared):
     id: Name
     name: Text = ""
     instructions: Text = ""
-    locale: Locale = Locale.model_construct()
-    texts: Mapping[Name, Annotated[Text | Mapping[Name, Text], BY_SHAPE]] = Field(
-        default_factory=dict
-    )
     guidelines: Listed[Guideline] = ()
 
 
@@ -80,23 +71,14 @@ class OwnForm(DefinitionForm, OfJourney):
     tools: Listed[ToolForm] = ()
 
 
-class JourneyForm(OwnForm):
-    """A whole conversation with a goal.
-
-    Attributes:
-        initial_state: Default: the first state.
-        patterns: Repair pattern -> id of the state that answers in its place.
-        migrations: Id of a state of an older version -> id of the state in its place.
-    """
+class JourneyForm(OwnForm, OfWholeJourney):
+    """A whole conversation with a goal."""
 
     model_config = ConfigDict(title="Journey")
 
     _: KW_ONLY
-    initial_state: Name | None = None
     states: Annotated[Mapping[Name, PathwaySpec], NOT_EMPTY]
     transitions: Listed[Transition] = ()
-    patterns: Mapping[Name, Name] = Field(default_factory=dict)
-    migrations: Mapping[Name, Name] = Field(default_factory=dict)
 
 
 class AgentForm(OwnForm):
@@ -123,12 +105,11 @@ class AgentForm(OwnForm):
         yield from fields_twice(self.fields, "fields")
 
 
-class ConciergeForm(DefinitionForm):
+class ConciergeForm(DefinitionForm, OfConcierge):
     """Several journeys, of which messages choose one.
 
     Attributes:
         journeys: Names of files next to this one, or journeys.
-        otherwise: What is done when no journey starts.
         cancel: Phrases that end the active journey.
     """
 
@@ -136,9 +117,7 @@ class ConciergeForm(DefinitionForm):
 
     _: KW_ONLY
     journeys: Annotated[Listed[Annotated[Phrase | JourneyForm, BY_SHAPE]], NOT_EMPTY]
-    otherwise: Annotated[str, OneOf(OTHERWISE)] = "ask"
-    cancel: Listed[Phrase] = ()
-    hand_over: Listed[HandOver] = ()
+    cancel: Listed[Phrase] = ()  # type: ignore[assignment]
 
 
 class GuidelinesForm(Definition):

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TypeVar, cast
 
 from journeys.concierge import journey_class
-from journeys.errors import JourneyDefinitionError
-from journeys.faults import Fault
+from journeys.faults import Place
 from journeys.files.agents import agent_of
 from journeys.files.concierges import Beside, concierge_of
+from journeys.files.documents.places import TextFault
 from journeys.files.form import AgentForm, ConciergeForm, GuidelinesForm, JourneyForm, kind_of
+from journeys.files.part import unreadable
 from journeys.files.reading import (
     MOST_BYTES,
     global_guidelines_of,
@@ -20,13 +21,14 @@ from journeys.files.reading import (
     read_document,
     read_tree,
     refuse,
+    too_large,
 )
 from journeys.journey import Journey
 from journeys.notions.guidelines import GuidelineSpec
 from journeys.spec.spec import JourneySpec, PathwaySpec, TransitionSpec, frozen
 
 Placed = TypeVar("Placed", PathwaySpec, TransitionSpec)
-_OTHER_ENCODINGS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def load(path: str | PathLike[str]) -> type[Journey]:
@@ -49,18 +51,15 @@ def text_of(file: Path) -> str:
     with file.open("rb") as opened:
         data = opened.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
-        said = f"the file is larger than {MOST_BYTES // 1024} kB. Split it."
-        raise JourneyDefinitionError([f"{file.name}:1:1: {said}"])
+        raise too_large(file.name)
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         before = data[: error.start]
-        column = error.start - (before.rfind(b"\n") + 1)
-        place = f"{file.name}:{before.count(10) + 1}:{column + 1}"
-        kind = _OTHER_ENCODINGS.get(data[:2], "")
-        seems = f" It looks like {kind}." if kind else ""
-        said = f"{place}: the text is not UTF-8.{seems} Save it as UTF-8."
-        raise JourneyDefinitionError([said]) from None
+        place = Place(before.count(10) + 1, error.start - before.rfind(b"\n"))
+        seems = " It looks like UTF-16." if data[:2] in _UTF_16 else ""
+        fault = TextFault(place, f"the text is not UTF-8.{seems}", "Save it as UTF-8.")
+        raise unreadable(file.name, fault) from None
 
 
 def journey_in(text: str, name: str, beside: Beside | None = None) -> JourneySpec:
@@ -78,15 +77,17 @@ def journey_in(text: str, name: str, beside: Beside | None = None) -> JourneySpe
 
 
 def _without_text(spec: JourneySpec) -> JourneySpec:
-    """Return a journey that holds where its things stand as words, and the file no longer."""
+    """Return a journey that names the places of its parts, but does not hold the file."""
     return replace(
         spec,
+        where=str(spec.where),
+        warnings=tuple(warning.alone() for warning in spec.warnings),
         pathways=frozen({id_: _named(pathway) for id_, pathway in spec.pathways.items()}),
         transitions=tuple(map(_named, spec.transitions)),
         guidelines=tuple(
             rule.model_copy(update={"where": str(rule.where)}) for rule in spec.guidelines
         ),
-        unset=tuple((name, str(said)) for name, said in spec.unset),
+        unset=tuple((name, warning.alone()) for name, warning in spec.unset),
         parts=frozen({id_: _without_text(part) for id_, part in spec.parts.items()}),
     )
 
@@ -110,10 +111,5 @@ def kind_in(text: str, name: str) -> str:
     """Return what a text defines; see `journeys.files.document_kind`."""
     tree = read_tree(text, name)
     if tree.value is None:
-        raise JourneyDefinitionError(
-            [
-                Fault(f"{name}:{f.place[0]}:{f.place[1]}: {f.said}", remedy=f.remedy)
-                for f in tree.faults
-            ]
-        )
+        raise unreadable(name, *tree.faults)
     return kind_of(tree.value)

@@ -35,8 +35,8 @@ def signature_of(part: Part, id_: str, form: JourneyForm) -> SignatureSpec | Non
     outputs: dict[str, Any] = {_RESPONSE: (str, OutputField(description=_SAID))}
     for name, output in state.outputs.items():
         if name == _RESPONSE:
-            said = f"every state has '{_RESPONSE}': what is said to the user."
-            part.note(said, *path, name, remedy="Take it away.")
+            said = f"every state has the output '{_RESPONSE}', the reply to the user."
+            part.note(said, *path, name, remedy="Remove it.")
             continue
         annotation = _annotation(part, output, (*path, name), name)
         outputs[name] = (annotation, OutputField(description=output.description))
@@ -63,11 +63,11 @@ def _inputs(part: Part, id_: str, form: JourneyForm) -> dict[str, Any]:
     inputs: dict[str, Any] = {}
     for number, name in enumerate(state.inputs):
         if name in state.outputs:
-            said = f"'{name}' is an output of this state, which the talk so far shows."
-            part.note(said, *path, number, remedy="Take it away.")
+            said = f"'{name}' is an output of this state, which its agents see in the history."
+            part.note(said, *path, number, remedy="Remove it.")
         elif name in (_RESPONSE, *_GIVEN):
             said = f"'{name}' is given to every agent."
-            part.note(said, *path, number, remedy="Take it away.")
+            part.note(said, *path, number, remedy="Remove it.")
         else:
             about = described.get(name, "")
             inputs[name] = (Any, InputField(description=about, default=None))
@@ -90,8 +90,8 @@ def _annotation(part: Part, form: ValueSchema, path: Sequence[str | int], name: 
     found: Any = Any
     faults = len(part.faults)
     if len(kinds) > 1:
-        remedy = "a value has one, and may be null beside it."
-        part.note(f"type names {len(kinds)} kinds", *path, "type", remedy=remedy)
+        remedy = "write one type, with null as an alternative if needed."
+        part.note(f"type is a list of {len(kinds)} types", *path, "type", remedy=remedy)
     elif form.enum:
         found = _choice(part, form, kinds, path)
     elif not kinds:
@@ -112,14 +112,14 @@ def _note_stray(
     given = {"items": form.items is not None, "properties": form.properties is not None}
     for word, kind in (("items", "array"), ("properties", "object"), ("required", "object")):
         if (given.get(word) or (word == "required" and form.required)) and kind not in kinds:
-            remedy = f"Write type: {kind}, or take it away."
-            part.note(f"{word} is of an {kind}.", *path, word, remedy=remedy)
+            remedy = f"Write type: {kind}, or remove it."
+            part.note(f"{word} is only for type {kind}.", *path, word, remedy=remedy)
 
 
 def _choice(part: Part, form: ValueSchema, kinds: Sequence[str], path: Sequence[str | int]) -> Any:
     wanted = _SINGLE.get(kinds[0]) if kinds else None
     if kinds and wanted not in (str, int, bool):
-        said = f"enum is of text, whole numbers and booleans, not of type {kinds[0]}."
+        said = f"enum is only for text, whole numbers and booleans, not for type {kinds[0]}."
         part.note(said, *path, "enum")
     for number, value in enumerate(form.enum):
         fits = value is None or type(value) is wanted
@@ -129,7 +129,7 @@ def _choice(part: Part, form: ValueSchema, kinds: Sequence[str], path: Sequence[
             part.note(said, *path, "enum", number, remedy=remedy)
     values = tuple(value for value in form.enum if value is not None)
     if not values:
-        part.note("enum holds nothing but null.", *path, "enum", remedy="Write the values.")
+        part.note("enum contains only null.", *path, "enum", remedy="Write the values.")
     return Literal[values]
 
 
@@ -138,7 +138,7 @@ def _of_kind(part: Part, form: ValueSchema, kind: str, path: Sequence[str | int]
         return _SINGLE[kind]
     if kind == "array":
         if form.items is None:
-            part.note("an array needs items: the schema of what is in it.", *path)
+            part.note("an array needs items, the schema of its values.", *path)
             return list[Any]
         return list[_annotation(part, form.items, (*path, "items"), f"{name}_item")]  # type: ignore[misc]
     if not form.properties:
@@ -146,7 +146,7 @@ def _of_kind(part: Part, form: ValueSchema, kind: str, path: Sequence[str | int]
     for number, key in enumerate(form.required):
         if key not in form.properties:
             hint = did_you_mean(key, list(form.properties))
-            said = f"'{key}' is none of the properties."
+            said = f"'{key}' is not one of the properties."
             part.note(said, *path, "required", number, remedy=hint)
     members = {
         key: _annotation(part, inner, (*path, "properties", key), f"{name}_{key}")

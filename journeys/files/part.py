@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from journeys.definitions.sources import Source, refused, wrong
-from journeys.errors import did_you_mean
+from journeys.errors import JourneyDefinitionError, did_you_mean
 from journeys.faults import Fault, Path, Place, Where
 from journeys.files.documents.places import TextFault, Tree
 from journeys.files.expressions.expressions import (
@@ -17,24 +16,6 @@ from journeys.files.expressions.expressions import (
     expression_fault,
 )
 
-_ATTRIBUTES = {
-    "__entry_pathway__": "initial_state",
-    "__return_behavior__": "detour",
-    "__runs_on_arrival__": "on_arrival: run",
-    "__pipeline_config__": "pipeline",
-    "__activation__": "activation_conditions",
-    "to_pathway": "to",
-    "from_pathway": "from",
-    "context_update": "update",
-    "confidence_threshold": "confidence",
-    "ReturnToSpecific": "return_to",
-    "pathways": "states",
-    "pathway": "state",
-    "a Transition": "a transition",
-    "critical=True": "critical: true",
-    "always=True": "always: true",
-}
-_SPOKEN = re.compile(r"(?<!['\w.])(?:__\w+__|" + "|".join(map(re.escape, _ATTRIBUTES)) + r")(?!\w)")
 _MOST_SHOWN = 60
 
 
@@ -45,12 +26,22 @@ class InFile(Where):
     path: Path
     what: str
     elsewhere: dict[str, Path]
+    pathway = "state"
 
     def __new__(cls, part: Part, path: Path, what: str) -> InFile:
         """Return where a part stands that messages call `what`."""
         where = super().__new__(cls, f"{part.placed(part.tree.place(path))} {what}")
         where.part, where.path, where.what, where.elsewhere = part, path, what, {}
         return where
+
+    @property
+    def file(self) -> str:
+        """The name of the file."""
+        return self.part.name
+
+    def key(self, in_code: str, in_file: str = "") -> str:
+        """Return the key of an attribute."""
+        return in_file or in_code.strip("_")
 
     def place(self, path: Path, *, at_key: bool) -> Place:
         """Return the place of a part of it: of its value, or of its key."""
@@ -70,13 +61,9 @@ class InFile(Where):
         return InFile(self.part, (*self.path, *path), f"{self.what}{said}")
 
     def sentence(self, message: str, place: Place | None) -> str:
-        """Return what is said of a fault, in the words of files."""
+        """Return a message with the place and the name of the definition before it."""
         at = self.part.placed(place or self.part.tree.place(self.path))
         return f"{at}{' ' if self.what else ''}{self.what}: {message}"
-
-    def worded(self, text: str) -> str:
-        """Return a message or a remedy in the words of files."""
-        return in_files(text)
 
 
 class FileSource(Source):
@@ -178,13 +165,14 @@ class Part:
     def note_text(self, faults: Iterable[TextFault]) -> None:
         """Note faults of the text itself."""
         for fault in faults:
-            self.faults.append(Fault(fault.said, remedy=fault.remedy, where=_At(self, fault.place)))
+            where = _At(self, fault.place)
+            self.faults.append(Fault(fault.message, remedy=fault.remedy, where=where))
 
     def unknown(self, kind: str, name: str, known: Sequence[str], *path: str | int) -> None:
         """Note a name of something that is not there."""
         there = f" Its {kind}s: {', '.join(known)}." if known else f" It has no {kind}s."
-        hint = did_you_mean(name, known)
-        self.note(f"'{name}' is no {kind} of this file.", *path, remedy=f"{hint}{there}")
+        remedy = f"{did_you_mean(name, known)}{there}"
+        self.note(f"'{name}' is not a {kind} of this file.", *path, remedy=remedy)
 
     def placed(self, place: Place) -> str:
         """Return how messages name a place of the file."""
@@ -208,16 +196,17 @@ class _At(InFile):
         return self.known
 
 
-def in_files(said: str) -> str:
-    """Return what is said of a class as it is said of a file."""
-    return _SPOKEN.sub(lambda word: _ATTRIBUTES.get(word[0]) or word[0].strip("_"), said)
+def unreadable(name: str, *faults: TextFault) -> JourneyDefinitionError:
+    """Return the error of a file that cannot be read at all."""
+    part = Part(name, Tree())
+    part.note_text(faults)
+    return JourneyDefinitionError(in_order(part.faults))
 
 
 def in_order(faults: Iterable[Fault]) -> list[Fault]:
     """Return faults file by file, in the order of their places, each once."""
 
     def place(fault: Fault) -> tuple[str, Place]:
-        of = fault.where.part.name if isinstance(fault.where, InFile) else ""
-        return of, fault.place or Place(0, 0)
+        return fault.file, fault.place or Place(0, 0)
 
     return sorted(dict.fromkeys(faults), key=place)

@@ -13,7 +13,7 @@ from journeys.files.documents.json_text import json_events
 from journeys.files.documents.places import TextFault, Tree, tree_of
 from journeys.files.documents.yaml_text import yaml_events
 from journeys.files.form import FORMS, AgentForm, GuidelinesForm, JourneyForm, kind_of
-from journeys.files.part import FileSource, InFile, Part, in_files, in_order
+from journeys.files.part import FileSource, InFile, Part, in_order, unreadable
 from journeys.files.rules import (
     check_tools,
     guidelines_of,
@@ -23,15 +23,7 @@ from journeys.files.rules import (
 )
 from journeys.files.states import pathway_of, tools_of
 from journeys.notions.guidelines import GuidelineSpec
-from journeys.notions.personality import Personality
-from journeys.reading.collecting_reader import (
-    PATTERNS,
-    collected_faults,
-    mapping_faults,
-    read_texts,
-)
-from journeys.reading.flow_reader import validation_of
-from journeys.spec.checks import reference_faults
+from journeys.spec.checks import collected_faults, reference_faults, target_faults
 from journeys.spec.hashing import content_hash
 from journeys.spec.joining import joined
 from journeys.spec.spec import JourneySpec, PathwaySpec, TransitionSpec
@@ -49,12 +41,17 @@ def read_tree(text: str, name: str) -> Tree:
     """
     text = text.removeprefix("\ufeff")
     if len(text.encode("utf-8", "surrogatepass")) > MOST_BYTES:
-        said = f"{name}:1:1: the file is larger than {MOST_BYTES // 1024} kB."
-        raise JourneyDefinitionError([Fault(said, remedy="Split it.")])
+        raise too_large(name)
     tree = tree_of(json_events(text) if name.lower().endswith(".json") else yaml_events(text))
     if tree.value is None and not tree.faults:
-        tree.faults.append(TextFault(Place(1, 1), "the file is empty.", "Write a journey into it."))
+        tree.faults.append(TextFault(Place(1, 1), "the file is empty.", "Write a journey."))
     return tree
+
+
+def too_large(name: str) -> JourneyDefinitionError:
+    """Return the error of a file that is too long."""
+    message = f"the file is larger than {MOST_BYTES // 1024} kB."
+    return unreadable(name, TextFault(Place(1, 1), message, "Split it."))
 
 
 def read_document(text: str, name: str, wanted: Sequence[str]) -> tuple[Part, Definition | None]:
@@ -78,7 +75,7 @@ def read_document(text: str, name: str, wanted: Sequence[str]) -> tuple[Part, De
         part.faults[:] = [fault for fault in part.faults if fault.place not in told]
     elif not tree.faults:
         listed = " or ".join(wanted)
-        part.note(f"this is a file of kind {kind}", remedy=f"here it must be: {listed}.")
+        part.note(f"this is a file of kind {kind}", remedy=f"it must be of kind {listed}.")
     part.note_text(tree.faults)
     if broken:
         raise JourneyDefinitionError(in_order(part.faults))
@@ -103,13 +100,14 @@ def journey_of(part: Part, form: JourneyForm) -> JourneySpec | None:
     pathways = {id_: pathway_of(part, id_, form, tools, returns) for id_ in form.states}
     _say_where_detours_stand(part, form, pathways)
     transitions = transitions_of(part, form)
-    part.faults += reference_faults(owner, form.initial_state, pathways, transitions)
-    declared = declared_of(part, form, pathways, owner)
-    declared["guidelines"] = _guidelines(part, form)
+    part.faults += reference_faults(owner, form.entry_pathway, pathways, transitions)
+    part.faults += collected_faults(pathways)
+    part.faults += target_faults(owner, "__patterns__", form.patterns, pathways)
+    part.faults += target_faults(owner, "__migrations__", form.migrations, pathways)
+    guidelines = _guidelines(part, form)
     _check_guideline_tools(part, form, list(tools))
-    declared["activation"] = tuple(form.activation)
-    entry = form.initial_state or next(iter(pathways))
-    spec = whole(part, form, entry, pathways, transitions, tools=tools, **declared)
+    entry = form.entry_pathway or next(iter(pathways))
+    spec = whole(part, form, owner, entry, pathways, transitions, guidelines, tools=tools)
     return spec and _with_inputs(part, form, spec)
 
 
@@ -129,10 +127,12 @@ def _with_inputs(part: Part, form: JourneyForm, spec: JourneySpec) -> JourneySpe
 def whole(
     part: Part,
     form: JourneyForm | AgentForm,
+    owner: Where,
     entry: str,
     pathways: Mapping[str, PathwaySpec],
     transitions: Sequence[TransitionSpec],
-    **declared: Any,
+    guidelines: tuple[GuidelineSpec, ...],
+    **known: Any,
 ) -> JourneySpec | None:
     """Return a journey out of its parts; None if that or the rest of the file has faults."""
     if part.faults:
@@ -142,18 +142,14 @@ def whole(
         pathways,
         transitions,
         id=form.id,
+        where=owner,
         name=form.name or form.id.replace("_", " ").capitalize(),
         purpose=form.instructions,
         sensitive=form.sensitive,
         version=form.version or content_hash("file", part.at()),
-        shared=tuple(dict.fromkeys(form.shared)),
-        degrade=form.degrade,
-        safe_reply=form.safe_reply,
-        validation=validation_of(form.validation, declared["guidelines"]),
-        model=form.model,
-        **declared,
+        **{**form.flow(guidelines), **form.manner(), **known},
     )
-    return in_words_of_files(spec)
+    return replace(spec, warnings=(*spec.warnings, *_over_at_once(spec)))
 
 
 def global_guidelines_of(part: Part, form: GuidelinesForm) -> tuple[GuidelineSpec, ...]:
@@ -188,12 +184,6 @@ def _say_where_detours_stand(
             where.elsewhere["detour"] = part.path("transitions", number, "detour", "return_to")
 
 
-def in_words_of_files(spec: JourneySpec) -> JourneySpec:
-    """Return a journey whose warnings speak of states and keys, also where they name no place."""
-    found = [*spec.warnings, *_over_at_once(spec)]
-    return replace(spec, warnings=tuple(map(in_files, found)))
-
-
 def _over_at_once(spec: JourneySpec) -> Iterator[Fault]:
     """Warn of a journey that a first reply completes; one among others may want just that."""
     entry = spec.pathways[spec.entry]
@@ -201,27 +191,6 @@ def _over_at_once(spec: JourneySpec) -> Iterator[Fault]:
     if at_once and not spec.activation:
         yield Fault(
             "its first reply completes the journey, unless the message leads elsewhere.",
-            remedy="Say next, or 'complete_when: never' where the talk goes on.",
+            remedy="If the conversation continues, write next, or 'complete_when: never'.",
             where=entry.where,
         )
-
-
-def declared_of(
-    part: Part, form: JourneyForm, pathways: Mapping[str, PathwaySpec], owner: Where
-) -> dict[str, Any]:
-    """Return what a journey says as a whole, by the names of the spec, noting every fault."""
-    part.faults += collected_faults(pathways)
-    for name, known, written in (
-        ("__patterns__", PATTERNS, form.patterns),
-        ("__migrations__", None, form.migrations),
-    ):
-        part.faults += mapping_faults(owner, name, written, known, pathways)
-    return {
-        "escalation": form.escalation,
-        "personality": form.personality or Personality(),
-        "locale": form.locale,
-        "texts": read_texts(owner, form.texts, part.faults),
-        "patterns": dict(form.patterns),
-        "knowledge": form.knowledge,
-        "migrations": dict(form.migrations),
-    }

@@ -34,12 +34,9 @@ def returns_of(part: Part, form: JourneyForm) -> dict[str, ReturnToPrevious | Re
         known, before = first.setdefault(item.to_pathway, (item.detour, number))
         if known != item.detour:
             line = part.line("transitions", before)
-            said = (
-                f"the transition to '{item.to_pathway}' in line {line} says otherwise what of a "
-                "detour it is."
-            )
-            remedy = "Write the same in all that lead there."
-            part.note(said, "transitions", number, "detour", remedy=remedy)
+            message = f"the transition to '{item.to_pathway}' in line {line} has another detour."
+            remedy = "Write the same detour in all transitions to a state."
+            part.note(message, "transitions", number, "detour", remedy=remedy)
     return {state: returns for state, (returns, _) in first.items() if returns}
 
 
@@ -93,5 +90,5 @@ def check_arguments(
         if name not in known:
             hint = did_you_mean(name, known)
             takes = ", ".join(known) or "nothing"
-            said = f"'{name}' is no parameter of {tool.name}."
+            said = f"'{name}' is not a parameter of {tool.name}."
             part.note(said, *path, name, remedy=f"{hint} It takes: {takes}.")

@@ -27,8 +27,8 @@ def tools_of(part: Part, forms: Sequence[ToolForm]) -> dict[str, ToolSpec]:
     for number, form in enumerate(forms):
         name = form.function.name
         if name in tools:
-            said = f"there are two tools '{name}'."
-            part.note(said, "tools", number, "function", "name", remedy="Rename one.")
+            message = f"there are two tools '{name}'."
+            part.note(message, "tools", number, "function", "name", remedy="Rename one.")
         sound: dict[str, Any] = {} if form.function.is_whole else {"parameters": {}}
         tools[name] = form.function.model_copy(update=sound)
     return tools
@@ -71,13 +71,13 @@ def pathway_of(
 def _check_kind(part: Part, state: PathwaySpec, path: tuple[str, str]) -> None:
     collects = part.has(*path, "outputs") or part.has(*path, "fields")
     if state.kind == "collect" and not collects:
-        said = "a state of kind collect needs fields that it asks for, or outputs of its agents."
+        said = "a state of kind collect needs fields or outputs."
         part.note(said, *path, "kind")
     if state.kind == "tool" and not part.has(*path, "calls"):
-        part.note("a state of kind tool needs calls: the tools it calls.", *path, "kind")
+        part.note("a state of kind tool needs calls.", *path, "kind")
     if part.has(*path, "fields") and "runs_on_arrival" in state.model_fields_set:
-        said = "a state with fields asks for them as soon as another state leads here."
-        part.note(f"on_arrival: {said}", *path, "on_arrival", remedy="Take it away.")
+        message = "on_arrival has no effect: a state with fields always asks for them on arrival."
+        part.note(message, *path, "on_arrival", remedy="Remove it.")
 
 
 _OF_AGENTS = ("outputs", "inputs", "pipeline", "tools")
@@ -92,8 +92,8 @@ def _agents(part: Part, id_: str, state: PathwaySpec) -> tuple[str, ...]:
         return (id_,)
     stray = [key for key in _OF_AGENTS if key in state.model_fields_set]
     if stray and is_silent and not state.say:
-        said = f"{stray[0]} is for agents, and a state with fields has none of its own accord."
-        part.note(said, *path, stray[0], remedy="Name them in agents, or take it away.")
+        message = f"{stray[0]} is for agents, and a state with fields has none by default."
+        part.note(message, *path, stray[0], remedy="Name them in agents, or remove it.")
     return tuple(dict.fromkeys(state.agents))
 
 
@@ -101,8 +101,8 @@ def _saying(part: Part, id_: str, state: PathwaySpec) -> PatternPipeline:
     path = ("states", id_)
     for key in ("agents", "action", *_OF_AGENTS):
         if key in state.model_fields_set:
-            said = f"{key} is for agents, and `say` speaks in their place."
-            part.note(said, *path, key, remedy="Take one of them away.")
+            message = f"{key} is for agents, and a state with `say` has none."
+            part.note(message, *path, key, remedy="Remove one of them.")
     return saying(id_, state.say)
 
 

@@ -46,7 +46,7 @@ class ReturnToSpecific(Definition):
     """
 
     model_config = ConfigDict(title="Detour to a state")
-    elsewhere = {"policy": " It is of detours that return to what they interrupted."}
+    elsewhere = {"policy": " It is only for detours with return_to: previous."}
     waits = True
     stand_ins = {"target_pathway": "?"}
 

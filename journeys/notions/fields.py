@@ -137,7 +137,7 @@ class Field(Definition):
         if wants_choices != bool(self.choices):
             given = list(self.choices) if isinstance(self.choices, tuple) else self.choices
             has = f"choices is {shown(given)}" if given else "choices is missing"
-            wanted = "it must be the values of an enum, and given for no other."
+            wanted = "it must be the values of an enum, and only of an enum."
             yield Fault(has, "choices", remedy=wanted)
 
     @rule("type", "items", "validators")

@@ -119,16 +119,16 @@ class Guideline(Definition):
     @rule("critical", "forbids", "requires")
     def _rules_are_critical(self) -> Iterator[Fault]:
         if (self.forbids or self.requires) and not self.critical:
-            said = "forbids and requires are of critical guidelines."
+            said = "forbids and requires are only for critical guidelines."
             of = "forbids" if self.forbids else "requires"
-            yield Fault(said, of, remedy="Set critical=True.")
+            yield Fault(said, of, remedy="Set critical to true.")
 
     @rule("condition", "always", "critical", "when", "keywords")
     def _may_hold(self) -> Iterator[Fault]:
         unasked = self.always or self.critical or self.when or self.keywords
         if not self.condition and not unasked:
-            remedy = "Give it a condition, `when`, keywords or always=True."
-            yield Fault("it never holds.", remedy=remedy)
+            remedy = "Give it a condition, `when` or keywords, or set always to true."
+            yield Fault("it never applies.", remedy=remedy)
 
     @property
     def needs_no_words(self) -> bool:

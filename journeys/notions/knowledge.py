@@ -54,7 +54,7 @@ def select_passages(
     if not isinstance(question, str):
         raise ConfigurationError(f"The question is {shown(question)}; it must be text.")
     if strange := [one for one in passages if not isinstance(one, Passage)]:
-        raise ConfigurationError(f"{shown(strange[0])} is no Passage. Write Passage('text').")
+        raise ConfigurationError(f"{shown(strange[0])} is not a Passage. Write Passage('text').")
     if not is_whole(k) or k < 1:
         raise ConfigurationError(f"k is {shown(k)}; it must be a whole number from 1 on.")
     scores = door.passage_scores(question, passages) if passages else []

@@ -28,7 +28,7 @@ class Personality(Definition):
     Source: collecting agent, config models.
     """
 
-    elsewhere = {"language": " Write locale: {language: ...} beside it."}
+    elsewhere = {"language": " Write it in locale: {language: ...}."}
 
     _: KW_ONLY
     name: Text = ""

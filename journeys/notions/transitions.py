@@ -209,11 +209,11 @@ class Triggered:
             return handler(value)
         ways = self._ways(value)
         if not ways and value.keys() <= {*self.keys}:
-            info.context.note(value, NEVER_HOLDS)
+            info.context.note(value, NEVER_FIRES)
             raise PydanticCustomError(GONE, GONE)
         if ways[:1] in (["always"], ["when"]) and ways[1:]:
             others = " and ".join(ways[1:])
-            said, remedy = f"{ways[0]} decides by itself, beside {others}.", "Make it two rules."
+            said, remedy = f"{ways[0]} cannot be combined with {others}.", "Write two rules."
             info.context.note(value, Fault(said, ways[0], remedy=remedy))
             raise PydanticCustomError(GONE, GONE)
         return handler(value)
@@ -225,7 +225,7 @@ class Triggered:
         return [key for key in self.keys if key != "confidence" and value.get(key)]
 
 
-NEVER_HOLDS = Fault("it never holds.", remedy="Give it a condition in words, patterns, or when.")
+NEVER_FIRES = Fault("it never fires.", remedy="Give it a condition in words, patterns, or when.")
 
 
 def _in_words(text: str) -> dict[str, str]:
@@ -293,7 +293,7 @@ class Rule(Definition):
     """A rule that something triggers: in a file, the keys of the trigger stand next to its own."""
 
     waits = True
-    absent = {"trigger": NEVER_HOLDS}
+    absent = {"trigger": NEVER_FIRES}
     stand_ins = {"trigger": AlwaysTrigger.model_construct()}
 
     @classmethod

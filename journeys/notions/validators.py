@@ -21,7 +21,7 @@ def _pattern(value: Any, _: Any) -> str:
     if not isinstance(value, str):
         raise wrong("it must be text.")
     if fault := pattern_fault(value):
-        raise refused(f"{shown(value)} is no pattern: {fault}.")
+        raise refused(f"{shown(value)} is not a valid pattern: {fault}.")
     return value
 
 
@@ -71,7 +71,7 @@ class Range(Definition):
     @rule("least", "most")
     def _bounds_something(self) -> Iterator[Fault]:
         if self.least is None and self.most is None:
-            yield Fault("it bounds nothing", remedy="give least, most, or both.")
+            yield Fault("it has no bounds", remedy="give least, most, or both.")
 
 
 class Length(Definition):
@@ -92,7 +92,7 @@ class Length(Definition):
     @rule("least", "most")
     def _is_in_order(self) -> Iterator[Fault]:
         if self.most is not None and self.most < self.least:
-            yield Fault(f"most is {self.most}, which is under {self.least}.")
+            yield Fault(f"most is {self.most}, which is below {self.least}.")
 
 
 class Check(Definition):
@@ -137,9 +137,7 @@ class _Written(Definition):
     @rule("regex", "range", "length", "check")
     def _is_one(self) -> Iterator[Fault]:
         if len(self.ways) != 1:
-            both = (
-                f"it has {' and '.join(self.ways)}" if self.ways else "it says nothing of a value"
-            )
+            both = f"it has {' and '.join(self.ways)}" if self.ways else "it has no check"
             yield Fault(f"{both}.", remedy="Write one of regex, range, length and check.")
 
     @property
@@ -196,7 +194,7 @@ def bound_fault(kind: str, bound: Any) -> str:
     if kind in ("integer", "number", "money"):
         return "" if is_number(bound) else "it must be a number."
     if kind not in _ISO:
-        return f"values of type {kind} have no order. Write length or regex, or take it away."
+        return f"values of type {kind} have no order. Write length or regex, or remove it."
     read, words, wanted = _ISO[kind]
     return "" if bound in words or _is_read(read, bound) else f"it must be {wanted}, in quotes."
 
@@ -229,4 +227,4 @@ class ToolCheck:
         Raises:
             ConfigurationError: Always.
         """
-        raise ConfigurationError(f"The tool '{self.tool}' was not handed over to check a value.")
+        raise ConfigurationError(f"The tool '{self.tool}' is missing, but a validator needs it.")

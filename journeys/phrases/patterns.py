@@ -157,7 +157,7 @@ _FUZZY = re.compile(
 
 
 def pattern_fault(pattern: str) -> str:
-    """Return why a text is no pattern; empty if it is one."""
+    """Return why a text is not a valid pattern; empty if it is one."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:
@@ -165,17 +165,15 @@ def pattern_fault(pattern: str) -> str:
         except (re.error, OverflowError, RecursionError) as error:
             return str(error)
         except Warning as warning:
-            said = str(warning).partition(" at position")[0]
-            return (
-                f"{said[:1].lower()}{said[1:]}; write \\[, \\-, \\&, \\| or \\~ for the sign itself"
-            )
+            escaped = "\\[, \\-, \\&, \\| or \\~"
+            return f"{str(warning).lower()}; for the character itself write {escaped}"
         if found := _FUZZY.search(re.sub(r"\\.", "__", pattern, flags=re.DOTALL)):
             braced = pattern[found.start() : found.end()]
-            return f"'{braced}' would allow for errors in a match; write \\{{ for the sign itself"
+            return f"'{braced}' is fuzzy matching; for the character itself write \\{{"
         try:
             compiled(pattern)
         except Exception as error:  # its own type is there only once it is imported
-            return f"{error}; patterns are run by the package regex, which does not take this"
+            return f"{error}; this is not valid for the package regex, which matches patterns"
     return ""
 
 

@@ -45,7 +45,7 @@ def roles_of(value: Any, handler: Any, info: Any) -> Any:
     for role in value:
         if role not in roles:
             remedy = f"{did_you_mean(str(role), roles)} Its roles: {', '.join(roles) or 'none'}."
-            said = f"'{role}' is no role of {shape.kind}."
+            said = f"'{role}' is not a role of {shape.kind}."
             fault = Fault(said, role, remedy=remedy, at_key=True)
             info.context.note(value, fault)
     return MappingProxyType(handler({role: value[role] for role in roles if role in value}))
@@ -68,7 +68,7 @@ class PipelineDefinition(Definition):
 
     model_config = ConfigDict(title="Pipeline")
     elsewhere = {
-        name: f" It belongs under `{part}`."
+        name: f" Write it in `{part}`."
         for part, names in (
             ("limits", list(Limits.keys())),
             ("settings", [name for shape in SHAPES.values() for name in list(shape.keys())]),
@@ -115,8 +115,8 @@ class PipelineDefinition(Definition):
                 remedy = "Name one of them: Agent(it, name='...')."
                 yield Fault(f"two agents are named '{agent.name}'.", *path, remedy=remedy)
             elif agent.name in STEPS:
-                said = f"no agent can be named '{agent.name}', which is a step of its own."
-                yield Fault(said, *path, remedy="Name it otherwise.")
+                said = f"no agent can be named '{agent.name}', which is the name of a step."
+                yield Fault(said, *path, remedy="Give it another name.")
             taken.add(agent.name)
 
 
@@ -167,7 +167,7 @@ class PatternPipeline(PipelineDefinition, Pipeline):
     def _is_not_too_deep(self) -> Iterator[Fault]:
         if self.levels > MOST_LEVELS:
             limit = f"the limit is {MOST_LEVELS}"
-            yield Fault(f"pipelines stand {self.levels} levels deep in it; {limit}.")
+            yield Fault(f"it has {self.levels} levels of pipelines; {limit}.")
 
     def __eq__(self, other: object) -> bool:
         fields = PipelineDefinition.__pydantic_fields__

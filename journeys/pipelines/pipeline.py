@@ -50,8 +50,7 @@ class Pipeline(ABC):
         except RuntimeError:
             return asyncio.run(self.run(**inputs))
         raise ConfigurationError(
-            "run_sync() was called where an event loop runs, which it would stop. Write "
-            "`await pipeline.run(...)`."
+            "run_sync() cannot be called in a running event loop. Write `await pipeline.run(...)`."
         )
 
     def stream(self, **inputs: Any) -> AsyncIterator[Mapping[str, Any]]:

@@ -68,7 +68,7 @@ def pipeline_text(pipeline: PatternPipeline, indent: int | None = None) -> str:
         text.encode()
     except UnicodeEncodeError as error:
         raise ConfigurationError(
-            f"{pipeline!r}: a text in it holds half of a character, which UTF-8 cannot write: "
+            f"{pipeline!r}: a text contains half of a character, which UTF-8 cannot encode: "
             f"{error.object[max(0, error.start - 20) : error.end]!a}."
         ) from None
     return text
@@ -108,10 +108,10 @@ def pipeline_of_text(text: str, agents: Mapping[str, Any]) -> PatternPipeline:
         data = _DECODER.decode(text)
     except json.JSONDecodeError as error:
         raise ConfigurationError(
-            f"The text is no JSON at line {error.lineno}, column {error.colno}: {error.msg}."
+            f"JSON syntax error at line {error.lineno}, column {error.colno}: {error.msg}."
         ) from error
     except RecursionError:
-        raise ConfigurationError("The text is JSON that nests too deep.") from None
+        raise ConfigurationError("The JSON has too many levels.") from None
     return pipeline_of(data, agents)
 
 
@@ -159,7 +159,7 @@ class WrittenAgent(Agent):
 class WrittenPipeline(PipelineDefinition):
     """A pipeline in data."""
 
-    elsewhere = {**PipelineDefinition.elsewhere, "schema": " It belongs at the top alone."}
+    elsewhere = {**PipelineDefinition.elsewhere, "schema": " Write it only at the top."}
 
     agents: Listed[WrittenAgent]
     roles: Annotated[Mapping[str, WrittenAgent], WrapValidator(roles_of)] = Field(
@@ -234,7 +234,7 @@ class PipelineData(Source):
         if found is None:
             raise refused(*self._unknown(value))
         if not callable(found):
-            raise refused(f"{_told(value)} is registered as what is no function.")
+            raise refused(f"{_told(value)} is not registered as a function.")
         return found
 
     def _sound(self, cls: type[Made], value: dict[str, Any], handler: Callable[[Any], Made]) -> Any:
@@ -267,7 +267,9 @@ class PipelineData(Source):
                 said, remedy = self._unknown(made.name)
                 fault = Fault(said, remedy=remedy)
             elif isinstance(origin, (str, bytes, int, float)):
-                said = f"{_told(made.name)} is registered as {_told(origin)}, which is no agent."
+                said = (
+                    f"{_told(made.name)} is registered as {_told(origin)}, which is not an agent."
+                )
                 fault = Fault(said)
         if fault is not None:
             self.note(data, fault)
@@ -278,7 +280,7 @@ class PipelineData(Source):
 
     def _unknown(self, name: str) -> tuple[str, str]:
         hint = did_you_mean(name[:_MOST_SHOWN], [str(each) for each in self._registry])
-        return f"{_told(name)} is in no registry.", hint
+        return f"{_told(name)} is not registered.", hint
 
     def _fault(self, said: str, *path: str | int, remedy: str = "") -> None:
         self.faults.append(Fault(said, *path, remedy=remedy, where=Where(_written(path))))
@@ -296,7 +298,7 @@ class PipelineData(Source):
         """
         if isinstance(value, (Mapping, list, tuple)):
             if level > MOST_LEVELS:
-                said = f"pipelines stand more than {MOST_LEVELS} levels deep in it."
+                said = f"it has more than {MOST_LEVELS} levels of pipelines."
                 return self._unread(said, path)
             self._count(path)
             return self._copied(value, path, level)
@@ -304,7 +306,9 @@ class PipelineData(Source):
             try:
                 value.encode()
             except UnicodeEncodeError:
-                return self._unread(f"it is {_told(value)}, which holds half of a character.", path)
+                return self._unread(
+                    f"it is {_told(value)}, which contains half of a character.", path
+                )
         if isinstance(value, (int, float)) and not abs(value) < _BEYOND:  # which NaN is not, either
             return self._unread(f"it is {_told(value)}; it must be an ordinary number.", path)
         return value
@@ -314,22 +318,22 @@ class PipelineData(Source):
         copied = {}
         for step, part in steps:
             if isinstance(value, Mapping) and not _may_be_key(step):
-                self._fault("no key is called that.", *path, step)
+                self._fault("this key is unknown.", *path, step)
                 continue
             copied[step] = self._plain(part, (*path, step), level + (step == "pipeline"))
         found: Any = copied if isinstance(value, Mapping) else list(copied.values())
         self._paths[id(found)] = path
         for name in value.names if isinstance(value, _Repeated) else ():
-            self._unread("it is there more than once.", (*path, name))
+            self._unread("it occurs more than once.", (*path, name))
         return found
 
     def _count(self, path: Path) -> None:
         self._agents += path[-2:-1] in (("agents",), ("roles",))
         if self._agents > MOST_AGENTS:
-            self._fault(f"more than {MOST_AGENTS} agents stand in the pipeline.", *path)
+            self._fault(f"the pipeline has more than {MOST_AGENTS} agents.", *path)
             raise _TooMuchError
         if len(path) > MOST_DEPTH:
-            self._fault(f"it is nested more than {MOST_DEPTH} deep.", *path[:_STEPS_SHOWN])
+            self._fault(f"it has more than {MOST_DEPTH} levels.", *path[:_STEPS_SHOWN])
             raise _TooMuchError
 
 
@@ -391,7 +395,9 @@ class _Writer:
     def _function(self, path: str, value: Any) -> str:
         name: str = getattr(value, "__name__", "<lambda>")
         if name == "<lambda>":
-            self.faults.append(f"{path}: {shown(value)} has no name to write. Write a `def`.")
+            self.faults.append(
+                f"{path}: {shown(value)} has no name. Use a function defined with `def`."
+            )
         self._note(path, name, value)
         return name
 
@@ -399,8 +405,8 @@ class _Writer:
         other, known = self._meant.setdefault(name, (path, meant))
         if known is not meant and known != meant:
             self.faults.append(
-                f"{path}: '{name}' stands for something else than at {other}, and a registry can "
-                "hold only one of them. Name one otherwise: Agent(it, name='...')."
+                f"{path}: '{name}' names something else at {other}. Rename one of them: "
+                "Agent(it, name='...')."
             )
 
 

@@ -50,7 +50,7 @@ class Shape(Definition):
     """
 
     is_mapping = True
-    elsewhere = dict.fromkeys(Limits.keys(), " It belongs under `limits`.")
+    elsewhere = dict.fromkeys(Limits.keys(), " Write it in `limits`.")
     kind: ClassVar[str] = ""
     peers: ClassVar[str] = "agents"
     required: ClassVar[tuple[str, ...]] = ()
@@ -217,7 +217,7 @@ class InPathway(Definition):
 
 
 def _no_role(role: str) -> Fault:
-    return Fault(f"it names no {role}", remedy=f"write {role}: the name of one of its agents.")
+    return Fault(f"it has no {role}", remedy=f"write {role}: the name of one of its agents.")
 
 
 @cache

@@ -32,11 +32,11 @@ def unknown(owner: str, body: type, root: type, known: Sequence[str]) -> Iterato
             if (meant or not shared) and name not in (*known, *PYTHON_NAMES, *_ALLOWED):
                 hint = f" Did you mean '{meant}'?" if meant else ""
                 remedy = f"{hint} Known: {', '.join(known)}."
-                yield Fault(f"{name} is unknown.", remedy=remedy, where=owner)
+                yield Fault(f"{name} is unknown.", name, remedy=remedy, where=owner, at_key=True)
         elif meant and not _serves(name, value, vars(body), meant):
             written = name.removeprefix(mangled.rstrip("_"))
-            remedy = f"Did you mean '{meant}'?"
-            yield Fault(f"{written} is not read.", remedy=remedy, where=owner)
+            message, remedy = f"{written} is not a known attribute.", f"Did you mean '{meant}'?"
+            yield Fault(message, written, remedy=remedy, where=owner, at_key=True)
 
 
 def _serves(name: str, value: Any, body: Mapping[str, Any], meant: str) -> bool:

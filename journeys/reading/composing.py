@@ -6,18 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from journeys.errors import JourneyDefinitionError
-from journeys.faults import Fault, as_where
+from journeys.faults import as_where
 from journeys.locale import NOWHERE, Locale
 from journeys.notions.behaviors import NEVER
 from journeys.notions.guidelines import GuidelineSpec, Scope
 from journeys.notions.personality import Personality
 from journeys.notions.transitions import BaseTrigger, HandOver, Transition
 from journeys.notions.validation import Validation
-from journeys.reading.collecting_reader import field_faults
-from journeys.reading.flow_reader import validation_of
+from journeys.reading.declared import validation_of
 from journeys.reading.guideline_reader import numbered, relation_faults, taken_ids
-from journeys.reading.transition_reader import read_each, trigger_faults
-from journeys.spec.checks import reference_faults, strategies_of
+from journeys.reading.transition_reader import read_each
+from journeys.spec.checks import field_faults, reference_faults, strategies_of
 from journeys.spec.hashing import content_hash
 from journeys.spec.part_faults import (
     Parts,
@@ -25,7 +24,6 @@ from journeys.spec.part_faults import (
     hand_over_faults,
     journey_faults,
     never_started,
-    outcome_faults,
     tool_faults,
 )
 from journeys.spec.parts import (
@@ -107,22 +105,15 @@ def compose(
     Raises:
         JourneyDefinitionError: With every fault.
     """
-    found: list[Fault] = []
     owner = as_where(name)
     places = [owner.inner(f": hand_over[{n}]", "hand_over", n) for n in range(len(hand_over))]
-    found += [
-        fault.at(at) for at, rule in zip(places, hand_over, strict=True) for fault in rule.faults
-    ]
-    read = read_each(zip(places, map(_as_move, hand_over), strict=True), found)
     faults = [
-        *found,
         *journey_faults(name, journeys),
-        *outcome_faults(name, otherwise),
-        *(trigger_faults(owner.inner(": cancel", "cancel"), cancel) if cancel is not None else ()),
         *hand_over_faults(name, [part.id for part in journeys], hand_over),
     ]
     if faults:  # nothing can be put together of what is not there
         raise JourneyDefinitionError(faults)
+    read = read_each(zip(places, map(_as_move, hand_over), strict=True), faults)
     manner = personality or Personality()
     spoken = [_spoken(part, manner, texts, locale) for part in journeys]
     parts = {part.id: _part(part, hand_over, read, model) for part in spoken}
@@ -149,6 +140,7 @@ def compose(
     spec = JourneySpec(
         id=id,
         name=name,
+        where=owner,
         purpose=purpose,
         entry=RECEPTION,
         pathways=frozen(pathways),

@@ -1,23 +1,42 @@
 """Declarations of a whole journey or concierge, from a class body or a file."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY
 from typing import Annotated, Any, TypeVar
 
 from pydantic import Field
 
 from journeys.definitions.definition import Definition, rule
-from journeys.definitions.sources import ClassBody
-from journeys.definitions.value_types import ContextName, Listed, OneOf, Short, Text
+from journeys.definitions.sources import ClassBody, wrong
+from journeys.definitions.value_types import (
+    BY_SHAPE,
+    Checked,
+    ContextName,
+    Listed,
+    Name,
+    OneOf,
+    Phrase,
+    Short,
+    Target,
+    Text,
+)
+from journeys.errors import did_you_mean
 from journeys.faults import Fault, Path, as_where
+from journeys.locale import LANGUAGES, NOWHERE, Locale
 from journeys.notions.escalation import Escalation
+from journeys.notions.guidelines import GuidelineSpec
 from journeys.notions.knowledge import Knowledge
 from journeys.notions.personality import Personality
-from journeys.notions.transitions import BaseTrigger, Triggered
+from journeys.notions.transitions import BaseTrigger, HandOver, Triggered
 from journeys.notions.validation import Validation
+from journeys.spec.pathway_values import NextId
+from journeys.spec.spec import JourneySpec
+from journeys.texts.catalogue import Texts, placeholder_fault
 
 DEGRADATIONS = ("canned", "freeform", "refuse")
 """Valid reactions to a failure of the journey itself (DESIGN section 4)."""
+OTHERWISE = ("ask", "canned", "freeform")
+"""Options of a concierge for a message that starts none of its journeys."""
 Made = TypeVar("Made", bound=Definition)
 _NAMES = {"form": "fields", "returns": "return_behavior"}
 """Fields whose attribute in a class body has another name."""
@@ -30,6 +49,8 @@ class Declared(Definition):
         version: Default: a hash of the definition.
         model: Name of a model for its agents.
         personality: How it speaks.
+        locale: Language, region, time zone and formats. Default: the session's.
+        texts: Replacements for the runtime's own texts: name -> text, or language -> name -> text.
         validation: How replies are checked.
         safe_reply: Said in place of a reply that breaks a rule.
         degrade: What is done when the journey itself fails.
@@ -41,6 +62,10 @@ class Declared(Definition):
     version: Text | None = None
     model: Text | None = None
     personality: Personality | None = None
+    locale: Locale = NOWHERE
+    texts: Mapping[Name, Annotated[Phrase | Mapping[Name, Phrase], BY_SHAPE]] = Field(
+        default_factory=dict
+    )
     validation: Validation | None = None
     safe_reply: Text = ""
     degrade: Annotated[str, OneOf(DEGRADATIONS)] = "canned"
@@ -50,16 +75,59 @@ class Declared(Definition):
     @rule("degrade", "sensitive")
     def _is_closed(self) -> Iterator[Fault]:
         if self.sensitive and self.degrade == "freeform":
-            yield Fault(
-                "it is __sensitive__, and __degrade__ is 'freeform', which hands messages to "
-                "a model outside of it.",
-                "degrade",
-                remedy="Choose 'canned' or 'refuse'.",
-            )
+            message = "degrade is 'freeform', which sends messages to a model outside of the "
+            message += "journey, but the journey is sensitive."
+            yield Fault(message, "degrade", remedy="Choose 'canned' or 'refuse'.")
+
+    @rule()
+    def _texts_are_known(self) -> Iterator[Fault]:
+        known = tuple(Texts.__dataclass_fields__)
+        for path, name, text in self._texts():
+            if name not in known:
+                hint = did_you_mean(name, known)
+                yield Fault(f"the runtime has no text '{name}'.", "texts", *path, remedy=hint)
+            elif isinstance(text, str) and (fault := placeholder_fault(name, text)):
+                message, remedy = fault
+                yield Fault(f"the text '{name}' {message}", "texts", *path, remedy=remedy)
+
+    def _texts(self) -> Iterator[tuple[Path, str, Any]]:
+        """Yield the path, the name and the text of each replacement."""
+        for key, value in self.texts.items():
+            if key in LANGUAGES and isinstance(value, Mapping):
+                yield from (((key, name), name, text) for name, text in value.items())
+            else:
+                yield (key,), key, value
+
+    def manner(self) -> dict[str, Any]:
+        """Return the personality, the locale and the texts, by the names of the spec."""
+        texts: dict[str, dict[str, str]] = {}
+        for path, name, text in self._texts():
+            texts.setdefault(str(path[0]) if path[1:] else "", {})[name] = text
+        personality = self.personality or Personality()
+        return {"personality": personality, "locale": self.locale, "texts": texts}
+
+    def flow(self, guidelines: tuple[GuidelineSpec, ...]) -> dict[str, Any]:
+        """Return its flow control, by the names of the spec."""
+        return {
+            "validation": validation_of(self.validation, guidelines),
+            "safe_reply": self.safe_reply,
+            "degrade": self.degrade,
+            "model": self.model,
+            "shared": tuple(dict.fromkeys(self.shared)),
+        }
+
+
+def validation_of(
+    declared: Validation | None, guidelines: Sequence[GuidelineSpec]
+) -> Validation | None:
+    """Return how replies are checked: as declared, else before sending if a rule is critical."""
+    if declared is None and any(item.critical and item.enabled for item in guidelines):
+        return Validation()
+    return declared
 
 
 class OfJourney(Declared):
-    """Declarations of a journey as a whole, without those of a concierge.
+    """Declarations of a journey or an agent as a whole.
 
     Attributes:
         activation: What starts it among other journeys.
@@ -72,10 +140,76 @@ class OfJourney(Declared):
     escalation: Escalation | None = None
     knowledge: Annotated[Knowledge, Short("retriever")] | None = None
 
+    def flow(self, guidelines: tuple[GuidelineSpec, ...]) -> dict[str, Any]:
+        """Return its flow control, by the names of the spec."""
+        return {
+            **super().flow(guidelines),
+            "guidelines": guidelines,
+            "activation": tuple(self.activation),
+            "escalation": self.escalation,
+            "knowledge": self.knowledge,
+        }
+
+
+class OfWholeJourney(OfJourney):
+    """Declarations of a journey as a whole.
+
+    Attributes:
+        entry_pathway: Default: the first state.
+        patterns: Repair pattern -> id of the state that answers in its place.
+        migrations: Id of a state of an older version -> id of the state in its place.
+    """
+
+    unwritten = frozenset({"abstract"})
+
+    _: KW_ONLY
+    entry_pathway: NextId | None = Field(default=None, validation_alias="initial_state")
+    patterns: Mapping[Target, Target] = Field(default_factory=dict)
+    migrations: Mapping[Target, Target] = Field(default_factory=dict)
+    abstract: bool = False
+
+    def flow(self, guidelines: tuple[GuidelineSpec, ...]) -> dict[str, Any]:
+        """Return its flow control, by the names of the spec."""
+        targets = {"patterns": dict(self.patterns), "migrations": dict(self.migrations)}
+        return {**super().flow(guidelines), **targets}
+
+
+def is_journey(value: Any) -> bool:
+    """Return whether a value is a class of a journey."""
+    return isinstance(value, type) and isinstance(getattr(value, "spec", None), JourneySpec)
+
+
+def _journey(value: Any, _: Any) -> Any:
+    if is_journey(value):
+        return value
+    raise wrong("it must be a subclass of Journey.")
+
+
+class OfConcierge(Declared):
+    """Declarations of a concierge.
+
+    Attributes:
+        journeys: Its journeys.
+        otherwise: What is done when no journey starts.
+        cancel: What ends the active journey.
+        hand_over: Rules that lead from one of its journeys to another.
+    """
+
+    _: KW_ONLY
+    journeys: Listed[Annotated[Any, Checked(_journey, {})]] = ()
+    otherwise: Annotated[str, OneOf(OTHERWISE)] = "ask"
+    cancel: Annotated[BaseTrigger, Triggered()] | None = None
+    hand_over: Listed[HandOver] = ()
+
 
 def attribute(name: str) -> str:
     """Return the attribute of a class body that a field is read from."""
     return f"__{_NAMES.get(name, name)}__"
+
+
+def attributes_of(kind: type[Definition], *others: str) -> tuple[str, ...]:
+    """Return the attributes that a class body may set, with those that are read elsewhere."""
+    return (*map(attribute, kind.known(is_code=True)), *others)
 
 
 class Attributes(ClassBody):
@@ -87,16 +221,20 @@ class Attributes(ClassBody):
 
     def named(self, path: Path) -> str:
         """Return what a fault calls a value."""
-        return super().named((attribute(str(path[0])), *path[1:]))
+        return super().named(_path(path))
 
     def note(self, held: Any, fault: Fault) -> None:
         """Take down a fault of an attribute."""
-        self.faults.append(fault.at(self._owner))
+        path = _path(fault.path)
+        self.faults.append(Fault(fault.message, *path, remedy=fault.remedy, where=self._owner))
 
     def note_inner(self, held: Mapping[str, Any], fault: Fault, path: Path) -> None:
         """Take down a fault of a definition that stands in an attribute."""
-        at = self._owner.inner(f".{self.named(path)}")
-        self.faults.append(fault.at(at, *path))
+        self.faults.append(fault.at(self._owner.inner(f".{self.named(path)}"), *_path(path)))
+
+
+def _path(path: Path) -> Path:
+    return (attribute(str(path[0])), *path[1:]) if path else path
 
 
 def read_attributes(
@@ -121,6 +259,20 @@ def read_attributes(
     return made
 
 
-def read_declared(owner: str, cls: type, root: type, faults: list[Fault]) -> Declared:
-    """Return what the body of a class declares as a whole, noting every fault."""
-    return read_attributes(Declared, owner, cls, root, faults)
+def read_whole(kind: type[Made], cls: type, root: type, faults: list[Fault]) -> Made:
+    """Return what a journey or a concierge declares as a whole, noting every fault."""
+    return read_attributes(kind, cls.__name__, cls, root, faults, locale=_locale_of(cls))
+
+
+def _locale_of(cls: type) -> Any:
+    """Return the locale of a class: its own, with the parts of its bases that it leaves out.
+
+    None in a body removes all parts of its bases.
+    """
+    read = NOWHERE
+    for body in reversed(cls.__mro__):
+        declared = vars(body).get("__locale__", NOWHERE)
+        if declared is not None and not isinstance(declared, Locale):
+            return declared  # which its reader refuses
+        read = declared.over(read) if declared else NOWHERE
+    return read

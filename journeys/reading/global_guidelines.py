@@ -8,7 +8,7 @@ from dataclasses import replace
 from journeys.errors import JourneyDefinitionError
 from journeys.faults import Fault
 from journeys.notions.guidelines import GuidelineSpec
-from journeys.reading.flow_reader import validation_of
+from journeys.reading.declared import validation_of
 from journeys.reading.guideline_reader import relation_faults
 from journeys.spec.hashing import content_hash
 from journeys.spec.spec import JourneySpec, frozen

@@ -34,7 +34,7 @@ def read_guidelines(
     """
     if isinstance(declared, str) or not isinstance(declared, Sequence):
         faults.append(
-            Fault("__guidelines__ must be a list of Guideline(...).", "guidelines", where=owner)
+            Fault("__guidelines__ must be a list of Guideline(...).", "__guidelines__", where=owner)
         )
         return []
     places = (f"{owner}.__guidelines__[{number}]" for number in range(len(declared)))
@@ -81,12 +81,14 @@ def _scope_faults(
 ) -> Iterator[Fault]:
     if scope is None:
         return
+    key = where.key("__guidelines__")
     if pathway is None and scope == Scope.STATE:
-        said, remedy = "its scope is a state", "write it in that pathway's __guidelines__."
+        said = f"its scope is a {where.pathway}"
+        remedy = f"write it in {key} of that {where.pathway}."
     elif pathway is not None and scope != Scope.STATE:
-        said, remedy = f"its scope is '{scope}'", "write it in the journey's __guidelines__."
+        said, remedy = f"its scope is '{scope}'", f"write it in {key} of the journey."
     elif journey is None and scope != Scope.GLOBAL:
-        said, remedy = f"its scope is '{scope}', and it stands in no journey.", ""
+        said, remedy = f"its scope is '{scope}', but it is not part of a journey.", ""
     else:
         return
     yield Fault(said, remedy=remedy, where=where)
@@ -162,10 +164,10 @@ def relation_faults(guidelines: Sequence[GuidelineSpec]) -> Iterator[Fault]:
             for number, id_ in enumerate(getattr(guideline, name)):
                 if id_ not in known:
                     hint = did_you_mean(id_, sorted(known))
-                    said = f"{name} names '{id_}', which is no guideline."
+                    said = f"{name} contains '{id_}', which is not a guideline."
                     yield Fault(said, name, number, remedy=hint, where=guideline.where)
                 if id_ == guideline.id:
-                    said = f"{name} names the guideline itself."
+                    said = f"{name} contains the guideline itself."
                     yield Fault(said, name, number, where=guideline.where)
         if _leads_back(guideline.id, needs):
             yield Fault(

@@ -71,23 +71,20 @@ def without_faults(cls: type, root: type) -> Iterator[Fault]:
     for place, body in enumerate(order):
         written = vars(body).get("__without__", ())
         if isinstance(written, str) or not isinstance(written, Sequence):
-            yield Fault(
-                f"__without__ is {shown(written)}",
-                remedy="it must be a list of names.",
-                where=body.__name__,
-            )
+            message, remedy = f"__without__ is {shown(written)}", "it must be a list of names."
+            yield Fault(message, "__without__", remedy=remedy, where=body.__name__)
             continue
         below = order[place + 1 :]
         known = list(dict.fromkeys(e.name for e in entries if e.body in below and e.name))
         for name in written:
             if name not in known:
-                yield Fault(
-                    f"__without__ names {shown(name)}, which is no transition or "
-                    "guideline of a base.",
-                    remedy=f"{did_you_mean(str(name), known)} "
-                    f"Those of its bases that have a name: {', '.join(known) or 'none'}.",
-                    where=body.__name__,
+                message = (
+                    f"__without__ names {shown(name)}, which is not a transition or guideline "
                 )
+                message += "of a base."
+                remedy = f"{did_you_mean(str(name), known)} Names in its bases: "
+                remedy += f"{', '.join(known) or 'none'}."
+                yield Fault(message, "__without__", remedy=remedy, where=body.__name__)
 
 
 def _all(cls: type, root: type, attribute: str, faults: list[Fault]) -> Iterator[Declared]:
@@ -103,7 +100,9 @@ def _all(cls: type, root: type, attribute: str, faults: list[Fault]) -> Iterator
         if isinstance(value, str) or not isinstance(value, Sequence):
             owner = place.removesuffix(f".{attribute}")
             faults.append(
-                Fault(f"{attribute} must be a list of {kind.__name__}(...).", where=owner)
+                Fault(
+                    f"{attribute} must be a list of {kind.__name__}(...).", attribute, where=owner
+                )
             )
             continue
         for number, item in enumerate(value):

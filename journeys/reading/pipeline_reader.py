@@ -7,10 +7,12 @@ from typing import Any
 
 from journeys.agents.agent_card import Agent, may_name
 from journeys.errors import ConfigurationError, did_you_mean, one_of, shown
-from journeys.faults import Fault
+from journeys.faults import Fault, as_where
 from journeys.pipelines.pattern import PatternPipeline
 from journeys.pipelines.pipeline import Pipeline
 from journeys.pipelines.shapes import SHAPES, InPathway, in_pathway
+
+_CONFIG = "__pipeline_config__"
 
 
 def read_pipeline(
@@ -26,30 +28,24 @@ def read_pipeline(
         faults: Takes what is wrong, one sentence for each.
     """
     value, config = declared
+    at = as_where(where)
     if not isinstance(config, (Mapping, InPathway)):
-        faults.append(
-            Fault(
-                f"__pipeline_config__ is {shown(config)}", remedy="it must be a dict.", where=where
-            )
-        )
+        message = f"{_CONFIG} is {shown(config)}"
+        faults.append(Fault(message, _CONFIG, remedy="it must be a dict.", where=at))
         return None
     if isinstance(value, Pipeline):
         found = [*_object_faults(id_, config, named)]
         pipeline = None if found else _as_pattern(value, id_)
     elif not isinstance(value, str) or value not in SHAPES:
-        found = [
-            Fault(
-                f"__pipeline__ is {shown(value)}",
-                "pipeline",
-                remedy=one_of(value, tuple(SHAPES)),
-            )
-        ]
+        remedy = one_of(value, tuple(SHAPES))
+        found = [Fault(f"__pipeline__ is {shown(value)}", "__pipeline__", remedy=remedy)]
         pipeline = None
     else:
-        form, found = _read(value, config)
-        found += _role_faults(form, named)
-        pipeline = None if found or not form.is_whole else _of_name(form, id_, named, found)
-    faults += [fault.at(where) for fault in found]
+        key = at.key(_CONFIG, "pipeline")
+        form, found = _read(value, config, key)
+        found += _role_faults(form, named, key, at.key("__agents__"))
+        pipeline = None if found or not form.is_whole else _of_name(form, id_, named, key, found)
+    faults += [fault.at(at) for fault in found]
     return pipeline
 
 
@@ -63,11 +59,11 @@ def registered(pipeline: PatternPipeline | None, named: Sequence[str]) -> tuple[
 
 def _object_faults(id_: str, config: Any, named: Sequence[str]) -> Iterator[Fault]:
     if config:
-        said = "__pipeline__ is an object, so __pipeline_config__ has nothing to say."
-        yield Fault(said, "pipeline")
+        message = f"{_CONFIG} has no effect: __pipeline__ is an object."
+        yield Fault(message, _CONFIG, remedy="Remove it.")
     if named and named != (id_,):
-        said = "__pipeline__ is an object, which has its agents"
-        yield Fault(said, "pipeline", remedy="take __agents__ away.")
+        message = "__agents__ has no effect: __pipeline__ is an object with its own agents."
+        yield Fault(message, "__agents__", remedy="Remove it.")
 
 
 def _as_pattern(pipeline: Pipeline, id_: str) -> PatternPipeline:
@@ -76,25 +72,25 @@ def _as_pattern(pipeline: Pipeline, id_: str) -> PatternPipeline:
     return PatternPipeline("sequential", [Agent(pipeline)], error_handling="fail-fast", name=id_)
 
 
-def _read(pattern: str, config: Any) -> tuple[InPathway, list[Fault]]:
-    """Return what is said of a pattern, and what is wrong with it; that of files is noted."""
+def _read(pattern: str, config: Any, key: str) -> tuple[InPathway, list[Fault]]:
+    """Return the settings of a pattern and their faults; those of files are already noted."""
     if isinstance(config, InPathway):
         return config, []
     given = {str(key): value for key, value in config.items()}
     form = in_pathway(pattern)(**{**given, "pattern": pattern})
-    found = [_fault(fault.message, *fault.path, remedy=fault.remedy) for fault in form.faults]
+    found = [_fault(key, fault.message, *fault.path, remedy=fault.remedy) for fault in form.faults]
     if "pattern" in given:
-        said = "__pipeline__ names the pattern."
-        found.append(_fault(said, "pattern", remedy="Take it away."))
+        message = "the pattern is already set in __pipeline__."
+        found.append(_fault(key, message, "pattern", remedy="Remove it."))
     return form, found
 
 
-def _fault(said: str, *path: str | int, remedy: str = "") -> Fault:
-    return Fault(f"__pipeline_config__: {said}", "pipeline", *path, remedy=remedy)
+def _fault(key: str, message: str, *path: str | int, remedy: str = "") -> Fault:
+    return Fault(f"{key}: {message}", key, *path, remedy=remedy)
 
 
 def _of_name(
-    form: InPathway, id_: str, named: Sequence[str], faults: list[Fault]
+    form: InPathway, id_: str, named: Sequence[str], key: str, faults: list[Fault]
 ) -> PatternPipeline | None:
     roles = form.holders
     if not (named or roles) or not all(map(may_name, named)):
@@ -107,27 +103,27 @@ def _of_name(
         )
     except ConfigurationError as error:
         found = [
-            Fault(f"Pipeline.{form.pattern}: {one.message}", "pipeline", remedy=one.remedy)
+            Fault(f"Pipeline.{form.pattern}: {one.message}", key, remedy=one.remedy)
             for one in error.faults
         ]
-        faults += found or [Fault(str(error), "pipeline")]
+        faults += found or [Fault(str(error), key)]
         return None
 
 
-def _role_faults(form: InPathway, named: Sequence[str]) -> list[Fault]:
+def _role_faults(form: InPathway, named: Sequence[str], key: str, agents: str) -> list[Fault]:
     faults = []
     taken: dict[str, str] = {}
     for role, name in form.holders.items():
         if name not in named:
+            message = f"{role} is {shown(name)}, which is not in {agents}."
             hint = did_you_mean(name, list(named))
-            faults.append(
-                _fault(f"{role} is {shown(name)}, which is not in __agents__.", role, remedy=hint)
-            )
+            faults.append(_fault(key, message, role, remedy=hint))
         elif name in taken:
-            faults.append(_fault(f"'{name}' is both {taken[name]} and {role}.", role))
+            faults.append(_fault(key, f"'{name}' is both {taken[name]} and {role}.", role))
         else:
             taken[name] = role
     if named and not faults and form.is_whole and len(taken) == len(named):
         peers = SHAPES[form.pattern].peers
-        faults.append(_fault(f"nobody is left in __agents__ for its {peers}."))
+        message = f"all {agents} have roles, so there are no {peers}."
+        faults.append(_fault(key, message, remedy=f"Add {peers} to {agents}."))
     return faults

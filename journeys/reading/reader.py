@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from journeys.agents.signature import docstring
@@ -12,31 +12,31 @@ from journeys.faults import Fault
 from journeys.notions.guidelines import GuidelineSpec
 from journeys.pathway import PATHWAY_ATTRIBUTES, Pathway
 from journeys.reading.bodies import bodies, unknown
-from journeys.reading.collecting_reader import (
-    COLLECTING_ATTRIBUTES,
-    read_collecting,
+from journeys.reading.declared import OfWholeJourney, attributes_of, read_attributes, read_whole
+from journeys.reading.guideline_reader import (
+    numbered,
+    read_guidelines,
+    relation_faults,
+    taken_ids,
 )
-from journeys.reading.declared import read_attributes
-from journeys.reading.flow_reader import FLOW_ATTRIBUTES, read_flow
-from journeys.reading.guideline_reader import read_guidelines
-from journeys.reading.inheriting import TRANSITIONS, declared, in_order, is_abstract, without_faults
+from journeys.reading.guideline_reader import read_each as read_each_guideline
+from journeys.reading.inheriting import (
+    GUIDELINES,
+    TRANSITIONS,
+    declared,
+    in_order,
+    is_abstract,
+    without_faults,
+)
 from journeys.reading.pipeline_reader import read_pipeline, registered
 from journeys.reading.transition_reader import read_each
-from journeys.spec.checks import reference_faults
+from journeys.spec.checks import collected_faults, reference_faults, target_faults
 from journeys.spec.hashing import content_hash
 from journeys.spec.joining import joined
-from journeys.spec.spec import JourneySpec, PathwaySpec, TransitionSpec, empty_spec
+from journeys.spec.spec import JourneySpec, PathwaySpec, empty_spec
 
-JOURNEY_ATTRIBUTES = (
-    "__entry_pathway__",
-    "__transitions__",
-    "__version__",
-    "__sensitive__",
-    "__abstract__",
-    "__without__",
-    *FLOW_ATTRIBUTES,
-    *COLLECTING_ATTRIBUTES,
-)
+JOURNEY_ATTRIBUTES = attributes_of(OfWholeJourney, TRANSITIONS, GUIDELINES, "__without__")
+"""Every attribute that a journey body may set."""
 _SUFFIXES = ("Path", "Pathway")
 
 
@@ -77,56 +77,58 @@ def read_journey(cls: type, root: type) -> JourneySpec:
     Raises:
         JourneyDefinitionError: With every fault: class, offender and remedy.
     """
-    faults = [*_journey_faults(cls, root), *_nested_faults(cls, root)]
+    name, id_ = cls.__name__, journey_id(cls.__name__)
+    faults = [*_unknown_attributes(cls, root), *_nested_faults(cls, root)]
     if is_abstract(cls):
         if faults:
             raise JourneyDefinitionError(faults)
         return _shared_spec(cls, root)
     faults += without_faults(cls, root)
-    classes = pathway_classes(cls, root)
+    whole = read_whole(OfWholeJourney, cls, root, faults)
     pathways: dict[str, PathwaySpec] = {}
-    guidelines: list[GuidelineSpec] = []
-    for id_, klass in classes.items():
-        where = f"{cls.__name__}.{klass.__name__}"
-        pathways[id_] = _read_pathway(id_, klass, where, faults)
-        guidelines += read_guidelines(
-            where, klass.__guidelines__, faults, journey=journey_id(cls.__name__), pathway=id_
-        )
+    of_pathways: list[GuidelineSpec] = []
+    for at, klass in pathway_classes(cls, root).items():
+        where = f"{name}.{klass.__name__}"
+        pathways[at] = _read_pathway(at, klass, where, faults)
+        listed = klass.__guidelines__
+        of_pathways += read_guidelines(where, listed, faults, journey=id_, pathway=at)
     written = [(entry.where, entry.item) for entry in declared(cls, root, TRANSITIONS, faults)]
     transitions = read_each(written, faults)
-    entry = _entry(cls)
-    faults += reference_faults(cls.__name__, entry, pathways, transitions)
-    flow = read_flow(cls, root, journey_id(cls.__name__), guidelines, faults)
-    flow |= read_collecting(cls.__name__, cls, pathways, faults)
+    faults += reference_faults(name, whole.entry_pathway, pathways, transitions)
+    guidelines = _guidelines(cls, root, id_, of_pathways, faults)
+    faults += collected_faults(pathways)
+    faults += target_faults(name, "__patterns__", whole.patterns, pathways)
+    faults += target_faults(name, "__migrations__", whole.migrations, pathways)
     if faults:
         raise JourneyDefinitionError(faults)
-    return _spec(cls, root, entry or next(iter(pathways), ""), pathways, transitions, flow)
-
-
-def _spec(
-    cls: type,
-    root: type,
-    entry: str,
-    pathways: Mapping[str, PathwaySpec],
-    transitions: Sequence[TransitionSpec],
-    flow: Mapping[str, Any],
-) -> JourneySpec:
-    purpose = docstring(cls, root)
-    sensitive = bool(getattr(cls, "__sensitive__", False))
-    version = getattr(cls, "__version__", None)
-    shape = (list(pathways.values()), list(transitions))
-    parts = (cls.__name__, purpose, entry, *shape, sensitive, flow)
+    entry = whole.entry_pathway or next(iter(pathways), "")
+    purpose, flow = docstring(cls, root), {**whole.flow(guidelines), **whole.manner()}
+    shape = (list(pathways.values()), transitions)
+    parts = (name, purpose, entry, *shape, whole.sensitive, flow)
     return joined(
         entry,
         pathways,
         transitions,
-        id=journey_id(cls.__name__),
-        name=cls.__name__,
+        id=id_,
+        name=name,
+        where=name,
         purpose=purpose,
-        sensitive=sensitive,
-        version=version or content_hash(*parts),
+        sensitive=whole.sensitive,
+        version=whole.version or content_hash(*parts),
         **flow,
     )
+
+
+def _guidelines(
+    cls: type, root: type, id_: str, of_pathways: list[GuidelineSpec], faults: list[Fault]
+) -> tuple[GuidelineSpec, ...]:
+    """Return the guidelines of a journey and of its pathways, noting every fault."""
+    written = [(entry.where, entry.item) for entry in declared(cls, root, GUIDELINES, faults)]
+    found = [*read_each_guideline(written, faults, journey=id_), *of_pathways]
+    faults += taken_ids(found)
+    guidelines = numbered(found)
+    faults += relation_faults(guidelines)
+    return guidelines
 
 
 def _shared_spec(cls: type, root: type) -> JourneySpec:
@@ -135,23 +137,9 @@ def _shared_spec(cls: type, root: type) -> JourneySpec:
     return empty_spec(journey_id(cls.__name__), cls.__name__, purpose, is_marked=True)
 
 
-def _entry(cls: type) -> str | None:
-    entry = getattr(cls, "__entry_pathway__", None)
-    return entry if isinstance(entry, str) else None
-
-
-def _journey_faults(cls: type, root: type) -> list[Fault]:
-    faults: list[Fault] = []
+def _unknown_attributes(cls: type, root: type) -> Iterator[Fault]:
     for klass in bodies(cls, root):
-        faults += unknown(klass.__name__, klass, root, JOURNEY_ATTRIBUTES)
-    kinds: dict[str, type] = {"__entry_pathway__": str, "__abstract__": bool}
-    for name, kind in kinds.items():
-        value = getattr(cls, name, None)
-        if value is not None and not isinstance(value, kind):
-            faults.append(
-                Fault(f"{name} must be {kind.__name__}, not {value!r}.", where=cls.__name__)
-            )
-    return faults
+        yield from unknown(klass.__name__, klass, root, JOURNEY_ATTRIBUTES)
 
 
 def pathway_classes(cls: type, root: type) -> dict[str, type[Pathway]]:
@@ -196,17 +184,11 @@ def _nested_faults(cls: type, root: type) -> Iterator[Fault]:
             if _is_pathway(value):
                 first = own.setdefault(pathway_id(name), name)
                 if first != name:
-                    yield Fault(
-                        f"{first} and {name} both have the id '{pathway_id(name)}'.",
-                        remedy="Rename one of them.",
-                        where=body.__name__,
-                    )
+                    message = f"{first} and {name} both have the id '{pathway_id(name)}'."
+                    yield Fault(message, name, remedy="Rename one of them.", where=body.__name__)
             elif name.endswith(_SUFFIXES) and _is_nested(value, body):
-                yield Fault(
-                    f"{name} is no pathway.",
-                    remedy=f"Write class {name}(Pathway).",
-                    where=body.__name__,
-                )
+                remedy = f"Write class {name}(Pathway)."
+                yield Fault(f"{name} is not a pathway.", name, remedy=remedy, where=body.__name__)
 
 
 def _is_nested(value: Any, body: type) -> bool:

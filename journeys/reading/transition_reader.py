@@ -48,11 +48,6 @@ def read_transition(where: str, transition: Transition, seen: dict[str, int]) ->
     )
 
 
-def trigger_faults(where: str, trigger: Any) -> list[Fault]:
-    """Return the faults of a trigger that stands by itself."""
-    return [fault.at(where) for fault in Transition(trigger).faults]
-
-
 def updates_of(rule: Transition) -> tuple[Update, ...]:
     """Return what a rule does to the context."""
     return tuple(_update(name, given) for name, given in (rule.context_update or {}).items())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
+from journeys.faults import as_where
 from journeys.notions.behaviors import ReturnToPrevious, ReturnToSpecific
 from journeys.notions.guidelines import GuidelineSpec
 from journeys.notions.transitions import BaseTrigger
@@ -67,6 +68,8 @@ def moves_of(part: JourneySpec) -> Iterator[TransitionSpec]:
 
 def activations_of(part: JourneySpec) -> Iterator[TransitionSpec]:
     """Yield what leads from the reception into a part."""
+    at = as_where(part.where)
+    key = at.key("__activation__", "activation_conditions")
     for number, trigger in enumerate(part.activation):
         again = f"#{number + 1}" if number else ""
         yield TransitionSpec(
@@ -74,7 +77,7 @@ def activations_of(part: JourneySpec) -> Iterator[TransitionSpec]:
             trigger=trigger,
             sources=(RECEPTION,),
             target=named(part.id, part.entry),
-            where=f"{part.name}.__activation__[{number}]",
+            where=at.inner(f".{key}[{number}]", key, number),
             kind=ACTIVATION,
         )
 

@@ -110,7 +110,7 @@ def _accumulated(given: Any) -> Mapping[str, Any]:
     if isinstance(given, Mapping):
         return MappingProxyType(dict(given))
     if twice := [name for name in given if given.count(name) > 1]:
-        raise wrong(f"it names '{twice[0]}' twice.")
+        raise wrong(f"'{twice[0]}' must occur only once.")
     return MappingProxyType(dict.fromkeys(given))
 
 
@@ -139,7 +139,7 @@ def _criterion(value: Any) -> Any:
     for item in value:
         name = item.name if isinstance(item, Known) else item
         if not isinstance(name, str) or not name:
-            raise wrong(f"it holds {item!r}; it must be a list of names (text).")
+            raise wrong(f"{item!r} in it is not a name.")
     return tuple(value)
 
 

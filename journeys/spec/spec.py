@@ -80,8 +80,7 @@ def names_twice(definition: Definition, of: str) -> Iterator[Fault]:
     names = [_name_of(one) for one in held] if isinstance(held, tuple) else []
     for number, name in enumerate(names if definition.has_sound(of) else ()):
         if name in names[:number]:
-            said = f"__{of}__ names '{name}' twice."
-            yield Fault(said, of, number, remedy="Take one away.")
+            yield Fault(f"'{name}' occurs twice in {of}.", of, number, remedy="Remove one of them.")
 
 
 def fields_twice(form: Form | None, key: str) -> Iterator[Fault]:
@@ -89,8 +88,8 @@ def fields_twice(form: Form | None, key: str) -> Iterator[Fault]:
     fields = form.fields if form and form.has_sound("") else ()
     for number, asked in enumerate(fields):
         if asked.name in [other.name for other in fields[:number]]:
-            said = f"the field '{asked.name}' is declared twice."
-            yield Fault(said, key, number, "name", remedy="Rename one of them.")
+            message = f"the field '{asked.name}' is declared twice."
+            yield Fault(message, key, number, "name", remedy="Rename one of them.")
 
 
 class PathwaySpec(Definition):
@@ -170,9 +169,9 @@ class PathwaySpec(Definition):
         names = () if isinstance(self.interruptible, bool) else self.interruptible
         for number, name in enumerate(names if known or self.has_sound("fields") else ()):
             if name not in known:
-                said, hint = f"'{name}' is no field of it.", did_you_mean(name, known)
+                message, hint = f"'{name}' is not a field of it.", did_you_mean(name, known)
                 there = f"Its fields: {', '.join(known)}." if known else "It has no fields."
-                yield Fault(said, "interruptible", number, remedy=f"{hint} {there}")
+                yield Fault(message, "interruptible", number, remedy=f"{hint} {there}")
 
     @property
     def is_detour(self) -> bool:
@@ -276,7 +275,8 @@ class JourneySpec:
     does with a message that starts none of them. `has_repair` says whether it declares repair
     patterns, or where it may be interrupted. `is_marked` says that its class is `__abstract__`.
     `unset` are names that something reads and nothing sets, each with a warning: they have to come
-    from outside. `is_of_the_moment` says that it is made for one context, see `at`.
+    from outside. `is_of_the_moment` says that it is made for one context, see `at`. `where` names
+    it in messages.
     """
 
     id: str
@@ -290,7 +290,7 @@ class JourneySpec:
     reachable: frozenset[str]
     sensitive: bool
     version: str
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Fault, ...] = ()
     guidelines: tuple[GuidelineSpec, ...] = ()
     tools: Mapping[str, ToolSpec] = field(default_factory=dict)
     activation: tuple[BaseTrigger, ...] = ()
@@ -310,8 +310,9 @@ class JourneySpec:
     migrations: Mapping[str, str] = field(default_factory=dict)
     has_repair: bool = False
     is_marked: bool = False
-    unset: tuple[tuple[str, str], ...] = ()
+    unset: tuple[tuple[str, Fault], ...] = ()
     is_of_the_moment: bool = False
+    where: str = ""
 
     @cached_property
     def moments(self) -> tuple[str, ...]:
@@ -412,8 +413,8 @@ class JourneySpec:
         if self.entry:
             return ""
         if self.is_marked:
-            return f"{self.name} is marked __abstract__: subclass it, and start that."
-        return f"{self.name} has no pathways, so it is abstract."
+            return f"{self.name} is marked __abstract__: start a subclass of it."
+        return f"{self.name} is abstract: it has no pathways."
 
     @property
     def reception(self) -> str | None:

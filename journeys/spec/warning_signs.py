@@ -9,7 +9,7 @@ from typing import Any
 
 from journeys.config import JourneyConfig
 from journeys.errors import did_you_mean, shown
-from journeys.faults import Fault
+from journeys.faults import Fault, as_where
 from journeys.notions.fields import Field
 from journeys.notions.transitions import ConditionTrigger, IntentTrigger
 from journeys.notions.validators import Regex
@@ -21,15 +21,14 @@ _CANDIDATES = JourneyConfig().guideline_candidates
 
 
 def warnings_of(spec: JourneySpec) -> Iterator[Fault]:
-    """Yield what smells in a definition without faults."""
+    """Yield the warnings of a definition without faults."""
     for pathway in spec.pathways.values():
+        at = as_where(pathway.where)
         if pathway.id not in spec.reachable:
-            yield Fault(
-                f"no transition, __next__ or return leads to '{pathway.id}'.", where=pathway.where
-            )
+            yield Fault(f"nothing leads to '{pathway.id}'.", where=at)
         is_mute = pathway.pipeline is None and pathway.form is None
         if is_mute and pathway.id != spec.reception:
-            yield Fault("no agents, so nothing is said in it.", where=pathway.where)
+            yield Fault("it has no agents, so it never replies.", where=at)
         yield from _unfilled(spec, pathway)
         yield from _never_complete(spec, pathway)
         yield from _misspelt(pathway)
@@ -52,24 +51,16 @@ def _unfilled(spec: JourneySpec, pathway: PathwaySpec) -> Iterator[Fault]:
     for field in pathway.signature.inputs:
         if field is listener or not field.required or field.source or field.name in filled:
             continue
-        said = f"nothing fills the required input '{field.name}'."
+        message = f"no value is set for the required input '{field.name}'."
+        remedy = "Accumulate it elsewhere, give it a default, or pass it to start()."
         if field.is_text and listener and listener.name in filled:
-            yield Fault(
-                f"{said} The message goes to '{listener.name}', which the context has as well.",
-                remedy=f"Set source='message' on '{field.name}' if it is to hear the user.",
-                where=pathway.where,
-            )
-        else:
-            yield Fault(
-                said,
-                remedy="Accumulate it in another pathway, give it a default, or pass it to "
-                "start().",
-                where=pathway.where,
-            )
+            message += f" The user's message goes to '{listener.name}', which the context also has."
+            remedy = f"If '{field.name}' is for the message, give it source='message'."
+        yield Fault(message, remedy=remedy, where=pathway.where)
 
 
 def kept_names(spec: JourneySpec) -> set[str]:
-    """Return the names that something in a journey puts into the context, or is kept for."""
+    """Return the names that a journey puts into the context, or keeps there."""
     return _made_names(spec) | spec.kept
 
 
@@ -94,12 +85,11 @@ def _sequential_outputs(pathway: PathwaySpec) -> set[str]:
 def _never_complete(spec: JourneySpec, pathway: PathwaySpec) -> Iterator[Fault]:
     for name in pathway.awaited:
         if name not in kept_names(spec):
-            yield Fault(
-                f"__complete_when__ waits for '{name}', which no pathway "
-                "accumulates; only start() could give it.",
-                "complete_when",
-                where=pathway.where,
-            )
+            at = as_where(pathway.where)
+            key = at.key("__complete_when__")
+            message = f"{key} needs '{name}', which no {at.pathway} accumulates."
+            remedy = "Accumulate it, or pass it to start()."
+            yield Fault(message, key, remedy=remedy, where=at)
 
 
 def _model_warnings(spec: JourneySpec) -> Iterator[Fault]:
@@ -110,26 +100,22 @@ def _model_warnings(spec: JourneySpec) -> Iterator[Fault]:
     }
     if len(models) > 1:
         names = ", ".join(sorted(model or "the config's" for model in models))
-        yield Fault(
-            f"its transitions name several models ({names}); one call serves a turn, "
-            "so the config's model is taken where they meet.",
-            where=spec.name,
-        )
+        message = f"its transitions name several models ({names}), and one call serves a turn."
+        remedy = "Name one model; where they meet, the config's is used."
+        yield Fault(message, remedy=remedy, where=spec.where)
 
 
 def _misspelt(pathway: PathwaySpec) -> Iterator[Fault]:
-    """Warn of accumulated names that look like a slip of an output that is not accumulated."""
+    """Warn of accumulated names that look like a misspelt output."""
     outputs = [field.name for field in pathway.signature.outputs] if pathway.signature else []
     free = [name for name in outputs if name not in pathway.accumulate]
     for name in pathway.accumulate:
         close = [] if name in outputs else get_close_matches(name, free, n=1, cutoff=0.75)
         if close:
-            yield Fault(
-                f"__accumulate__ names '{name}', which its signature does not list as an output.",
-                "accumulate",
-                remedy=f"Did you mean '{close[0]}'?",
-                where=pathway.where,
-            )
+            at = as_where(pathway.where)
+            key = at.key("__accumulate__")
+            message = f"{key} names '{name}', which is not an output of its signature."
+            yield Fault(message, key, remedy=f"Did you mean '{close[0]}'?", where=at)
 
 
 _WAYS = {
@@ -139,7 +125,7 @@ _WAYS = {
 
 
 def _mixed(spec: JourneySpec) -> Iterator[Fault]:
-    """Warn of records that are merged into one another because they have no merge strategy."""
+    """Warn of dicts and lists that are accumulated without a merge strategy."""
     warned: set[str] = set()
     for pathway in spec.pathways.values():
         strategies = spec.part_of(pathway.id).strategies
@@ -149,41 +135,36 @@ def _mixed(spec: JourneySpec) -> Iterator[Fault]:
             if not unsaid or not field.shape or field.name in warned:
                 continue
             warned.add(field.name)
-            yield Fault(
-                f"it keeps '{field.name}', a {field.shape}, without a strategy: a "
-                "second one is mixed into the first.",
-                remedy=f"Say which is meant: {_WAYS[field.shape]}.",
-                where=pathway.where,
-            )
+            message = f"'{field.name}' is a {field.shape} without a merge strategy: a second one "
+            message += "would be mixed into the first."
+            remedy = f"Set a strategy: {_WAYS[field.shape]}."
+            yield Fault(message, remedy=remedy, where=pathway.where)
 
 
 def _unread_updates(spec: JourneySpec) -> Iterator[Fault]:
-    """Warn of updates that read a name which nothing declares."""
+    """Warn of updates that read an unknown name."""
     signatures = [p.signature for p in spec.pathways.values() if p.signature]
     known = {field.name for signature in signatures for field in signature.outputs}
     known |= _made_names(spec)
     for transition in spec.transitions:
         for update in transition.updates:
             if update.how in ("append", "copy") and update.argument not in known:
-                yield Fault(
-                    f"context_update['{update.target}'] reads "
-                    f"'{update.argument}', which no pathway accumulates and no update sets.",
-                    "update",
-                    remedy=f"For the text itself write 'set:{update.argument}'.",
-                    where=transition.where,
-                )
+                at = as_where(transition.where)
+                key = at.key("context_update", "update")
+                message = f"{key}['{update.target}'] reads '{update.argument}', which no "
+                message += f"{at.pathway} accumulates and no update sets."
+                remedy = f"For the text itself write 'set:{update.argument}'."
+                yield Fault(message, key, remedy=remedy, where=at)
 
 
 def _mute_conditions(spec: JourneySpec) -> Iterator[Fault]:
     for transition in spec.transitions:
         trigger = transition.trigger
+        where = transition.where
         empty = isinstance(trigger, ConditionTrigger) and trigger.condition is None
         if empty and type(trigger).evaluate is ConditionTrigger.evaluate:
-            yield Fault(
-                "it can never fire: it has no condition.",
-                remedy="Write ConditionTrigger(lambda context: ...).",
-                where=transition.where,
-            )
+            remedy = "Write ConditionTrigger(lambda context: ...)."
+            yield Fault("it has no condition, so it never fires.", remedy=remedy, where=where)
 
 
 def _mute_intents(spec: JourneySpec) -> Iterator[Fault]:
@@ -193,15 +174,13 @@ def _mute_intents(spec: JourneySpec) -> Iterator[Fault]:
             continue
         asked = trigger.use_llm_fallback and trigger.description
         if not asked and type(trigger).evaluate is IntentTrigger.evaluate:
-            yield Fault(
-                f"it can never fire: it has no patterns, and "
-                f"{'no description' if trigger.use_llm_fallback else 'no model'} to ask by.",
-                where=transition.where,
-            )
+            lacking = "description" if trigger.use_llm_fallback else "model"
+            message = f"it has no patterns and no {lacking}, so it never fires."
+            yield Fault(message, remedy="Give it patterns.", where=transition.where)
 
 
 def _shadowed(spec: JourneySpec) -> Iterator[Fault]:
-    """Warn of patterns that an earlier transition of the same rank has taken already."""
+    """Warn of patterns that an earlier transition of the same priority has, too."""
     for first, second in combinations(spec.transitions, 2):
         if first.priority != second.priority or first.target == second.target:
             continue
@@ -210,12 +189,10 @@ def _shadowed(spec: JourneySpec) -> Iterator[Fault]:
         taken = _patterns(first)
         for pattern in _patterns(second):
             if pattern in taken:
-                yield Fault(
-                    f"the pattern '{pattern}' leads to '{first.target}' already, "
-                    f"by {first.where}, which is asked first where both apply.",
-                    remedy="Give one of them another priority or other sources.",
-                    where=second.where,
-                )
+                message = f"the pattern '{pattern}' already leads to '{first.target}', by "
+                message += f"{first.where}, which comes first where both apply."
+                remedy = "Give one of them another priority or other sources."
+                yield Fault(message, remedy=remedy, where=second.where)
 
 
 def _overlap(first: TransitionSpec, second: TransitionSpec) -> bool:
@@ -230,24 +207,24 @@ def _patterns(transition: TransitionSpec) -> list[str]:
 
 
 def _crowded(spec: JourneySpec) -> Iterator[Fault]:
-    """Warn of so many guidelines in every turn that words never choose any."""
+    """Warn of too many guidelines that are considered in every turn."""
     asked = [g for g in spec.guidelines if g.enabled and g.needs_no_words and g.asks_model]
     if len(asked) >= _CANDIDATES:
-        yield Fault(
-            f"{len(asked)} guidelines are put to a model in every turn, as they are "
-            f"always or critical. From {_CANDIDATES} on, words choose no other one.",
-            where=spec.name,
+        message = (
+            f"{len(asked)} guidelines are put to a model in every turn, as they are always or "
         )
+        message += f"critical. From {_CANDIDATES} on, no other guideline is considered."
+        yield Fault(message, remedy="Give some of them keywords instead.", where=spec.where)
 
 
-Unset = tuple[str, str]
+Unset = tuple[str, Fault]
 """A name, and the warning about it."""
 
 
 def unset_names(spec: JourneySpec, known: Collection[str]) -> Iterator[Unset]:
-    """Yield what reads a name that is never set, in conditions of files and in arguments of tools.
+    """Yield reads of names that are never set, in conditions of files and in arguments of tools.
 
-    A journey that others are next to is judged with them: they may leave it what it reads.
+    A journey with activation conditions is checked with the others, which may set these names.
 
     Args:
         spec: The journey.
@@ -257,24 +234,21 @@ def unset_names(spec: JourneySpec, known: Collection[str]) -> Iterator[Unset]:
         return
     for where, condition in _conditions(spec):
         for name in sorted(_reads(condition) - {*known}):
-            said, remedy = _unset(name, known)
-            yield name, Fault(f"`when` {said}", "when", remedy=remedy, where=where)
+            yield name, _unset(f"`when` reads '{name}'", name, known, "when", where=where)
     for pathway in spec.pathways.values():
         for number, call in enumerate(pathway.calls):
             for name in call.arguments.values():
                 if name not in (*known, "message"):
-                    said, remedy = _unset(name, known)
-                    said, path = f"calls[{number}] {said}", ("calls", number)
-                    yield name, Fault(said, *path, remedy=remedy, where=pathway.where)
+                    message, path = f"calls[{number}] reads '{name}'", ("calls", number)
+                    yield name, _unset(message, name, known, *path, where=pathway.where)
 
 
 def unset_inputs(where: str, inputs: Iterable[str], known: Collection[str]) -> Iterator[Unset]:
-    """Yield the inputs of a state of a file that is never set."""
+    """Yield the inputs of a state of a file that are never set."""
     for number, name in enumerate(inputs):
         if name not in known:
-            said, remedy = _unset(name, known)
-            said = f"inputs[{number}] {said}"
-            yield name, Fault(said, "inputs", number, remedy=remedy, where=where)
+            message, path = f"inputs[{number}] reads '{name}'", ("inputs", number)
+            yield name, _unset(message, name, known, *path, where=where)
 
 
 def _conditions(spec: JourneySpec) -> Iterator[tuple[str, Any]]:
@@ -286,18 +260,18 @@ def _conditions(spec: JourneySpec) -> Iterator[tuple[str, Any]]:
         yield guideline.where, guideline.when
     for one in (spec, *spec.parts.values()):
         if one.escalation is not None:
-            yield one.name, one.escalation.when
+            yield one.where, one.escalation.when
 
 
 def _reads(condition: Any) -> frozenset[str]:
-    """Return the names that a condition says it reads, as those of files do."""
+    """Return the names that a condition reads, if it is an expression of a file."""
     reads = getattr(condition, "reads", None)
     return reads if isinstance(reads, frozenset) else frozenset()
 
 
-def _unset(name: str, known: Collection[str]) -> tuple[str, str]:
-    said = f"reads '{name}', which nothing here sets; only start() could give it."
-    return said, did_you_mean(name, sorted(known))
+def _unset(reads: str, name: str, known: Collection[str], *path: str | int, where: str) -> Fault:
+    message = f"{reads}, which nothing here sets; only start() could set it."
+    return Fault(message, *path, remedy=did_you_mean(name, sorted(known)), where=where)
 
 
 def collected_names(spec: JourneySpec) -> set[str]:
@@ -308,7 +282,7 @@ def collected_names(spec: JourneySpec) -> set[str]:
 
 
 def collecting_warnings(spec: JourneySpec, known: Collection[str]) -> Iterator[Fault]:
-    """Yield what smells.
+    """Yield the warnings of fields and effects.
 
     Args:
         spec: The journey.
@@ -317,58 +291,59 @@ def collecting_warnings(spec: JourneySpec, known: Collection[str]) -> Iterator[F
     for pathway in spec.pathways.values():
         fields = pathway.form.fields if pathway.form else ()
         for number, field in enumerate(fields):
-            for smell in _field_smells(field, fields[number + 1 :], known):
-                said = f"field '{field.name}' {smell.message}"
-                yield Fault(said, "fields", number, remedy=smell.remedy, where=pathway.where)
+            for warning in _field_warnings(field, fields[number + 1 :], known):
+                message = f"field '{field.name}' {warning.message}"
+                path = ("fields", number)
+                yield Fault(message, *path, remedy=warning.remedy, where=pathway.where)
         yield from _effect_warnings(pathway, known)
     yield from _journey_warnings(spec)
 
 
-def _field_smells(field: Field, later: Sequence[Field], known: Collection[str]) -> Iterator[Fault]:
-    yield from _condition_smells(field, later, known)
-    yield from _pattern_smells(field)
+def _field_warnings(
+    field: Field, later: Sequence[Field], known: Collection[str]
+) -> Iterator[Fault]:
+    yield from _condition_warnings(field, later, known)
+    yield from _pattern_warnings(field)
     if len(field.retry_texts) >= field.max_attempts:
-        yield Fault(
-            f"has {len(field.retry_texts)} retry_texts and max_attempts {field.max_attempts}: "
-            "the last of them are never said."
-        )
+        number, most = len(field.retry_texts), field.max_attempts
+        message = f"has {number} retry_texts and max_attempts {most}: the last ones are never used."
+        yield Fault(message, remedy="Remove these, or raise max_attempts.")
     if field.depends_on and not field.validators:
-        yield Fault(
-            "depends on others, and has no validators: nothing is checked when they change."
-        )
+        message = "depends on other fields and has no validators, so nothing is checked again."
+        yield Fault(message, remedy="Give it validators, or remove depends_on.")
     first: dict[str, str] = {}
     for value, others in field.ways.items():
         for word in dict.fromkeys(way.casefold() for way in (value, *others)):
             if word in first:
-                said = (
-                    f"has '{word}' for '{first[word]}' and for '{value}': it is never sure which."
-                )
-                yield Fault(said)
+                message = f"has '{word}' for both '{first[word]}' and '{value}'."
+                yield Fault(message, remedy="Remove it from one of them.")
             first.setdefault(word, value)
 
 
-def _pattern_smells(field: Field) -> Iterator[Fault]:
+def _pattern_warnings(field: Field) -> Iterator[Fault]:
     validated = [one.pattern for one in field.validators if isinstance(one, Regex)]
     for pattern in dict.fromkeys([*field.extract, *validated]):
         if repeats_within(pattern):
-            yield Fault(
-                f"has the pattern {shown(pattern)}, which repeats what can be split in several "
-                "ways: some messages take it very long, and then count as no match.",
-                remedy=r"Part what is repeated by a sign, as (\w+,)+, "
-                "or write it possessive, as (?>a+).",
+            message = f"has the pattern {shown(pattern)}, in which a repeated part can match the "
+            message += (
+                "same text in several ways: with some messages it times out and never matches."
             )
+            remedy = (
+                r"Separate the repeated parts, as in (\w+,)+, or write a possessive group, (?>a+)."
+            )
+            yield Fault(message, remedy=remedy)
 
 
-def _condition_smells(
+def _condition_warnings(
     field: Field, later: Sequence[Field], known: Collection[str]
 ) -> Iterator[Fault]:
-    """Yield what smells in a condition that tells what it reads, as those of files do."""
+    """Yield the warnings of a condition that is an expression of a file."""
     for name in sorted(getattr(field.when, "reads", None) or ()):
         if name == field.name:
-            yield Fault("asks in its own `when` for its value, which it then never gets.")
+            yield Fault("reads its own value in `when`, so it is never asked for.")
         elif name in [other.name for other in later]:
-            said = f"reads '{name}' in `when`, which is asked for after it."
-            yield Fault(said, remedy="Move it behind that.")
+            message = f"reads '{name}' in `when`, which is asked for later."
+            yield Fault(message, remedy="Move this field behind that one.")
         elif name not in known:
             hint = did_you_mean(name, sorted(known))
             yield Fault(f"reads '{name}' in `when`, which nothing here collects.", remedy=hint)
@@ -379,37 +354,39 @@ def _effect_warnings(pathway: PathwaySpec, known: Collection[str]) -> Iterator[F
         for name in effect.arguments.values():
             if name not in (*known, "message"):
                 hint = did_you_mean(name, sorted(known))
-                said = f"effect '{effect.tool}' reads '{name}', which nothing here collects."
-                yield Fault(said, "effects", number, remedy=hint, where=pathway.where)
+                message = f"effect '{effect.tool}' reads '{name}', which nothing here collects."
+                yield Fault(message, "effects", number, remedy=hint, where=pathway.where)
     for _, agent in pathway.pipeline.leaves if pathway.pipeline else ():
         for name in sorted(getattr(agent.call, "reads", frozenset()) - {*known}):
             hint = did_you_mean(name, sorted(known))
-            said = f"it says {{{name}}}, which nothing here collects."
-            yield Fault(said, remedy=hint, where=pathway.where)
+            message = f"its text contains {{{name}}}, which nothing here collects."
+            yield Fault(message, "say", remedy=hint, where=pathway.where)
 
 
 def _journey_warnings(spec: JourneySpec) -> Iterator[Fault]:
+    at = as_where(spec.where)
     collects = any(pathway.form for pathway in spec.pathways.values())
     if spec.escalation and spec.escalation.when_collected and not collects:
-        yield Fault("escalation waits for all fields, and it has none.", where=spec.name)
+        key = at.key("__escalation__")
+        message = "the escalation waits for all fields, but the journey has no fields."
+        yield Fault(message, key, remedy="Remove when_collected.", where=at)
     yield from _idle_knowledge(spec)
     for old in spec.migrations:
         if old in spec.pathways:
-            yield Fault(
-                f"__migrations__ leads away from '{old}', which is still there.", where=spec.name
-            )
+            key = at.key("__migrations__")
+            message = f"{key} replaces '{old}', which still exists."
+            yield Fault(message, key, old, remedy="Remove it.", where=at)
 
 
 def _idle_knowledge(spec: JourneySpec) -> Iterator[Fault]:
-    """Yield where questions are said to be looked up, and agents get all of them."""
+    """Warn of knowledge that is never used, as agents answer all questions."""
     answers = {
         pathway.id: pathway.pipeline is not None and not pathway.collects
         for pathway in spec.pathways.values()
     }
-    said = "__knowledge__: agents answer all questions there, so it is never asked."
-    remedy = "Take it away, or add fields."
-    for pathway in spec.pathways.values():
-        if pathway.knowledge and answers[pathway.id]:
-            yield Fault(said, remedy=remedy, where=pathway.where)
-    if spec.knowledge and all(answers.values()):
-        yield Fault(said, remedy=remedy, where=spec.name)
+    idle = [p.where for p in spec.pathways.values() if p.knowledge and answers[p.id]]
+    for where in [*idle, spec.where] if spec.knowledge and all(answers.values()) else idle:
+        at = as_where(where)
+        key = at.key("__knowledge__")
+        message = f"{key} is never used: agents answer all questions here."
+        yield Fault(message, key, remedy="Remove it, or add fields.", where=at)

@@ -215,20 +215,20 @@ class Texts:
 _DEFAULTS = Texts()
 
 
-def placeholder_fault(name: str, text: str) -> str:
-    """Return what is wrong with the placeholders of a text that is worded anew; empty if nothing.
+def placeholder_fault(name: str, text: str) -> tuple[str, str] | None:
+    """Return message and remedy for a new wording of a text with an unknown placeholder.
 
     Args:
-        name: Of the text in the catalogue.
-        text: Its new words.
+        name: Name of the text in the catalogue.
+        text: Its new wording.
     """
     known = BRACED.findall(getattr(_DEFAULTS, name))
     unknown = [given for given in BRACED.findall(text) if given not in known]
     if not unknown:
-        return ""
+        return None
     named = ", ".join(f"{{{one}}}" for one in known)
-    knows = f"It knows {named}." if known else "It knows none."
-    return f"has the placeholder {{{unknown[0]}}}, for which nothing would stand. {knows}"
+    message = f"has the unknown placeholder {{{unknown[0]}}}."
+    return message, f"Its placeholders: {named}." if known else "It has no placeholders."
 
 
 def own_words(declared: Mapping[str, Mapping[str, str]], language: str) -> dict[str, str]:

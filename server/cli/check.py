@@ -31,7 +31,7 @@ from journeys import (
     TransitionSpec,
 )
 from journeys.errors import did_you_mean
-from journeys.faults import Fault
+from journeys.faults import Fault, Place
 from nodes.llm.models import is_configured
 from nodes.llm.tools import as_tool, parameters_of
 from server.cli.terminal.rendering import err, out, plain, write_json
@@ -52,6 +52,7 @@ from server.discover.modules import (
     hidden_by_installed,
     importing_from,
     journeys_in,
+    line_of,
     module_at,
     module_named,
     root_of,
@@ -162,7 +163,7 @@ class _Report:
     """Result of a check: journeys by name and file, and faults with their places."""
 
     journeys: dict[str, type[Journey]] = field(default_factory=dict)
-    warnings: dict[str, dict[str, None]] = field(default_factory=dict)
+    warnings: dict[str, dict[Fault, None]] = field(default_factory=dict)
     faults: dict[str, None] = field(default_factory=dict)
     guidelines: dict[str, int] = field(default_factory=dict)
 
@@ -185,7 +186,7 @@ class _Report:
         for journey in journeys:
             place = f"{journey.__qualname__} ({file_of(journey)})"
             self.journeys.setdefault(place, journey)
-            found = signs_of(module, journey)
+            found = (_placed(journey, warning) for warning in warnings_of(module, journey))
             self.warnings.setdefault(place, {}).update(dict.fromkeys(found))
 
     def add_guidelines(self, place: str, number: int) -> None:
@@ -206,14 +207,14 @@ class _Report:
                 "file": file_of(journey),
                 "pathways": len(journey.spec.pathways),
                 "transitions": len(journey.spec.transitions),
-                "warnings": list(self.warnings[place]),
+                "warnings": [_as_data(warning) for warning in self.warnings[place]],
             }
             for place, journey in self.journeys.items()
         ]
         return {
             "journeys": journeys,
             "guidelines": [{"file": file, "number": n} for file, n in self.guidelines.items()],
-            "faults": [_fault_data(line) for line in self.faults],
+            "faults": [_as_data(line) for line in self.faults],
             "stored_sessions": [one.as_json() for one in compared],
         }
 
@@ -235,16 +236,19 @@ class _Report:
         out.print(", ".join(words) + ".", style="bold")
 
 
-def _fault_data(line: str) -> dict[str, Any]:
-    """Return a fault as JSON; its place is null outside of files."""
-    fault = line if isinstance(line, Fault) else Fault(line)
-    return {
-        "text": str(fault),
-        "message": fault.message,
-        "remedy": fault.remedy,
-        "path": [step if isinstance(step, int) else str(step) for step in fault.path],
-        "place": fault.place and fault.place._asdict(),
-    }
+def _placed(journey: type[Journey], warning: Fault) -> Fault:
+    """Return a warning with its place, if that can be found."""
+    file = Path(file_of(journey))
+    if warning.place:
+        return warning.changed(str(warning), file=str(file.with_name(warning.file)))
+    line = line_of(file, warning) if file.suffix == ".py" else None
+    known = {"file": str(file), "place": Place(line, 1)} if line else {}
+    return warning.changed(str(warning), **known)
+
+
+def _as_data(line: str) -> dict[str, Any]:
+    """Return a fault or a warning as JSON."""
+    return (line if isinstance(line, Fault) else Fault(line)).as_data()
 
 
 def _kind(path: str) -> str:
@@ -338,7 +342,7 @@ def _count(number: int, what: str) -> str:
 # --- Warnings ------------------------------------------------------------------------------------
 
 
-def signs_of(module: ModuleType, journey: type[Journey]) -> Iterator[str]:
+def warnings_of(module: ModuleType, journey: type[Journey]) -> Iterator[Fault]:
     """Yield warnings of the journey itself, and of the journey with its module."""
     spec = journey.spec
     yield from spec.warnings
@@ -358,7 +362,7 @@ def _has_model(module: ModuleType, spec: JourneySpec) -> bool:
     """Return whether a journey has a model: its module's, its own, or one of the settings."""
     try:
         config = Settings().config()
-    except (ConfigurationError, ValueError):  # a server says so; here a journey is judged
+    except (ConfigurationError, ValueError):  # reported by the server; a check is of the journey
         config = None
     return is_configured(model_in(module), config, spec)
 
@@ -366,39 +370,38 @@ def _has_model(module: ModuleType, spec: JourneySpec) -> bool:
 # --- Agents --------------------------------------------------------------------------------------
 
 
-def _agents(module: ModuleType, journey: type[Journey], *, has_model: bool) -> Iterator[str]:
+def _agents(module: ModuleType, journey: type[Journey], *, has_model: bool) -> Iterator[Fault]:
     """Compare the names in a module's AGENTS with those that its journeys use."""
     given = getattr(module, "AGENTS", None)
     if not isinstance(given, Mapping):
         if not has_model:
             yield from _no_agents(module, journey)
         return
+    where = journey.__name__
     names = [str(name) for name in given]
     used = [name for other in {*journeys_in(module), journey} for name in other.spec.agents]
     for name, pathways in journey.spec.agents.items():
         if name not in names:
-            hint = did_you_mean(name, names)
-            where = ", ".join(pathways)
-            yield f"{journey.__name__}: AGENTS has no '{name}', which {where} needs.{hint}"
+            message = f"AGENTS has no '{name}', which {', '.join(pathways)} needs."
+            yield Fault(message, remedy=did_you_mean(name, names), where=where)
         elif fault := _agent_fault(journey.spec, name, given[name]):
-            yield f"{journey.__name__}: AGENTS['{name}']: {fault}"
+            yield Fault(f"AGENTS['{name}']: {fault}", where=where)
     for name in names:
         if name not in used:
-            hint = did_you_mean(name, used)
-            yield f"{journey.__name__}: AGENTS has '{name}', which no pathway uses.{hint}"
+            message = f"AGENTS has '{name}', which no pathway uses."
+            yield Fault(message, remedy=did_you_mean(name, used), where=where)
 
 
-def _no_agents(module: ModuleType, journey: type[Journey]) -> Iterator[str]:
+def _no_agents(module: ModuleType, journey: type[Journey]) -> Iterator[Fault]:
     """Warn of agents in a file that have no Python code and no model."""
     if not _stands_alone(journey) or _gives(module, "AGENTS"):
         return
     for pathway in journey.spec.pathways.values():
         for name in pathway.agents:
             if name != pathway.id:  # of its own accord a state is served by a model
-                yield (
-                    f"{pathway.where}: no code for the agent '{name}': there is no dict AGENTS in "
-                    f"{_beside(journey)}, so only a model could run it."
-                )
+                message = f"no code for the agent '{name}': there is no dict AGENTS in "
+                message += f"{_beside(journey)}, so only a model could run it."
+                yield Fault(message, where=pathway.where)
 
 
 def _agent_fault(spec: JourneySpec, name: str, agent: Any) -> str:
@@ -412,51 +415,50 @@ def _agent_fault(spec: JourneySpec, name: str, agent: Any) -> str:
 # --- Tools ---------------------------------------------------------------------------------------
 
 
-def _tools(module: ModuleType, journey: type[Journey]) -> Iterator[str]:
+def _tools(module: ModuleType, journey: type[Journey]) -> Iterator[Fault]:
     """Compare the tools that a journey declares with the TOOLS of its module."""
-    given = getattr(module, "TOOLS", None)
+    given, where = getattr(module, "TOOLS", None), journey.__name__
     if not isinstance(given, Mapping):
         if _stands_alone(journey) and not _gives(module, "TOOLS"):
             for name in journey.spec.tools:
-                yield (
-                    f"{journey.__name__}: no code for the tool '{name}': there is no dict "
-                    f"TOOLS in {_beside(journey)}."
-                )
+                message = f"no code for the tool '{name}': there is no dict TOOLS in "
+                yield Fault(f"{message}{_beside(journey)}.", where=where)
         return
     names = [str(name) for name in given]
     for name, declared in journey.spec.tools.items():
         if name not in names:
-            yield f"{journey.__name__}: TOOLS has no '{name}'.{did_you_mean(name, names)}"
+            hint = did_you_mean(name, names)
+            yield Fault(f"TOOLS has no '{name}'.", remedy=hint, where=where)
             continue
-        for misfit in _misfits(name, given[name], declared):
-            yield f"{journey.__name__}: TOOLS['{name}'] {misfit}"
+        for misfit, remedy in _misfits(name, given[name], declared):
+            yield Fault(f"TOOLS['{name}'] {misfit}", remedy=remedy, where=where)
 
 
-def _misfits(name: str, given: Any, declared: ToolSpec) -> Iterator[str]:
-    """Yield differences between a function's parameters and the schema in a file."""
+def _misfits(name: str, given: Any, declared: ToolSpec) -> Iterator[tuple[str, str]]:
+    """Yield differences between a function's parameters and the schema in a file, with remedies."""
     call = given.call if isinstance(given, Tool) else given
     try:
         tool = call if isinstance(call, BaseTool) else as_tool(name, call)
         parameters = parameters_of(name, tool)
     except ConfigurationError as error:
-        yield f"cannot be a tool: {error}"
+        yield f"cannot be a tool: {error}", ""
         return
     takes, needs = parameters.properties
     properties: Sequence[str] = list(declared.parameters.get("properties", {}))
     required: Sequence[str] = declared.parameters.get("required", ())
     for parameter in properties:
         if parameter not in takes and not _takes_any(call):
-            hint = did_you_mean(parameter, list(takes))
-            yield f"has no parameter '{parameter}', but the file's schema passes it.{hint}"
+            message = f"has no parameter '{parameter}', but the file's schema passes it."
+            yield message, did_you_mean(parameter, list(takes))
     for parameter in needs:
         if parameter == "idempotency_key":
             continue
         if parameter not in properties:
-            hint = did_you_mean(parameter, properties)
-            yield f"needs '{parameter}', but the file's schema does not pass it.{hint}"
+            message = f"needs '{parameter}', but the file's schema does not pass it."
+            yield message, did_you_mean(parameter, properties)
         elif parameter not in required:
-            said = "but the file's schema does not require it. Give it a default."
-            yield f"needs '{parameter}', {said}"
+            message = f"needs '{parameter}', but the file's schema does not require it."
+            yield message, "Give it a default."
 
 
 def _takes_any(call: Any) -> bool:
@@ -492,17 +494,16 @@ def _beside(journey: type[Journey]) -> str:
 # --- Models --------------------------------------------------------------------------------------
 
 
-def _needs_model(spec: JourneySpec) -> Iterator[str]:
+def _needs_model(spec: JourneySpec) -> Iterator[Fault]:
     """Warn of intents that only a model can recognise if no model is configured."""
     for transition in spec.transitions:
         if _asks_alone(transition) and not any(
             _is_beside(other, transition) for other in spec.transitions
         ):
-            yield (
-                f"{transition.where}: only a model can recognise '{transition.label}', and no "
-                f"model is "
-                "configured. Give it patterns, or set OPENAI_API_KEY."
-            )
+            message = f"only a model can recognise '{transition.label}', and no model is "
+            message += "configured."
+            remedy = "Give it patterns, or set OPENAI_API_KEY."
+            yield Fault(message, remedy=remedy, where=transition.where)
 
 
 def _asks_alone(transition: TransitionSpec) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 from journeys import Journey, JourneyDefinitionError, load_journey
+from journeys.faults import Fault
 from journeys.files import document_kind, read_guidelines_text
 from server.discover.errors import CommandError, described, reworded
 from server.discover.modules import looks_like_journey, module_at, shown
@@ -84,7 +85,9 @@ def placed(file: Path, faults: Iterable[str]) -> Iterator[str]:
     """Return faults with the folder in front of their file's name."""
     folder = shown(file.parent)
     before = "" if folder == "." else f"{folder}/"
-    return (reworded(fault, f"{before}{fault}") for fault in faults)
+    for fault in faults:
+        name = fault.file if isinstance(fault, Fault) else ""
+        yield reworded(fault, f"{before}{fault}", file=f"{before}{name}" if name else "")
 
 
 def _faulty(file: Path, error: JourneyDefinitionError) -> FaultyFileError:

@@ -6,6 +6,7 @@ import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from journeys import JourneyDefinitionError, JourneyError
 from journeys.faults import Fault
@@ -40,9 +41,9 @@ def described(error: BaseException) -> list[str]:
     return [f"{type(error).__name__}: {_one_line(said)}".removesuffix(": ")]
 
 
-def reworded(line: str, text: str) -> str:
-    """Return a line with another text; a fault keeps its data."""
-    return line.shown_as(text) if isinstance(line, Fault) else text
+def reworded(line: str, text: str, **changes: Any) -> str:
+    """Return a line with another text; a fault keeps its data, but for the changes."""
+    return line.changed(text, **changes) if isinstance(line, Fault) else text
 
 
 def _one_line(text: str) -> str:

@@ -19,13 +19,14 @@ from types import ModuleType
 
 import journeys
 from journeys import Journey, JourneyDefinitionError
-from server.discover.errors import CommandError, described, reworded
+from journeys.faults import Fault, Place
+from server.discover.errors import CommandError, described
 
 _LANGUAGE = Path(journeys.__file__).parent
 _EXAMPLES = _LANGUAGE / "examples"
 _BY_PATH = "journey_file_"
 _STANDARD_LIBRARY = sysconfig.get_path("stdlib")
-_ATTRIBUTE = re.compile(r"__\w+__")
+_NAME = re.compile(r"\w+")
 _MARKS = ("__transitions__", "__entry_pathway__")
 
 
@@ -41,11 +42,15 @@ class LoadError(CommandError):
     def __init__(self, place: str, faults: list[str], cause: BaseException | None = None) -> None:
         file, _, line = place.rpartition(":")
         by_class = isinstance(cause, JourneyDefinitionError) and line.isdecimal()
-        lines = _pointed(file, int(line), faults) if by_class else {}
-        super().__init__(*(reworded(f, f"{lines.get(f, place)}: {f}") for f in faults))
+        found = [fault if isinstance(fault, Fault) else Fault(fault) for fault in faults]
+        if line.isdecimal():
+            lines = [_placed(file, int(line), fault, by_class=by_class) for fault in found]
+        else:
+            lines = [fault.changed(f"{place}: {fault}") for fault in found]
+        super().__init__(*lines)
         self.place = place
         self.faults = faults
-        self.unread = journeys_after(Path(file), int(line)) if lines else []
+        self.unread = journeys_after(Path(file), int(line)) if by_class else []
 
 
 class NoSuchModuleError(CommandError):
@@ -210,9 +215,10 @@ def _loaded(load: Callable[[], ModuleType], file: Path | None) -> ModuleType:
         raise LoadError(_place(error, file), described(error), error) from error
 
 
-def _pointed(file: str, line: int, faults: list[str]) -> dict[str, str]:
-    """Return the place of each fault of a definition: of the attribute or class that it names."""
-    return {fault: f"{file}:{line_of(Path(file), fault) or line}" for fault in faults}
+def _placed(file: str, line: int, fault: Fault, *, by_class: bool) -> Fault:
+    """Return a fault with its place: that of the attribute or class of a definition."""
+    at = (line_of(Path(file), fault) if by_class else None) or line
+    return fault.changed(f"{file}:{at}: {fault}", file=file, place=Place(at, 1))
 
 
 def _place(error: BaseException | None, file: Path | None) -> str:
@@ -233,19 +239,17 @@ def _is_theirs(file: Path) -> bool:
     return file.is_file() and not libraries and not ours
 
 
-def line_of(file: Path, fault: str) -> int | None:
-    """Return the line of the attribute or class that a fault names; None if not found."""
-    names = re.split(r"[.:\[ ]", fault.partition(": ")[0])
+def line_of(file: Path, fault: Fault) -> int | None:
+    """Return the line of the attribute or class of a fault; None if not found."""
     found: ast.stmt | None = None
     body = parsed(file)
-    for name in names:
+    for name in (*_NAME.findall(fault.where), *map(str, fault.path)):
         inner = _class_in(body, name)
-        if inner is None:
-            break
-        found, body = inner, inner.body
-    attribute = _ATTRIBUTE.search(fault) if found else None
-    assigned = _assignment_in(body, attribute[0]) if attribute else None
-    return getattr(assigned or found, "lineno", None)
+        if inner is not None:
+            found, body = inner, inner.body
+        elif found and (assigned := _assignment_in(body, name)):
+            return assigned.lineno
+    return getattr(found, "lineno", None)
 
 
 def journeys_after(file: Path, line: int) -> list[str]:

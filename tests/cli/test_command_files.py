@@ -92,8 +92,14 @@ def test_check_reads_files_and_folders(desk: Path) -> None:
 
     assert "✓ ClaimDesk (more/claim.json)" in shown
     assert "✓ more/rules.yaml: 1 guideline" in shown
-    assert "✗ more/broken.yml:3:13 state 'a': next is 'b', which is no state here" in shown
-    assert "✗ more/broken.yml:4:7: 'purpos' is no key of a state. Did you mean 'purpose'?" in shown
+    assert (
+        "✗ more/broken.yml:3:13 state 'a': next is 'b', which is not a state of this journey"
+        in shown
+    )
+    assert (
+        "✗ more/broken.yml:4:7: 'purpos' is not a valid key of a state. Did you mean 'purpose'?"
+        in shown
+    )
     assert "✓ Line (more/line.yaml)" in shown
     assert "2 valid journeys, 2 faults" in shown
     assert "package" not in shown

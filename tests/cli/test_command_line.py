@@ -297,7 +297,7 @@ def test_check_reports_all_faults_and_warnings_of_a_folder(folder: Path) -> None
 
     assert "✓ Orders (orders.py): 3 pathways, 1 transition" in report
     assert "✓ Bare (bare.py)" in report
-    assert "! Bare.LostPath: no transition, __next__ or return leads to 'lost'." in report
+    assert "! Bare.LostPath: nothing leads to 'lost'." in report
     assert "✗ broken.py:8: Broken.VerifyPath: __next__ is 'oder'" in report
     assert "✗ broken.py:9: Broken.VerifyPath: __colour__ is unknown" in report
     assert "✗ typo.py:2: SyntaxError" in report
@@ -722,7 +722,7 @@ def test_check_is_written_for_programs(folder: Path) -> None:
         "message": 'timeout is "soon"',
         "remedy": "it must be a number.",
         "path": ["states", "a", "timeout"],
-        "place": {"line": 2, "column": 34},
+        "place": {"file": "trip.yaml", "line": 2, "column": 34},
     } in faulty["faults"]
     assert sound["faults"] == []
     assert sound["journeys"][0] | {"warnings": []} == {

@@ -11,7 +11,7 @@ from typing import Any
 from journeys import Escalation, Field
 from journeys.notions.behaviors import POLICIES
 from journeys.notions.fields import FIELD_TYPES
-from journeys.reading.collecting_reader import PATTERNS
+from journeys.spec.checks import PATTERNS
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "collecting.md").read_text()
 

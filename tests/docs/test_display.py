@@ -112,7 +112,7 @@ def test_an_abstract_journey_has_no_picture() -> None:
     class Base(Journey):
         """Nothing yet."""
 
-    with pytest.raises(JourneyDefinitionError, match="Base has no pathways"):
+    with pytest.raises(JourneyDefinitionError, match="Base is abstract: it has no pathways"):
         Base.draw()
     assert Base("s-1")._repr_svg_() is None
 

@@ -15,8 +15,8 @@ from tests.rules.test_definitions import faults, pathway
         ("__fields__", ["email"], "__fields__[0] is 'email'; it must be Field(...)."),
         ("__fields__", [Field("a"), Field("a")], "the field 'a' is declared twice."),
         ("__effects__", "book", "__effects__ is 'book'; it must be a list."),
-        ("__effects__", ["book", "book"], "__effects__ names 'book' twice."),
-        ("__interruptible__", ["a"], "'a' is no field of it. It has no fields."),
+        ("__effects__", ["book", "book"], "'book' occurs twice in effects."),
+        ("__interruptible__", ["a"], "'a' is not a field of it. It has no fields."),
     ],
     ids=["text", "no_field", "twice", "name", "effect_twice", "no_such_field"],
 )
@@ -31,17 +31,23 @@ def test_what_a_pathway_collects_is_judged_at_import(name: str, given: object, t
     [
         ("__escalation__", True, "is True; it must be Escalation(...)."),
         ("__personality__", "warm", "is 'warm'; it must be Personality(...)."),
+        ("__patterns__", {"wat": "start"}, ": 'wat' is not a repair pattern. Did you mean 'wait'?"),
         (
-            "__texts__",
-            {"wat": "x"},
-            "['wat']: 'wat' is no text of the runtime. Did you mean 'wait'?",
+            "__migrations__",
+            {"old": "strt"},
+            "['old'] is 'strt', which is not a pathway of this journey.",
         ),
-        ("__patterns__", {"wat": "start"}, ": 'wat' is no repair pattern. Did you mean 'wait'?"),
-        ("__migrations__", {"old": "strt"}, "['old'] leads to 'strt', which is no pathway."),
     ],
-    ids=["escalation", "personality", "texts", "patterns", "migrations"],
+    ids=["escalation", "personality", "patterns", "migrations"],
 )
 def test_how_a_journey_talks_is_judged_at_import(name: str, given: object, told: str) -> None:
     (fault,) = faults(pathway(), **{name: given})
 
     assert fault.startswith(f"Trip: {name}{'' if told[0] in '[:' else ' '}{told}")
+
+
+def test_a_text_that_the_runtime_does_not_have_is_refused() -> None:
+    (fault,) = faults(pathway(), __texts__={"wat": "x"})
+
+    assert fault == "Trip: the runtime has no text 'wat'. Did you mean 'wait'?"
+    assert fault.path == ("__texts__", "wat")

@@ -856,7 +856,7 @@ def test_no_more_passages_are_found_than_asked_for_and_the_best_one_first() -> N
     ("question", "passages", "k", "said"),
     [
         (None, GARDEN, 1, "The question is None; it must be text"),
-        ("gate", ["The gate is locked."], 1, r"'The gate is locked.' is no Passage"),
+        ("gate", ["The gate is locked."], 1, r"'The gate is locked.' is not a Passage"),
         ("gate", GARDEN, 0, "k is 0; it must be a whole number from 1 on"),
     ],
 )

@@ -353,7 +353,9 @@ def test_a_field_is_refused_with_what_it_must_be(fault: dict[str, Any], said: st
 
 
 def test_a_field_that_depends_on_nothing_there_is_a_fault() -> None:
-    with pytest.raises(JourneyDefinitionError, match="depends on 'prt', no other field"):
+    with pytest.raises(
+        JourneyDefinitionError, match="depends on 'prt', which is not another field"
+    ):
 
         class Misspelt(Journey):
             """Depend on a name that nobody collects."""

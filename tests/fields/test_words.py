@@ -125,12 +125,11 @@ def test_a_placeholder_that_nothing_stands_for_is_a_fault_that_names_those_known
     with pytest.raises(JourneyDefinitionError) as refused:
         _in_german({"corrected": "{field} nun {wert}", "de": {"wait": "{task!r}"}})
     assert list(refused.value.faults) == [
-        "Umzug: __texts__['corrected'] has the placeholder {wert}, for which nothing would stand. "
-        "It knows {field}, {value}.",
-        "Umzug: __texts__['wait'] has the placeholder {task!r}, for which nothing would stand. "
-        "It knows none.",
+        "Umzug: the text 'corrected' has the unknown placeholder {wert}. "
+        "Its placeholders: {field}, {value}.",
+        "Umzug: the text 'wait' has the unknown placeholder {task!r}. It has no placeholders.",
     ]
-    with pytest.raises(ConfigurationError, match=r"texts\.which has the placeholder \{journey\}"):
+    with pytest.raises(ConfigurationError, match=r"texts\.which has the unknown .* \{journey\}"):
         JourneyConfig(texts=Texts(which="{journey}?"))
 
 

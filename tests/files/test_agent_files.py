@@ -61,7 +61,7 @@ def test_an_agent_is_a_journey_of_one_state_that_collects() -> None:
     assert [field.name for field in details.form.fields] == ["hour", "day"]
     assert (details.next, completion.runs_on_arrival, spec.agents) == ("completion", True, {})
     assert [warning.partition(", which")[0] for warning in spec.warnings] == [
-        "callback.yaml:1:1 agent 'callback': it says {nickname}"
+        "callback.yaml:1:1 agent 'callback': its text contains {nickname}"
     ]
 
 
@@ -79,13 +79,13 @@ completon: Bye.
 TOLD = """\
 2:26: formality is "semi"; it must be one of formal, neutral, casual.
 4:5: 'name' is missing in a field.
-4:6: 'nam' is no key of a field. Did you mean 'name'?
+4:6: 'nam' is not a valid key of a field. Did you mean 'name'?
 5:5: choices is missing; it must be the values of an enum
 6:24: type is "emial"; it must be one of text, integer
-7:18: 'call' is no tool of this file. It has no tools.
-7:32: change: an agent has no other state, which could change it. Take it away.
-8:14: 'when_colected' is no key of an escalation. Did you mean 'when_collected'?
-9:1: 'completon' is no key of an agent. Did you mean 'completion'?
+7:18: 'call' is not a tool of this file. It has no tools.
+7:32: change names a state, and an agent has no other states. Remove it.
+8:14: 'when_colected' is not a valid key of an escalation. Did you mean 'when_collected'?
+9:1: 'completon' is not a valid key of an agent. Did you mean 'completion'?
 """
 
 
@@ -108,7 +108,7 @@ def test_a_name_that_an_agent_has_twice_is_refused_at_its_place() -> None:
 
     assert raised.value.faults == (
         "agent.yaml:6:12: the field 'day' is declared twice. Rename one of them.",
-        "agent.yaml:7:17: effects names 'call' twice. Take one away.",
+        "agent.yaml:7:17: 'call' occurs twice in effects. Remove one of them.",
     )
 
 

@@ -52,7 +52,7 @@ def keeping(kind: Any, strategy: MergeStrategy | None) -> list[str]:
     signature = type("Found", (Signature,), {**body, **fields})
     path = {"__signature__": signature, "__accumulate__": {"found": strategy}}
     made: Any = type("Look", (Journey,), {"LookPath": type("LookPath", (Pathway,), path)})
-    return [warning for warning in made.spec.warnings if "without a strategy" in warning]
+    return [warning for warning in made.spec.warnings if "without a merge strategy" in warning]
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_names_that_nobody_sets_are_warned_of_with_their_place(folder: Path):
         "prat",
         "customer",
     ]
-    assert all("nothing here sets; only start() could give it" in w for w in found)
+    assert all("nothing here sets; only start() could set it" in w for w in found)
     assert "Did you mean 'agreed'?" in found[2]
     assert "Did you mean 'part'?" in found[4]
     assert found[0].startswith("claim.yaml:23:")

@@ -254,47 +254,47 @@ patterns: {off_topc: book, noise: bok}
 migrations: {reserve: bok}
 """
 TOLD = """\
-5:17: on_arrival: a state with fields asks for them as soon as another state leads here. Take i
-6:14: outputs is for agents, and a state with fields has none of its own accord. Name them in a
+5:17: on_arrival has no effect: a state with fields always asks for them on arrival. Remove it.
+6:14: outputs is for agents, and a state with fields has none by default. Name them in agents,
 8:28: type is "integr"; it must be one of text, integer, number, boolean, date, time, datetime,
-8:82: 'mst' is no key of a range. Did you mean 'most'? Known: least, most.
+8:82: 'mst' is not a valid key of a range. Did you mean 'most'? Known: least, most.
 9:63: least is 'tomorow'; it must be a date such as 2026-11-21, or today, in quotes.
-9:82: 'is_fre' is no tool of this file. Did you mean 'is_free'? Its tools: is_free.
-10:9: choices is missing; it must be the values of an enum, and given for no other.
-10:40: when: it is no CEL at sign 20: mismatched input '<EOF>'.
+9:82: 'is_fre' is not a tool of this file. Did you mean 'is_free'? Its tools: is_free.
+10:9: choices is missing; it must be the values of an enum, and only of an enum.
+10:40: when: CEL syntax error at character 20: mismatched input '<EOF>'.
 11:16: the field 'date' is declared twice. Rename one of them.
-11:32: '(' is no pattern: missing ), unterminated subpattern at position 0.
-11:60: most is 2, which is under 4.
-11:82: it says nothing of a value. Write one of regex, range, length and check.
-12:35 state 'book': field 'code' depends on 'siz', no other field. Did you mean 'size'?
+11:32: '(' is not a valid pattern: missing ), unterminated subpattern at position 0.
+11:60: most is 2, which is below 4.
+11:82: it has no check. Write one of regex, range, length and check.
+12:35 state 'book': field 'code' depends on 'siz', which is not another field. Did you mean 'size'?
 12:54: it has regex and check. Write one of regex, range, length and check.
 13:9: 'name' is missing in a field.
 14:46: currency is "eur"; write three capital letters, such as EUR.
 14:56: ttl is -3; it must be above 0.
 14:74: max_attempts is 0; it must be at least 1.
-15:45: choices is ['red']; it must be the values of an enum, and given for no other.
-16:16: name is "Size"; write a small letter first, then small letters, digits and '_'.
-18:21: 'dat' is no field of it. Did you mean 'date'? Its fields: size, date, room, date,
-19:22: 'book' is no tool of this file. Its tools: is_free.
-19:36 state 'book': effect 'book' is changed in 'bok', no state here. Did you mean 'book'? Its
-19:75: 'dat' is no parameter of is_free. Did you mean 'date'? It takes: date.
-19:83: effects names 'is_free' twice. Take one away.
+15:45: choices is ['red']; it must be the values of an enum, and only of an enum.
+16:16: name is "Size"; use lower-case letters, digits and '_', with a letter first.
+18:21: 'dat' is not a field of it. Did you mean 'date'? Its fields: size, date, room, date,
+19:22: 'book' is not a tool of this file. Its tools: is_free.
+19:36 state 'book': change of the effect 'book' is 'bok', which is not a state of this journey.
+19:75: 'dat' is not a parameter of is_free. Did you mean 'date'? It takes: date.
+19:83: 'is_free' occurs twice in effects. Remove one of them.
 20:19: fields is "size"; it must be a list.
 20:34: effects is 3; it must be a list.
 20:52: interruptible is "maybe"; it must be true or false.
 21:35 state 'empty': the field 'mood' is text in 'book' and number here. Fields of one name are
 23:49: policy is "asc"; it must be one of return, ask, choose, end. Did you mean 'ask'?
-24:41: 'policy' is no key of a detour to a state. It is of detours that return to what they
+24:41: 'policy' is not a valid key of a detour to a state. It is only for detours with
 25:30: when_collected is 3; it must be true or false.
 25:43: keywords is "lawyer"; it must be a list.
-25:57: when: it is no CEL at sign 12: mismatched input '<EOF>'.
+25:57: when: CEL syntax error at character 12: mismatched input '<EOF>'.
 26:26: formality is "casul"; it must be one of formal, neutral, casual. Did you mean 'casual'?
 26:41: emojis is "maybe"; it must be true or false.
-27:14 journey 'table': texts['wat']: 'wat' is no text of the runtime. Did you mean 'wait'?
-27:32 journey 'table': texts['wait'] has the placeholder {x}, for which nothing would stand. It
-28:22 journey 'table': patterns: 'off_topc' is no repair pattern. Did you mean 'off_topic'? One
-28:35 journey 'table': patterns['noise'] leads to 'bok', which is no state. Did you mean 'book'
-29:23 journey 'table': migrations['reserve'] leads to 'bok', which is no state. Did you mean 'b
+27:14: the runtime has no text 'wat'. Did you mean 'wait'?
+27:32: the text 'wait' has the unknown placeholder {x}. It has no placeholders.
+28:12 journey 'table': patterns: 'off_topc' is not a repair pattern. Did you mean 'off_topic'?
+28:35 journey 'table': patterns['noise'] is 'bok', which is not a state of this journey. Did yo
+29:23 journey 'table': migrations['reserve'] is 'bok', which is not a state of this journey. Di
 """
 
 
@@ -310,11 +310,11 @@ def test_all_faults_are_told_at_once_with_their_places_and_the_way_out() -> None
 
 SMELLS = {
     "{name: a, when: context.b > 1}": "field 'a' reads 'b' in `when`, which nothing here collects",
-    "{name: a, when: context.a > 1}": "field 'a' asks in its own `when` for its value",
-    "{name: a, when: context.b > 1}, {name: b, type: integer}": "which is asked for after it",
-    "{name: a, retry_texts: [x], max_attempts: 1}": "the last of them are never said",
-    "{name: a, depends_on: [b]}, {name: b}": "has no validators: nothing is checked",
-    "{name: a, type: enum, choices: {x: [y], Y: []}}": "has 'y' for 'x' and for 'Y'",
+    "{name: a, when: context.a > 1}": "field 'a' reads its own value in `when`",
+    "{name: a, when: context.b > 1}, {name: b, type: integer}": "which is asked for later",
+    "{name: a, retry_texts: [x], max_attempts: 1}": "the last ones are never used",
+    "{name: a, depends_on: [b]}, {name: b}": "has no validators, so nothing is checked",
+    "{name: a, type: enum, choices: {x: [y], Y: []}}": "has 'y' for both 'x' and 'Y'",
 }
 
 
@@ -331,7 +331,7 @@ def test_what_smells_is_told_where_it_stands() -> None:
     warnings = read_journey_text(head % "{name: a}" + effects + asked, "a.yaml").warnings
     assert [warning.partition(", which")[0] for warning in warnings] == [
         "a.yaml:5:15 state 'b': effect 't' reads 'c'",
-        "A: migrations leads away from 'b'",
+        "a.yaml:6:17 journey 'a': migrations replaces 'b'",
     ]
 
 

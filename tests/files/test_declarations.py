@@ -49,6 +49,7 @@ from journeys import (
     known,
 )
 from journeys.definitions.definition import Definition
+from journeys.faults import Where
 from journeys.files import read_journey_text
 from journeys.files.schema import published
 from journeys.pipelines.shapes import SHAPES
@@ -127,9 +128,9 @@ def test_all_that_is_wrong_is_said_at_once() -> None:
         "time, datetime, money, email, phone, name, full_name, address, enum, list. "
         "Did you mean 'integer'?",
         "Field 'a': ttl is -1; it must be above 0.",
-        "Field 'a': '(' is no pattern: missing ), unterminated subpattern at position 0.",
+        "Field 'a': '(' is not a valid pattern: missing ), unterminated subpattern at position 0.",
         "Field 'a': label is 3; it must be text.",
-        "Field 'a': 'max_attemts' is no argument of Field. Did you mean 'max_attempts'? "
+        "Field 'a': 'max_attemts' is not a valid argument of Field. Did you mean 'max_attempts'? "
         f"Known: {', '.join(Field.keys())}.",
     ]
 
@@ -142,7 +143,7 @@ def test_all_that_is_wrong_is_said_at_once() -> None:
         (lambda: Field("a", "enum"), "choices is missing"),
         (lambda: Form([MAPPING]), "it must be Field(...)"),
         (lambda: Form([Field("a"), Field("a")]), "the field 'a' is declared twice"),
-        (lambda: Effect("a b"), "a tool's name has up to 64 letters"),
+        (lambda: Effect("a b"), "use up to 64 of the characters"),
         (lambda: Escalation(when=NO_ARGUMENTS), "it must be a function that takes (context)"),
         (lambda: Personality(name=NOTHING), "name is None; it must be text"),
     ],
@@ -165,7 +166,7 @@ def test_a_fault_is_data() -> None:
     assert negative.path == ("states", "b", "fields", 0, "ttl")
     assert (negative.message, negative.remedy) == ("ttl is -1", "it must be above 0.")
     assert negative == "a.yaml:6:24: ttl is -1; it must be above 0."
-    assert following.message == "next is 'c', which is no state here."
+    assert following.message == "next is 'c', which is not a state of this journey."
     assert following.remedy == "Its states: b."
     assert str(negative) == "a.yaml:6:24: ttl is -1; it must be above 0."
 
@@ -176,7 +177,7 @@ def test_a_fault_is_data() -> None:
                 __next__ = "nowhere"
 
     (fault,) = raised.value.faults
-    assert (fault.path, fault.place, fault.where) == (("next",), None, "Trip.StartPath")
+    assert (fault.path, fault.place, fault.where) == (("__next__",), None, "Trip.StartPath")
 
 
 def test_a_fault_of_a_signature_is_data_in_class_bodies_and_files() -> None:
@@ -187,7 +188,7 @@ def test_a_fault_of_a_signature_is_data_in_class_bodies_and_files() -> None:
 
     (fault,) = raised.value.faults
     assert (fault.where, fault.path) == ("Ask.model_dump", ("model_dump",))
-    assert fault.message == "pydantic keeps the name 'model_dump' for itself."
+    assert fault.message == "the name 'model_dump' is reserved by pydantic."
     assert fault.remedy == "Rename it."
 
     text = "id: a\nstates:\n  b: {outputs: {model_dump: {type: string}}}\n"
@@ -196,7 +197,7 @@ def test_a_fault_of_a_signature_is_data_in_class_bodies_and_files() -> None:
 
     (fault,) = raised.value.faults
     assert fault.path == ("states", "b", "outputs", "model_dump")
-    assert fault.startswith("a.yaml:3:29: pydantic keeps the name 'model_dump'")
+    assert fault.startswith("a.yaml:3:29: the name 'model_dump' is reserved")
     assert fault.remedy == "Rename it."
 
 
@@ -206,9 +207,9 @@ def test_what_a_class_declares_has_its_faults_at_once_with_their_paths() -> None
         type("Trip", (Journey,), {**wrong, "APath": type("APath", (Pathway,), {})})
 
     assert [(fault.path, fault.where) for fault in raised.value.faults] == [
-        (("activation", 1), "Trip"),
-        (("escalation",), "Trip"),
-        (("knowledge",), "Trip"),
+        (("__activation__", 1), "Trip"),
+        (("__escalation__",), "Trip"),
+        (("__knowledge__",), "Trip"),
     ]
     with pytest.raises(JourneyDefinitionError) as raised:
 
@@ -218,8 +219,8 @@ def test_what_a_class_declares_has_its_faults_at_once_with_their_paths() -> None
                 __agents__ = ["guide", "guide"]
 
     called, twice = sorted(raised.value.faults)
-    assert (called.where, called.path) == ("Walk.StepPath.__calls__[1]", ("calls", 1, "tool"))
-    assert (twice.where, twice.path) == ("Walk.StepPath", ("agents", 1))
+    assert (called.where, called.path) == ("Walk.StepPath.__calls__[1]", ("__calls__", 1, "tool"))
+    assert (twice.where, twice.path) == ("Walk.StepPath", ("__agents__", 1))
 
 
 def test_a_journey_does_not_keep_the_file_that_it_was_read_from() -> None:
@@ -229,14 +230,16 @@ def test_a_journey_does_not_keep_the_file_that_it_was_read_from() -> None:
 
     things: list[Any] = [*spec.pathways.values(), *spec.guidelines]
     assert [type(thing.where) for thing in things] == [str, str]
-    assert [type(said) for _, said in spec.unset] == [str]
+    warnings = [*spec.warnings, *(warning for _, warning in spec.unset)]
+    assert {type(warning.where) for warning in warnings} == {Where}
+    assert {warning.place for warning in warnings} == {(2, 10), (2, 23)}
     assert spec.pathways["b"].where == "a.yaml:2:10 state 'b'"
 
 
 def test_what_files_do_not_have_is_not_offered_to_them() -> None:
     head = "id: a\nstates: {b: {fields: [{name: c, %s}]}}\n"
     for key in ("asks: x", "validators: [{range: {least: a, message: b}}]"):
-        with pytest.raises(JourneyDefinitionError, match=r"'(asks|message)' is no key"):
+        with pytest.raises(JourneyDefinitionError, match=r"'(asks|message)' is not a valid key"):
             read_journey_text(head % key, "a.yaml")
     assert '"asks":' not in json.dumps(published())
 
@@ -301,20 +304,22 @@ def test_a_transition_of_a_file_is_that_of_a_class_body() -> None:
 def test_what_only_files_have_is_no_argument() -> None:
     with_detour: Any = {"detour": True}
     (fault,) = Transition(AlwaysTrigger(), to_pathway="a", **with_detour).faults
-    assert fault.startswith("'detour' is no argument of Transition. Known: trigger, from_pathway,")
+    assert fault.startswith(
+        "'detour' is not a valid argument of Transition. Known: trigger, from_pathway,"
+    )
 
 
 @pytest.mark.parametrize(
     ("rule", "said"),
     [
-        ("confidence: 1", "it never holds"),
-        ("always: false", "it never holds"),
-        ("patterns: []", "it never holds"),
-        ("always: true, patterns: [x]", "always decides by itself, beside patterns"),
-        ("when: 'true', condition: x, patterns: [x]", "beside condition and patterns"),
-        ("when: 'true', confidence: 1", "'confidence' is no key of a condition trigger"),
+        ("confidence: 1", "it never fires"),
+        ("always: false", "it never fires"),
+        ("patterns: []", "it never fires"),
+        ("always: true, patterns: [x]", "always cannot be combined with patterns"),
+        ("when: 'true', condition: x, patterns: [x]", "combined with condition and patterns"),
+        ("when: 'true', confidence: 1", "'confidence' is not a valid key of a condition trigger"),
         ("patterns: x", 'patterns is "x"; it must be a list'),
-        ("paterns: [x]", "'paterns' is no key of a transition. Did you mean 'patterns'?"),
+        ("paterns: [x]", "'paterns' is not a valid key of a transition. Did you mean 'patterns'?"),
         ("patterns: [x], detour: {return_to: 3}", "return_to is 3; it must be text, in quotes"),
         ("patterns: [x], detour: yes", 'detour is "yes"; it must be true or false'),
     ],
@@ -390,12 +395,12 @@ def test_every_fault_of_a_file_has_its_remedy_apart_and_both_in_the_words_of_fil
 
     told = [(fault.message, fault.remedy) for fault in raised.value.faults]
     assert told == [
-        ("next is 'c', which is no state here.", "Its states: b."),
-        ("'purpos' is no key of a state.", told[1][1]),
-        ("it never holds.", "Give it a condition, `when`, keywords or always: true."),
-        ("forbids and requires are of critical guidelines.", "Set critical: true."),
-        ("it never holds.", "Give it a condition in words, patterns, or when."),
-        ("to is 'f', which is no state here.", "Its states: b."),
+        ("next is 'c', which is not a state of this journey.", "Its states: b."),
+        ("'purpos' is not a valid key of a state.", told[1][1]),
+        ("it never applies.", "Give it a condition, `when` or keywords, or set always to true."),
+        ("forbids and requires are only for critical guidelines.", "Set critical to true."),
+        ("it never fires.", "Give it a condition in words, patterns, or when."),
+        ("to is 'f', which is not a state of this journey.", "Its states: b."),
     ]
     assert told[1][1].startswith("Did you mean 'purpose'? Known: kind, title, ")
 

@@ -120,26 +120,26 @@ def test_a_guideline_hears_the_message_too() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("context.amount >", "no CEL at sign 17"),
-        ("", "no CEL"),
-        ("'open", "no CEL"),
+        ("context.amount >", "CEL syntax error at character 17"),
+        ("", "CEL syntax error"),
+        ("'open", "CEL syntax error"),
         ("amount > 1", "Write context.amount?"),
         ("contxt.amount > 1", "Did you mean 'context'?"),
-        ("message == 'x'", "It may read: context."),
-        ("context.list.exists(x, y > 1)", "it reads 'y'"),
-        ("open('/etc/passwd')", "it calls 'open'"),
-        ("context.name.lower() == 'ada'", "it calls 'lower'"),
-        ("type(context.name) == 'x'", "it calls 'type'"),
-        ("context.list.exists(context, true)", "as the name of what is in a list"),
-        ("context.list.exists(x, context.list.exists(y, x == y))", "'exists' stands within"),
-        ("context.list.all(x, context.list.filter(y, true) == [])", "'filter' stands within"),
-        ("size(context.list.map(x, context.name + context.name)) > 0", "'map', which makes lists"),
-        ("context.name.matches(context.name)", "is not one text in quotes"),
-        ("context.name.matches('(')", "no regular expression"),
+        ("message == 'x'", "Available: context."),
+        ("context.list.exists(x, y > 1)", "the name 'y' is unknown"),
+        ("open('/etc/passwd')", "the function 'open' is unknown"),
+        ("context.name.lower() == 'ada'", "the function 'lower' is unknown"),
+        ("type(context.name) == 'x'", "the function 'type' is unknown"),
+        ("context.list.exists(context, true)", "for an item of a list"),
+        ("context.list.exists(x, context.list.exists(y, x == y))", "'exists' is inside"),
+        ("context.list.all(x, context.list.filter(y, true) == [])", "'filter' is inside"),
+        ("size(context.list.map(x, context.name + context.name)) > 0", "'map' is not supported"),
+        ("context.name.matches(context.name)", "is not a text in quotes"),
+        ("context.name.matches('(')", "not a valid regular expression"),
         ("Money{amount: 1}.amount == 1", "a message in braces"),
         (".context.amount > 1", "'.' in front of a name"),
-        ("(" * 13 + "true" + ")" * 13, "more than 12 deep"),
-        ("true" + " || true" * 300, "longer than 2,000 signs"),
+        ("(" * 13 + "true" + ")" * 13, "more than 12 levels"),
+        ("true" + " || true" * 300, "longer than 2,000 characters"),
         (" && ".join(["context.list.exists(x, x > 1)"] * 6), "more than 5 of"),
     ],
 )
@@ -202,7 +202,7 @@ def test_what_is_joined_again_and_again_cannot_end_the_process() -> None:
     ids=["number", "address", "letters", "nested", "set", "in a list", "many in a list"],
 )
 def test_a_pattern_that_takes_long_to_build_is_refused(text: str, is_too_large: bool) -> None:
-    assert ("too large a pattern" in expression_fault(text, ["message"])) is is_too_large
+    assert ("is too large" in expression_fault(text, ["message"])) is is_too_large
 
 
 def test_expressions_are_equal_by_their_text() -> None:
@@ -220,11 +220,11 @@ def test_every_place_of_a_file_judges_its_expressions() -> None:
         read_journey_text(text, "claim.yaml")
 
     assert [fault.partition(". Write")[0] for fault in caught.value.faults] == [
-        "claim.yaml:2:32: when: it reads 'a'",
-        "claim.yaml:5:27: when: it reads 'b'",
-        "claim.yaml:6:25: when: it reads 'c'",
-        "claim.yaml:7:32: when: it reads 'd'",
-        "claim.yaml:8:21: when: it reads 'e'",
+        "claim.yaml:2:32: when: the name 'a' is unknown",
+        "claim.yaml:5:27: when: the name 'b' is unknown",
+        "claim.yaml:6:25: when: the name 'c' is unknown",
+        "claim.yaml:7:32: when: the name 'd' is unknown",
+        "claim.yaml:8:21: when: the name 'e' is unknown",
     ]
 
 

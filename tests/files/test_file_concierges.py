@@ -112,8 +112,8 @@ def test_only_a_plain_name_beside_it_is_read(tmp_path: Path, name: str) -> None:
     faults = faults_of(tmp_path, DESK.replace("billing.yaml", name))
 
     assert faults == [
-        f"desk.yaml:5:5: '{name}' must be the plain name of a .yaml, .yml or .json file beside "
-        "this one."
+        f"desk.yaml:5:5: '{name}' must be the name of a .yaml, .yml or .json file in the same "
+        "folder."
     ]
 
 
@@ -127,7 +127,7 @@ def test_no_circle_of_files_can_be_written(tmp_path: Path) -> None:
     faults = faults_of(tmp_path, DESK.replace("billing.yaml", "desk.yaml"))
 
     assert faults == [
-        "desk.yaml:1:1: this is a file of kind concierge; here it must be: journey or agent."
+        "desk.yaml:1:1: this is a file of kind concierge; it must be of kind journey or agent."
     ]
 
 
@@ -144,11 +144,12 @@ def test_faults_of_all_files_come_at_once(tmp_path: Path) -> None:
 
 def test_what_does_not_fit_together_is_told_where_it_is_joined(tmp_path: Path) -> None:
     assert faults_of(tmp_path, DESK.replace("to: billing", "to: biling")) == [
-        "desk.yaml:12:24 concierge 'desk': hand_over[0]: it names 'biling', no journey here. "
+        "desk.yaml:12:24 concierge 'desk': hand_over[0]: 'biling' is not a journey of this "
+        "concierge. "
         "Did you mean 'billing'? Its journeys: billing, outage."
     ]
     assert (
-        "'find_bil' is no tool of this file. Did you mean 'find_bill'?"
+        "'find_bil' is not a tool of this file. Did you mean 'find_bill'?"
         in (faults_of(tmp_path, DESK.replace("[find_bill]", "[find_bil]"))[0])
     )
     twice = faults_of(tmp_path, DESK.replace("id: outage", "id: billing"))

@@ -40,46 +40,50 @@ FAULTS: dict[str, tuple[str, str, str]] = {
     "only_comments": ("# nothing\n", "1:1", "the file is empty"),
     "no_mapping": ("- a\n- b\n", "1:1", "the document is a list; it must be a mapping"),
     "a_word": ("hello", "1:1", 'the document is "hello"; it must be a mapping'),
-    "tab": (HEAD + "states:\n\treport: {}\n", "3:1", "Indent by spaces"),
-    "colon_in_text": (STATES + "name: a: b\n", "4:8", "Quote text that holds ': '"),
+    "tab": (HEAD + "states:\n\treport: {}\n", "3:1", "Indent with spaces"),
+    "colon_in_text": (STATES + "name: a: b\n", "4:8", "Quote text that contains ': '"),
     "open_quote": (STATES + "name: 'a\n", "5:1", "Close the quotes"),
     "open_bracket": (STATES + "shared: [a, b\n", "5:1", "Close the bracket"),
-    "nul": (STATES + 'name: "a\\0b"\n', "4:7", "holds a NUL"),
-    "half_a_character": (STATES + 'name: "\\ud800"\n', "4:7", "half a character"),
-    "control_sign": (STATES + "name: a\x01b\n", "4:8", "may not stand in YAML"),
+    "nul": (STATES + 'name: "a\\0b"\n', "4:7", "contains NUL"),
+    "half_a_character": (STATES + 'name: "\\ud800"\n', "4:7", "half of a character"),
+    "control_sign": (STATES + "name: a\x01b\n", "4:8", "YAML does not allow the character"),
     "duplicate_key": (
         STATES + "name: a\nname: b\n",
         "5:1",
-        "'name' stands here twice; first in line 4",
+        "duplicate key 'name', first used in line 4",
     ),
     "duplicate_state": (
         HEAD + "states:\n  a: {}\n  b: {}\n  a: {}\n",
         "5:3",
-        "'a' stands here twice; first in line 3",
+        "duplicate key 'a', first used in line 3",
     ),
-    "anchor": (HEAD + "states:\n  a: &x {}\n", "3:6", "the anchor '&x' is not read"),
-    "merge_key": (HEAD + "states:\n  a: {}\n  b:\n    <<: {}\n", "5:5", "merge keys are not read"),
+    "anchor": (HEAD + "states:\n  a: &x {}\n", "3:6", "the anchor '&x' is not supported"),
+    "merge_key": (
+        HEAD + "states:\n  a: {}\n  b:\n    <<: {}\n",
+        "5:5",
+        "merge keys are not supported",
+    ),
     "python_tag": (
         STATES + "name: !!python/object/apply:os.system [ls]\n",
         "4:7",
-        "the tag '!!python/object/apply:os.system' is not read",
+        "the tag '!!python/object/apply:os.system' is not supported",
     ),
     "second_document": (STATES + "---\nid: other\n", "4:1", "a second document begins here"),
-    "directive": ("%YAML 1.1\n---\n" + STATES, "2:1", "directives such as %YAML are not read"),
-    "too_deep": (STATES + "shared: " + "[" * 30 + "]" * 30, "4:28", "nested more than 20 deep"),
+    "directive": ("%YAML 1.1\n---\n" + STATES, "2:1", "directives such as %YAML are not supported"),
+    "too_deep": (STATES + "shared: " + "[" * 30 + "]" * 30, "4:28", "more than 20 levels"),
     "too_large": (STATES + "name: " + "x" * 300_000, "1:1", "larger than 256 kB"),
     "number_as_a_key": (HEAD + "states:\n  a: {}\n  1: {}\n", "4:3", 'Quote it: "1"'),
     "infinite": (
         HEAD + "states: {a: {timeout: .inf}}\n",
         "2:23",
-        ".inf is no number that JSON has",
+        "JSON has no number .inf",
     ),
     # The form.
     "unknown_key": (STATES + "transitons: []\n", "4:1", "Did you mean 'transitions'?"),
     "unknown_key_of_a_state": (
         HEAD + "states:\n  a:\n    purpos: Hear.\n",
         "4:5",
-        "'purpos' is no key of a state. Did you mean 'purpose'?",
+        "'purpos' is not a valid key of a state. Did you mean 'purpose'?",
     ),
     "missing_id": ("states: {a: {}}\n", "1:1", "'id' is missing in a journey"),
     "missing_states": (HEAD, "1:1", "'states' is missing in a journey"),
@@ -95,11 +99,11 @@ FAULTS: dict[str, tuple[str, str, str]] = {
         "version is 010; it must be text, in quotes",
     ),
     "empty_value": (STATES + "safe_reply:\n", "4:1", "safe_reply is empty; it must be text"),
-    "bad_id": ("id: Insurance Claim\nstates: {a: {}}\n", "1:5", "write a small letter first"),
+    "bad_id": ("id: Insurance Claim\nstates: {a: {}}\n", "1:5", "use lower-case letters"),
     "bad_state_id": (
         HEAD + "states:\n  A-b: {}\n",
         "3:3",
-        "'A-b' is not a valid name: write a small letter first",
+        "'A-b' is not a valid name: use lower-case letters",
     ),
     "state_is_text": (HEAD + "states:\n  a: hello\n", "3:6", 'a is "hello"; it must be a mapping'),
     "unknown_kind": (
@@ -127,12 +131,13 @@ FAULTS: dict[str, tuple[str, str, str]] = {
     "setting_of_another_pattern": (
         HEAD + "states:\n  a: {agents: [x, y], pipeline: {pattern: debate, top_k: 2}}\n",
         "3:51",
-        "'top_k' is no key of a debate pipeline. Known: pattern, error_handling, rounds, judge.",
+        "'top_k' is not a valid key of a debate pipeline. Known: pattern, error_handling, "
+        "rounds, judge.",
     ),
     "function_as_setting": (
         HEAD + "states:\n  a: {agents: [x], pipeline: {pattern: handoff, handoff_condition: f}}\n",
         "3:49",
-        "'handoff_condition' is no key of a handoff pipeline.",
+        "'handoff_condition' is not a valid key of a handoff pipeline.",
     ),
     "role_of_nobody": (
         HEAD + "states:\n  a: {agents: [x, yy], pipeline: {pattern: debate, judge: y}}\n",
@@ -142,7 +147,7 @@ FAULTS: dict[str, tuple[str, str, str]] = {
     "missing_role": (
         HEAD + "states:\n  a: {agents: [x, y], pipeline: {pattern: ensemble}}\n",
         "3:23",
-        "it names no synthesizer; write synthesizer: the name of one of its agents.",
+        "it has no synthesizer; write synthesizer: the name of one of its agents.",
     ),
     "wrong_output_type": (
         HEAD + "states:\n  a: {outputs: {x: {type: text}}}\n",
@@ -158,7 +163,7 @@ FAULTS: dict[str, tuple[str, str, str]] = {
     "two_kinds_of_value": (
         HEAD + "states:\n  a: {outputs: {x: {type: [string, integer]}}}\n",
         "3:27",
-        "type names 2 kinds",
+        "type is a list of 2 types",
     ),
     "enum_of_another_kind": (
         HEAD + "states:\n  a: {outputs: {x: {type: string, enum: [a, 010]}}}\n",
@@ -168,12 +173,12 @@ FAULTS: dict[str, tuple[str, str, str]] = {
     "enum_of_nothing": (
         HEAD + "states:\n  a: {outputs: {x: {enum: [null]}}}\n",
         "3:27",
-        "nothing but null",
+        "only null",
     ),
     "items_of_text": (
         HEAD + "states:\n  a: {outputs: {x: {type: string, items: {type: string}}}}\n",
         "3:42",
-        "items is of an array",
+        "items is only for type array",
     ),
     "input_that_is_an_output": (
         HEAD + "states:\n  a: {inputs: [x], outputs: {x: {type: string}}}\n",
@@ -188,7 +193,7 @@ FAULTS: dict[str, tuple[str, str, str]] = {
     "output_with_a_limit": (
         HEAD + "states:\n  a: {outputs: {x: {type: integer, minimum: 1}}}\n",
         "3:36",
-        "'minimum' is no key of an output",
+        "'minimum' is not a valid key of an output",
     ),
     "list_of_anything": (
         HEAD + "states:\n  a: {outputs: {x: {type: array}}}\n",
@@ -198,7 +203,7 @@ FAULTS: dict[str, tuple[str, str, str]] = {
     "output_named_response": (
         HEAD + "states:\n  a: {outputs: {response: {type: string}}}\n",
         "3:27",
-        "every state has 'response'",
+        "every state has the output 'response'",
     ),
     "confidence_over_one": (
         STATES + "transitions:\n  - {to: report, condition: again, confidence: 70}\n",
@@ -215,13 +220,14 @@ FAULTS: dict[str, tuple[str, str, str]] = {
     "unknown_next": (
         HEAD + "states:\n  report: {next: asess}\n  assess: {}\n",
         "3:18",
-        "state 'report': next is 'asess', which is no state here. Did you mean 'assess'?",
+        "state 'report': next is 'asess', which is not a state of this journey. Did you mean "
+        "'assess'?",
     ),
     "unknown_initial_state": (STATES + "initial_state: reprot\n", "4:16", "Did you mean 'report'?"),
     "unknown_target": (
         STATES + "transitions:\n  - {to: reprt, condition: again}\n",
         "5:10",
-        "to is 'reprt', which is no state here. Did you mean 'report'?",
+        "to is 'reprt', which is not a state of this journey. Did you mean 'report'?",
     ),
     "unknown_source": (
         STATES + "transitions:\n  - to: report\n    from: [reprt]\n    condition: again\n",
@@ -238,7 +244,7 @@ FAULTS: dict[str, tuple[str, str, str]] = {
     "unknown_tool": (
         HEAD + "states:\n  a: {tools: [find_polcy]}\n" + TOOLS,
         "3:15",
-        "'find_polcy' is no tool of this file. Did you mean 'find_policy'?",
+        "'find_polcy' is not a tool of this file. Did you mean 'find_policy'?",
     ),
     "unknown_tool_in_a_call": (
         HEAD + "states:\n  a: {kind: tool, calls: [find]}\n" + TOOLS,
@@ -255,14 +261,14 @@ FAULTS: dict[str, tuple[str, str, str]] = {
         + "states:\n  a:\n    calls:\n      - {tool: find_policy, arguments: {nr: x}}\n"
         + TOOLS,
         "5:45",
-        "'nr' is no parameter of find_policy",
+        "'nr' is not a parameter of find_policy",
     ),
     "nothing_to_collect": (HEAD + "states:\n  a: {kind: collect}\n", "3:13", "needs fields"),
     "nothing_to_call": (HEAD + "states:\n  a: {kind: tool}\n", "3:13", "needs calls"),
     "unknown_relation": (
         STATES + "guidelines:\n  - {id: a, condition: x, action: y, excludes: [b]}\n",
         "5:49",
-        "excludes names 'b', which is no guideline",
+        "excludes contains 'b', which is not a guideline",
     ),
     "guideline_without_effect": (
         STATES + "guidelines:\n  - {condition: x}\n",
@@ -272,19 +278,19 @@ FAULTS: dict[str, tuple[str, str, str]] = {
     "state_scope_in_a_journey": (
         STATES + "guidelines:\n  - {condition: x, action: y, scope: state}\n",
         "5:5",
-        "its scope is a state; write it in that state's guidelines",
+        "its scope is a state; write it in guidelines of that state",
     ),
     "two_kinds_of_rule": (
         STATES + 'transitions:\n  - {to: report, condition: again, when: "true"}\n',
         "5:42",
-        "when decides by itself, beside condition",
+        "when cannot be combined with condition",
     ),
-    "never_fires": (STATES + "transitions:\n  - {to: report}\n", "5:5", "it never holds. Give it"),
+    "never_fires": (STATES + "transitions:\n  - {to: report}\n", "5:5", "it never fires. Give it"),
     "detour_and_not": (
         STATES + "  faq: {}\ntransitions:\n  - {to: faq, patterns: [why], detour: true}\n"
         "  - {to: faq, patterns: [how], detour: false}\n",
         "7:40",
-        "the transition to 'faq' in line 6 says otherwise",
+        "the transition to 'faq' in line 6 has another detour",
     ),
     "unknown_update": (
         STATES + 'transitions:\n  - {to: report, patterns: [a], update: {x: "put:1"}}\n',
@@ -294,22 +300,22 @@ FAULTS: dict[str, tuple[str, str, str]] = {
     "expression_that_is_none": (
         STATES + 'transitions:\n  - {to: report, when: "context.x >"}\n',
         "5:24",
-        "it is no CEL at sign 12",
+        "CEL syntax error at character 12",
     ),
     "unknown_variable": (
         STATES + 'transitions:\n  - {to: report, when: "amount > 1"}\n',
         "5:24",
-        "it reads 'amount'. Write context.amount?",
+        "the name 'amount' is unknown. Write context.amount?",
     ),
     "unknown_function": (
         STATES + 'transitions:\n  - {to: report, when: "now() > 1"}\n',
         "5:24",
-        "it calls 'now'",
+        "the function 'now' is unknown",
     ),
     "message_in_a_transition": (
         STATES + "transitions:\n  - {to: report, when: \"message == 'x'\"}\n",
         "5:24",
-        "it may read: context",
+        "available: context",
     ),
 }
 
@@ -372,7 +378,7 @@ def test_a_part_with_a_fault_does_not_make_others_faulty() -> None:
     assert [fault.partition(": ")[2].partition(" is ")[0] for fault in faults] == [
         "outputs",
         "it does nothing. Give it an action, tools, forbids or requires.",
-        "it never holds. Give it a condition, `when`, keywords or always: true.",
+        "it never applies. Give it a condition, `when` or keywords, or set always to true.",
         "id",
         "states.assess",
         "'paramters'",
@@ -400,19 +406,18 @@ def test_json_has_its_places_too() -> None:
     )
 
     assert faults_of(text + '\t"degrade": "cannd"\n}', "claim.json") == (
-        "claim.json:3:27 state 'a': next is 'b', which is no state here. Its states: a.",
-        "claim.json:3:48: the key 'kind' stands here twice; first in line 3. "
-        "Take one of them away.",
+        "claim.json:3:27 state 'a': next is 'b', which is not a state of this journey. Its "
+        "states: a.",
+        "claim.json:3:48: duplicate key 'kind', first used in line 3. Remove one of them.",
         'claim.json:4:13: degrade is "cannd"; it must be one of canned, freeform, refuse. '
         "Did you mean 'canned'?",
     )
     assert faults_of(text, "claim.json") == (
-        "claim.json:3:48: the key 'kind' stands here twice; first in line 3. "
-        "Take one of them away.",
-        "claim.json:4:1: it is no JSON from here: a key in double quotes must follow.",
+        "claim.json:3:48: duplicate key 'kind', first used in line 3. Remove one of them.",
+        "claim.json:4:1: JSON syntax error here: a key in double quotes is missing.",
     )
-    assert "something follows the end" in faults_of('{"id": "a"} {}', "claim.json")[0]
-    assert "nested more than 20 deep" in faults_of("[" * 9_000, "claim.json")[0]
+    assert "there is text after the end" in faults_of('{"id": "a"} {}', "claim.json")[0]
+    assert "more than 20 levels" in faults_of("[" * 9_000, "claim.json")[0]
 
 
 @pytest.mark.parametrize(
@@ -446,5 +451,5 @@ def test_guidelines_alone_are_no_journey() -> None:
     assert "this is a file of kind guidelines" in faults_of(text)[0]
     with pytest.raises(JourneyDefinitionError, match="2:5 guideline 1: its scope is 'journey'"):
         read_guidelines_text(text.replace("lift}", "lift, scope: journey}"), "rules.yaml")
-    with pytest.raises(JourneyDefinitionError, match="here it must be: guidelines"):
+    with pytest.raises(JourneyDefinitionError, match="it must be of kind guidelines"):
         read_guidelines_text(STATES, "rules.yaml")

@@ -174,7 +174,7 @@ def test_a_file_looks_like_a_class(tmp_path: Path, memory_url: str) -> None:
     assert [rule.to_pathway for rule in desk.transitions] == ["hours", "fraud"]
     assert desk.transitions[1].context_update == {"flagged": "set:yes"}
     assert "report" in str(journey.draw())
-    with pytest.raises(JourneyDefinitionError, match="from a file has no subclasses"):
+    with pytest.raises(JourneyDefinitionError, match="from a file cannot be subclassed"):
         type("Mine", (journey,), {})
 
 
@@ -205,8 +205,8 @@ def test_warnings_are_in_the_words_of_files() -> None:
     text += "transitions:\n  - {to: answer, patterns: [a], update: {x: nothing}}\n"
 
     assert [warning.split(", ")[0] for warning in read_journey_text(text, "faq.yaml").warnings] == [
-        "faq.yaml:3:27 state 'answer': complete_when waits for 'age'",
-        "faq.yaml:4:3 state 'lost': no transition",
+        "faq.yaml:3:27 state 'answer': complete_when needs 'age'",
+        "faq.yaml:4:3 state 'lost': nothing leads to 'lost'.",
         "faq.yaml:6:41 transition to 'answer': update['x'] reads 'nothing'",
     ]
 

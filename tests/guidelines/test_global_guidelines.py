@@ -58,5 +58,5 @@ def test_a_critical_one_has_replies_checked_also_in_the_parts_of_a_concierge() -
 def test_an_id_is_taken_once_and_what_is_related_has_to_be_there() -> None:
     with pytest.raises(JourneyDefinitionError, match=r"'rain' is taken in Shop by Shop\.__guid"):
         with_guidelines(Shop.spec, rules("{id: rain, action: be polite, always: true}"))
-    with pytest.raises(JourneyDefinitionError, match="excludes names 'rain'"):
+    with pytest.raises(JourneyDefinitionError, match="excludes contains 'rain'"):
         rules("{id: polite, action: be polite, always: true, excludes: [rain]}")

@@ -50,7 +50,7 @@ def test_a_fault_in_the_second_file_keeps_the_first_out_too(files: Path) -> None
     (files / "hours.yaml").write_text(HOURS + "colour: red\n")
     (files / "manners.yaml").write_text(MANNERS.replace("when:", "whenever:"))
     refused = run("load", "claims", *STORE, code=1).stderr
-    assert "claims/hours.yaml:6:1: 'colour' is no key of a journey." in flat(refused)
+    assert "claims/hours.yaml:6:1: 'colour' is not a valid key of a journey." in flat(refused)
     assert "claims/manners.yaml:3:" in refused
     assert "There are no definitions." in run("definitions", *STORE).stdout
 

@@ -475,7 +475,7 @@ def test_a_value_that_is_none_is_named_with_its_place(
         ("persistence = []", "is no store that this runtime has"),
         ("prunable = 3", "prunable must be a list of context names"),
         ("texts = 'Oh.'", "texts is 'Oh.'"),
-        ("texts.apology = ' '", "texts.apology is ' '; it must say something."),
+        ("texts.apology = ' '", "texts.apology is ' '; it must not be empty."),
         ("texts.apology = 5", "apology: Input should be a valid string"),
         ("texts.apology = '{nobody}'", "texts.apology"),
         ("docs = 'perhaps'", "valid boolean"),

@@ -104,7 +104,9 @@ class TestNestingDepth:
         assert size(result) <= size(shallow) + (levels - 1) * BYTES_A_LEVEL
 
     def test_nesting_21_levels_is_refused_when_it_is_built(self):
-        with pytest.raises(ConfigurationError, match="21 levels deep in it; the limit is 20"):
+        with pytest.raises(
+            ConfigurationError, match="it has 21 levels of pipelines; the limit is 20"
+        ):
             stacked(21, Staff())
 
 

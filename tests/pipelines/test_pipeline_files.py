@@ -307,20 +307,20 @@ FAULTS: list[tuple[str, Any, str]] = [
     (
         f"{IN}.pipeline.agents.0.name",
         "biling",
-        "$.agents[0].pipeline.agents[0].pipeline.agents[0]: 'biling' is in no registry. "
+        "$.agents[0].pipeline.agents[0].pipeline.agents[0]: 'biling' is not registered. "
         "Did you mean 'billing'?",
     ),
-    ("roles.synthesizer.name", "nobody", "$.roles.synthesizer: 'nobody' is in no registry."),
+    ("roles.synthesizer.name", "nobody", "$.roles.synthesizer: 'nobody' is not registered."),
     (
         "agents.0.pipeline.roles.controller.pipeline.settings.handoff_condition",
         "is_dun",
-        "$.agents[0].pipeline.roles.controller.pipeline.settings.handoff_condition: 'is_dun' is in "
-        "no registry. Did you mean 'is_done'?",
+        "$.agents[0].pipeline.roles.controller.pipeline.settings.handoff_condition: 'is_dun' is "
+        "not registered. Did you mean 'is_done'?",
     ),
     (
         "agents.2.pipeline.settings.handoff_condition",
         "travel",
-        "$.agents[2].pipeline.settings.handoff_condition: 'travel' is registered as what is no "
+        "$.agents[2].pipeline.settings.handoff_condition: 'travel' is not registered as a "
         "function.",
     ),
     ("agents.2.name", "", "$.agents[2].name: it is ''; it must not be empty."),
@@ -333,23 +333,41 @@ FAULTS: list[tuple[str, Any, str]] = [
     ),
     ("pattern", None, "$.pattern: it is None; it must be one of sequential"),
     # fields that are unknown, missing or elsewhere
-    ("schma", 1, "$.schma: 'schma' is no key of a pipeline. Did you mean 'schema'? Known: pattern"),
-    ("__class__", "os.system", "$.__class__: '__class__' is no key of a pipeline."),
-    ("top_k", 2, "$.top_k: 'top_k' is no key of a pipeline. It belongs under `settings`."),
+    (
+        "schma",
+        1,
+        "$.schma: 'schma' is not a valid key of a pipeline. Did you mean 'schema'? Known: pattern",
+    ),
+    ("__class__", "os.system", "$.__class__: '__class__' is not a valid key of a pipeline."),
+    ("top_k", 2, "$.top_k: 'top_k' is not a valid key of a pipeline. Write it in `settings`."),
     (
         "settings.timeout",
         2,
-        "$.settings.timeout: 'timeout' is no key of the settings of ensemble. It belongs under `li",
+        "$.settings.timeout: 'timeout' is not a valid key of the settings of ensemble. Write "
+        "it in `limits`",
     ),
-    ("settings.rounds", 2, "$.settings.rounds: 'rounds' is no key of the settings of ensemble."),
-    ("roles.judge", {}, "$.roles.judge: 'judge' is no role of ensemble. Its roles: synthesizer."),
+    (
+        "settings.rounds",
+        2,
+        "$.settings.rounds: 'rounds' is not a valid key of the settings of ensemble.",
+    ),
+    (
+        "roles.judge",
+        {},
+        "$.roles.judge: 'judge' is not a role of ensemble. Its roles: synthesizer.",
+    ),
     (
         "agents.0.pipeline.schema",
         1,
-        "$.agents[0].pipeline.schema: 'schema' is no key of a pipeline. It belongs at the top",
+        "$.agents[0].pipeline.schema: 'schema' is not a valid key of a pipeline. Write it "
+        "only at the top",
     ),
-    ("limits.clock", 1, "$.limits.clock: 'clock' is no key of the limits. Known: timeout"),
-    ("agents.2.call", "os.system", "$.agents[2].call: 'call' is no key of an agent. Known: name"),
+    ("limits.clock", 1, "$.limits.clock: 'clock' is not a valid key of the limits. Known: timeout"),
+    (
+        "agents.2.call",
+        "os.system",
+        "$.agents[2].call: 'call' is not a valid key of an agent. Known: name",
+    ),
     ("schema", ..., "$: 'schema' is missing in a pipeline."),
     ("pattern", ..., "$: 'pattern' is missing in a pipeline."),
     ("agents", ..., "$: 'agents' is missing in a pipeline."),
@@ -364,7 +382,7 @@ FAULTS: list[tuple[str, Any, str]] = [
     ("agents.2", "billing", "$.agents[2]: it is 'billing'; it must be an object."),
     ("agents.2", None, "$.agents[2]: it is None; it must be an object."),
     ("agents.2.name", 7, "$.agents[2].name: it is 7; it must be text."),
-    ("agents.2.name", "a/b", "$.agents[2]: 'a/b' cannot name an agent"),
+    ("agents.2.name", "a/b", "$.agents[2]: 'a/b' is not a valid name"),
     ("agents.2.weight", 0, "$.agents[2].weight: it is 0; it must be above 0."),
     ("agents.2.weight", "7", "$.agents[2].weight: it is '7'; it must be a number."),
     ("agents.2.weight", [1], "$.agents[2].weight: it is a list; it must be a number."),
@@ -376,7 +394,7 @@ FAULTS: list[tuple[str, Any, str]] = [
     (
         "agents.2.description",
         "\ud800",
-        "$.agents[2].description: it is '\\ud800', which holds half",
+        "$.agents[2].description: it is '\\ud800', which contains half",
     ),
     ("name", ["n"], "$.name: it is a list; it must be text."),
     (
@@ -459,7 +477,7 @@ def test_every_agent_that_cannot_be_one_is_told() -> None:
         agent["name"] = name
     with pytest.raises(ConfigurationError) as refused:
         Pipeline.from_dict(data, {"a/b": REGISTRY["billing"], "c:d": REGISTRY["lawyer"]})
-    assert [line.partition(" cannot")[0] for line in str(refused.value).splitlines()] == [
+    assert [line.partition(" is not")[0] for line in str(refused.value).splitlines()] == [
         "$.agents[0]: 'a/b'",
         "$.agents[1]: 'c:d'",
     ]
@@ -482,7 +500,7 @@ def test_a_pipeline_refuses_roles_that_its_pattern_does_not_have() -> None:
     with pytest.raises(ConfigurationError) as refused:
         PatternPipeline("debate", [REGISTRY["lawyer"]], {"juge": REGISTRY["judge_it"]})
     assert str(refused.value) == (
-        "Pipeline.debate: 'juge' is no role of debate. Did you mean 'judge'? Its roles: judge."
+        "Pipeline.debate: 'juge' is not a role of debate. Did you mean 'judge'? Its roles: judge."
     )
 
 
@@ -493,12 +511,15 @@ def test_a_pipeline_refuses_roles_that_its_pattern_does_not_have() -> None:
         ({"agents": "lawyer"}, "Pipeline.router: agents is 'lawyer'; it must be a list."),
         ({"roles": ["judge"]}, "Pipeline.router: roles is ['judge']; it must be a dict."),
         ({"settings": "llm"}, "Pipeline.router: settings is 'llm'; it must be a dict."),
-        ({"settings": {"rounds": 2}}, "Pipeline.router: 'rounds' is no key of the settings of rou"),
+        (
+            {"settings": {"rounds": 2}},
+            "Pipeline.router: 'rounds' is not a valid key of the settings of rou",
+        ),
         ({"limits": 3}, "Pipeline.router: limits is 3; it must be Limits(...)."),
         ({"name": 3}, "Pipeline.router: name is 3; it must be text."),
         (
             {"limit": 3},
-            "Pipeline.router: 'limit' is no argument of PatternPipeline. Did you mean 'l",
+            "Pipeline.router: 'limit' is not a valid argument of PatternPipeline. Did you mean 'l",
         ),
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
@@ -530,16 +551,16 @@ def test_very_many_faults_are_told_by_the_first_ones() -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("", "The text is no JSON at line 1, column 1"),
-        ("{", "The text is no JSON at line 1, column 2"),
+        ("", "JSON syntax error at line 1, column 1"),
+        ("{", "JSON syntax error at line 1, column 2"),
         ("[]", "$: it is a list; it must be an object."),
         ("null", "$: it is None; it must be an object."),
-        ("[" * 100_000, "The text is JSON that nests too deep."),
+        ("[" * 100_000, "The JSON has too many levels."),
         ('{"schema": 1, "schema": 2}', "$.schema: it is 2"),
-        ('{"schema": 1, "schema": 1, "pattern": "parallel"', "The text is no JSON"),
+        ('{"schema": 1, "schema": 1, "pattern": "parallel"', "JSON syntax error"),
         (
             '{"schema": 1, "pattern": "parallel", "agents": [{"name": "own", "name": "billing"}]}',
-            "$.agents[0].name: it is there more than once.",
+            "$.agents[0].name: it occurs more than once.",
         ),
         ('{"schema": 1' + "0" * 5000 + "}", "$.schema: it is inf"),
         (
@@ -570,22 +591,24 @@ def test_pipelines_that_nest_too_deep_are_refused() -> None:
         data = {"pattern": "parallel", "agents": [{"name": "inner", "pipeline": data}]}
     assert Pipeline.from_dict({"schema": 1, **data}, REGISTRY).levels == MOST_LEVELS
     deeper = {"pattern": "parallel", "agents": [{"name": "inner", "pipeline": data}]}
-    with pytest.raises(ConfigurationError, match="pipelines stand more than 20 levels deep in it"):
+    with pytest.raises(ConfigurationError, match="it has more than 20 levels of pipelines"):
         Pipeline.from_dict({"schema": 1, **deeper}, REGISTRY)
 
 
 def test_data_that_holds_itself_is_refused_before_long() -> None:
     data: dict[str, Any] = {"pattern": "parallel", "agents": []}
     data["agents"] = [{"name": f"inner_{place}", "pipeline": data} for place in range(5)]
-    with pytest.raises(ConfigurationError, match="pipelines stand more than 20 levels deep"):
+    with pytest.raises(ConfigurationError, match="it has more than 20 levels of pipelines"):
         Pipeline.from_dict({"schema": 1, **data}, REGISTRY)
     skills: list[Any] = []
     skills += [skills, skills]
     endless = {"schema": 1, "pattern": "parallel", "agents": [{"name": "own", "skills": skills}]}
-    with pytest.raises(ConfigurationError, match="it is nested more than 100 deep"):
+    with pytest.raises(ConfigurationError, match="it has more than 100 levels"):
         Pipeline.from_dict(endless, REGISTRY)
     wide = {"schema": 1, "pattern": "parallel", "agents": [{"name": "own"}] * 10_001}
-    with pytest.raises(ConfigurationError, match=r"^\$.agents\[10000\]: more than 10000 agents"):
+    with pytest.raises(
+        ConfigurationError, match=r"^\$.agents\[10000\]: the pipeline has more than 10000 agents"
+    ):
         Pipeline.from_dict(wide, REGISTRY)
 
 
@@ -633,10 +656,10 @@ def test_a_name_that_stands_for_two_things_is_not_written() -> None:
         both.to_dict()
     first, second = str(refused.value).splitlines()
     assert first.startswith(
-        "$.agents[0].pipeline.agents[1].pipeline.agents[0]: 'billing' stands for something else "
-        "than at $.agents[0].pipeline.agents[0]"
+        "$.agents[0].pipeline.agents[1].pipeline.agents[0]: 'billing' names something "
+        "else at $.agents[0].pipeline.agents[0]"
     )
-    assert second.startswith("$.settings.handoff_condition: 'is_done' stands for something else")
+    assert second.startswith("$.settings.handoff_condition: 'is_done' names something else")
 
 
 def test_a_function_without_a_name_is_not_written() -> None:

@@ -113,7 +113,7 @@ async def test_a_registered_pipeline_that_comes_to_nothing_fails_the_turn(talk, 
 
 @pytest.mark.parametrize("given", [3, ["clerk"], {"a": 1}], ids=repr)
 def test_what_cannot_be_called_is_no_agent(given: Any) -> None:
-    with pytest.raises(ConfigurationError, match="is no agent"):
+    with pytest.raises(ConfigurationError, match="is not an agent"):
         Pipeline.parallel([explains, given])
 
 

@@ -223,12 +223,12 @@ def test_a_base_may_lead_to_what_only_its_children_have():
     [
         (
             {"__without__": ["complain"]},
-            "names 'complain', which is no transition.*mean 'complaint'",
+            "names 'complain', which is not a transition.*mean 'complaint'",
         ),
-        ({"__without__": ["pay"]}, "names 'pay', which is no transition.*faq, complaint, kind"),
+        ({"__without__": ["pay"]}, "names 'pay', which is not a transition.*faq, complaint, kind"),
         ({"__without__": "faq"}, "__without__ is 'faq'; it must be a list of names"),
-        ({"__without__": [3]}, "names 3, which is no transition"),
-        ({"__abstract__": "yes"}, "__abstract__ must be bool"),
+        ({"__without__": [3]}, "names 3, which is not a transition"),
+        ({"__abstract__": "yes"}, "__abstract__ is 'yes'; it must be True or False"),
         (
             {"__transitions__": [Transition(said(w), to_pathway="ask", name="x") for w in "ab"]},
             "another transition is named 'x' too",

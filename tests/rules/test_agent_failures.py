@@ -37,7 +37,10 @@ ODD: dict[str, tuple[BaseException, str]] = {
     "no words": (Unspeakable(), "Unspeakable"),
     "an error of ours": (PathwayExecutionError("x", "y", "inner"), "inner"),
     "an error of a definition": (PathwayNotFoundError("x", ["y"]), "PathwayNotFoundError"),
-    "half a character": (UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates"), "surrogates"),
+    "half of a character": (
+        UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates"),
+        "surrogates",
+    ),
     "a cancelled future": (concurrent.futures.CancelledError(), "CancelledError"),
     "a failed assertion": (AssertionError(), "AssertionError"),
     "an end of the process": (SystemExit(3), "it called sys.exit(3)"),

@@ -641,7 +641,7 @@ async def test_a_name_that_nothing_gives_fails_the_agent_and_is_named(solo: Any)
     chat = await solo(Analyst())
 
     await chat.says("hello")
-    assert "it takes budget, which nothing gives here; given are: message," in reason(chat)
+    assert "it takes budget, which have no values here; it was given: message," in reason(chat)
 
 
 async def test_a_pipeline_gives_its_inputs_by_name() -> None:

@@ -152,9 +152,12 @@ def test_a_pattern_of_python_finds_what_python_finds(pattern: str, text: str) ->
     ("pattern", "says"),
     [
         ("(", "missing ), unterminated subpattern at position 0"),
-        ("x{e<=1}", r"'{e<=1}' would allow for errors in a match; write \{ for the sign itself"),
-        ("[[:alpha:]]", r"possible nested set; write \[, \-"),
-        (r"[\w--\d]", "possible set difference; write"),
+        ("x{e<=1}", r"'{e<=1}' is fuzzy matching; for the character itself write \{"),
+        (
+            "[[:alpha:]]",
+            r"possible nested set at position 1; for the character itself write \[, \-",
+        ),
+        (r"[\w--\d]", "possible set difference at position 3; for the character itself write"),
         (r"\p{L}", r"bad escape \p"),
         ("(?<n>a)", "unknown extension ?<n"),
         ("a{99999999999}", "the repetition number is too large"),
@@ -206,12 +209,15 @@ states:
 def test_check_warns_of_it_in_a_file_and_refuses_what_is_no_pattern(tmp_path: Path) -> None:
     (tmp_path / "plates.yaml").write_text(FILE.replace("PATTERN", "[a-z]+"))
     checked = run("check", str(tmp_path / "plates.yaml"))
-    assert "'(a+)+b', which repeats what can be split in several ways" in checked.output
+    assert (
+        "'(a+)+b', in which a repeated part can match the same text in several ways"
+        in checked.output
+    )
     assert "[a-z]+" not in checked.output
 
     (tmp_path / "plates.yaml").write_text(FILE.replace("PATTERN", "x{e}"))
     checked = run("check", str(tmp_path / "plates.yaml"), code=1)
-    assert "'{e}' would allow for errors in a match" in checked.output
+    assert "'{e}' is fuzzy matching" in checked.output
 
 
 def test_a_class_is_warned_of_it() -> None:
@@ -221,5 +227,5 @@ def test_a_class_is_warned_of_it() -> None:
 
     (warning,) = Lax.spec.warnings
     assert warning.startswith(
-        "Lax.AskPath: field 'x' has the pattern '(a|a)*', which repeats what can be split"
+        "Lax.AskPath: field 'x' has the pattern '(a|a)*', in which a repeated part can match"
     )

@@ -152,20 +152,22 @@ def test_all_faults_come_at_once():
 
     assert [fault.partition(" Known:")[0] for fault in found] == [
         "Wrong: __transitions__ is unknown.",
-        "Wrong: ExtraPath is a pathway, and a concierge holds journeys. Write it in a Journey, and "
+        "Wrong: ExtraPath is a pathway, and a concierge contains journeys. Write it in a "
+        "Journey, and "
         "name that in __journeys__.",
         "Wrong: __degrade__ is 'freely'; it must be one of canned, freeform, refuse.",
         "Wrong: __journeys__[4] is 'repair'; it must be a subclass of Journey.",
-        "Wrong: __hand_over__[2] is 5; it must be a HandOver(...).",
-        "Wrong: hand_over[1]: trigger is 1; it must be a trigger such as IntentTrigger.",
-        "Wrong: Nothing has no pathways, so it is abstract and cannot be started.",
-        "Wrong: Desk is a concierge. Name its journeys here instead.",
-        "Wrong: two of its journeys have the id 'moving'. Rename one of them.",
-        "Wrong: otherwise is 'aks'. Did you mean 'ask'? One of: ask, canned, freeform.",
-        "Wrong: cancel: patterns is 'stop'; it must be a list.",
-        "Wrong: hand_over[0]: it names 'repiar', no journey here. "
+        "Wrong: __otherwise__ is 'aks'; it must be one of ask, canned, freeform. Did you mean "
+        "'ask'?",
+        "Wrong.__cancel__: patterns is 'stop'; it must be a list.",
+        "Wrong.__hand_over__[1]: trigger is 1; it must be a trigger such as IntentTrigger.",
+        "Wrong: __hand_over__[2] is 5; it must be HandOver(...).",
+        "Wrong: hand_over[0]: 'repiar' is not a journey of this concierge. "
         "Its journeys: moving, moving, nothing, desk.",
         "Wrong: hand_over[1]: it leads from 'moving' to itself.",
+        "Wrong: Nothing has no pathways, so it cannot be started.",
+        "Wrong: Desk is a concierge. Name its journeys instead.",
+        "Wrong: two of its journeys have the id 'moving'. Rename one of them.",
     ]
 
 
@@ -190,8 +192,8 @@ class Adding(Journey):
 
 def test_what_two_journeys_contradict_each_other_in_is_a_fault():
     assert faults(__journeys__=[Counting, Adding]) == (
-        "Adding.AddPath: 'sum' is merged by 'max', but by 'sum' in Counting.CountPath. A name has "
-        "one strategy in a journey.",
+        "Adding.AddPath: 'sum' is merged by 'max' here, and by 'sum' in Counting.CountPath. Use "
+        "one strategy for a name.",
     )
 
 
@@ -238,10 +240,10 @@ def test_a_sensitive_journey_keeps_messages_from_a_model_outside_of_it():
 
     assert Desk.spec.sensitive
     assert faults(__journeys__=[Secret], __otherwise__="freeform", __degrade__="freeform") == (
-        "Wrong: Secret is sensitive, and otherwise is 'freeform', which hands messages to a model "
-        "outside of every journey. Choose 'canned'.",
-        "Wrong: Secret is sensitive, and degrade is 'freeform', which hands messages to a model "
-        "outside of every journey. Choose 'canned'.",
+        "Wrong: Secret is sensitive, and __otherwise__ is 'freeform', which sends messages to a "
+        "model outside of every journey. Choose 'canned'.",
+        "Wrong: Secret is sensitive, and __degrade__ is 'freeform', which sends messages to a "
+        "model outside of every journey. Choose 'canned'.",
     )
 
 
@@ -262,11 +264,11 @@ def test_a_journey_that_nothing_starts_is_warned_of():
         __journeys__ = [Moving, Adding]
 
     assert Quiet.spec.warnings == (
-        "Adding: nothing activates it, and only a hand-over leads to it.",
+        "Adding: it has no __activation__, and only a hand-over leads to it.",
     )
     assert Mute.spec.warnings == (
-        "Adding: nothing activates it, and no hand-over leads to it either.",
-        "Adding.AddPath: no transition, __next__ or return leads to 'adding.add'.",
+        "Adding: it has no __activation__, and no hand-over leads to it either.",
+        "Adding.AddPath: nothing leads to 'adding.add'.",
     )
 
 
@@ -283,7 +285,7 @@ def test_the_same_pattern_for_two_journeys_is_warned_of():
         __journeys__ = [Repair, Second]
 
     [warning] = Torn.spec.warnings
-    assert "'is broken' leads to 'repair.report' already" in warning
+    assert "'is broken' already leads to 'repair.report'" in warning
 
 
 # --- Guidelines and what agents are told ---------------------------------------------------------

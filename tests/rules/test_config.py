@@ -78,7 +78,7 @@ def test_the_old_name_does_not_come_back_over_a_new_store() -> None:
 def test_stores_of_the_documents_that_do_not_exist_are_refused_with_a_remedy(old: str) -> None:
     said = refused(context_persistence=old)
 
-    assert f"context_persistence='{old}' does not exist here." in said
+    assert f"context_persistence='{old}' is not supported." in said
     assert "persistence='sqlite:///FILE'" in said
 
 
@@ -94,9 +94,9 @@ def test_the_old_and_the_new_name_may_not_disagree() -> None:
         ("memory", "Did you mean 'memory://'?"),
         ("sqlite://a.db", "Did you mean 'sqlite:///'?"),
         ("sqlite:///", "without a file name"),
-        ("mysql://db", "is no store that this runtime has"),
-        ("", "is no store that this runtime has"),
-        (None, "is no store that this runtime has"),
+        ("mysql://db", "which is not a supported store"),
+        ("", "which is not a supported store"),
+        (None, "which is not a supported store"),
     ],
 )
 def test_an_unknown_store_is_refused(url: Any, said: str) -> None:

@@ -40,7 +40,7 @@ def test_a_sound_journey_has_no_warnings() -> None:
 def test_a_pathway_that_nothing_leads_to() -> None:
     (warning,) = journey(pathway(), pathway("OtherPath")).spec.warnings
 
-    assert warning == "Trip.OtherPath: no transition, __next__ or return leads to 'other'."
+    assert warning == "Trip.OtherPath: nothing leads to 'other'."
 
 
 def test_an_input_that_nothing_fills() -> None:
@@ -55,8 +55,8 @@ def test_an_input_that_nothing_fills() -> None:
     (warning,) = journey(pathway(signature=Order, accumulate=["kept"])).spec.warnings
 
     assert warning == (
-        "Trip.StartPath: nothing fills the required input 'doctor'. Accumulate it in another "
-        "pathway, give it a default, or pass it to start()."
+        "Trip.StartPath: no value is set for the required input 'doctor'. Accumulate it elsewhere, "
+        "give it a default, or pass it to start()."
     )
 
 
@@ -64,8 +64,8 @@ def test_waiting_for_a_name_that_nobody_accumulates() -> None:
     (warning,) = journey(pathway(complete_when=["name"])).spec.warnings
 
     assert warning == (
-        "Trip.StartPath: __complete_when__ waits for 'name', which no pathway accumulates; "
-        "only start() could give it."
+        "Trip.StartPath: __complete_when__ needs 'name', which no pathway accumulates. "
+        "Accumulate it, or pass it to start()."
     )
 
 
@@ -78,7 +78,7 @@ def test_a_name_that_a_transition_sets_is_not_waited_for_in_vain() -> None:
 def test_a_pathway_without_agents() -> None:
     (warning,) = journey(pathway(agents=[])).spec.warnings
 
-    assert warning == "Trip.StartPath: no agents, so nothing is said in it."
+    assert warning == "Trip.StartPath: it has no agents, so it never replies."
 
 
 def test_several_models_where_one_call_serves_the_turn() -> None:
@@ -103,9 +103,10 @@ def test_a_message_that_goes_to_a_name_of_the_context() -> None:
     (warning,) = journey(pathway(signature=Order, accumulate=["name"])).spec.warnings
 
     assert warning == (
-        "Trip.StartPath: nothing fills the required input 'question'. The message goes to 'name', "
-        "which the context has as well. Set source='message' on 'question' if it is to hear the "
-        "user."
+        "Trip.StartPath: no value is set for the required input 'question'. The user's "
+        "message goes "
+        "to 'name', which the context also has. If 'question' is for the message, give it "
+        "source='message'."
     )
 
 
@@ -124,7 +125,7 @@ def test_an_accumulated_name_that_is_a_slip_of_an_output() -> None:
 
     (warning,) = journey(pathway(signature=Order, accumulate=["patient_infos"])).spec.warnings
 
-    assert warning.endswith("list as an output. Did you mean 'patient_info'?")
+    assert warning.endswith("an output of its signature. Did you mean 'patient_info'?")
     both = pathway(signature=Order, accumulate=["patient_info", "patient_infos", "fee"])
     assert journey(both).spec.warnings == ()
 
@@ -155,9 +156,12 @@ def test_an_update_may_read_what_is_accumulated_set_or_an_output() -> None:
 @pytest.mark.parametrize(
     ("trigger", "said"),
     [
-        (IntentTrigger(), "it can never fire: it has no patterns, and no description to ask by."),
-        (IntentTrigger([], description="x", use_llm_fallback=False), "no model to ask by."),
-        (ConditionTrigger(), "it can never fire: it has no condition."),
+        (IntentTrigger(), "it has no patterns and no description, so it never fires."),
+        (
+            IntentTrigger([], description="x", use_llm_fallback=False),
+            "no patterns and no model, so it never fires.",
+        ),
+        (ConditionTrigger(), "it has no condition, so it never fires."),
     ],
 )
 def test_a_trigger_that_can_never_fire(trigger: BaseTrigger, said: str) -> None:
@@ -181,8 +185,8 @@ def test_a_pattern_that_another_transition_has_taken(first: Any, second: Any) ->
     )
 
     assert warning == (
-        "Trip.__transitions__[1]: the pattern 'help me' leads to 'other' already, by "
-        "Trip.__transitions__[0], which is asked first where both apply. Give one of them another "
+        "Trip.__transitions__[1]: the pattern 'help me' already leads to 'other', by "
+        "Trip.__transitions__[0], which comes first where both apply. Give one of them another "
         "priority or other sources."
     )
 

@@ -105,7 +105,8 @@ def test_all_faults_of_a_journey_come_in_one_error() -> None:
 
 def test_a_fault_names_class_offender_and_remedy() -> None:
     assert fault_of(next="othr") == (
-        "Trip.StartPath: __next__ is 'othr', which is no pathway here. Did you mean 'other'? "
+        "Trip.StartPath: __next__ is 'othr', which is not a pathway of this journey. Did you "
+        "mean 'other'? "
         "Its pathways: start, other."
     )
 
@@ -141,7 +142,7 @@ def test_an_unknown_attribute_of_a_pathway(name: str, meant: str) -> None:
 def test_an_attribute_without_its_underscores(name: str, meant: str) -> None:
     (fault,) = faults(type("StartPath", (Pathway,), {name: ["clerk"]}))
 
-    assert fault == f"Trip.StartPath: {name} is not read. Did you mean '{meant}'?"
+    assert fault == f"Trip.StartPath: {name} is not a known attribute. Did you mean '{meant}'?"
 
 
 def test_half_of_the_underscores_is_not_enough() -> None:
@@ -155,16 +156,18 @@ def test_half_of_the_underscores_is_not_enough() -> None:
                 __agents = ["clerk"]
 
     assert raised.value.faults == (
-        "Trip: __entry_pathway is not read. Did you mean '__entry_pathway__'?",
-        "Trip: transitions is not read. Did you mean '__transitions__'?",
-        "Trip.StartPath: __agents is not read. Did you mean '__agents__'?",
+        "Trip: __entry_pathway is not a known attribute. Did you mean '__entry_pathway__'?",
+        "Trip: transitions is not a known attribute. Did you mean '__transitions__'?",
+        "Trip.StartPath: __agents is not a known attribute. Did you mean '__agents__'?",
     )
 
 
 def test_an_attribute_without_its_underscores_beside_the_real_one() -> None:
     beside = type("StartPath", (Pathway,), {"__agents__": ["clerk"], "agents": ["boss"]})
 
-    assert faults(beside) == ("Trip.StartPath: agents is not read. Did you mean '__agents__'?",)
+    assert faults(beside) == (
+        "Trip.StartPath: agents is not a known attribute. Did you mean '__agents__'?",
+    )
 
 
 def test_a_name_that_the_real_attribute_takes_its_value_from_is_read() -> None:
@@ -188,7 +191,7 @@ def test_a_slip_in_a_plain_mixin_is_a_fault_and_its_own_life_is_not() -> None:
             pass
 
     assert raised.value.faults == (
-        "Base: transitions is not read. Did you mean '__transitions__'?",
+        "Base: transitions is not a known attribute. Did you mean '__transitions__'?",
     )
 
 
@@ -201,7 +204,7 @@ def test_a_nested_class_that_is_called_a_pathway_and_is_none() -> None:
             class AskPath:
                 __agents__ = ["clerk"]
 
-    assert raised.value.faults == ("Trip: AskPath is no pathway. Write class AskPath(Pathway).",)
+    assert raised.value.faults == ("Trip: AskPath is not a pathway. Write class AskPath(Pathway).",)
 
 
 def test_helpers_and_constants_in_a_body_are_fine() -> None:
@@ -231,10 +234,10 @@ def test_helpers_and_constants_in_a_body_are_fine() -> None:
         ({"agents": [""]}, "__agents__[0] is ''; it must not be empty."),
         (
             {"agents": ["clerk", "boss", "clerk"]},
-            "__agents__ names 'clerk' twice.",
+            "'clerk' occurs twice in agents.",
         ),
         ({"accumulate": "name"}, "__accumulate__ is 'name'; it must be a list."),
-        ({"accumulate": ["a", "a"]}, "__accumulate__ is ['a', 'a']; it names 'a' twice."),
+        ({"accumulate": ["a", "a"]}, "__accumulate__ is ['a', 'a']; 'a' must occur only once."),
         ({"accumulate": {3: None}}, "'3' is not a valid name: it must be text."),
         (
             {"accumulate": {"a": "unoin"}},
@@ -245,7 +248,10 @@ def test_helpers_and_constants_in_a_body_are_fine() -> None:
             "it must be one of sequential, supervisor_worker,",
         ),
         ({"pipeline": 3}, "__pipeline__ is 3; it must be one of sequential,"),
-        ({"next": "othr"}, "__next__ is 'othr', which is no pathway here. Did you mean 'other'?"),
+        (
+            {"next": "othr"},
+            "__next__ is 'othr', which is not a pathway of this journey. Did you mean 'other'?",
+        ),
         ({"next": 3}, "__next__ is 3; it must be text."),
         ({"signature": "Ask"}, "__signature__ is 'Ask'; it must be a Signature class or instance."),
         ({"signature": str}, "it must be a Signature class or instance."),
@@ -253,7 +259,7 @@ def test_helpers_and_constants_in_a_body_are_fine() -> None:
         ({"complete_when": "name"}, "it must be names, a function of the context, or NEVER."),
         ({"complete_when": []}, "it must be names, a function of the context, or NEVER."),
         ({"complete_when": 3}, "it must be names, a function of the context, or NEVER."),
-        ({"complete_when": ["a", 3]}, "it holds 3; it must be a list of names (text)."),
+        ({"complete_when": ["a", 3]}, "3 in it is not a name."),
         ({"complete_when": lambda: True}, "callable with the context as its only argument."),
         ({"runs_on_arrival": "yes"}, "__runs_on_arrival__ is 'yes'; it must be True or False."),
         ({"timeout": 0}, "__timeout__ is 0; it must be above 0."),
@@ -276,7 +282,7 @@ def test_a_wrong_value_in_a_pathway(attributes: dict[str, Any], said: str) -> No
 
 @pytest.mark.parametrize("name", ["a:b", "a|b", "a/b", "__start__"])
 def test_agent_names_keep_clear_of_langgraphs_own(name: str) -> None:
-    assert f"the agent name '{name}' holds ':', '|' or '/'" in fault_of(agents=[name])
+    assert f"'{name}' is not a valid name of an agent" in fault_of(agents=[name])
 
 
 async def late(context: Any) -> bool:
@@ -301,8 +307,8 @@ def test_a_name_has_one_merge_strategy_in_a_journey() -> None:
     )
 
     assert fault == (
-        "Trip.OtherPath: 'seen' is merged by 'append', but by 'union' in Trip.StartPath. "
-        "A name has one strategy in a journey."
+        "Trip.OtherPath: 'seen' is merged by 'append' here, and by 'union' in Trip.StartPath. "
+        "Use one strategy for a name."
     )
 
 
@@ -319,12 +325,13 @@ def test_a_strategy_given_once_holds_where_it_is_left_open() -> None:
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ({"__entry_pathway__": 3}, "Trip: __entry_pathway__ must be str, not 3."),
+        ({"__entry_pathway__": 3}, "Trip: __entry_pathway__ is 3; it must be text."),
         ({"__version__": 3}, "Trip: __version__ is 3; it must be text."),
         ({"__sensitive__": "yes"}, "Trip: __sensitive__ is 'yes'; it must be True or False."),
         (
             {"__entry_pathway__": "strt"},
-            "Trip: __entry_pathway__ is 'strt', which is no pathway here. Did you mean 'start'?",
+            "Trip: __entry_pathway__ is 'strt', which is not a pathway of this journey. Did "
+            "you mean 'start'?",
         ),
         ({"__transitions__": "x"}, "Trip: __transitions__ must be a list of Transition(...)."),
         (
@@ -395,12 +402,27 @@ def test_a_wrong_trigger(trigger: Any, said: str) -> None:
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({"to_pathway": "strt"}, "to_pathway is 'strt', which is no pathway here. Did you mean"),
-        ({"to_pathway": None}, "to_pathway is None, which is no pathway here."),
-        ({"to_pathway": ""}, "to_pathway is '', which is no pathway here. Its pathways: start."),
-        ({"to_pathway": ["start"]}, "to_pathway is ['start'], which is no pathway here."),
-        ({"from_pathway": "strt"}, "from_pathway is 'strt', which is no pathway here."),
-        ({"from_pathway": ["start", "x"]}, "from_pathway is 'x', which is no pathway here."),
+        (
+            {"to_pathway": "strt"},
+            "to_pathway is 'strt', which is not a pathway of this journey. Did you mean",
+        ),
+        ({"to_pathway": None}, "to_pathway is None, which is not a pathway of this journey."),
+        (
+            {"to_pathway": ""},
+            "to_pathway is '', which is not a pathway of this journey. Its pathways: start.",
+        ),
+        (
+            {"to_pathway": ["start"]},
+            "to_pathway is ['start'], which is not a pathway of this journey.",
+        ),
+        (
+            {"from_pathway": "strt"},
+            "from_pathway is 'strt', which is not a pathway of this journey.",
+        ),
+        (
+            {"from_pathway": ["start", "x"]},
+            "from_pathway is 'x', which is not a pathway of this journey.",
+        ),
         ({"from_pathway": []}, "from_pathway is []; it must not be empty."),
         ({"from_pathway": 3}, "from_pathway is 3; it must be text or a list."),
         ({"priority": "high"}, "priority is 'high'; it must be a whole number."),
@@ -491,7 +513,7 @@ def test_an_empty_id() -> None:
 def test_a_reserved_id(name: str) -> None:
     (fault,) = faults(pathway(name))
 
-    assert "is a node of the graph itself. Rename it." in fault
+    assert "is reserved for a node of the graph. Rename it." in fault
 
 
 @pytest.mark.parametrize("name", ["MessagesPath", "ContextPath", "OutputsPath", "EndPath"])
@@ -508,7 +530,7 @@ def test_a_detour_cannot_be_the_entry() -> None:
     fault = fault_of(return_behavior=ReturnToPrevious())
 
     assert fault == (
-        "Trip: the entry 'start' is a detour, and there is nothing to return to yet. "
+        "Trip: the first pathway 'start' is a detour, which has nothing to return to. "
         "Set __entry_pathway__ to another pathway."
     )
 
@@ -516,7 +538,7 @@ def test_a_detour_cannot_be_the_entry() -> None:
 def test_a_detour_cannot_be_next() -> None:
     (fault,) = faults(pathway(next="faq"), pathway("FAQPath", return_behavior=ReturnToPrevious()))
 
-    assert "__next__ is 'faq', a detour, which only a transition can enter." in fault
+    assert "__next__ is 'faq', a detour; only a transition leads to a detour." in fault
 
 
 @pytest.mark.parametrize(
@@ -524,13 +546,17 @@ def test_a_detour_cannot_be_next() -> None:
     [
         (
             {"return_behavior": ReturnToPrevious(), "next": "start"},
-            "it has __next__ and __return_behavior__; a detour returns.",
+            "a detour returns when it is complete, so __next__ has no effect.",
         ),
         (
             {"return_behavior": ReturnToSpecific("strt")},
-            "the return target is 'strt', which is no pathway here. Did you mean 'start'?",
+            "the return target is 'strt', which is not a pathway of this journey. Did you "
+            "mean 'start'?",
         ),
-        ({"return_behavior": ReturnToSpecific("faq")}, "the return target 'faq' is a detour."),
+        (
+            {"return_behavior": ReturnToSpecific("faq")},
+            "it returns to 'faq', which is itself a detour.",
+        ),
         (
             {"return_behavior": ReturnToPrevious(max_depth=0)},
             "max_depth is 0; it must be at least 1.",
@@ -545,7 +571,7 @@ def test_a_detour_cannot_be_next() -> None:
         ),
         (
             {"return_behavior": ReturnToPrevious(), "runs_on_arrival": True},
-            "a detour is entered by a transition, and runs at once; take its __runs_on_arrival__",
+            "a detour always runs in the turn in which a transition leads to it; remove its",
         ),
     ],
 )
@@ -566,7 +592,7 @@ def test_an_endless_loop_of_arrivals(criterion: Any) -> None:
 
     assert fault == (
         "Trip.FirstPath: first -> second -> first run on arrival in an endless loop. "
-        "Let one of them wait: take its __runs_on_arrival__ away."
+        "Remove __runs_on_arrival__ from one of them."
     )
 
 

@@ -366,9 +366,9 @@ async def test_a_journey_without_pathways_is_abstract(memory_url: str) -> None:
 
     async with Base("s-1", JourneyConfig(persistence=memory_url)) as journey:
         assert journey.entry_pathway is None
-        with pytest.raises(JourneyDefinitionError, match="Base has no pathways"):
+        with pytest.raises(JourneyDefinitionError, match="Base is abstract: it has no pathways"):
             await journey.start()
-    with pytest.raises(JourneyDefinitionError, match="Base has no pathways"):
+    with pytest.raises(JourneyDefinitionError, match="Base is abstract: it has no pathways"):
         Base.compile(agents={})
 
 

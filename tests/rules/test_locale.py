@@ -472,10 +472,10 @@ def test_check_names_the_line_of_a_part_that_is_unknown(folder: Path) -> None:
     first, second = (run("check", name, code=1) for name in ("a.yaml", "b.yaml"))
 
     for said in (
-        "a.yaml:2:15: 'language' is no key of a personality",
+        "a.yaml:2:15: 'language' is not a valid key of a personality",
         "locale: {language: ...}",
         'a.yaml:3:20: language is "fr"; it must be one of en, de, es.',
-        "a.yaml:3:54: 'first_dy' is no key of a locale. Did you mean 'first_day'?",
+        "a.yaml:3:54: 'first_dy' is not a valid key of a locale. Did you mean 'first_day'?",
         "a.yaml:3:79: clock is 24; it must be one of 12h, 24h.",
     ):
         assert said in first.output, first.output

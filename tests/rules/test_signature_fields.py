@@ -19,7 +19,7 @@ def signature(**fields: tuple[Any, Any]) -> type[Signature]:
 @pytest.mark.parametrize("name", sorted(n for n in dir(BaseModel) if n[0] != "_"))
 def test_a_name_is_refused_just_where_a_model_cannot_have_it(name: str) -> None:
     if name in TAKEN:
-        with pytest.raises(JourneyDefinitionError, match=f"pydantic keeps the name '{name}'"):
+        with pytest.raises(JourneyDefinitionError, match=f"the name '{name}' is reserved"):
             signature(**{name: (str, InputField())})
     else:
         model = signature(**{name: (str, InputField())})().input_model

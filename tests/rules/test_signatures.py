@@ -402,7 +402,7 @@ def test_define_names_everything_that_is_wrong_at_once() -> None:
 def test_define_refuses_a_name_that_is_input_and_output() -> None:
     both = {"a": (str, InputField())}, {"a": (str, OutputField())}
 
-    with pytest.raises(JourneyDefinitionError, match=r"Odd\.a: it is an input and an output"):
+    with pytest.raises(JourneyDefinitionError, match=r"Odd\.a: it is both an input and an output"):
         Signature.define("Odd", inputs=both[0], outputs=both[1])
 
 
@@ -529,7 +529,7 @@ def test_an_annotation_that_is_no_type_at_all_is_a_fault(annotation: str) -> Non
 def test_an_attribute_without_its_underscores_is_a_fault(name: str, remedy: str) -> None:
     (fault,) = faults_of({name: "something"})
 
-    assert fault.startswith(f"Ask: {name} is not read.")
+    assert fault.startswith(f"Ask: {name} is not a known attribute.")
     assert remedy in fault
 
 

@@ -151,7 +151,7 @@ async def test_a_tool_that_cannot_be_called_is_refused_at_the_start(desk, tools,
         ([3], "it must be text or Call(...)"),
         ([Call("")], "tool is ''"),
         ([Call("x", {"a": 3})], "arguments.a is 3; it must be text"),  # type: ignore[dict-item]
-        (["x", "x"], "__calls__ names 'x' twice"),
+        (["x", "x"], "'x' occurs twice in calls"),
     ],
     ids=["text", "number", "nameless", "argument", "twice"],
 )

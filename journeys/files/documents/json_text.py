@@ -21,7 +21,7 @@ def json_events(text: str) -> Iterator[Event]:
     """Yield the events of a JSON text.
 
     Raises:
-        UnreadableError: It is no JSON from some place on.
+        UnreadableError: The text is not valid JSON.
     """
     return _Reader(text).events()
 
@@ -41,7 +41,7 @@ class _Reader:
         yield from self._value()
         self._skip()
         if self._peek():
-            raise self._wrong("something follows the end. A file holds one value")
+            raise self._wrong("there is text after the end", "Write one value in a file.")
 
     def _value(self) -> Iterator[Event]:
         self._skip()
@@ -71,15 +71,15 @@ class _Reader:
             if self._peek() == closing:
                 self._at += 1
                 return
-            self._expect(",", f"',' or '{closing}' must follow")
+            self._expect(",", f"',' or '{closing}' is missing")
 
     def _member(self) -> Iterator[Event]:
         self._skip()
         if self._peek() != '"':
-            raise self._wrong("a key in double quotes must follow")
+            raise self._wrong("a key in double quotes is missing")
         yield self._string()
         self._skip()
-        self._expect(":", "':' must follow the key")
+        self._expect(":", "':' is missing after the key")
         yield from self._value()
 
     def _string(self) -> Event:
@@ -98,7 +98,7 @@ class _Reader:
                 return Event("scalar", place, value, word)
         number = _NUMBER.match(self._text, self._at)
         if number is None:
-            raise self._wrong("a value must follow")
+            raise self._wrong("a value is missing")
         self._at = number.end()
         value, fault = decimal(number[0], whole=not (number[1] or number[2]))
         return Event("scalar", place, value, number[0], fault)
@@ -119,5 +119,5 @@ class _Reader:
         line = bisect_right(self._lines, self._at)
         return Place(line, self._at - self._lines[line - 1] + 1)
 
-    def _wrong(self, said: str) -> UnreadableError:
-        return UnreadableError(self._place(), f"it is no JSON from here: {said}.")
+    def _wrong(self, said: str, remedy: str = "") -> UnreadableError:
+        return UnreadableError(self._place(), f"JSON syntax error here: {said}.", remedy)

@@ -18,16 +18,20 @@ class TextFault:
     """Fault of the text itself, with its place."""
 
     place: Place
-    said: str
+    message: str
     remedy: str = ""
+
+
+Wrong = tuple[str, str]
+"""Message and remedy of a fault."""
 
 
 class UnreadableError(Exception):
     """The text cannot be read on from here."""
 
-    def __init__(self, place: Place, said: str, remedy: str = "") -> None:
-        super().__init__(said)
-        self.fault = TextFault(place, said, remedy)
+    def __init__(self, place: Place, message: str, remedy: str = "") -> None:
+        super().__init__(message)
+        self.fault = TextFault(place, message, remedy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +47,7 @@ class Event:
     place: Place
     value: Any = None
     raw: str | None = None
-    fault: str = ""
+    fault: Wrong | None = None
 
 
 @dataclass
@@ -140,7 +144,7 @@ class _Builder:
 
     def take(self, event: Event) -> None:
         if event.fault:
-            self._tree.faults.append(TextFault(event.place, event.fault))
+            self._tree.faults.append(TextFault(event.place, *event.fault))
         if event.kind == "end":
             self._close()
         elif event.kind == "scalar":
@@ -150,8 +154,8 @@ class _Builder:
 
     def _open(self, event: Event) -> None:
         if len(self._stack) >= MOST_DEPTH:
-            said = f"it is nested more than {MOST_DEPTH} deep."
-            raise UnreadableError(event.place, said, "Write it flatter.")
+            message = f"the file has more than {MOST_DEPTH} levels of nesting."
+            raise UnreadableError(event.place, message, "Remove levels.")
         is_key = self._awaits_key()
         if is_key:
             self._refuse_key(event.place)
@@ -185,8 +189,8 @@ class _Builder:
         if event.value in frame.value:
             frame.key = _NOWHERE
             first = self._tree.keys.get(path, event.place)
-            said = f"the key '{event.value}' stands here twice; first in line {first.line}."
-            self._tree.faults.append(TextFault(event.place, said, "Take one of them away."))
+            message = f"duplicate key '{event.value}', first used in line {first.line}."
+            self._tree.faults.append(TextFault(event.place, message, "Remove one of them."))
             return
         frame.key = event.value
         if not frame.dropped:
@@ -194,7 +198,7 @@ class _Builder:
 
     def _refuse_key(self, place: Place, raw: str | None = None) -> None:
         self._stack[-1].key = _NOWHERE
-        remedy = f'Quote it: "{raw}".' if raw else "Write a word."
+        remedy = f'Quote it: "{raw}".' if raw else "Write text before the colon."
         self._tree.faults.append(TextFault(place, "a key must be text.", remedy))
 
     def _attach(self, value: Any, place: Place) -> Path | None:

@@ -10,27 +10,30 @@ from collections.abc import Iterator
 from typing import Any
 
 from journeys.faults import Place
-from journeys.files.documents.places import Event, UnreadableError
+from journeys.files.documents.places import Event, UnreadableError, Wrong
 from journeys.files.documents.scalars import plain_value, text_fault
 
 _OUTER = ("StreamStartEvent", "StreamEndEvent", "DocumentEndEvent")
 _OPENING = {"MappingStartEvent": "mapping", "SequenceStartEvent": "list"}
 _CLOSING = ("MappingEndEvent", "SequenceEndEvent")
-_REMEDIES = {
-    "cannot start any token": "Indent by spaces, and quote text that begins with a special sign.",
-    "mapping values are not allowed": "Quote text that holds ': ', and look at the indentation.",
-    "could not find expected ':'": "Write 'key: value', and look at the indentation.",
-    "expected <block end>": "Look at the indentation.",
-    "expected ',' or": "Close the bracket, or quote text that holds one.",
-    "while scanning a quoted scalar": "Close the quotes.",
+_OPENED = {
+    **dict.fromkeys("[{", "Close the bracket, or quote text that contains one."),
+    **dict.fromkeys("'\"", "Close the quotes."),
 }
+"""Way out, by the character where the part with an error begins."""
+_FOUND = {
+    **dict.fromkeys("@`%|>&*!", "Quote text that begins with a special character."),
+    ":": "Quote text that contains ': ', and check the indentation.",
+    "\t": "Indent with spaces, not with tabs.",
+}
+"""Way out, by the character where the error is."""
 
 
 def yaml_events(text: str) -> Iterator[Event]:
     """Yield the events of a YAML text.
 
     Raises:
-        UnreadableError: It is no YAML from some place on, or holds a second document.
+        UnreadableError: The text is not valid YAML, or has a second document.
     """
     documents = 0
     for event in _parsed(text):
@@ -50,41 +53,42 @@ def yaml_events(text: str) -> Iterator[Event]:
 
 def _refuse_document(event: Any, number: int) -> None:
     if number > 1:
-        said = "a second document begins here. A file holds one; take the '---' away."
-        raise UnreadableError(_place(event.start_mark), said)
+        message = "a second document begins here, and a file holds one."
+        raise UnreadableError(_place(event.start_mark), message, "Remove the '---'.")
     if event.version or event.tags:
-        said = "directives such as %YAML are not read. Take them away."
-        raise UnreadableError(_place(event.start_mark), said)
+        message = "directives such as %YAML are not supported."
+        raise UnreadableError(_place(event.start_mark), message, "Remove them.")
 
 
 def _scalar(event: Any, kind: str) -> Event:
     place = _place(event.start_mark)
     if kind == "AliasEvent":
-        said = f"the alias '*{event.anchor}' is not read. Write out what it stands for."
-        return Event("scalar", place, fault=said)
+        message = f"the alias '*{event.anchor}' is not supported."
+        return Event("scalar", place, fault=(message, "Write the value itself."))
     fault = _marks_fault(event)
     if event.style in ("'", '"', "|", ">"):
         return Event("scalar", place, event.value, fault=fault or text_fault(event.value))
     if event.value == "<<":
-        said = "merge keys are not read. Write out what they would bring."
-        return Event("scalar", place, event.value, fault=fault or said)
+        unmerged = ("merge keys are not supported.", "Write the keys themselves.")
+        return Event("scalar", place, event.value, fault=fault or unmerged)
     value, wrong = plain_value(event.value)
     raw = None if isinstance(value, str) else event.value
     return Event("scalar", place, value, raw, fault or wrong)
 
 
-def _marks_fault(event: Any) -> str:
-    """Return why a node's tag or anchor is refused."""
+def _marks_fault(event: Any) -> Wrong | None:
+    """Return the fault of a node with a tag or an anchor."""
     if event.tag is not None and str(event.tag) != "None":
         tag = str(event.tag).replace("tag:yaml.org,2002:", "!!")
-        return f"the tag '{tag}' is not read. Write plain text, numbers, lists and mappings."
+        remedy = "Write plain text, numbers, lists and mappings."
+        return f"the tag '{tag}' is not supported.", remedy
     if event.anchor is not None:
-        return f"the anchor '&{event.anchor}' is not read. Take it away."
-    return ""
+        return f"the anchor '&{event.anchor}' is not supported.", "Remove it."
+    return None
 
 
 def _parsed(text: str) -> Iterator[Any]:
-    """Yield ruamel's events; whatever it stumbles over becomes one kind of error."""
+    """Yield the events of ruamel; all of its errors become one kind."""
     from ruamel.yaml import YAML  # noqa: PLC0415 - takes long to import
     from ruamel.yaml.error import MarkedYAMLError, YAMLError  # noqa: PLC0415
     from ruamel.yaml.reader import ReaderError  # noqa: PLC0415
@@ -94,23 +98,32 @@ def _parsed(text: str) -> Iterator[Any]:
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = _place(mark) if mark else Place(1, 1)
-        raise UnreadableError(place, _told(error)) from None
+        words = " ".join(str(part) for part in (error.context, error.problem) if part)
+        message = f"YAML syntax error here: {_one_line(words).rstrip('.')}."
+        raise UnreadableError(place, message, _remedy(text, error)) from None
     except ReaderError as error:
         before = text[: error.position]
         place = Place(before.count("\n") + 1, len(before) - before.rfind("\n"))
-        said = f"the sign with the number {error.character} may not stand in YAML. Take it out."
-        raise UnreadableError(place, said) from None
+        message = f"YAML does not allow the character U+{error.character:04X}."
+        raise UnreadableError(place, message, "Remove it.") from None
     except (YAMLError, ValueError, AssertionError, LookupError, TypeError, AttributeError) as error:
-        # The scanner lets errors of its own slip out for some texts that are no YAML at all.
-        said = " ".join(str(error).split())[:200]
-        raise UnreadableError(Place(1, 1), f"it is no YAML: {said or 'unreadable'}.") from None
+        # For some texts the scanner raises errors of other kinds.
+        said = _one_line(str(error)) or "it cannot be parsed"
+        raise UnreadableError(Place(1, 1), f"YAML syntax error: {said}.") from None
 
 
-def _told(error: Any) -> str:
-    words = " ".join(str(part) for part in (error.context, error.problem) if part)
-    said = " ".join(words.split())[:200].rstrip(".")
-    remedy = next((way for sign, way in _REMEDIES.items() if sign in said), "")
-    return f"it is no YAML from here: {said}. {remedy}".rstrip()
+def _remedy(text: str, error: Any) -> str:
+    """Return the way out, by the characters where the error is and where its context begins."""
+    opened, found = (
+        text[mark.index : mark.index + 1] if mark else ""
+        for mark in (error.context_mark, error.problem_mark)
+    )
+    known = _OPENED.get(opened) or _FOUND.get(found)
+    return known or "Write 'key: value', and check the indentation."
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())[:200]
 
 
 def _place(mark: Any) -> Place:

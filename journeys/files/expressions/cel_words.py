@@ -121,7 +121,7 @@ def _matched(found: Sequence[tuple[str, str]]) -> tuple[tuple[str, ...], str]:
         if words[place] == "matches" and _at(words, place + 1) == "(":
             kinds = [kind for kind, _ in found[place + 2 : place + 3]]
             if kinds != ["string"] or _at(words, place + 3) != ")":
-                return (), "a pattern of `matches` that is not one text in quotes"
+                return (), "a pattern of `matches` that is not a text in quotes"
             patterns.append(words[place + 2])
     return tuple(patterns), ""
 
@@ -136,6 +136,6 @@ def _unfit(found: Sequence[tuple[str, str]], bound: Sequence[str]) -> str:
             return "'.' in front of a name"
         before, last = "closing" if word in (")", "]", "}") else kind, word
     if any(word == "map" and _is_macro(words, place) for place, word in enumerate(words)):
-        return "'map', which makes lists,"
+        return "'map'"
     taken = next((name for name in bound if name in _ROOTS), "")
-    return f"'{taken}' as the name of what is in a list" if taken else ""
+    return f"the name '{taken}' for an item of a list" if taken else ""

@@ -62,14 +62,14 @@ class When:
         read = _read(words, context)
         given = {"context": read, "message": message if "message" in self.text else ""}
         if (words.macros or words.sums) and _is_over(MOST_VALUES, given):
-            raise ValueError(f"it goes through more than {MOST_VALUES} values")
+            raise ValueError(f"it iterates over more than {MOST_VALUES} values")
         try:
             result = program.execute(given)
         except LookupError:
             return False
         if not isinstance(result, bool):
             kind = type(result).__name__
-            raise TypeError(f"'{self.text:.80}' came to {kind}, which is neither true nor false")
+            raise TypeError(f"'{self.text:.80}' gave {kind}, which is neither true nor false")
         return result
 
     @property
@@ -108,7 +108,7 @@ def expression_fault(text: str, variables: Sequence[str]) -> Fault:
         variables: The names that it may read.
     """
     if len(text) > MOST_SIGNS:
-        said = f"it is longer than {MOST_SIGNS:,} signs."
+        said = f"it is longer than {MOST_SIGNS:,} characters."
         return Fault(said, remedy="Split it, or decide it in a tool.")
     words = words_of(text)
     if fault := _shape_fault(words):
@@ -122,11 +122,11 @@ def expression_fault(text: str, variables: Sequence[str]) -> Fault:
 
 def _shape_fault(words: Words) -> Fault:
     if words.depth > MOST_DEPTH:
-        said = f"its brackets are nested more than {MOST_DEPTH} deep."
-        return Fault(said, remedy="Write it flatter.")
+        said = f"its brackets have more than {MOST_DEPTH} levels."
+        return Fault(said, remedy="Remove levels.")
     if words.nested:
-        said = f"'{words.nested}' stands within another of {', '.join(MACROS)}."
-        return Fault(said, remedy="Take it out of it.")
+        said = f"'{words.nested}' is inside another of {', '.join(MACROS)}."
+        return Fault(said, remedy="Move it out.")
     if words.macros > MOST_MACROS:
         return Fault(f"it has more than {MOST_MACROS} of {', '.join(MACROS)}.", remedy="Split it.")
     if words.sums > MOST_SUMS:
@@ -134,7 +134,7 @@ def _shape_fault(words: Words) -> Fault:
         return Fault(said, remedy="Split it, or decide it in a tool.")
     if words.unfit:
         remedy = "Write names, values, operators and functions."
-        return Fault(f"{words.unfit} is not read here.", remedy=remedy)
+        return Fault(f"{words.unfit} is not supported.", remedy=remedy)
     return Fault("")
 
 
@@ -143,21 +143,21 @@ def _syntax(said: str) -> Fault:
     place, _, reason = first.partition(": ")
     column = place.rpartition(":")[2]
     reason = reason.removeprefix("Syntax error: ").partition(" expecting ")[0]
-    at = f" at sign {column}" if column.isdecimal() else ""
-    return Fault(f"it is no CEL{at}: {' '.join(reason.split())[:120] or 'unreadable'}.")
+    at = f" at character {column}" if column.isdecimal() else ""
+    return Fault(f"CEL syntax error{at}: {' '.join(reason.split())[:120] or 'unreadable'}.")
 
 
 def _name_fault(program: Any, words: Words, variables: Sequence[str]) -> Fault:
     for name in program.variables():
         if name not in (*variables, *words.bound):
             hint = did_you_mean(name, variables) or f" Write context.{name}?"
-            remedy = f"{hint} It may read: {', '.join(variables)}."
-            return Fault(f"it reads '{name}'.", remedy=remedy)
+            remedy = f"{hint} Available: {', '.join(variables)}."
+            return Fault(f"the name '{name}' is unknown.", remedy=remedy)
     for name in program.functions():
         if name[:1].isalpha() and name not in FUNCTIONS:
             hint = did_you_mean(name, FUNCTIONS)
-            remedy = f"{hint} It may call: {', '.join(FUNCTIONS)}, has."
-            return Fault(f"it calls '{name}'.", remedy=remedy)
+            remedy = f"{hint} Available: {', '.join(FUNCTIONS)}, has."
+            return Fault(f"the function '{name}' is unknown.", remedy=remedy)
     return Fault("")
 
 
@@ -169,11 +169,11 @@ def _pattern_fault(words: Words) -> Fault:
         try:
             size += pattern_size(cel.evaluate(pattern))
             if size > most:
-                said = f"{pattern:.60} is too large a pattern."
+                said = f"{pattern:.60} is too large."
                 return Fault(said, remedy="Repeat less, or decide it in a tool.")
             cel.evaluate(f"''.matches({pattern})")
         except (ValueError, RuntimeError, TypeError):
-            said = f"{pattern:.60} is no regular expression that can be matched (RE2)."
+            said = f"{pattern:.60} is not a valid regular expression (RE2)."
             return Fault(said)
     return Fault("")
 
