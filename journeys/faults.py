@@ -118,7 +118,7 @@ class Fault(str):
 
     def as_data(self) -> dict[str, Any]:
         """Return it as JSON; its place is null if that is not known."""
-        place = {"file": self.file, **self.place._asdict()} if self.place else None
+        place = {"file": self.file or None, **self.place._asdict()} if self.place else None
         return {
             "text": str(self),
             "message": self.message,
@@ -173,7 +173,8 @@ def wanted(error: Mapping[str, Any], words: Mapping[str, str]) -> str:
     if kind == "wanted":
         return str(given["wanted"])
     if kind == "string_pattern_mismatch":
-        return REMEDIES[given["pattern"]]
+        pattern = given["pattern"]
+        return REMEDIES.get(pattern, f"it must match {pattern}.")
     if kind == "too_short":
         return "it must not be empty."
     if kind in _LIMITS:

@@ -21,6 +21,7 @@ from server.settings import Settings
 _ABOUT = """Long conversations with a goal. Start a session, then send messages to it.
 
 Errors are `application/problem+json` with a stable `code` and the `request_id` of the response.
+Faults of a request or of a definition are in `faults`, each with `path`, `message` and `remedy`.
 """
 # Routes check the key themselves, before they read anything; this is how the description says so.
 _BEARER = HTTPBearer(auto_error=False, scheme_name="API key")

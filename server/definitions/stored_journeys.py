@@ -32,6 +32,7 @@ from journeys import (
     JourneySpec,
 )
 from journeys.concierge import journey_class
+from journeys.faults import Fault
 from nodes.llm.models import check_model, is_configured
 from nodes.telemetry.otel import report
 from server.cache import Cache, MemoryCache, Shelf
@@ -195,7 +196,7 @@ class Catalogue:
         taken: Iterable[str] = (),
     ) -> None:
         self.served: Mapping[str, Served] = {}
-        self.faults: Mapping[str, Sequence[str]] = {}
+        self.faults: Mapping[str, Sequence[Fault]] = {}
         self._definitions = definitions
         self._config = config
         self._given = given
@@ -281,7 +282,7 @@ class Catalogue:
         new = [
             one for one in active if one not in rules and self._marks.get(one.id) != marks[one.id]
         ]
-        faults: dict[str, list[str]] = {}
+        faults: dict[str, list[Fault]] = {}
         drafts = await self._texts.drafts([*rules, *new], epoch, faults)
         read = await asyncio.to_thread(read_all, drafts)
         faults |= read.faults
@@ -295,7 +296,7 @@ class Catalogue:
         _tell(sorted(served), faults)
 
     def _keep_to_what_is_served(
-        self, epoch: Epoch, faults: dict[str, list[str]], lost: Sequence[str]
+        self, epoch: Epoch, faults: dict[str, list[Fault]], lost: Sequence[str]
     ) -> None:
         """Raise an error if global guidelines cannot be read: a critical one may be among them.
 
@@ -316,7 +317,7 @@ class Catalogue:
         self.served = {id_: one for id_, one in known.items() if id_ in active}
 
     async def _serving(
-        self, specs: Mapping[str, JourneySpec], faults: dict[str, list[str]]
+        self, specs: Mapping[str, JourneySpec], faults: dict[str, list[Fault]]
     ) -> dict[str, Served]:
         """Compile journeys with their agents and tools; the others get faults."""
         served: dict[str, Served] = {}
@@ -331,7 +332,7 @@ class Catalogue:
                 await prepare(spec, self._config)
             except JourneyError as error:
                 served.pop(id_, None)
-                faults[id_] = [str(error)]
+                faults[id_] = [*getattr(error, "faults", ())] or [Fault(str(error))]
         return served
 
     async def _store_of(self, spec: JourneySpec) -> Store:
@@ -359,7 +360,7 @@ def _marks(active: Sequence[Definition]) -> dict[str, str]:
     }
 
 
-def _tell(changed: Sequence[str], faults: Mapping[str, Sequence[str]]) -> None:
+def _tell(changed: Sequence[str], faults: Mapping[str, Sequence[Fault]]) -> None:
     if changed:
         report(logging.INFO, "definitions_changed", journeys=",".join(changed))
     for id_, found in faults.items():

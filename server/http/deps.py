@@ -141,10 +141,17 @@ def known_journey(wiring: Wiring, journey_id: str) -> JourneySpec:
     """Return the spec of a journey.
 
     Raises:
-        Problem: 404 `journey_not_found`.
+        Problem: 404 `journey_not_found`, or `definition_refused` with the faults of its definition.
     """
     if served := wiring.journeys.get(journey_id):
         return served.journey.spec
+    if wiring.catalogue and (faults := wiring.catalogue.faults.get(journey_id)):
+        raise Problem(
+            HTTPStatus.NOT_FOUND,
+            "definition_refused",
+            "The definition of this journey is not valid; `faults` has each fault.",
+            faults=faults,
+        )
     raise Problem(
         HTTPStatus.NOT_FOUND,
         "journey_not_found",

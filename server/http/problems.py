@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -28,8 +28,14 @@ from journeys import (
     TakeoverError,
     VersionNotFoundError,
 )
+from journeys.faults import Fault, wanted
 from nodes.telemetry import report
 
+_WORDS = {
+    **dict.fromkeys(("string_type", "string_sub_type"), "text"),
+    **dict.fromkeys(("dict_type", "model_type", "model_attributes_type"), "an object"),
+}
+"""Descriptions of valid values, by the kind of an error of pydantic."""
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER = 1
 """Value of `Retry-After`, in seconds, if the store did not answer."""
@@ -41,6 +47,7 @@ class Problem(HTTPException):
     Attributes:
         code: Code for programs, stable between releases.
         errors: The place in the request and the fault, without the value.
+        faults: Faults of the request or of a definition, as data.
     """
 
     def __init__(
@@ -50,11 +57,13 @@ class Problem(HTTPException):
         detail: str,
         *,
         headers: Mapping[str, str] | None = None,
-        errors: list[dict[str, str]] | None = None,
+        errors: Sequence[dict[str, str]] = (),
+        faults: Sequence[str] = (),
     ) -> None:
         super().__init__(status, detail, headers)
         self.code = code
         self.errors = errors
+        self.faults = [one if isinstance(one, Fault) else Fault(one) for one in faults]
 
     def body(self, request_id: str) -> dict[str, Any]:
         """Return it as a JSON object."""
@@ -66,7 +75,11 @@ class Problem(HTTPException):
             "code": self.code,
             "request_id": request_id,
         }
-        return {**said, "errors": self.errors} if self.errors else said
+        if self.errors:
+            said["errors"] = self.errors
+        if self.faults:
+            said["faults"] = [fault.as_data() for fault in self.faults]
+        return said
 
     def response(self, request_id: str) -> JSONResponse:
         """Return it as a response."""
@@ -156,21 +169,33 @@ _MEANINGS: dict[type[JourneyError], tuple[HTTPStatus, str, str | None]] = {
 }
 
 
-def invalid_request(*faults: dict[str, str]) -> Problem:
-    """Return the problem for a request that is not valid, with `where` and `what` of each fault."""
+def invalid_request(faults: Sequence[Fault], said: Sequence[str] = ()) -> Problem:
+    """Return the problem for a request that is not valid.
+
+    Args:
+        faults: Each of its faults.
+        said: The text of each in `errors`. Default: its message.
+    """
+    told = zip(faults, said or [fault.message for fault in faults], strict=True)
     return Problem(
         HTTPStatus.UNPROCESSABLE_ENTITY,
         "invalid_request",
-        "The request does not match the API description; `errors` has each fault.",
-        errors=list(faults),
+        "The request does not match the API description; `faults` has each fault.",
+        errors=[{"where": str(fault.where), "what": what} for fault, what in told],
+        faults=faults,
     )
 
 
-def _fault(fault: Mapping[str, Any]) -> dict[str, str]:
-    """Return place and fault; an unknown name comes from the client and is not repeated."""
-    unknown = fault["type"] == "extra_forbidden"
-    where = fault["loc"][:-1] if unknown else fault["loc"][:2]
-    return {"where": ".".join(str(part) for part in where), "what": fault["msg"]}
+def _fault(error: Mapping[str, Any]) -> Fault:
+    """Return the fault of a request; what comes from the client is not repeated."""
+    unknown = error["type"] == "extra_forbidden"
+    path = error["loc"][:-1] if unknown else error["loc"][:2]
+    message, remedy = "it is not valid", wanted(error, _WORDS)
+    if unknown:
+        message, remedy = "there is an unknown name.", "Use the names of the API description."
+    elif error["type"] == "missing":
+        message, remedy = "it is missing.", ""
+    return Fault(message, *path, remedy=remedy, where=".".join(map(str, path)))
 
 
 def _of_http(error: HTTPException) -> Problem:
@@ -187,7 +212,9 @@ def answer_problems(app: FastAPI) -> None:
     async def refuse(request: Request, error: Exception) -> JSONResponse:
         request_id: str = request.state.request_id
         if isinstance(error, RequestValidationError):
-            return invalid_request(*map(_fault, error.errors())).response(request_id)
+            found = error.errors()
+            said = [one["msg"] for one in found]
+            return invalid_request([*map(_fault, found)], said).response(request_id)
         if isinstance(error, HTTPException):
             return _of_http(error).response(request_id)
         return problem_of(error, request_id).response(request_id)

@@ -20,6 +20,7 @@ from starlette.types import Receive, Scope
 
 from graphs.session.input import checked_id
 from journeys import ConfigurationError
+from journeys.faults import Fault, Place
 from server.http.problems import Problem, invalid_request, no_session
 
 if TYPE_CHECKING:
@@ -72,10 +73,10 @@ class ApiRoute(APIRoute):
 
 def _unknown_parameter(known: Iterable[str]) -> Problem:
     """Refuse unknown parameters: a filter with a typo would return everything."""
-    what = (
-        f"The query has an unknown parameter. Known parameters: {', '.join(sorted(known)) or '-'}."
-    )
-    return invalid_request({"where": "query", "what": what})
+    message = "the query has an unknown parameter."
+    remedy = f"Known parameters: {', '.join(sorted(known)) or '-'}."
+    what = f"{message[:1].upper()}{message[1:]} {remedy}"
+    return invalid_request([Fault(message, "query", remedy=remedy, where="query")], [what])
 
 
 class ContextRoute(ApiRoute):
@@ -110,7 +111,7 @@ class StrictRequest(Request):
         try:
             return model.model_validate(value, from_attributes=True)  # as FastAPI does it
         except ValidationError as error:
-            faults = error.errors(include_url=False, include_context=False, include_input=False)
+            faults = error.errors(include_url=False, include_input=False)
             placed = [{**fault, "loc": ("body", *fault["loc"])} for fault in faults]
             raise RequestValidationError(placed) from None
 
@@ -236,7 +237,8 @@ def parse_json(body: bytes) -> Any:
     except RecursionError:
         _refuse(_TOO_DEEP)
     except json.JSONDecodeError as error:
-        _refuse(f"JSON syntax error at line {error.lineno}, column {error.colno}")
+        place = Place(error.lineno, error.colno)
+        _refuse(f"JSON syntax error at line {place.line}, column {place.column}", place)
     _check(value, MAX_DEPTH)
     return value
 
@@ -244,9 +246,13 @@ def parse_json(body: bytes) -> Any:
 _TOO_DEEP = f"it nests more than {MAX_DEPTH} levels"
 
 
-def _refuse(reason: str) -> NoReturn:
+def _refuse(reason: str, place: Place | None = None) -> NoReturn:
+    fault = Fault(f"{reason}.", "body", where="body")
     raise Problem(
-        HTTPStatus.BAD_REQUEST, "malformed_json", f"The body cannot be read: {reason}."
+        HTTPStatus.BAD_REQUEST,
+        "malformed_json",
+        f"The body cannot be read: {reason}.",
+        faults=[fault.changed(str(fault), place=place)],
     ) from None
 
 

@@ -352,6 +352,24 @@ class Readiness(Health):
     )
 
 
+class FaultPlace(BaseModel):
+    """The place of a fault in a text; line and column count from 1."""
+
+    file: str | None = Field(description="Name of the file; null: the body of the request.")
+    line: int
+    column: int
+
+
+class FaultBody(BaseModel):
+    """A fault of a request or of a definition."""
+
+    text: str = Field(description="Message and remedy, with the place before them.")
+    message: str = Field(description="What is wrong.")
+    remedy: str = Field(description="The way out; empty if the message shows it.")
+    path: list[str | int] = Field(description="Names and numbers that lead to the wrong part.")
+    place: FaultPlace | None
+
+
 class ProblemBody(BaseModel):
     """An error (RFC 9457)."""
 
@@ -365,7 +383,28 @@ class ProblemBody(BaseModel):
                     "detail": "There is no session with this id. POST /v1/sessions starts one.",
                     "code": "session_not_found",
                     "request_id": "6fb1b0a8c1d94ac7a7a0c0a1b5b0f3d2",
-                }
+                },
+                {
+                    "type": "about:blank",
+                    "title": "Unprocessable Entity",
+                    "status": 422,
+                    "detail": "The request does not match the API description; `faults` has each "
+                    "fault.",
+                    "code": "invalid_request",
+                    "request_id": "0b9d3a52a3f54b0f8f2e0c6e4a1d7c11",
+                    "errors": [
+                        {"where": "body.version", "what": "Input should be a valid integer"}
+                    ],
+                    "faults": [
+                        {
+                            "text": "body.version: it is not valid; it must be a whole number.",
+                            "message": "it is not valid",
+                            "remedy": "it must be a whole number.",
+                            "path": ["body", "version"],
+                            "place": None,
+                        }
+                    ],
+                },
             ]
         }
     )
@@ -376,4 +415,9 @@ class ProblemBody(BaseModel):
     detail: str
     code: str = Field(description="Code for programs; stable between releases.")
     request_id: str
-    errors: list[dict[str, str]] | None = None
+    errors: list[dict[str, str]] | None = Field(
+        default=None, description="`where` and `what` of each fault of a request."
+    )
+    faults: list[FaultBody] | None = Field(
+        default=None, description="Faults of a request or of a definition."
+    )

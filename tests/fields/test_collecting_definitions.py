@@ -50,4 +50,3 @@ def test_a_text_that_the_runtime_does_not_have_is_refused() -> None:
     (fault,) = faults(pathway(), __texts__={"wat": "x"})
 
     assert fault == "Trip: the runtime has no text 'wat'. Did you mean 'wait'?"
-    assert fault.path == ("__texts__", "wat")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Callable
 from pathlib import Path
@@ -314,6 +315,75 @@ async def test_a_wrong_parameter_is_named_and_its_value_is_not_repeated(
     assert refused.status_code == 422
     assert [fault["where"] for fault in refused.json()["errors"]] == [where]
     assert not {*asked.values(), "jorney_id"} & set(refused.text.split('"'))
+
+
+@pytest.mark.parametrize(
+    ("request_", "fault"),
+    [
+        (
+            ("GET", "/v1/sessions?limit=0", ""),
+            {
+                "text": "query.limit: it is not valid; it must be at least 1.",
+                "message": "it is not valid",
+                "remedy": "it must be at least 1.",
+                "path": ["query", "limit"],
+                "place": None,
+            },
+        ),
+        (
+            ("POST", "/v1/sessions", '{"journey_id": 3}'),
+            {
+                "text": "body.journey_id: it is not valid; it must be text.",
+                "message": "it is not valid",
+                "remedy": "it must be text.",
+                "path": ["body", "journey_id"],
+                "place": None,
+            },
+        ),
+        (
+            ("POST", "/v1/sessions", '{"jorney": "parcel"}'),
+            {
+                "text": "body: there is an unknown name. Use the names of the API description.",
+                "message": "there is an unknown name.",
+                "remedy": "Use the names of the API description.",
+                "path": ["body"],
+                "place": None,
+            },
+        ),
+        (
+            ("POST", "/v1/sessions", '{"journey_id":\n  parcel}'),
+            {
+                "text": "body: JSON syntax error at line 2, column 3.",
+                "message": "JSON syntax error at line 2, column 3.",
+                "remedy": "",
+                "path": ["body"],
+                "place": {"file": None, "line": 2, "column": 3},
+            },
+        ),
+    ],
+    ids=["number", "type", "unknown", "syntax"],
+)
+async def test_a_problem_has_its_faults_as_data(
+    api: Api, request_: tuple[str, str, str], fault: dict[str, Any]
+) -> None:
+    method, path, body = request_
+    status, headers, answer = await api.raw(body.encode(), line=f"{method} {path}")
+
+    assert status in (400, 422)
+    assert headers["content-type"] == "application/problem+json"
+    assert json.loads(answer)["faults"] == [fault]
+
+
+async def test_a_body_of_a_turn_has_the_same_faults_as_any_other(api: Api) -> None:
+    parcel = await api.begin()
+
+    missing = await api.client.post(f"{parcel}/messages", json={})
+    wrong = await api.client.post(f"{parcel}/rollback", json={"version": -1})
+
+    [fault] = missing.json()["faults"]
+    assert (fault["path"], fault["message"]) == (["body", "message"], "it is missing.")
+    [fault] = wrong.json()["faults"]
+    assert (fault["path"], fault["remedy"]) == (["body", "version"], "it must be at least 0.")
 
 
 async def test_journeys_are_listed_shown_and_drawn(api: Api) -> None:

@@ -147,6 +147,22 @@ async def test_guidelines_that_are_loaded_meanwhile_apply_to_journeys_that_were_
     assert (await api.says(session, "hello!"))["metadata"]["guidelines"] == ["angry"]
 
 
+async def test_a_journey_whose_definition_is_refused_says_why(load: Load, desk: Load) -> None:
+    await load("claim.yaml", CLAIM + "colour: red\n")
+    api = await desk()
+
+    refused = await api.client.post("/v1/sessions", json={"journey_id": "claim"})
+
+    assert (refused.status_code, refused.json()["code"]) == (404, "definition_refused")
+    [fault] = refused.json()["faults"]
+    assert fault["path"] == ["colour"]
+    assert fault["message"] == "'colour' is not a valid key of a journey."
+    assert fault["remedy"].startswith("Known: ")
+    assert fault["place"] == {"file": "claim.yaml", "line": CLAIM.count("\n") + 1, "column": 1}
+    assert (await api.client.get("/v1/journeys/claim")).json()["code"] == "definition_refused"
+    assert (await api.client.get("/v1/journeys/clam")).json()["code"] == "journey_not_found"
+
+
 NOT_TAKEN_UP = {
     "a tool that nobody does": CLAIM.replace(
         "calls: [find_policy]", "calls: [find_policy, pay]"

@@ -472,7 +472,7 @@ def test_a_value_that_is_none_is_named_with_its_place(
         ("max_retries = 2.5", "max_retries is 2.5; it must be a whole number"),
         ("agent_model = 5", "agent_model is 5; it must be the name of a model"),
         ("region = 1", "such as 'US' or 'DE'"),
-        ("persistence = []", "is no store that this runtime has"),
+        ("persistence = []", "is not a supported store"),
         ("prunable = 3", "prunable must be a list of context names"),
         ("texts = 'Oh.'", "texts is 'Oh.'"),
         ("texts.apology = ' '", "texts.apology is ' '; it must not be empty."),
@@ -561,7 +561,7 @@ def test_a_secret_without_its_webhook_is_said_to_be_alone(
     said = refused()
 
     assert "JOURNEYGRAPH_ESCALATION_SECRET" in said
-    assert "escalation_webhook, which is not set" in said
+    assert "but escalation_webhook is not" in said
 
 
 # ---- what is shown
