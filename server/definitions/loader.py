@@ -12,6 +12,7 @@ from pathlib import Path
 
 from graphs.records.definitions import Draft
 from journeys import GuidelineSpec, JourneyDefinitionError, JourneySpec
+from journeys.faults import Fault
 from journeys.files import document_kind, read_guidelines_text, read_journey_text
 from journeys.files.loading import text_of
 from journeys.reading.global_guidelines import with_guidelines
@@ -30,7 +31,7 @@ class Read:
     """
 
     specs: dict[str, JourneySpec] = field(default_factory=dict)
-    faults: dict[str, list[str]] = field(default_factory=dict)
+    faults: dict[str, list[Fault]] = field(default_factory=dict)
 
 
 def read_all(drafts: Sequence[Draft]) -> Read:
@@ -42,7 +43,7 @@ def read_all(drafts: Sequence[Draft]) -> Read:
         try:
             read.specs[draft.id] = with_guidelines(spec_of(draft), rules)
         except JourneyDefinitionError as error:
-            read.faults[draft.id] = list(error.faults)
+            read.faults[draft.id] = [fault.alone() for fault in error.faults]
     return read
 
 
@@ -68,12 +69,15 @@ def _rules(drafts: Iterable[Draft], read: Read) -> list[GuidelineSpec]:
         try:
             found = read_guidelines_text(draft.text, draft.name)
         except JourneyDefinitionError as error:
-            read.faults[draft.id] = list(error.faults)
+            read.faults[draft.id] = [fault.alone() for fault in error.faults]
             continue
         twice = [rule for rule in found if rule.id in rules]
         if twice:
             read.faults[draft.id] = [
-                f"{rule.where}: the id '{rule.id}' is already used by {rules[rule.id].where}."
+                Fault(
+                    f"the id '{rule.id}' is already used by {rules[rule.id].where}.",
+                    where=rule.where,
+                ).alone()
                 for rule in twice
             ]
             continue

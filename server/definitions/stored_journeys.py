@@ -120,7 +120,7 @@ class Texts:
         self._definitions = definitions
 
     async def drafts(
-        self, active: Sequence[Definition], epoch: Epoch, faults: dict[str, list[str]]
+        self, active: Sequence[Definition], epoch: Epoch, faults: dict[str, list[Fault]]
     ) -> list[Draft]:
         """Return definitions with their texts; missing ones get faults instead.
 
@@ -151,14 +151,14 @@ class Texts:
         return bodies
 
     async def _stored(
-        self, missing: Sequence[Definition], faults: dict[str, list[str]]
+        self, missing: Sequence[Definition], faults: dict[str, list[Fault]]
     ) -> dict[str, str]:
         reads = (self._definitions.body(one) for one in missing)
         found = await asyncio.gather(*reads, return_exceptions=True)
         bodies: dict[str, str] = {}
         for one, body in zip(missing, found, strict=True):
             if isinstance(body, UnknownDefinitionError):
-                faults[one.id] = [str(body)]
+                faults[one.id] = [Fault(str(body))]
             elif isinstance(body, BaseException):
                 raise body
             else:
