@@ -736,6 +736,38 @@ def test_check_is_written_for_programs(folder: Path) -> None:
     assert json.loads(nothing.stdout)["guidelines"] == [{"file": "rules.yaml", "number": 1}]
 
 
+def test_check_writes_warnings_and_faults_of_classes_as_data(folder: Path) -> None:
+    (folder / "faq.yaml").write_text(
+        "id: faq\nstates:\n  answer: {complete_when: [age]}\n  lost: {say: Hi.}\n"
+        "escalation: {when_collected: true}\n"
+    )
+
+    found = json.loads(run("check", ".", "--json", code=1).stdout)
+
+    warnings = {j["id"]: j["warnings"] for j in found["journeys"]}
+    assert {
+        "text": "Bare.LostPath: nothing leads to 'lost'.",
+        "message": "nothing leads to 'lost'.",
+        "remedy": "",
+        "path": [],
+        "place": {"file": "bare.py", "line": 13, "column": 1},
+    } in warnings["bare"]
+    assert {
+        "text": "faq.yaml:3:27 state 'answer': complete_when needs 'age', which no state accumulates. "
+        "Accumulate it, or pass it to start().",
+        "message": "complete_when needs 'age', which no state accumulates.",
+        "remedy": "Accumulate it, or pass it to start().",
+        "path": ["complete_when"],
+        "place": {"file": "faq.yaml", "line": 3, "column": 27},
+    } in warnings["faq"]
+    assert [one["place"] for one in warnings["faq"] if one["path"] == ["escalation"]] == [
+        {"file": "faq.yaml", "line": 5, "column": 13}
+    ]
+    [fault] = [one for one in found["faults"] if one["path"] == ["__next__"]]
+    assert fault["message"] == "__next__ is 'oder', which is not a pathway of this journey."
+    assert fault["place"] == {"file": "broken.py", "line": 8, "column": 1}
+
+
 def test_check_tells_programs_of_the_sessions_that_would_be_moved(folder: Path) -> None:
     run("chat", "orders.py", "--session", "s-1", typed="a pear please\n")
     renamed = ORDERS.replace("PayPath", "TillPath").replace("pay", "till")

@@ -436,6 +436,49 @@ def test_bytes_that_are_no_text_are_refused(tmp_path: Path, data: bytes, said: s
         load_journey(file)
 
 
+SYNTAX = {
+    "tab.yaml": ("id: x\n\tname: y\n", 2, 1, "Indent with spaces, not with tabs."),
+    "bracket.yaml": (
+        "id: [a, b\nname: y\n",
+        2,
+        5,
+        "Close the bracket, or quote text that contains",
+    ),
+    "quote.yaml": ("id: 'a\n", 2, 1, "Close the quotes."),
+    "colon.yaml": ("id: a: b\n", 1, 6, "Quote text that contains ': '"),
+    "sign.yaml": ("id: @x\n", 1, 5, "Quote text that begins with a special character."),
+    "control.yaml": ("id: a\x07\n", 1, 6, "Remove it."),
+    "alias.yaml": ("id: a\nname: *b\n", 2, 7, "Write the value itself."),
+    "twice.yaml": ("id: a\nid: b\n", 2, 1, "Remove one of them."),
+    "infinite.yaml": ("id: a\nname: .inf\n", 2, 7, "If it is text, quote it."),
+    "empty.yaml": ("", 1, 1, "Write a journey."),
+    "large.yaml": ("a" * 300_000, 1, 1, "Split it."),
+    "end.json": ('{"id": "a"} {}', 1, 13, "Write one value in a file."),
+}
+
+
+@pytest.mark.parametrize("name", SYNTAX)
+def test_a_fault_of_the_text_itself_has_its_remedy_and_its_place_as_data(name: str) -> None:
+    text, line, column, remedy = SYNTAX[name]
+    with pytest.raises(JourneyDefinitionError) as raised:
+        read_journey_text(text, name)
+
+    fault = next(one for one in raised.value.faults if one.remedy.startswith(remedy))
+    assert (fault.file, fault.place) == (name, (line, column))
+    assert fault.remedy not in fault.message
+    assert fault == f"{name}:{line}:{column}: {fault.message} {fault.remedy}"
+
+
+def test_bytes_that_are_no_text_have_their_place_as_data(tmp_path: Path) -> None:
+    file = tmp_path / "claim.yaml"
+    file.write_bytes(b"id: a\nname: \xff\n")
+    with pytest.raises(JourneyDefinitionError) as raised:
+        load_journey(file)
+
+    (fault,) = raised.value.faults
+    assert (fault.file, fault.place, fault.remedy) == ("claim.yaml", (2, 7), "Save it as UTF-8.")
+
+
 def test_a_byte_order_mark_is_passed_over(tmp_path: Path) -> None:
     file = tmp_path / "claim.yaml"
     file.write_bytes(b"\xef\xbb\xbf" + STATES.encode())

@@ -141,7 +141,9 @@ def test_a_child_drops_what_it_names():
 
     assert targets(Quiet) == ["faq"]
     assert Quiet.spec.guidelines == ()
-    assert "no transition" in " ".join(Quiet.spec.warnings)  # the pathway that nothing leads to
+    assert "nothing leads to 'complaint'" in " ".join(
+        Quiet.spec.warnings
+    )  # the pathway that nothing leads to
 
 
 def test_a_base_drops_what_its_own_base_has_for_all_below():
