@@ -753,8 +753,8 @@ def test_check_writes_warnings_and_faults_of_classes_as_data(folder: Path) -> No
         "place": {"file": "bare.py", "line": 13, "column": 1},
     } in warnings["bare"]
     assert {
-        "text": "faq.yaml:3:27 state 'answer': complete_when needs 'age', which no state accumulates. "
-        "Accumulate it, or pass it to start().",
+        "text": "faq.yaml:3:27 state 'answer': complete_when needs 'age', which no state "
+        "accumulates. Accumulate it, or pass it to start().",
         "message": "complete_when needs 'age', which no state accumulates.",
         "remedy": "Accumulate it, or pass it to start().",
         "path": ["complete_when"],
