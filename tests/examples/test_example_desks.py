@@ -1,4 +1,4 @@
-"""The two examples that are files: each conversation without a model, and with a scripted one."""
+"""The two examples that are files, with a scripted model; without one, see their conversations."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from journeys import Journey, Texts
+from journeys import Journey
 from journeys.examples import insurance_claim, telecom_support
 from journeys.examples.insurance_claim import InsuranceClaim
 from journeys.examples.telecom_support import TelecomSupport
@@ -15,8 +15,6 @@ from journeys.examples.telecom_support import tools as telecom
 from nodes.llm.scripted import Call, ScriptedModel, rules_hold
 from server.discover.journeys import find
 from tests.support.talk import Talk
-
-CANCELLED = Texts().cancelled
 
 
 @pytest.fixture
@@ -42,122 +40,6 @@ async def say(chat: Talk, *messages: str) -> Talk:
     for message in messages:
         await chat.says(message)
     return chat
-
-
-# --- Without a model -----------------------------------------------------------------------------
-
-
-async def test_a_claim_is_interrupted_by_an_emergency_and_settled_afterwards(claims):
-    chat = await say(await claims(), *insurance_claim.DEMO_MESSAGES)
-
-    assert chat.path == [
-        "concierge",
-        "claim.report",
-        "claim.report",
-        "claim.cover",
-        "assistance.place",
-        "concierge",
-        "claim.report",
-        "claim.assess",
-        "concierge",
-    ]
-    [sent, settled] = [reply for reply in chat.replies if reply.is_journey_complete]
-    assert "Aqua Service Nord will be there in 35 minutes" in sent.message
-    assert "It is filed as C-2041-WA7300, and decided within 14 days." in settled.message
-    assert settled.metadata["journey_result"]["filed"] == {"claim": "C-2041-WA7300", "days": 14}
-    assert chat.context == {"policy_number": "HH-2041"}
-
-
-async def test_what_was_reported_goes_along_into_the_emergency(claims):
-    chat = await say(await claims(), "a burst pipe", "send somebody right now, I am scared")
-
-    assert chat.context == {"reported": "water", "trade": "plumber"}
-    assert chat.last.message == (
-        "You do not have to sort this out alone. Is everybody safe? What is the postcode?"
-    )
-
-
-async def test_an_emergency_is_left_for_a_claim(claims):
-    chat = await say(await claims(), "I am locked out", "first I want to report the damage")
-
-    assert chat.path == ["assistance.place", "claim.report"]
-    assert chat.context == {}
-
-
-async def test_a_small_claim_on_a_policy_that_does_not_cover_it(claims):
-    chat = await say(await claims(), "broken window, my policy is HH-3377", "it costs 200 euros")
-
-    assert "Your policy does not cover glass. Shall I file it all the same?" in chat.last.message
-    assert chat.last.metadata["guidelines"] == ["no_legal_advice", "claim.no_promise"][::-1]
-    assert await chat.says("never mind") == CANCELLED
-    assert chat.context == {"policy_number": "HH-3377"}
-
-
-async def test_what_was_noted_wrongly_is_asked_for_again(claims):
-    chat = await say(await claims(), "a claim for water, HH-2041, 900 euros", "that is wrong")
-
-    assert chat.path == ["claim.assess", "claim.report"]
-    assert "damage" not in chat.context
-    await say(chat, "it was fire, 900 euros")
-    assert chat.context["estimate"] == {"covered": True, "pays": 750.0, "excess": 150}
-
-
-async def test_a_policy_that_is_not_there_is_not_noted(claims):
-    chat = await say(await claims(), "a claim, HH-9999")
-
-    assert chat.last.message == "I find no policy HH-9999. What is the number?"
-    assert chat.context == {}
-
-
-async def test_a_theft_is_told_to_the_police(claims):
-    chat = await say(await claims(), "my bicycle was stolen, HH-2041", "800 euros", "no police yet")
-
-    assert "Please report the theft to the police as well." in chat.last.message
-    assert {"claim.theft", "claim.police"} <= set(chat.last.metadata["guidelines"])
-
-
-async def test_the_line_leads_to_the_bill_and_the_bill_is_corrected(support):
-    chat = await say(await support(), *telecom_support.DEMO_MESSAGES)
-
-    assert chat.path == [
-        "concierge",
-        "outage.identify",
-        "outage.line",
-        "outage.line",
-        "billing.explain",
-        "billing.tariff",
-        "concierge",
-    ]
-    assert "12.50 euros are taken off; 43.10 euros are left" in chat.last.message
-    assert chat.last.metadata["journey_completed"] == "billing"
-    assert chat.context == {"customer_number": "K-5120"}
-
-
-async def test_the_bill_leads_to_the_line_and_a_technician(support):
-    chat = await say(await support(), "my bill please, K-6034", "and my line is dead")
-    assert "Please restart the router" in chat.last.message
-    assert chat.context["customer_number"] == "K-6034"
-    assert "invoice" not in chat.context
-
-    await say(chat, "that did not help", "wednesday")
-
-    assert "Wednesday between 8 and 12; the reference is T-6034-WED." in chat.last.message
-    assert chat.last.metadata["journey_completed"] == "outage"
-
-
-async def test_an_outage_has_every_reply_say_that_emergency_calls_work(support):
-    chat = await say(await support(), "no internet, K-7702", "since when?", "it is back")
-
-    assert chat.replies[1].message.startswith("Emergency calls to 112 work")
-    assert "outage.emergency_calls" in chat.replies[1].metadata["guidelines"]
-    assert chat.last.metadata["journey_completed"] == "outage"
-
-
-async def test_a_journey_of_a_desk_starts_again_without_what_it_knew(support):
-    chat = await say(await support(), "no internet, K-7702", "forget it", "no internet")
-
-    assert chat.path == ["outage.line", "concierge", "outage.line"]
-    assert "until today at six" in chat.last.message  # the number is shared, and was not forgotten
 
 
 def test_what_the_tariff_costs_is_not_taken_off():
