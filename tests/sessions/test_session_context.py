@@ -105,6 +105,7 @@ async def test_it_tells_who_where_and_since_when(
         "activated_at": begun["created_at"],
         "version": 1,
         "history": None,
+        "next_cursor": None,
     }
     assert api.wiring.contexts.counts.hits == 1
 
