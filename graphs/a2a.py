@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from journeys import Agent, AgentCard, ConfigurationError, Skill
-from journeys.agents.agent_card import TEXT
+from journeys.agents.agent import TEXT
 from journeys.errors import require_extra, shown
 from journeys.pipelines.pattern import agent_of
 

@@ -3,12 +3,9 @@
 import importlib
 from typing import TYPE_CHECKING
 
-from journeys.agents.agent_card import Agent, AgentCard, Skill
-from journeys.agents.calls import Call, ToolSpec
-from journeys.agents.io_fields import InputField, OutputField
-from journeys.agents.model_agent import ModelAgent
-from journeys.agents.signature import Signature
-from journeys.agents.tool import FromContext, Tool
+from journeys.agents.agent import Agent, AgentCard, ModelAgent, Skill
+from journeys.agents.signature import InputField, OutputField, Signature
+from journeys.agents.tools import Call, FromContext, Tool, ToolSpec
 from journeys.concierge import Concierge, HandOver
 from journeys.config import JourneyConfig
 from journeys.errors import (

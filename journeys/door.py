@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from graphs.session.manager import PathwayManager
-    from journeys.agents.agent_card import AgentCard
+    from journeys.agents.agent import AgentCard
     from journeys.journey import Journey
     from journeys.notions.knowledge import Passage
     from journeys.pipelines import PatternPipeline, Pipeline

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from journeys.agents.calls import Call
 from journeys.agents.signature import Signature
+from journeys.agents.tools import Call
 from journeys.notions.behaviors import Known, Never, ReturnToPrevious, ReturnToSpecific
 from journeys.notions.context import MergeStrategy
 from journeys.notions.effects import Effect

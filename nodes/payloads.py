@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from journeys import ConfigurationError
-from journeys.agents.io_fields import FieldSpec, SignatureSpec
+from journeys.agents.signature import FieldSpec, SignatureSpec
 from nodes.authored import FAILURES
 from nodes.json_data import copied, copied_and_sized, plain
 from nodes.state.messages import text_of, told

@@ -11,7 +11,7 @@ from nodes.journal import Journal, KeptCalls, Usage
 from nodes.telemetry.activity import SLACK
 
 if TYPE_CHECKING:
-    from nodes.llm.agent import Speculation
+    from nodes.llm.model_agent import Speculation
     from nodes.pipelines.work import Seat
 
 

@@ -20,7 +20,7 @@ import pytest
 
 from journeys import Journey
 from nodes import breaker
-from nodes.llm import agent as model_agent
+from nodes.llm import model_agent as model_agent
 from tests.support import forked, postgres, properties, redis
 from tests.support.clocks import CalmLoop, Clock
 from tests.support.parallel import Parallel

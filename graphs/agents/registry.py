@@ -22,17 +22,17 @@ from journeys import (
     ModelAgent,
     PathwaySpec,
 )
-from journeys.agents.io_fields import SignatureSpec
+from journeys.agents.agent import Saying
+from journeys.agents.signature import SignatureSpec
 from journeys.errors import did_you_mean
 from journeys.locale import NOWHERE, Locale, in_force
-from journeys.texts.saying import Saying
 from nodes.agents.adapters import Callee, as_agent
 from nodes.authored import Overdue
 from nodes.forms.questions import spoken
 from nodes.json_data import now
-from nodes.llm.agent import ModelCaller, contract_of
 from nodes.llm.call import resting
 from nodes.llm.client import Chat
+from nodes.llm.model_agent import ModelCaller, contract_of
 from nodes.llm.models import Models, chat_of, check_name, provided, provider_of
 from nodes.llm.tools import Usable, toolbox_of
 from nodes.pipelines.identity import identity_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from journeys.agents.calls import ToolSpec
+from journeys.agents.tools import ToolSpec
 from journeys.faults import Where
 from journeys.files.form import AgentForm
 from journeys.files.part import Part

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict
 
-from journeys.agents.calls import ToolSpec
+from journeys.agents.tools import ToolSpec
 from journeys.definitions.definition import Definition, rule
 from journeys.definitions.value_types import (
     BY_SHAPE,

@@ -10,8 +10,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from journeys.agents.io_fields import InputField, OutputField, SignatureSpec
-from journeys.agents.signature import Signature
+from journeys.agents.signature import InputField, OutputField, Signature, SignatureSpec
 from journeys.errors import JourneyDefinitionError, did_you_mean
 from journeys.files.form import JourneyForm
 from journeys.files.part import Part

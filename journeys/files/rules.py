@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from journeys.agents.calls import ToolSpec
+from journeys.agents.tools import ToolSpec
 from journeys.errors import did_you_mean
 from journeys.files.form import JourneyForm
 from journeys.files.part import Part

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from journeys.agents.agent_card import Agent
-from journeys.agents.calls import Call, ToolSpec
+from journeys.agents.agent import Agent, Saying
+from journeys.agents.tools import Call, ToolSpec
 from journeys.files.form import JourneyForm, ToolForm
 from journeys.files.outputs import accumulated, signature_of
 from journeys.files.part import Part
@@ -18,7 +18,6 @@ from journeys.notions.validators import Check, ToolCheck
 from journeys.pipelines.pattern import PatternPipeline
 from journeys.reading.pipeline_reader import read_pipeline, registered
 from journeys.spec.spec import PathwaySpec
-from journeys.texts.saying import Saying
 
 
 def tools_of(part: Part, forms: Sequence[ToolForm]) -> dict[str, ToolSpec]:

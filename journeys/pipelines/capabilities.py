@@ -7,7 +7,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from journeys import door
-from journeys.agents.agent_card import Agent, AgentCard
+from journeys.agents.agent import Agent, AgentCard
 from journeys.errors import ConfigurationError, shown
 from journeys.pipelines.pattern import agent_of
 

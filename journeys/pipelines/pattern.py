@@ -10,8 +10,7 @@ from pydantic import ConfigDict, Field, WrapValidator
 from pydantic_core import PydanticCustomError
 
 from journeys import door
-from journeys.agents.agent_card import Agent, Skill
-from journeys.agents.model_agent import ModelAgent
+from journeys.agents.agent import Agent, ModelAgent, Skill
 from journeys.config import JourneyConfig
 from journeys.definitions.definition import Definition, rule
 from journeys.definitions.sources import GONE

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from journeys import door
-from journeys.agents.agent_card import Agent, Skill
+from journeys.agents.agent import Agent, Skill
 from journeys.errors import ConfigurationError, shown
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, WrapValidator
 
-from journeys.agents.agent_card import Agent, own_skills
+from journeys.agents.agent import Agent, own_skills
 from journeys.definitions.definition import Definition
 from journeys.definitions.sources import Made, Source, refused
 from journeys.definitions.value_types import Listed, pattern

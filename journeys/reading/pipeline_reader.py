@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from journeys.agents.agent_card import Agent, may_name
+from journeys.agents.agent import Agent, may_name
 from journeys.errors import ConfigurationError, did_you_mean, one_of, shown
 from journeys.faults import Fault, as_where
 from journeys.pipelines.pattern import PatternPipeline

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from journeys.agents.agent_card import may_name
+from journeys.agents.agent import may_name
 from journeys.errors import did_you_mean
 from journeys.faults import Fault, Where, as_where
 from journeys.notions.behaviors import NEVER, ReturnToSpecific

@@ -11,7 +11,7 @@ from functools import partial
 from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from journeys.agents.io_fields import FieldSpec
+from journeys.agents.signature import FieldSpec
 from journeys.notions.knowledge import Knowledge
 from journeys.notions.transitions import BaseTrigger
 

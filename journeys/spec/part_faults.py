@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from journeys.agents.calls import ToolSpec
+from journeys.agents.tools import ToolSpec
 from journeys.errors import did_you_mean
 from journeys.faults import Fault, as_where
 from journeys.notions.transitions import HandOver

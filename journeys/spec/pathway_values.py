@@ -7,8 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, ValidationInfo
 from pydantic_core import PydanticCustomError
 
-from journeys.agents.io_fields import SignatureSpec
-from journeys.agents.signature import Signature
+from journeys.agents.signature import Signature, SignatureSpec
 from journeys.definitions.definition import Definition
 from journeys.definitions.sources import FAULTY, is_async, takes, wrong
 from journeys.definitions.value_types import (

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field
 
-from journeys.agents.calls import Call, ToolSpec
+from journeys.agents.tools import Call, ToolSpec
 from journeys.definitions.definition import Definition, rule
 from journeys.definitions.value_types import (
     BY_SHAPE,

@@ -10,11 +10,11 @@ from typing import Any
 from cachetools import LRUCache
 
 from journeys import ConfigurationError, PatternPipeline, Pipeline
-from journeys.agents.agent_calls import AgentCall, call_of
-from journeys.agents.io_fields import SignatureSpec
+from journeys.agents.agent import AgentCall, call_of
+from journeys.agents.signature import SignatureSpec
 from journeys.locale import NOWHERE, Locale
 from nodes.authored import Overdue, contained, in_thread
-from nodes.llm.agent import OutputSink
+from nodes.llm.model_agent import OutputSink
 from nodes.payloads import is_message, named, text_in
 
 Payload = dict[str, Any]

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from journeys import JourneySpec, PathwaySpec, Personality
-from journeys.agents.io_fields import FieldSpec, SignatureSpec
+from journeys.agents.signature import FieldSpec, SignatureSpec
 from journeys.languages import catalogue_of
 from nodes.json_data import cleaned
 

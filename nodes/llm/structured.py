@@ -17,7 +17,7 @@ from pydantic import Field as ModelField
 from pydantic import ValidationError, create_model
 from pydantic_core import from_json
 
-from journeys.agents.io_fields import FieldSpec
+from journeys.agents.signature import FieldSpec
 from nodes.json_data import cleaned, plain
 
 REPLY = "response"

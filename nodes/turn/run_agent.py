@@ -10,7 +10,7 @@ from typing import Any
 from nodes.forms.collect import FORM
 from nodes.journal import CallsOfRun, ToolLog, Usage, is_pause, tool_log
 from nodes.json_data import cleaned
-from nodes.llm.agent import Speculation
+from nodes.llm.model_agent import Speculation
 from nodes.payloads import base_of, given_in_turn, outputs_of, payload_of, rules_in, task_of, typed
 from nodes.pipelines.choosing import Chooser
 from nodes.pipelines.memory import breaker_of

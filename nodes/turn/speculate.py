@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from journeys import PathwaySpec
 from nodes.features.guidance import rules_ahead
-from nodes.llm.agent import ModelCaller, Speculation, record_of
+from nodes.llm.model_agent import ModelCaller, Speculation, record_of
 from nodes.payloads import base_of, payload_of
 from nodes.pipelines.work import Seat
 from nodes.services import Services

@@ -8,7 +8,7 @@ import pytest
 from pydantic import BaseModel
 
 from journeys import InputField, JourneyDefinitionError, OutputField, Signature
-from journeys.agents.io_fields import TAKEN
+from journeys.agents.signature import TAKEN
 
 
 def signature(**fields: tuple[Any, Any]) -> type[Signature]:

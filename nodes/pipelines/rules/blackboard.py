@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from journeys.agents.io_fields import FieldSpec
+from journeys.agents.signature import FieldSpec
 from nodes.llm.prompts import Ask
 from nodes.pipelines.choosing import NO_MATCH, Chooser
 from nodes.pipelines.work import (

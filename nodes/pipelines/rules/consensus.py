@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from journeys.agents.io_fields import FieldSpec
+from journeys.agents.signature import FieldSpec
 from nodes.json_data import canonical, copied
 from nodes.llm.prompts import Ask
 from nodes.pipelines.work import RESPONSE, Brief, Conclusion, Work, failed, in_order

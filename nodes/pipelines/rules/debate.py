@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from journeys.agents.io_fields import FieldSpec
+from journeys.agents.signature import FieldSpec
 from nodes.llm.prompts import Ask
 from nodes.pipelines.rules.consensus import VOTE, Outcome, counted, vote_on, votes_in
 from nodes.pipelines.work import RESPONSE, Brief, Conclusion, Work, failed, in_order, only, shown

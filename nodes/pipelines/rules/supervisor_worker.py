@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import create_model
 
-from journeys.agents.io_fields import FieldSpec
+from journeys.agents.signature import FieldSpec
 from nodes.json_data import copied
 from nodes.llm.prompts import Ask
 from nodes.pipelines.choosing import Chooser

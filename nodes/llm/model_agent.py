@@ -12,7 +12,7 @@ from cachetools import LRUCache
 from pydantic import PydanticUserError
 
 from journeys import ConfigurationError, JourneySpec, ModelError
-from journeys.agents.io_fields import SignatureSpec
+from journeys.agents.signature import SignatureSpec
 from nodes.journal import CallsOfRun, ToolLog, Usage
 from nodes.llm.call import Hear, Question, ask
 from nodes.llm.client import Answer, Call, Chat, Message, tool_result

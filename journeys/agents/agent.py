@@ -7,15 +7,159 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any
 
-from journeys.agents.agent_calls import call_of
-from journeys.agents.model_agent import ModelAgent
+from journeys.agents.signature import Signature
 from journeys.definitions.definition import Definition
 from journeys.definitions.value_types import AS_GIVEN, AS_WRITTEN, Listed, Seconds
 from journeys.errors import ConfigurationError, shown
+from journeys.texts.catalogue import BRACED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelAgent:
+    """An agent that is a language model; registered under a name like any other agent.
+
+    A pathway with a signature needs none where a model is configured: an agent that is not
+    registered becomes one. This is for what such an agent lacks: tools, or a model of its own.
+
+    Attributes:
+        tools: What the model may call: typed functions (their name, docstring and parameters are
+            shown to it; a sync one runs in a thread), tools of LangChain, or a `Tool` of either
+            for an effect that the user confirms. Parameters marked `FromContext` are filled from
+            the context. A pathway's `__tools__` may allow a part of them.
+        model: Name of the model, or a LangChain chat model; None takes the journey's.
+        signature: Its contract; None takes the pathway's.
+
+    Source: ADR-025 sections 4 and 6.1.
+    """
+
+    tools: Sequence[Any] = ()
+    model: Any = None
+    signature: type[Signature] | Signature | None = None
+
+
+_BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+_METHODS = ("arun", "run")
+
+
+@dataclass(frozen=True, slots=True)
+class AgentCall:
+    """Callable of an agent with its parameters.
+
+    Attributes:
+        function: The function, or the object's `arun` or `run`.
+        names: Names that it takes by keyword; None takes the whole payload as its one argument.
+        open: True if it takes all other names as well.
+        required: Those of the names that it cannot do without.
+        first: Name of an only argument that may be the payload or an input: an input where the
+            payload has one of that name.
+    """
+
+    function: Callable[..., Any]
+    names: tuple[str, ...] | None = None
+    open: bool = False
+    required: tuple[str, ...] = ()
+    first: str = ""
+
+    def __call__(self, payload: Mapping[str, Any]) -> Any:
+        """Call it with its inputs.
+
+        Raises:
+            TypeError: It takes an input that nothing gives.
+        """
+        if self.names is None or (self.first and self.first not in payload):
+            return self.function(payload)
+        if missing := [name for name in self.required if name not in payload]:
+            raise TypeError(
+                f"it takes {', '.join(missing)}, which have no values here; it was given: "
+                f"{', '.join(payload)}"
+            )
+        taken = payload if self.open else [name for name in self.names if name in payload]
+        return self.function(**{name: payload[name] for name in taken})
+
+
+def call_of(name: str, given: Any) -> AgentCall:
+    """Return how an agent is called.
+
+    A function takes one dict, the payload, or inputs by keyword only. The `run` of an object takes
+    the payload, or the names of inputs, or `**inputs`.
+
+    Args:
+        name: Its name.
+        given: A function, an object that can be called, or one with `arun` or `run`.
+
+    Raises:
+        ConfigurationError: It cannot be called so.
+    """
+    for method in _METHODS:
+        if callable(run := getattr(given, method, None)):
+            return _method(name, given, method, run)
+    return _function(name, given)
+
+
+def _function(name: str, function: Callable[..., Any]) -> AgentCall:
+    signature = _signature(function)
+    if signature is None or _binds(signature, {}):
+        return AgentCall(function)
+    if all(p.kind not in _BY_PLACE for p in signature.parameters.values()) and (
+        by_name := _by_name(function, signature)
+    ):
+        return by_name
+    called = getattr(function, "__name__", type(function).__name__)
+    called = "agent" if called == "<lambda>" else called
+    raise ConfigurationError(
+        f"Agent '{name}' is {shown(function)}, which takes {signature}; an agent is called with "
+        f"one dict. Write {called}(payload), with payload['message'], payload['context'], "
+        f"payload['history'] and its inputs; or {called}(**inputs)."
+    )
+
+
+def _method(name: str, given: Any, method: str, run: Callable[..., Any]) -> AgentCall:
+    signature = _signature(run)
+    by_name = _by_name(run, signature) if signature else None
+    if signature is None or (by_name is None and _binds(signature, {})):
+        return AgentCall(run)
+    if by_name is not None:
+        return by_name
+    raise ConfigurationError(
+        f"Agent '{name}' is a {type(given).__name__}, whose {method} takes {signature}. Write "
+        f"{method}(self, payload), {method}(self, **inputs), or {method}(self, message, context) "
+        "with the names of inputs."
+    )
+
+
+def _by_name(function: Callable[..., Any], signature: inspect.Signature) -> AgentCall | None:
+    """Return how it is called by keywords; None if it takes none, or some by place alone."""
+    parameters = signature.parameters.values()
+    named = [p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    is_open = any(p.kind is p.VAR_KEYWORD for p in parameters)
+    is_args = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+    by_place_alone = any(p.kind is p.POSITIONAL_ONLY for p in named)
+    if by_place_alone or is_args or not (named or is_open):
+        return None
+    required = tuple(p.name for p in named if p.default is p.empty)
+    first = named[0].name if _binds(signature, {}) else ""
+    return AgentCall(function, tuple(p.name for p in named), is_open, required, first)
+
+
+def _signature(function: Callable[..., Any]) -> inspect.Signature | None:
+    try:
+        return inspect.signature(function)
+    except (ValueError, TypeError):  # some built-in callables do not say what they take
+        return None
+
+
+def _binds(signature: inspect.Signature, *arguments: Any) -> bool:
+    try:
+        signature.bind(*arguments)
+    except TypeError:
+        return False
+    return True
+
 
 TEXT = "text/plain"
 
@@ -295,3 +439,26 @@ def own_skills(call: Any) -> tuple[Skill, ...]:
 
 def _first_paragraph(text: str) -> str:
     return " ".join(inspect.cleandoc(text).partition("\n\n")[0].split())
+
+
+@dataclass(frozen=True, slots=True)
+class Saying:
+    """An agent that says one text; `{name}` stands for a value of the context.
+
+    Where the journey runs, values are said as users read them.
+
+    Attributes:
+        text: The text.
+    """
+
+    text: str
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """The names of the context that it says."""
+        return frozenset(BRACED.findall(self.text))
+
+    def __call__(self, ask: Mapping[str, Any]) -> str:
+        """Return the text with values as they are kept."""
+        context = ask["context"]
+        return BRACED.sub(lambda found: str(context.get(found[1]) or ""), self.text)
