@@ -34,12 +34,18 @@ from journeys.errors import (
 from journeys.files import load_journey
 from journeys.journey import Journey
 from journeys.locale import Locale
-from journeys.notions.behaviors import NEVER, Known, ReturnToPrevious, ReturnToSpecific, known
-from journeys.notions.context import MergeStrategy
+from journeys.notions.behaviors import (
+    NEVER,
+    Known,
+    MergeStrategy,
+    ReturnToPrevious,
+    ReturnToSpecific,
+    known,
+)
 from journeys.notions.effects import Effect
 from journeys.notions.escalation import Escalation
-from journeys.notions.fields import Field, Form
-from journeys.notions.guidelines import Guideline, GuidelineSpec, Scope
+from journeys.notions.fields import Check, Field, Form, Length, Range, Regex
+from journeys.notions.guidelines import Guideline, GuidelineSpec, Scope, Validation
 from journeys.notions.knowledge import Knowledge, Passage, select_passages
 from journeys.notions.personality import Personality
 from journeys.notions.transitions import (
@@ -49,8 +55,6 @@ from journeys.notions.transitions import (
     IntentTrigger,
     Transition,
 )
-from journeys.notions.validation import Validation
-from journeys.notions.validators import Check, Length, Range, Regex
 from journeys.pathway import Pathway
 from journeys.pipelines import Handoff, Limits, PatternPipeline, Pipeline
 from journeys.results.phase import ConversationPhase

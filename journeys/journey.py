@@ -10,10 +10,9 @@ from journeys.config import JourneyConfig
 from journeys.errors import JourneyDefinitionError
 from journeys.locale import Locale
 from journeys.notions.escalation import Escalation
-from journeys.notions.guidelines import Guideline
+from journeys.notions.guidelines import Guideline, Validation
 from journeys.notions.personality import Personality
 from journeys.notions.transitions import BaseTrigger, Transition
-from journeys.notions.validation import Validation
 from journeys.pathway import Pathway
 from journeys.reading.inheriting import TRANSITIONS, declared
 from journeys.reading.reader import pathway_classes, read_journey

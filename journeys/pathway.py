@@ -7,8 +7,13 @@ from typing import Any, ClassVar
 
 from journeys.agents.signature import Signature
 from journeys.agents.tools import Call
-from journeys.notions.behaviors import Known, Never, ReturnToPrevious, ReturnToSpecific
-from journeys.notions.context import MergeStrategy
+from journeys.notions.behaviors import (
+    Known,
+    MergeStrategy,
+    Never,
+    ReturnToPrevious,
+    ReturnToSpecific,
+)
 from journeys.notions.effects import Effect
 from journeys.notions.fields import Field, Form
 from journeys.notions.guidelines import Guideline

@@ -18,8 +18,8 @@ from journeys import (
     PatternPipeline,
 )
 from journeys.errors import did_you_mean, shown
+from journeys.notions.fields import Check, ToolCheck
 from journeys.notions.knowledge import retriever_fault
-from journeys.notions.validators import Check, ToolCheck
 from journeys.spec.spec import frozen
 from nodes.guidelines.index import index_of
 from nodes.llm.tools import Occasion, Toolbox, Usable, shared_tool, tool_name

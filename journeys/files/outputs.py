@@ -14,7 +14,7 @@ from journeys.agents.signature import InputField, OutputField, Signature, Signat
 from journeys.errors import JourneyDefinitionError, did_you_mean
 from journeys.files.form import JourneyForm
 from journeys.files.part import Part
-from journeys.notions.context import MergeStrategy
+from journeys.notions.behaviors import MergeStrategy
 from journeys.reading.reader import camel
 from journeys.spec.pathway_values import ValueSchema
 from journeys.spec.spec import PathwaySpec

@@ -13,8 +13,7 @@ from journeys.files.part import Part
 from journeys.files.rules import check_arguments, check_tools
 from journeys.notions.behaviors import ReturnToPrevious, ReturnToSpecific
 from journeys.notions.effects import Effect
-from journeys.notions.fields import Field, Form
-from journeys.notions.validators import Check, ToolCheck
+from journeys.notions.fields import Check, Field, Form, ToolCheck
 from journeys.pipelines.pattern import PatternPipeline
 from journeys.reading.pipeline_reader import read_pipeline, registered
 from journeys.spec.spec import PathwaySpec

@@ -1,6 +1,8 @@
 """Behaviors at the end of a detour, and completion criteria beyond plain names."""
 
-from enum import Enum
+from __future__ import annotations
+
+from enum import Enum, StrEnum
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import ConfigDict, Field, GetCoreSchemaHandler
@@ -122,3 +124,27 @@ class Never(Enum):
 
 NEVER: Final = Never.NEVER
 """`__complete_when__ = NEVER`: the pathway is left by transitions only."""
+
+
+class MergeStrategy(StrEnum):
+    """Merge strategy for a new value of a context name (REQ-PM-002).
+
+    A value that its strategy cannot take raises `ContextMergeError` and fails the turn; None is
+    always skipped. Names without a declared strategy: scalars replace, lists append without
+    duplicates, dicts merge deep.
+    """
+
+    REPLACE = "replace"
+    """The new value replaces the old one."""
+    APPEND = "append"
+    """The new value, or each item of a new list, goes to the end of a list."""
+    MERGE_DICT = "merge"
+    """Dicts merge deep; inside them the new value of a name replaces the old one."""
+    MAX = "max"
+    """The larger of two numbers, or of two strings, is kept."""
+    MIN = "min"
+    """The smaller of two numbers, or of two strings, is kept."""
+    SUM = "sum"
+    """Numbers add up."""
+    UNION = "union"
+    """Items join a list in order, each once."""

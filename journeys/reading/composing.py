@@ -9,10 +9,9 @@ from journeys.errors import JourneyDefinitionError
 from journeys.faults import as_where
 from journeys.locale import NOWHERE, Locale
 from journeys.notions.behaviors import NEVER
-from journeys.notions.guidelines import GuidelineSpec, Scope
+from journeys.notions.guidelines import GuidelineSpec, Scope, Validation
 from journeys.notions.personality import Personality
 from journeys.notions.transitions import BaseTrigger, HandOver, Transition
-from journeys.notions.validation import Validation
 from journeys.reading.declared import validation_of
 from journeys.reading.guideline_reader import numbered, relation_faults, taken_ids
 from journeys.reading.transition_reader import read_each

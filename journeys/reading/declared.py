@@ -24,11 +24,10 @@ from journeys.errors import did_you_mean
 from journeys.faults import Fault, Path, as_where
 from journeys.locale import LANGUAGES, NOWHERE, Locale
 from journeys.notions.escalation import Escalation
-from journeys.notions.guidelines import GuidelineSpec
+from journeys.notions.guidelines import GuidelineSpec, Validation
 from journeys.notions.knowledge import Knowledge
 from journeys.notions.personality import Personality
 from journeys.notions.transitions import BaseTrigger, HandOver, Triggered
-from journeys.notions.validation import Validation
 from journeys.spec.pathway_values import NextId
 from journeys.spec.spec import JourneySpec
 from journeys.texts.catalogue import Texts, placeholder_fault

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from journeys.agents.agent import may_name
 from journeys.errors import did_you_mean
 from journeys.faults import Fault, Where, as_where
-from journeys.notions.behaviors import NEVER, ReturnToSpecific
-from journeys.notions.context import MergeStrategy
+from journeys.notions.behaviors import NEVER, MergeStrategy, ReturnToSpecific
 from journeys.notions.fields import Field
 from journeys.spec.spec import RESERVED_IDS, PathwaySpec, TransitionSpec
 

@@ -23,8 +23,14 @@ from journeys.definitions.value_types import (
     Text,
 )
 from journeys.errors import one_of
-from journeys.notions.behaviors import NEVER, Known, Never, ReturnToPrevious, ReturnToSpecific
-from journeys.notions.context import MergeStrategy
+from journeys.notions.behaviors import (
+    NEVER,
+    Known,
+    MergeStrategy,
+    Never,
+    ReturnToPrevious,
+    ReturnToSpecific,
+)
 from journeys.notions.fields import Field as Asked
 from journeys.notions.fields import Form
 from journeys.notions.transitions import ConditionTrigger

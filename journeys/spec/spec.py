@@ -26,16 +26,14 @@ from journeys.definitions.value_types import (
 from journeys.errors import did_you_mean
 from journeys.faults import Fault
 from journeys.locale import NOWHERE, Locale
-from journeys.notions.behaviors import Known, ReturnToSpecific
-from journeys.notions.context import MergeStrategy
+from journeys.notions.behaviors import Known, MergeStrategy, ReturnToSpecific
 from journeys.notions.effects import Effect
 from journeys.notions.escalation import Escalation
 from journeys.notions.fields import Form
-from journeys.notions.guidelines import Guideline, GuidelineSpec
+from journeys.notions.guidelines import Guideline, GuidelineSpec, Validation
 from journeys.notions.knowledge import Knowledge, retriever_names
 from journeys.notions.personality import Personality
 from journeys.notions.transitions import BaseTrigger, ConditionTrigger, IntentTrigger
-from journeys.notions.validation import Validation
 from journeys.pipelines.pattern import PatternPipeline
 from journeys.spec.pathway_values import (
     Accumulated,

@@ -10,9 +10,8 @@ from typing import Any
 from journeys.config import JourneyConfig
 from journeys.errors import did_you_mean, shown
 from journeys.faults import Fault, as_where
-from journeys.notions.fields import Field
+from journeys.notions.fields import Field, Regex
 from journeys.notions.transitions import ConditionTrigger, IntentTrigger
-from journeys.notions.validators import Regex
 from journeys.phrases.patterns import normal
 from journeys.phrases.regex_signs import repeats_within
 from journeys.spec.spec import JourneySpec, PathwaySpec, TransitionSpec

@@ -413,7 +413,7 @@ class Detector:
     """Finds personal data in the pieces of one reply.
 
     Args:
-        kinds: The kinds to find, of `journeys.notions.validation.PII`.
+        kinds: The kinds to find, of `journeys.notions.guidelines.PII`.
         allowed: Texts that may be said although they look like personal data.
     """
 

@@ -12,8 +12,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
-from journeys.notions.fields import Field
-from journeys.notions.validators import Check, Length, Range, Regex
+from journeys.notions.fields import Check, Field, Length, Range, Regex
 from nodes.authored import contained, in_thread
 from nodes.json_data import copied
 from nodes.telemetry.otel import report

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from journeys.notions.validation import PII
+from journeys.notions.guidelines import PII
 from nodes.replies.pii import MASKS
 from nodes.replies.stream import WINDOW, Filter, masked
 

@@ -29,8 +29,7 @@ from journeys.files import read_journey_text
 from journeys.files.expressions.expressions import ContextCondition
 from journeys.files.reading import read_tree
 from journeys.files.schema import published
-from journeys.notions.fields import FIELD_TYPES
-from journeys.notions.validators import Check, Length, Range, Regex, ToolCheck
+from journeys.notions.fields import FIELD_TYPES, Check, Length, Range, Regex, ToolCheck
 
 TABLE = """\
 id: table

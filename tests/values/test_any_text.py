@@ -11,8 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from journeys.notions.fields import FIELD_TYPES, Field
-from journeys.notions.validators import Range
+from journeys.notions.fields import FIELD_TYPES, Field, Range
 from nodes.json_data import plain
 from nodes.values import Setting, Unreadable, found_in, hint_of, load, shown, value_of
 from tests.values.spellings import DE, GB, US

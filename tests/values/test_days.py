@@ -5,8 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from journeys.notions.fields import Field
-from journeys.notions.validators import Range
+from journeys.notions.fields import Field, Range
 from nodes.values import Setting, found_in
 from tests.values.spellings import DE, GB, REFUSED, US, assert_read, read
 

@@ -5,8 +5,7 @@ from itertools import product
 
 import pytest
 
-from journeys.notions.fields import Field
-from journeys.notions.validators import Range
+from journeys.notions.fields import Field, Range
 from nodes.values import Setting, found_in, hint_of, shown
 from tests.values.spellings import DE, REFUSED, US, assert_read, read
 

@@ -7,8 +7,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from journeys.errors import ConfigurationError
-from journeys.notions.fields import Field
-from journeys.notions.validators import Range
+from journeys.notions.fields import Field, Range
 from nodes.values import Setting, Unreadable, found_in, hint_of, shown, value_of
 from nodes.values.scanning import DATA, language_from
 from tests.values.spellings import REFUSED, assert_read

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from journeys.notions.fields import Field
-from journeys.notions.validators import Check, Length, Range, Regex
+from journeys.notions.fields import Check, Field, Length, Range, Regex
 from nodes.values import hint_of, refusal_of, shown, value_of
 from tests.values.spellings import DE, US
 
