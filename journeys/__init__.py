@@ -59,7 +59,7 @@ from journeys.pathway import Pathway
 from journeys.pipelines import Handoff, Limits, PatternPipeline, Pipeline
 from journeys.results.phase import ConversationPhase
 from journeys.spec.spec import JourneySpec, PathwaySpec, TransitionSpec
-from journeys.texts.catalogue import Texts
+from journeys.texts import Texts
 
 if TYPE_CHECKING:
     from journeys.pipelines.capabilities import select_best_agent, select_top_k_agents

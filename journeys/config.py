@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from journeys.errors import ConfigurationError, did_you_mean
 from journeys.locale import Locale, locale_of, of_environment, part_fault
 from journeys.store_url import checked_store, masked
-from journeys.texts.catalogue import Texts, placeholder_fault
+from journeys.texts import Texts, placeholder_fault
 
 RECOVERIES = ("graceful", "retry", "fail_fast")
 DAY = 86_400.0

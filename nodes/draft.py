@@ -20,7 +20,7 @@ from journeys import (
     TransitionSpec,
 )
 from journeys.notions.behaviors import ReturnToSpecific
-from journeys.phrases.patterns import LONGEST_MATCH
+from journeys.phrases import LONGEST_MATCH
 from nodes.commands import Command, Verdict
 from nodes.guidelines.resolve import Weighed
 from nodes.json_data import now as now

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from journeys import Agent, JourneyConfig, JourneySpec, Texts, Validation
 from journeys.locale import NOWHERE, Locale, in_force, locale_of
-from journeys.phrases.patterns import Matcher
+from journeys.phrases import Matcher
 from nodes.agents.adapters import Callee
 from nodes.journal import Journal, Usage
 from nodes.llm.models import Models

@@ -10,7 +10,7 @@ from typing import Any
 from journeys import JourneyConfig, JourneySpec, Personality, Texts
 from journeys.languages import texts_in
 from journeys.locale import NOWHERE, Locale, in_force
-from journeys.texts.catalogue import BRACED, own_words
+from journeys.texts import BRACED, own_words
 
 _PLACE = re.compile(BRACED.pattern + "( ?)")
 _TRAILING = re.compile(r"[ \t]+(?=\n|$)")

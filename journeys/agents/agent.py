@@ -16,7 +16,7 @@ from journeys.agents.signature import Signature
 from journeys.definitions.definition import Definition
 from journeys.definitions.value_types import AS_GIVEN, AS_WRITTEN, Listed, Seconds
 from journeys.errors import ConfigurationError, shown
-from journeys.texts.catalogue import BRACED
+from journeys.texts import BRACED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from typing import Any
 
 from journeys.languages.data import name_faults, read_data, refuse, text_faults
 from journeys.notions.personality import FORMALITIES
-from journeys.texts.catalogue import BRACED, Texts
+from journeys.texts import BRACED, Texts
 
 __all__ = ["EMOJIS", "Catalogue", "catalogue_of", "texts_in"]
 

@@ -35,7 +35,7 @@ from journeys.definitions.value_types import (
 )
 from journeys.errors import ConfigurationError, shown
 from journeys.faults import Fault
-from journeys.phrases.patterns import pattern_fault
+from journeys.phrases import pattern_fault
 
 
 def _pattern(value: Any, _: Any) -> str:

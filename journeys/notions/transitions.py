@@ -23,7 +23,7 @@ from journeys.definitions.value_types import (
 from journeys.errors import did_you_mean
 from journeys.faults import Fault
 from journeys.notions.behaviors import DETOUR, ReturnToPrevious, ReturnToSpecific
-from journeys.phrases.patterns import normal, said
+from journeys.phrases import normal, said
 
 HOWS = ("append", "set", "copy", "clear")
 """Beginnings of an entry of a `context_update`."""

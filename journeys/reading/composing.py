@@ -46,7 +46,7 @@ from journeys.spec.spec import (
     reachable,
 )
 from journeys.spec.warning_signs import kept_names, unset_names, warnings_of
-from journeys.texts.catalogue import layered
+from journeys.texts import layered
 
 CANCELS = "wants to give up what we are doing"
 """Description of a cancellation, for a model."""

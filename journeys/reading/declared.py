@@ -30,7 +30,7 @@ from journeys.notions.personality import Personality
 from journeys.notions.transitions import BaseTrigger, HandOver, Triggered
 from journeys.spec.pathway_values import NextId
 from journeys.spec.spec import JourneySpec
-from journeys.texts.catalogue import Texts, placeholder_fault
+from journeys.texts import Texts, placeholder_fault
 
 DEGRADATIONS = ("canned", "freeform", "refuse")
 """Valid reactions to a failure of the journey itself (DESIGN section 4)."""

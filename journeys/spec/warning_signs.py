@@ -12,8 +12,7 @@ from journeys.errors import did_you_mean, shown
 from journeys.faults import Fault, as_where
 from journeys.notions.fields import Field, Regex
 from journeys.notions.transitions import ConditionTrigger, IntentTrigger
-from journeys.phrases.patterns import normal
-from journeys.phrases.regex_signs import repeats_within
+from journeys.phrases import normal, repeats_within
 from journeys.spec.spec import JourneySpec, PathwaySpec, TransitionSpec
 
 _CANDIDATES = JourneyConfig().guideline_candidates

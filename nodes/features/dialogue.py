@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from journeys.phrases.patterns import normal
+from journeys.phrases import normal
 from nodes.commands import Cancel, Clear, Command, Confirm, Correct, Fill, Skip, Verdict
 from nodes.draft import Hop, Reading, TurnDraft, draft_of
 from nodes.features.decide import decide

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from rapidfuzz.distance import OSA
 
 from journeys import Field, IntentTrigger, PathwaySpec, Regex
-from journeys.phrases.patterns import normal
+from journeys.phrases import normal
 from journeys.spec.spec import MOVE
 from nodes.commands import (
     Back,

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from journeys import Effect, Escalation, Field, PathwaySpec
-from journeys.phrases.patterns import said
+from journeys.phrases import said
 from nodes.commands import Command, Human
 from nodes.draft import TurnDraft
 from nodes.language import Expected, Parse, read_message, ready_to_read

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from journeys import ConfigurationError, Field, JourneySpec, PathwayExecutionError, Texts
-from journeys.phrases.patterns import normal
+from journeys.phrases import normal
 from nodes.commands import Choose, Command, Confirm, Deny, Fill
 from nodes.draft import TurnDraft, talked_about
 from nodes.language.reading import YES_OR_NO

@@ -19,7 +19,7 @@ import ahocorasick
 from rapidfuzz.distance import OSA
 
 from journeys.languages.data import read_data
-from journeys.phrases.patterns import normal, plain
+from journeys.phrases import normal, plain
 
 DATA = Path(__file__).parent / "data"
 LOOSE, STRICT = "\x1f", "\x1e"

@@ -10,7 +10,7 @@ from functools import cache
 from rapidfuzz.distance import OSA
 
 from journeys.locale import LANGUAGES
-from journeys.phrases.patterns import plain
+from journeys.phrases import plain
 from nodes.commands import (
     Back,
     Cancel,

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, PrivateAttr
 
 from journeys.languages.data import name_faults, read_as, refuse
 from journeys.locale import LANGUAGES
-from journeys.phrases.patterns import plain
+from journeys.phrases import plain
 from nodes.values import make_ready
 
 _WORD = re.compile(r"[a-z]{2,}")

@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from functools import lru_cache
 
 from journeys import Field
-from journeys.phrases.patterns import plain
+from journeys.phrases import plain
 from nodes.language.lexicon import Lexicon, lexicon_of
 from nodes.language.reading import NAMES, WORDY, Expected, Reading, Token, value_in
 from nodes.values import Span, found_in

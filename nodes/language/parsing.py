@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from journeys import Field
-from journeys.phrases.patterns import plain
+from journeys.phrases import plain
 from nodes.commands import Cancel, Clear, Command, Correct, Fill, Human, Repeat, Skip, Wait
 from nodes.language.answers import (
     answer,

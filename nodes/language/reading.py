@@ -13,7 +13,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from journeys import Field
-from journeys.phrases.patterns import plain
+from journeys.phrases import plain
 from nodes.commands import Command
 from nodes.language.lexicon import Lexicon
 from nodes.state.dialogue_state import Asked, Option

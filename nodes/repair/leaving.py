@@ -8,7 +8,7 @@ from typing import Any
 
 from journeys import Field, JourneySpec, PathwaySpec, TransitionSpec
 from journeys.notions.transitions import AlwaysTrigger
-from journeys.phrases.patterns import plain
+from journeys.phrases import plain
 from journeys.spec.spec import MOVE
 from nodes.commands import Back, Cancel, Command, Deny, Restart, Skip
 from nodes.draft import TurnDraft

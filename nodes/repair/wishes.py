@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from journeys import Field, IntentTrigger, PathwaySpec, TransitionSpec
-from journeys.phrases.patterns import at_edges, normal
+from journeys.phrases import at_edges, normal
 from journeys.spec.spec import MOVE
 from nodes.commands import Cancel, Command, Fill, Go, Verdict
 from nodes.draft import TurnDraft

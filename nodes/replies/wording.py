@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from journeys.notions.guidelines import GuidelineSpec
-from journeys.phrases.patterns import Matcher
+from journeys.phrases import Matcher
 from nodes.replies.folding import as_read
 
 _FORBIDS, _REQUIRES = "forbids ", "requires "

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from journeys import Escalation, JourneySpec
-from journeys.phrases.patterns import said
+from journeys.phrases import said
 from nodes.json_data import copied
 from nodes.state.dialogue_state import DialogueState, Takeover
 from nodes.state.session import Position, Turn

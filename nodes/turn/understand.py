@@ -20,7 +20,7 @@ from journeys import (
     ModelError,
     TransitionSpec,
 )
-from journeys.phrases.patterns import Matcher
+from journeys.phrases import Matcher
 from nodes.authored import contained
 from nodes.commands import Verdict
 from nodes.draft import Reading, TurnDraft, check_known, open_draft

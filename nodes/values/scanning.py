@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from journeys.languages.data import name_faults, read_data, refuse
 from journeys.notions.fields import Field
-from journeys.phrases.patterns import MatchBudget
+from journeys.phrases import MatchBudget
 
 DATA = Path(__file__).with_name("data")
 NOTHING = "(?!)"

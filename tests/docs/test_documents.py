@@ -80,7 +80,7 @@ def test_a_docstring_example_does_what_it_says() -> None:
         "journeys.agents.signature.Signature.define",
         "journeys.journey.Journey",
         "journeys.notions.transitions.BaseTrigger",
-        "journeys.phrases.patterns.said",
+        "journeys.phrases.said",
     } <= {example.name for example in found}
 
 

@@ -25,7 +25,7 @@ from journeys import (
 from journeys.languages import EMOJIS, texts_in
 from journeys.locale import LANGUAGES
 from journeys.notions.personality import FORMALITIES
-from journeys.texts.catalogue import BRACED
+from journeys.texts import BRACED
 from nodes.texts import texts_of, worded
 
 POLITE = re.compile(r"\b(Sie|Ihnen|Ihre?[mnrs]?)\b")

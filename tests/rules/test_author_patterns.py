@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from journeys import ConfigurationError, Field, Journey, JourneyConfig, Pathway, Regex
-from journeys.phrases.patterns import LONGEST_MATCH, TOGETHER, MatchBudget
-from journeys.phrases.regex_signs import repeats_within
+from journeys.phrases import LONGEST_MATCH, TOGETHER, MatchBudget, repeats_within
 from nodes.draft import new_turn
 from tests.support import api as helpers
 from tests.support.api import one

@@ -22,7 +22,7 @@ from journeys import (
     MergeStrategy,
     Pathway,
 )
-from journeys.texts.catalogue import Texts
+from journeys.texts import Texts
 from tests.support.post_office import AGENTS, Parcel, echo, opened
 
 Talk = Callable[..., Any]

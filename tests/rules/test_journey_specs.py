@@ -29,7 +29,7 @@ from journeys import (
     Signature,
     Transition,
 )
-from journeys.phrases.patterns import said
+from journeys.phrases import said
 
 
 class Desk(Journey):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from journeys import IntentTrigger, Journey, Pathway, Transition
-from journeys.phrases.patterns import Matcher, normal, said
+from journeys.phrases import Matcher, normal, said
 from nodes.turn.understand import matcher_of
 
 # A busy machine is slow, not wrong.

@@ -40,7 +40,7 @@ from journeys import (
     ReturnToSpecific,
     Transition,
 )
-from journeys.texts.catalogue import Texts
+from journeys.texts import Texts
 from tests.support import reference_model as model
 from tests.support.properties import examples
 from tests.support.talk import path_in

@@ -1,1 +1,0 @@
-"""Match phrases and patterns of authors."""
