@@ -17,9 +17,8 @@ from journeys.definitions.sources import GONE
 from journeys.definitions.value_types import AS_GIVEN, Function, Listed
 from journeys.errors import did_you_mean
 from journeys.faults import Fault, Path
-from journeys.pipelines.limits import Limits
 from journeys.pipelines.pipeline import Pipeline
-from journeys.pipelines.shapes import MOST_LEVELS, SHAPES, STEPS, ErrorHandling, Pattern
+from journeys.pipelines.shapes import MOST_LEVELS, SHAPES, STEPS, ErrorHandling, Limits, Pattern
 
 
 def _settings(value: Any, handler: Any, info: Any) -> Any:
