@@ -13,7 +13,7 @@ from journeys.faults import Fault
 from journeys.journey import Journey
 from journeys.notions.transitions import BaseTrigger, HandOver, Transition
 from journeys.pathway import PATHWAY_ATTRIBUTES, Pathway
-from journeys.reading.bodies import bodies, unknown
+from journeys.reading.class_bodies import bodies, unknown
 from journeys.reading.composing import CANCELS, compose
 from journeys.reading.declared import (
     OTHERWISE,
@@ -23,8 +23,8 @@ from journeys.reading.declared import (
     is_journey,
     read_whole,
 )
-from journeys.reading.guideline_reader import read_guidelines
 from journeys.reading.reader import JOURNEY_ATTRIBUTES, camel, journey_id, pathway_classes
+from journeys.reading.rule_reader import read_guidelines
 from journeys.spec.part_faults import hand_over_faults
 from journeys.spec.parts import RECEPTION, named
 from journeys.spec.spec import JourneySpec, PathwaySpec, TransitionSpec, empty_spec

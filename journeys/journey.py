@@ -14,7 +14,7 @@ from journeys.notions.guidelines import Guideline, Validation
 from journeys.notions.personality import Personality
 from journeys.notions.transitions import BaseTrigger, Transition
 from journeys.pathway import Pathway
-from journeys.reading.inheriting import TRANSITIONS, declared
+from journeys.reading.class_bodies import TRANSITIONS, declared
 from journeys.reading.reader import pathway_classes, read_journey
 from journeys.results.running import RunningSession
 from journeys.spec.spec import JourneySpec

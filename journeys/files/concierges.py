@@ -16,7 +16,7 @@ from journeys.files.rules import check_tools, guidelines_of
 from journeys.notions.guidelines import GuidelineSpec
 from journeys.notions.transitions import IntentTrigger
 from journeys.reading.composing import CANCELS, compose
-from journeys.reading.guideline_reader import taken_ids
+from journeys.reading.rule_reader import taken_ids
 from journeys.spec.hashing import content_hash
 from journeys.spec.spec import JourneySpec
 

@@ -10,8 +10,13 @@ from journeys.files.form import JourneyForm
 from journeys.files.part import Part
 from journeys.notions.behaviors import ReturnToPrevious, ReturnToSpecific
 from journeys.notions.guidelines import Guideline, GuidelineSpec
-from journeys.reading.guideline_reader import numbered, read_guideline, relation_faults, taken_ids
-from journeys.reading.transition_reader import read_transition
+from journeys.reading.rule_reader import (
+    numbered,
+    read_guideline,
+    read_transition,
+    relation_faults,
+    taken_ids,
+)
 from journeys.spec.spec import TransitionSpec
 
 

@@ -13,8 +13,7 @@ from journeys.notions.guidelines import GuidelineSpec, Scope, Validation
 from journeys.notions.personality import Personality
 from journeys.notions.transitions import BaseTrigger, HandOver, Transition
 from journeys.reading.declared import validation_of
-from journeys.reading.guideline_reader import numbered, relation_faults, taken_ids
-from journeys.reading.transition_reader import read_each
+from journeys.reading.rule_reader import numbered, read_transitions, relation_faults, taken_ids
 from journeys.spec.checks import field_faults, reference_faults, strategies_of
 from journeys.spec.hashing import content_hash
 from journeys.spec.part_faults import (
@@ -112,7 +111,7 @@ def compose(
     ]
     if faults:  # nothing can be put together of what is not there
         raise JourneyDefinitionError(faults)
-    read = read_each(zip(places, map(_as_move, hand_over), strict=True), faults)
+    read = read_transitions(zip(places, map(_as_move, hand_over), strict=True), faults)
     manner = personality or Personality()
     spoken = [_spoken(part, manner, texts, locale) for part in journeys]
     parts = {part.id: _part(part, hand_over, read, model) for part in spoken}

@@ -11,25 +11,26 @@ from journeys.errors import JourneyDefinitionError
 from journeys.faults import Fault
 from journeys.notions.guidelines import GuidelineSpec
 from journeys.pathway import PATHWAY_ATTRIBUTES, Pathway
-from journeys.reading.bodies import bodies, unknown
-from journeys.reading.declared import OfWholeJourney, attributes_of, read_attributes, read_whole
-from journeys.reading.guideline_reader import (
-    numbered,
-    read_guidelines,
-    relation_faults,
-    taken_ids,
-)
-from journeys.reading.guideline_reader import read_each as read_each_guideline
-from journeys.reading.inheriting import (
+from journeys.reading.class_bodies import (
     GUIDELINES,
     TRANSITIONS,
+    bodies,
     declared,
     in_order,
     is_abstract,
+    unknown,
     without_faults,
 )
+from journeys.reading.declared import OfWholeJourney, attributes_of, read_attributes, read_whole
 from journeys.reading.pipeline_reader import read_pipeline, registered
-from journeys.reading.transition_reader import read_each
+from journeys.reading.rule_reader import (
+    numbered,
+    read_each_guideline,
+    read_guidelines,
+    read_transitions,
+    relation_faults,
+    taken_ids,
+)
 from journeys.spec.checks import collected_faults, reference_faults, target_faults
 from journeys.spec.hashing import content_hash
 from journeys.spec.joining import joined
@@ -93,7 +94,7 @@ def read_journey(cls: type, root: type) -> JourneySpec:
         listed = klass.__guidelines__
         of_pathways += read_guidelines(where, listed, faults, journey=id_, pathway=at)
     written = [(entry.where, entry.item) for entry in declared(cls, root, TRANSITIONS, faults)]
-    transitions = read_each(written, faults)
+    transitions = read_transitions(written, faults)
     faults += reference_faults(name, whole.entry_pathway, pathways, transitions)
     guidelines = _guidelines(cls, root, id_, of_pathways, faults)
     faults += collected_faults(pathways)

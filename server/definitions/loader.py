@@ -15,7 +15,7 @@ from journeys import GuidelineSpec, JourneyDefinitionError, JourneySpec
 from journeys.faults import Fault
 from journeys.files import document_kind, read_guidelines_text, read_journey_text
 from journeys.files.loading import text_of
-from journeys.reading.global_guidelines import with_guidelines
+from journeys.reading.rule_reader import with_guidelines
 from server.discover.definition_files import is_definition, journey_files, placed
 from server.discover.errors import CommandError, described
 from server.discover.modules import shown

@@ -6,7 +6,7 @@ import pytest
 
 from journeys import Guideline, Journey, JourneyDefinitionError, Pathway, Scope, Validation
 from journeys.files import read_guidelines_text, read_journey_text
-from journeys.reading.global_guidelines import with_guidelines
+from journeys.reading.rule_reader import with_guidelines
 from tests.support.stored_claims import CLAIM, DESK, HOURS
 
 

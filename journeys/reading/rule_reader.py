@@ -4,12 +4,69 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import count
 from typing import Any
 
-from journeys.errors import did_you_mean, shown
+from journeys.errors import JourneyDefinitionError, did_you_mean, shown
 from journeys.faults import Fault, Where
 from journeys.notions.guidelines import Guideline, GuidelineSpec, Scope
+from journeys.notions.transitions import Transition
+from journeys.reading.declared import validation_of
+from journeys.spec.hashing import content_hash
+from journeys.spec.spec import JourneySpec, TransitionSpec, Update, frozen
+
+
+def read_transitions(
+    declared: Iterable[tuple[str, Any]], faults: list[Fault]
+) -> list[TransitionSpec]:
+    """Read transitions, each with where it is written, noting every fault."""
+    specs: list[TransitionSpec] = []
+    seen: dict[str, int] = {}
+    names: set[str] = set()
+    for where, transition in declared:
+        if not isinstance(transition, Transition):
+            said, remedy = f"it is {shown(transition)}", "it must be a Transition(...)."
+            faults.append(Fault(said, remedy=remedy, where=where))
+            continue
+        faults += [fault.at(where) for fault in transition.faults]
+        if transition.name in names:
+            said = f"another transition is named '{transition.name}' too."
+            faults.append(Fault(said, "name", remedy="Rename one of them.", where=where))
+        names |= {transition.name} - {""}
+        specs.append(read_transition(where, transition, seen))
+    return specs
+
+
+def read_transition(where: str, transition: Transition, seen: dict[str, int]) -> TransitionSpec:
+    """Read one transition; `seen` counts the ids of the journey."""
+    given = transition.from_pathway
+    sources = (given,) if isinstance(given, str) else ("*",) if "*" in given else tuple(given)
+    kind = type(transition.trigger).__name__
+    name = f"{kind}:{','.join(sources)}->{transition.to_pathway}"
+    seen[name] = seen.get(name, 0) + 1
+    return TransitionSpec(
+        id=name if seen[name] == 1 else f"{name}#{seen[name]}",
+        trigger=transition.trigger,
+        sources=sources,
+        target=transition.to_pathway,
+        updates=updates_of(transition),
+        priority=transition.priority,
+        where=where,
+    )
+
+
+def updates_of(rule: Transition) -> tuple[Update, ...]:
+    """Return what a rule does to the context."""
+    return tuple(_update(name, given) for name, given in (rule.context_update or {}).items())
+
+
+def _update(target: str, given: Any) -> Update:
+    if callable(given):
+        return Update(target, "call", "", given)
+    how, colon, argument = given.partition(":")
+    return Update(target, how, argument) if colon else Update(target, "copy", given)
+
 
 _LONGEST_ID = 40
 """Characters of an id that is made of words."""
@@ -39,10 +96,10 @@ def read_guidelines(
         return []
     places = (f"{owner}.__guidelines__[{number}]" for number in range(len(declared)))
     listed = zip(places, declared, strict=True)
-    return read_each(listed, faults, journey=journey, pathway=pathway)
+    return read_each_guideline(listed, faults, journey=journey, pathway=pathway)
 
 
-def read_each(
+def read_each_guideline(
     declared: Iterable[tuple[str, Any]],
     faults: list[Fault],
     *,
@@ -187,3 +244,53 @@ def _leads_back(start: str, needs: Mapping[str, Sequence[str]]) -> bool:
             seen.add(at)
             waiting += needs.get(at, ())
     return False
+
+
+_MARK = 12
+
+
+def with_guidelines(spec: JourneySpec, extra: Sequence[GuidelineSpec]) -> JourneySpec:
+    """Return a journey to which global guidelines apply as well.
+
+    Of their tools it has those that it declares itself. Its version says that they belong to it,
+    and replies are checked if one of them is critical.
+
+    Args:
+        spec: The journey, or the concierge.
+        extra: Guidelines of global scope; with none, the journey stays as it is.
+
+    Raises:
+        JourneyDefinitionError: One has the id of a guideline of the journey, or is related to one
+            that is not there; all faults are named.
+    """
+    if not extra:
+        return spec
+    added = tuple(
+        rule.model_copy(update={"tools": tuple(t for t in rule.tools if t in spec.tools)})
+        for rule in extra
+    )
+    known = {rule.id: rule.where for rule in spec.guidelines}
+    faults = [
+        Fault(
+            f"the id '{rule.id}' is taken in {spec.name} by {known[rule.id]}.",
+            "id",
+            where=rule.where,
+        )
+        for rule in added
+        if rule.id in known
+    ]
+    if faults := faults or list(relation_faults([*spec.guidelines, *added])):
+        raise JourneyDefinitionError(faults)
+    checked = spec.validation or validation_of(None, added)
+    return replace(
+        spec,
+        guidelines=(*spec.guidelines, *added),
+        validation=checked,
+        version=f"{spec.version}+{content_hash(*added)[:_MARK]}",
+        parts=frozen(
+            {
+                id_: replace(part, validation=part.validation or checked)
+                for id_, part in spec.parts.items()
+            }
+        ),
+    )
