@@ -57,19 +57,22 @@ from journeys.notions.transitions import (
 )
 from journeys.pathway import Pathway
 from journeys.pipelines import Handoff, Limits, PatternPipeline, Pipeline
-from journeys.results.phase import ConversationPhase
 from journeys.spec.spec import JourneySpec, PathwaySpec, TransitionSpec
 from journeys.texts import Texts
 
 if TYPE_CHECKING:
     from journeys.pipelines.capabilities import select_best_agent, select_top_k_agents
-    from journeys.results.cases import EscalationCase, EscalationEntry
-    from journeys.results.collected import FieldAttemptEntry, FieldState, FormView
     from journeys.results.outcomes import (
         AuditedTurn,
         AuditEntry,
         CheckEntry,
+        ConversationPhase,
+        EscalationCase,
+        EscalationEntry,
+        FieldAttemptEntry,
+        FieldState,
         FieldVersion,
+        FormView,
         JourneyEvent,
         JourneyResponse,
         JourneySession,
@@ -176,11 +179,12 @@ __all__ = [
 _LATER = {
     "select_best_agent": "pipelines.capabilities",
     "select_top_k_agents": "pipelines.capabilities",
-    "EscalationCase": "results.cases",
-    "EscalationEntry": "results.cases",
-    "FieldAttemptEntry": "results.collected",
-    "FieldState": "results.collected",
-    "FormView": "results.collected",
+    "ConversationPhase": "results.outcomes",
+    "EscalationCase": "results.outcomes",
+    "EscalationEntry": "results.outcomes",
+    "FieldAttemptEntry": "results.outcomes",
+    "FieldState": "results.outcomes",
+    "FormView": "results.outcomes",
     "AuditedTurn": "results.outcomes",
     "AuditEntry": "results.outcomes",
     "CheckEntry": "results.outcomes",
