@@ -25,8 +25,7 @@ from journeys.reading.declared import (
 )
 from journeys.reading.reader import JOURNEY_ATTRIBUTES, camel, journey_id, pathway_classes
 from journeys.reading.rule_reader import read_guidelines
-from journeys.spec.part_faults import hand_over_faults
-from journeys.spec.parts import RECEPTION, named
+from journeys.spec.parts import RECEPTION, hand_over_faults, named
 from journeys.spec.spec import JourneySpec, PathwaySpec, TransitionSpec, empty_spec
 
 __all__ = ["CANCELS", "OTHERWISE", "RECEPTION", "Concierge", "HandOver", "compose"]

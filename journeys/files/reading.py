@@ -23,9 +23,9 @@ from journeys.files.rules import (
 )
 from journeys.files.states import pathway_of, tools_of
 from journeys.notions.guidelines import GuidelineSpec
+from journeys.reading.reader import joined
 from journeys.spec.checks import collected_faults, reference_faults, target_faults
 from journeys.spec.hashing import content_hash
-from journeys.spec.joining import joined
 from journeys.spec.spec import JourneySpec, PathwaySpec, TransitionSpec
 from journeys.spec.warning_signs import kept_names, unset_inputs
 

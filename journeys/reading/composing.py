@@ -16,25 +16,23 @@ from journeys.reading.declared import validation_of
 from journeys.reading.rule_reader import numbered, read_transitions, relation_faults, taken_ids
 from journeys.spec.checks import field_faults, reference_faults, strategies_of
 from journeys.spec.hashing import content_hash
-from journeys.spec.part_faults import (
-    Parts,
-    freeform_faults,
-    hand_over_faults,
-    journey_faults,
-    never_started,
-    tool_faults,
-)
 from journeys.spec.parts import (
     RECEPTION,
+    Parts,
     activations_of,
     cancel_of,
     clearing,
     everywhere_in,
+    freeform_faults,
     guidelines_of,
+    hand_over_faults,
+    journey_faults,
     moves_of,
     named,
+    never_started,
     owned,
     pathways_of,
+    tool_faults,
 )
 from journeys.spec.spec import (
     HAND_OVER,

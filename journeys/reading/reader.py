@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from journeys.agents.signature import docstring
@@ -31,10 +32,17 @@ from journeys.reading.rule_reader import (
     relation_faults,
     taken_ids,
 )
-from journeys.spec.checks import collected_faults, reference_faults, target_faults
+from journeys.spec.checks import collected_faults, reference_faults, strategies_of, target_faults
 from journeys.spec.hashing import content_hash
-from journeys.spec.joining import joined
-from journeys.spec.spec import JourneySpec, PathwaySpec, empty_spec
+from journeys.spec.spec import (
+    JourneySpec,
+    PathwaySpec,
+    TransitionSpec,
+    empty_spec,
+    frozen,
+    reachable,
+)
+from journeys.spec.warning_signs import kept_names, unset_names, warnings_of
 
 JOURNEY_ATTRIBUTES = attributes_of(OfWholeJourney, TRANSITIONS, GUIDELINES, "__without__")
 """Every attribute that a journey body may set."""
@@ -207,3 +215,41 @@ def _read_pathway(id_: str, klass: type[Pathway], where: str, faults: list[Fault
     declared = (klass.__pipeline__, klass.__pipeline_config__)
     pipeline = read_pipeline(declared, id_, where, named, faults)
     return read.with_agents(pipeline, registered(pipeline, named))
+
+
+def joined(
+    entry: str,
+    pathways: Mapping[str, PathwaySpec],
+    transitions: Sequence[TransitionSpec],
+    **rest: Any,
+) -> JourneySpec:
+    """Return the spec of a journey without faults; what smells in it becomes its warnings.
+
+    Args:
+        entry: Id of the pathway where a session begins.
+        pathways: All of them by id, in order.
+        transitions: All of them, in order.
+        rest: The other fields of the spec that nothing follows from.
+    """
+    sources = {u.argument for t in transitions for u in t.updates if u.how in ("append", "copy")}
+    spec = JourneySpec(
+        entry=entry,
+        pathways=frozen(pathways),
+        transitions=tuple(transitions),
+        strategies=frozen(strategies_of(pathways)),
+        kept=frozenset(sources),
+        reachable=reachable(entry, pathways, transitions, rest.get("patterns", {})),
+        has_repair=_has_repair(pathways, rest),
+        **rest,
+    )
+    unset = tuple(unset_names(spec, kept_names(spec)))
+    return replace(spec, warnings=tuple(warnings_of(spec)), unset=unset)
+
+
+def _has_repair(pathways: Mapping[str, PathwaySpec], rest: Mapping[str, Any]) -> bool:
+    """Return whether a journey declares repair patterns, or where it may be interrupted."""
+    return (
+        bool(rest.get("patterns"))
+        or any(pathway.interruptible is not True for pathway in pathways.values())
+        or any(part.has_repair for part in rest.get("parts", {}).values())
+    )
