@@ -1,4 +1,4 @@
-"""The card of an agent, by which others choose it, and the agent with its card.
+"""Agents as authors declare them: their cards, model agents, functions and their inputs.
 
 The terms are those of the Agent2Agent protocol (A2A).
 """

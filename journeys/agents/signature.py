@@ -1,4 +1,4 @@
-"""Signatures: the typed contract of an agent.
+"""Signatures: the typed contract of an agent, its inputs and its outputs.
 
 >>> from journeys import InputField, OutputField
 >>> class Ask(Signature):

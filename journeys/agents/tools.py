@@ -1,4 +1,4 @@
-"""Tools that a journey declares, and calls that a pathway makes before its agents work."""
+"""Tools: declared by a journey, called by a pathway, given to a model agent."""
 
 from __future__ import annotations
 

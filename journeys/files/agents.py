@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from journeys.agents.tools import ToolSpec
 from journeys.faults import Where
 from journeys.files.form import AgentForm
+from journeys.files.journey_file import whole
 from journeys.files.part import Part
-from journeys.files.reading import whole
 from journeys.files.rules import check_tools, guidelines_of, related
 from journeys.files.states import check_effects, check_form, saying, tools_of
 from journeys.notions.guidelines import GuidelineSpec

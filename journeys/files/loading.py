@@ -11,10 +11,9 @@ from journeys.concierge import journey_class
 from journeys.faults import Place
 from journeys.files.agents import agent_of
 from journeys.files.concierges import Beside, concierge_of
-from journeys.files.documents.places import TextFault
+from journeys.files.documents import TextFault
 from journeys.files.form import AgentForm, ConciergeForm, GuidelinesForm, JourneyForm, kind_of
-from journeys.files.part import unreadable
-from journeys.files.reading import (
+from journeys.files.journey_file import (
     MOST_BYTES,
     global_guidelines_of,
     journey_of,
@@ -23,6 +22,7 @@ from journeys.files.reading import (
     refuse,
     too_large,
 )
+from journeys.files.part import unreadable
 from journeys.journey import Journey
 from journeys.notions.guidelines import GuidelineSpec
 from journeys.spec.spec import JourneySpec, PathwaySpec, TransitionSpec, frozen

@@ -9,8 +9,8 @@ from typing import Any
 from journeys.definitions.sources import Source, refused, wrong
 from journeys.errors import JourneyDefinitionError, did_you_mean
 from journeys.faults import Fault, Path, Place, Where
-from journeys.files.documents.places import TextFault, Tree
-from journeys.files.expressions.expressions import (
+from journeys.files.documents import TextFault, Tree
+from journeys.files.expressions import (
     ContextCondition,
     MessageCondition,
     expression_fault,

@@ -1,4 +1,4 @@
-"""Behaviors at the end of a detour, and completion criteria beyond plain names."""
+"""Behaviors of pathways: the end of a detour, completion criteria, merge of values."""
 
 from __future__ import annotations
 

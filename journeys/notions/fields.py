@@ -1,4 +1,4 @@
-"""Fields: the values that a pathway collects, and how they are asked for and checked."""
+"""Fields: the values that a pathway collects, how they are asked for, their validators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Guidelines: rules of behaviour that hold for a turn in which their condition does."""
+"""Guidelines: rules of behaviour that hold in a turn; validation: checks of its reply."""
 
 from __future__ import annotations
 

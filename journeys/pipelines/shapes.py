@@ -1,4 +1,4 @@
-"""The nine patterns: who works in each, and its settings."""
+"""The nine patterns: who works in each, its settings, and the limits of its agents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Declarations that a journey has from its bases: what abstract ones share, and what it drops."""
+"""Inspect class bodies: what bases declare for a journey, and what nothing reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`__guidelines__` in, guideline specs out; every fault named with its remedy."""
+"""Read the rules of a journey: its transitions and guidelines, and guidelines of all journeys."""
 
 from __future__ import annotations
 

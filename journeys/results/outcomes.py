@@ -1,4 +1,4 @@
-"""Results of a session: replies, events, versions, audit and transcript."""
+"""Results of a session: replies, events, forms, escalations, audit and transcript."""
 
 from __future__ import annotations
 

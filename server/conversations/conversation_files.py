@@ -14,9 +14,9 @@ from journeys import Journey, JourneyDefinitionError, JourneySpec
 from journeys.concierge import journey_class
 from journeys.errors import did_you_mean
 from journeys.faults import Fault
+from journeys.files.journey_file import read_tree, refuse
 from journeys.files.loading import text_of
 from journeys.files.part import FileSource, InFile, Part
-from journeys.files.reading import read_tree, refuse
 from journeys.locale import DEFAULT, in_force
 from journeys.spec.warning_signs import kept_names
 from server.conversations.conversation_form import Asked, Conversation, Expected, Moved, Turn

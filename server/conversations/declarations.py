@@ -12,9 +12,9 @@ from types import ModuleType
 from typing import Any
 
 from journeys import Journey, JourneySpec, PathwaySpec, TransitionSpec
-from journeys.files.documents.places import Tree
+from journeys.files.documents import Tree
+from journeys.files.journey_file import read_tree
 from journeys.files.loading import text_of
-from journeys.files.reading import read_tree
 from journeys.spec.spec import ACTIVATION
 from server.discover.modules import file_of, parsed, shown
 

@@ -16,7 +16,7 @@ from graphs.session.directory import Directory, SessionAudit
 from graphs.storage.sealing import SealOfReader
 from graphs.storage.statements import ALL_TURNS, TURNS
 from journeys import AuditedTurn, AuditEntry, Journey, JourneyConfig, JourneySession
-from journeys.files.documents.scalars import plain_value
+from journeys.files.documents import plain_value
 from nodes.state.context import apply_ops
 from server.conversations.conversation_files import Loaded, loaded_from
 from server.conversations.conversation_form import Turn

@@ -8,7 +8,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from journeys.files.reading import read_tree
+from journeys.files.journey_file import read_tree
 from server.discover.journeys import find
 from server.http.wiring import wire
 from server.settings import Settings

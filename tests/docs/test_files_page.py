@@ -27,7 +27,7 @@ from journeys.files.form import (
     ConciergeForm,
     JourneyForm,
 )
-from journeys.files.reading import read_tree
+from journeys.files.journey_file import read_tree
 from journeys.files.schema import published
 from tests.support import command
 from tests.support.command import ROOT, run

@@ -26,8 +26,8 @@ from journeys import (
     load_journey,
 )
 from journeys.files import read_journey_text
-from journeys.files.expressions.expressions import ContextCondition
-from journeys.files.reading import read_tree
+from journeys.files.expressions import ContextCondition
+from journeys.files.journey_file import read_tree
 from journeys.files.schema import published
 from journeys.notions.fields import FIELD_TYPES, Check, Length, Range, Regex, ToolCheck
 

@@ -13,7 +13,7 @@ import graphs.session.manager  # noqa: F401
 from journeys import JourneyConfig, JourneyDefinitionError
 from journeys.concierge import journey_class
 from journeys.files import read_journey_text
-from journeys.files.expressions.expressions import (
+from journeys.files.expressions import (
     ContextCondition,
     MessageCondition,
     expression_fault,

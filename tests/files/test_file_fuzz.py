@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from journeys import JourneyDefinitionError
 from journeys.files import read_guidelines_text, read_journey_text
-from journeys.files.reading import read_tree
+from journeys.files.journey_file import read_tree
 from tests.support.claim_desk import YAML
 
 VALID = read_tree(YAML, "claim.yaml").value

@@ -9,9 +9,7 @@ from typing import Any, cast
 from journeys.definitions.definition import Definition
 from journeys.errors import JourneyDefinitionError
 from journeys.faults import Fault, Place, Where
-from journeys.files.documents.json_text import json_events
-from journeys.files.documents.places import TextFault, Tree, tree_of
-from journeys.files.documents.yaml_text import yaml_events
+from journeys.files.documents import TextFault, Tree, json_events, tree_of, yaml_events
 from journeys.files.form import FORMS, AgentForm, GuidelinesForm, JourneyForm, kind_of
 from journeys.files.part import FileSource, InFile, Part, in_order, unreadable
 from journeys.files.rules import (

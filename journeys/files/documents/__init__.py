@@ -1,1 +1,0 @@
-"""YAML and JSON texts as data with places."""

@@ -1,1 +1,0 @@
-"""Expressions in files."""
