@@ -158,7 +158,7 @@ class JourneyConfig(_Derived):
             raise ConfigurationError(f"speculate is {self.speculate!r}; it must be true or false.")
         _check_numbers(self)
         _check_texts(self.texts)
-        check_webhook(self.escalation_webhook, self.escalation_secret)
+        _check_webhook(self.escalation_webhook, self.escalation_secret)
         _check_model_names(self)
         object.__setattr__(self, "_locale", _locale(self))
         key = self.encryption_key
@@ -289,7 +289,7 @@ LEAST_SECRET = 16
 _REMEDY = "Make one with: python -c 'import secrets; print(secrets.token_urlsafe(32))'"
 
 
-def check_webhook(url: Any, secret: Any) -> None:
+def _check_webhook(url: Any, secret: Any) -> None:
     """Refuse a webhook that cannot be posted to or signed for; neither is shown.
 
     Raises:

@@ -26,9 +26,7 @@ from journeys.errors import JourneyDefinitionError, did_you_mean
 from journeys.faults import Fault
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
+    from pydantic import BaseModel, TypeAdapter
 
 
 SOURCES = ("message", "history", "context")

@@ -260,7 +260,7 @@ def plain_value(raw: str) -> tuple[Any, Wrong | None]:
         return decimal(raw, whole=False)
     if _NO_NUMBER.fullmatch(raw):
         return None, (f"JSON has no number {raw}.", _QUOTE)
-    return raw, text_fault(raw)
+    return raw, _text_fault(raw)
 
 
 _QUOTE = "If it is text, quote it."
@@ -277,7 +277,7 @@ def decimal(raw: str, *, whole: bool) -> tuple[Any, Wrong | None]:
     return (number, None) if math.isfinite(number) else (None, (f"{raw} is too large.", _QUOTE))
 
 
-def text_fault(text: str) -> Wrong | None:
+def _text_fault(text: str) -> Wrong | None:
     """Return what is wrong with a text that no store can keep."""
     if _UNFIT.search(text):
         return "the text contains NUL or half of a character.", "Remove it."
@@ -361,7 +361,7 @@ class _Reader:
         except ValueError as error:
             self._at = getattr(error, "pos", self._at)
             raise self._wrong(str(getattr(error, "msg", error)).removesuffix(" at")) from None
-        return Event("scalar", place, value, fault=text_fault(value))
+        return Event("scalar", place, value, fault=_text_fault(value))
 
     def _other(self, place: Place) -> Event:
         for word, value in _JSON_WORDS.items():
@@ -449,7 +449,7 @@ def _scalar(event: Any, kind: str) -> Event:
         return Event("scalar", place, fault=(message, "Write the value itself."))
     fault = _marks_fault(event)
     if event.style in ("'", '"', "|", ">"):
-        return Event("scalar", place, event.value, fault=fault or text_fault(event.value))
+        return Event("scalar", place, event.value, fault=fault or _text_fault(event.value))
     if event.value == "<<":
         unmerged = ("merge keys are not supported.", "Write the keys themselves.")
         return Event("scalar", place, event.value, fault=fault or unmerged)

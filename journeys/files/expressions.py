@@ -28,11 +28,11 @@ _PART = re.compile(
 _LETTERS, _DIGITS = 200, 15
 
 
-def pattern_size(pattern: str) -> int:
+def _pattern_size(pattern: str) -> int:
     """Return about how many signs a pattern has once its repetitions are written out.
 
     Example:
-        >>> pattern_size("(ab{3}){10}")
+        >>> _pattern_size("(ab{3}){10}")
         40
     """
     groups: list[tuple[int, int]] = []
@@ -99,7 +99,7 @@ class Words:
     unfit: str
 
 
-def words_of(text: str) -> Words:
+def _words_of(text: str) -> Words:
     """Return what is in an expression; for a text that is not valid, the part that was found."""
     found = [
         (match.lastgroup or "", match[0])
@@ -249,7 +249,7 @@ class When:
     @property
     def reads(self) -> frozenset[str]:
         """The names of the context that it reads, as far as they are written out."""
-        return words_of(self.text).names or frozenset()
+        return _words_of(self.text).names or frozenset()
 
     @property
     def __name__(self) -> str:
@@ -284,7 +284,7 @@ def expression_fault(text: str, variables: Sequence[str]) -> Fault:
     if len(text) > MOST_SIGNS:
         said = f"it is longer than {MOST_SIGNS:,} characters."
         return Fault(said, remedy="Split it, or decide it in a tool.")
-    words = words_of(text)
+    words = _words_of(text)
     if fault := _shape_fault(words):
         return fault
     try:
@@ -341,7 +341,7 @@ def _pattern_fault(words: Words) -> Fault:
     size = 0
     for pattern in words.patterns:
         try:
-            size += pattern_size(cel.evaluate(pattern))
+            size += _pattern_size(cel.evaluate(pattern))
             if size > most:
                 said = f"{pattern:.60} is too large."
                 return Fault(said, remedy="Repeat less, or decide it in a tool.")
@@ -354,7 +354,7 @@ def _pattern_fault(words: Words) -> Fault:
 
 @lru_cache(maxsize=4096)
 def _compiled(text: str) -> tuple[Any, Words]:
-    return cel.compile(text), words_of(text)
+    return cel.compile(text), _words_of(text)
 
 
 def _read(words: Words, context: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from mcp import Client
 if TYPE_CHECKING:
     from mcp import Client
-if TYPE_CHECKING:
-    from mcp import Client
 
 
 CLOSING_SECONDS = 10.0
