@@ -16,7 +16,7 @@ RUN := $(firstword $(wildcard $(DEV_STAMP)) $(RUN_STAMP))
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo chat serve studio test lint types check bench live format lock clean
+.PHONY: help demo chat serve studio test lint types check bench live format tables lock clean
 
 # An environment whose interpreter has gone is made anew, whatever its stamp says.
 ifeq ($(shell test -x $(PY) && echo alive),)
@@ -63,6 +63,9 @@ live: $(DEV_STAMP)  ## Hold the examples with a real model (OPENAI_API_KEY; with
 format: $(DEV_STAMP)  ## Repair what ruff can repair
 	@$(PY) -m ruff check --fix-only --quiet
 	@$(PY) -m ruff format
+
+tables: $(DEV_STAMP)  ## Write the reference tables of docs/ from the definitions
+	@$(PY) -m tests.support.tables
 
 # Existing pins are kept unless UPGRADE is given, and no file that names an index is written.
 COMPILE = $(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \

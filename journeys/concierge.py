@@ -91,16 +91,18 @@ class Concierge(Journey, spec=empty_spec("concierge", "Concierge")):
     begin. A session of it is that of any journey, in every other respect.
 
     Attributes:
-        __journeys__: The journeys; each says with `__activation__` what starts it.
-        __otherwise__: What is done with a message that starts none: "ask" which one is meant, give
-            a "canned" answer, or let a model answer it "freeform", without tools and context.
-        __cancel__: A trigger that gives the active journey up.
-        __hand_over__: What leads from one journey to another, a list of `HandOver`.
-        __guidelines__: Global ones: of all journeys, and of the concierge itself.
-        __shared__: Context names that no journey forgets, beyond what each shares itself.
-        __personality__: How it speaks, and each of its journeys that has none itself.
-        __locale__: Its locale, and that of each of its journeys for the parts that these leave out.
-        __texts__: What it words anew of what the runtime says, also in its journeys.
+        __journeys__: The journeys; the `__activation__` of each starts it.
+        __otherwise__: Answer to a message that starts none of them: "ask" which one is meant, a
+            "canned" answer, or "freeform": a model answers, without tools and context.
+        __cancel__: A trigger that cancels the active journey.
+        __hand_over__: List of `HandOver(...)`: rules that lead from one journey to another.
+        __guidelines__: Global guidelines: of all journeys, and of the concierge itself.
+        __shared__: Context names that no journey removes at its end, beyond the `__shared__` of
+            each.
+        __personality__: Its personality, and that of each journey without its own.
+        __locale__: Its locale, and that of each journey for the parts that the journey does not
+            set.
+        __texts__: Replacements for the runtime's own texts, also in its journeys.
 
     Raises:
         JourneyDefinitionError: At class creation, with every fault of the body.

@@ -32,71 +32,74 @@ class JourneyConfig(_Derived):
     """Settings of a session; every value is checked when it is made.
 
     Attributes:
-        persistence: Where sessions live: "memory://" (one per process), "memory://NAME", or
-            "sqlite:///FILE" (default "sqlite:///journeys.db"), or
-            "postgresql://USER:PASSWORD@HOST:PORT/DATABASE"; its password is never shown.
+        persistence: Store of the sessions: "memory://" (one per process), "memory://NAME",
+            "sqlite:///FILE", or "postgresql://USER:PASSWORD@HOST:PORT/DATABASE" after `journeygraph
+            migrate`. The password is never shown.
         context_persistence: Old name of `persistence`; "memory" and "sqlite" are mapped, the
             documents' "dataflow" and "redis" are refused.
-        intent_detection_model: Model that judges intents where a trigger names none: the name of a
-            model of OpenAI's API, or of another provider's with the provider before it, such as
-            "anthropic:..." (docs/settings.md). No model is asked unless one is configured; a chat
-            model that is handed to the journey serves every step in place of all that are named.
-        intent_confidence_threshold: Least confidence, 0 to 1, of a verdict that fires.
-        intent_timeout_seconds: Longest wait for a verdict, retries included; then none holds.
-        intent_cache_ttl_seconds: How long a verdict answers for the same message at the same
-            point; 0 asks anew each time.
-        agent_model: Model of the agents that are models; named likewise.
-        validation_model: Model that judges replies, where a journey has them checked; None takes
-            the one of the agents.
+        intent_detection_model: Model that judges intents if a trigger names none: the name of a
+            model of OpenAI's API, or of another provider's after its name, such as "anthropic:..."
+            (docs/settings.md). No model is used unless one is configured; a chat model that is
+            passed to the journey replaces all named ones.
+        intent_confidence_threshold: Lowest confidence, 0 to 1, at which a model's yes counts.
+        intent_timeout_seconds: Longest wait for a verdict, retries included; without one, no intent
+            counts.
+        intent_cache_ttl_seconds: Seconds for which a verdict is cached for the same message at the
+            same point; 0: not cached.
+        agent_model: Model of model agents; named likewise.
+        validation_model: Model that judges replies, if a journey has them checked. None: that of
+            the agents.
         activation_confidence_threshold: Confidence, 0 to 1, that a verdict must exceed to start a
             journey of a concierge.
         guideline_confidence_threshold: Confidence that a verdict on a guideline must exceed.
-        guideline_candidates: Most guidelines that are put to a model in a turn.
-        guideline_timeout_seconds: Longest wait for what matches guidelines without a model.
-        breaker_failures: Times in a row within `breaker_seconds` that a model does not answer,
-            after which it is not asked for as long again; then one question tries. It holds for a
-            function of a guideline that is late as well.
-        breaker_seconds: How long that is.
-        turn_timeout_seconds: Longest turn; then the user gets the answer of a failed one.
-        model_budget_seconds: Longest that understanding, rewording and checking take in a turn, all
-            together; what does not fit in is omitted. Agents are not among them.
-        model_timeout_seconds: Longest that such an agent may take, tools, retries and the repair of
-            its answer included.
-        speculate: True if the model agent that is likely to answer is asked while a model still
-            understands the message: where a pathway has one such agent, and nothing before it. Its
-            words are held until that is settled; what turns out wrong is not used.
-        speculate_max_wrong: Share, 0 to 1, of a journey's last 20 such requests that may be wrong;
-            with more, the next 100 turns of the journey in this process make none.
-        max_pathway_depth: Most paused pathways at a time.
-        pathway_timeout_seconds: Longest run of a pathway, and of one try of an agent; a pathway's
-            own `__timeout__` replaces it.
+        guideline_candidates: Largest number of guidelines that a model judges in a turn.
+        guideline_timeout_seconds: Longest wait for guideline conditions in code.
+        breaker_failures: After this number of consecutive failures within `breaker_seconds`, a
+            model is not called for the same time; then one question tries it. The same holds for a
+            slow condition of a guideline.
+        breaker_seconds: The time of `breaker_failures`.
+        turn_timeout_seconds: Longest turn; after that the user gets the answer of a failed turn.
+        model_budget_seconds: Seconds for understanding, rewording and checks in a turn, all
+            together; the rest is omitted. Agents do not count.
+        model_timeout_seconds: Time limit of a model agent, including its tools, retries and the
+            repair of its answer.
+        speculate: True: while a model understands the message, the model agent that is likely to
+            answer is already asked, if a pathway has only one agent and nothing before it. Its
+            answer is used only if it was the right one.
+        speculate_max_wrong: Share, 0 to 1, of unused requests among the last 20 of a journey that
+            is allowed; above it, the next 100 turns of the journey in this process make none.
+        max_pathway_depth: Largest number of paused pathways.
+        pathway_timeout_seconds: Longest run of a pathway, and of one try of an agent; `__timeout__`
+            of a pathway replaces it.
         max_context_size_bytes: Largest context in bytes of UTF-8 JSON.
-        prunable: Context names whose lists lose their oldest entries from 90 % of that size on.
-        error_recovery: "graceful" (the user gets an apology, the session stays where it was),
-            "retry" (the agent is tried again first) or "fail_fast" (the error is raised).
-        max_retries: Further tries of a failing agent under "retry".
+        prunable: Names of lists in the context that lose their oldest entries from 90 % of that
+            size on.
+        error_recovery: "graceful" (the user gets an apology, the session does not move), "retry"
+            (the agent is tried again first) or "fail_fast" (the error is raised).
+        max_retries: Number of further tries of a failing agent under "retry".
         retry_backoff_seconds: Pause before the first of them; it doubles each time.
         language: Language of the runtime's own texts, "en", "de" or "es". This and the next six are
-            the parts of a `Locale`, and count where neither the journey's `__locale__` nor the
-            session has that part; "auto" leaves it to the environment (`TZ`, `LANG`).
-        region: Country, as an ISO 3166 code of two capitals, by whose habits dates, numbers and
-            telephone numbers are read where they could be read in several ways.
-        timezone: IANA name of the time zone in which "today" and "at seven" are meant.
+            the parts of a `Locale` that neither the journey's `__locale__` nor the session sets;
+            "auto": from the environment (`TZ`, `LANG`).
+        region: Country, as an ISO 3166 code of two capitals: how dates, numbers and telephone
+            numbers are read that could be read in several ways.
+        timezone: IANA name of the time zone of "today" and "at seven".
         first_day: First day of the week, "monday" to "sunday"; "auto": as in the region.
         date_order: "dmy" or "mdy", for dates in digits; "auto": as in the region.
         decimal_sign: "." or ","; "auto": as in the region.
-        clock: "12h" or "24h", for times that are shown; "auto": as usual in the language.
-        resume_after_seconds: After a pause of that long, a talk that collects begins with what is
-            known so far.
-        session_ttl_seconds: A session without a message for that long expires; 30 days.
-        keep_versions: Newest versions that can be rolled back to; at least 100.
+        clock: "12h" or "24h", for displayed times; "auto": as usual in the language.
+        resume_after_seconds: After a pause of this length, a journey that collects first shows the
+            known values and checks them again; a yes to a question from before the pause no longer
+            counts.
+        session_ttl_seconds: A session expires after this time without a message; 30 days.
+        keep_versions: Number of newest versions that a rollback can use; at least 100.
         encryption_key: 32 bytes (AES-256) for journeys marked `__sensitive__`; never shown.
-        database_pool_size: Most connections at a time that an event loop has to a Postgres.
+        database_pool_size: Largest number of connections to Postgres in one event loop.
         escalation_webhook: URL (http or https) that calls for a person are posted to; it is never
-            shown. docs/collecting.md says how they are signed.
-        escalation_secret: What they are signed with, 16 characters or more; never shown.
-        texts: What the runtime says itself. One that differs from its default counts more than the
-            journey's language, and less than what the journey words itself.
+            shown. docs/collecting.md describes the signature.
+        escalation_secret: Secret that signs them, 16 characters or more; never shown.
+        texts: The runtime's own texts. One that differs from its default overrides the text of the
+            language; the journey's `__texts__` override both.
 
     Raises:
         ConfigurationError: A value is unknown or out of range, with the remedy.

@@ -40,20 +40,45 @@ if TYPE_CHECKING:
 class Journey:
     """A whole conversation with a goal; declare one by subclassing.
 
-    The body holds `Pathway` subclasses and, as it needs them, `__entry_pathway__` (default: the
-    first), `__transitions__`, `__version__` (default: a hash of the definition), `__sensitive__`
-    (everything stored is encrypted), `__model__` (OpenAI model of its agents), and what controls
-    the flow (docs/flow-control.md): `__guidelines__`, `__validation__`, `__safe_reply__`,
-    `__degrade__`, and among other journeys `__activation__` and `__shared__`. How it collects and
-    repairs (docs/collecting.md) is said by `__escalation__`, `__personality__`, `__texts__` (texts
-    of the runtime worded anew: name -> text, or language -> name -> text), `__patterns__` (repair
-    pattern -> pathway), `__knowledge__` (where questions of users are looked up: a retriever, or
-    `Knowledge`) and `__migrations__` (pathway of an older version -> pathway). It is read once,
-    into a frozen `spec`.
-    A journey without pathways is abstract: it can be subclassed, not started. Pathways come from
-    bases and plain mixins as well; `NamePath = None` takes an inherited one away. One that says
-    `__abstract__ = True` holds what others share: its pathways come behind their own, its
-    transitions and guidelines are added to theirs, but for those that `__without__` names.
+    The body contains `Pathway` subclasses. It is read once, into a frozen `spec`. A journey without
+    pathways is abstract: it can be subclassed, not started. Pathways are inherited, also from plain
+    mixins; `NamePath = None` removes an inherited one.
+
+    Attributes:
+        __entry_pathway__: Id of the pathway in which a session begins; not a detour. Default: the
+            first pathway.
+        __transitions__: List of `Transition(...)`.
+        __version__: Text; a session of another version continues, and this is audited. Default: a
+            hash of the definition.
+        __abstract__: True: the class holds parts for its subclasses and cannot be started. Its
+            pathways come after theirs, its transitions and guidelines are added to theirs.
+            Subclasses are not abstract unless they set it too.
+        __without__: Names of inherited transitions and ids of inherited guidelines to remove.
+        __sensitive__: True: state, transcript and audit are encrypted; this needs an
+            `encryption_key`.
+        __guidelines__: Rules of behaviour: `Guideline(...)` of the journey, or global ones.
+        __validation__: `Validation(...)`: how replies are checked. Default: before sending if a
+            guideline is critical; otherwise not.
+        __safe_reply__: Replaces a reply that breaks the rules. Default: `texts.unsafe`.
+        __degrade__: Answer of a turn that fails: "canned", "freeform" or "refuse".
+        __model__: Model of its agents. Default: `agent_model` of the config.
+        __activation__: Conditions that start it in a concierge: triggers, or conditions in words.
+            Default: only a hand-over starts it.
+        __shared__: Context names that other journeys of a concierge can still use.
+        __escalation__: `Escalation(...)`: when a person takes over. Default: no person is called.
+        __personality__: `Personality(...)`: name, tone, formality and greeting. Default: neutral.
+        __locale__: `Locale(...)`: language, region, time zone, first day of the week and formats,
+            each independent of the others. A subclass can replace single parts; None removes all
+            inherited parts. Default: the session's, else the config's.
+        __texts__: Name of a text -> its words, for all languages; or "en", "de", "es" -> such a
+            dict. Default: the catalogue's.
+        __patterns__: Name of a repair pattern -> id of the pathway that replaces it. Default: the
+            catalogue's texts.
+        __knowledge__: Source for questions that no pathway answers: a retriever, `Knowledge(...)`,
+            or the name of a retriever passed in `tools`. Default: "I cannot answer that here."
+        __migrations__: Old id of a pathway -> its new id: sessions that are in the old pathway, or
+            have paused it, continue in the new one. Default: they continue in the newest paused
+            pathway that still exists, else at the entry; the user is informed.
 
     Args:
         session_id: Who is talking; 1 to 200 printable characters.

@@ -67,17 +67,18 @@ class Locale(Definition):
     environment's, else English of the United States in UTC.
 
     Attributes:
-        language: The language of the runtime's own texts, as a code of two letters: "en", "de",
-            "es". A tag with a region, "de-DE", gives both.
-        region: Country, as an ISO 3166 code of two capitals, by whose habits dates, numbers,
-            amounts and telephone numbers are read and shown.
-        timezone: IANA name of the time zone in which "today" and "at seven" are meant.
-        first_day: First day of the week, "monday" to "sunday", for "sunday next week"; None: as in
-            the region.
-        date_order: "dmy" or "mdy": how "04/03/2027" is read; None: as in the region.
-        decimal_sign: "." or ",": how "1,234" is read, and numbers are shown; None: as in the
+        language: Language of the runtime's own texts, as a code of two letters: "en", "de", "es". A
+            tag with a region, "de-DE", sets both. Default: "en", if no other source sets it.
+        region: Country, as an ISO 3166 code of two capitals: how dates, numbers, amounts and
+            telephone numbers are read and shown. Default: "US", if no other source sets it.
+        timezone: IANA name of the time zone of "today" and "at seven". Default: "UTC", if no other
+            source sets it.
+        first_day: First day of the week, "monday" to "sunday", for "sunday next week". Default: as
+            in the region.
+        date_order: "dmy" or "mdy": how "04/03/2027" is read. Default: as in the region.
+        decimal_sign: "." or ",": how "1,234" is read, and numbers are shown. Default: as in the
             region.
-        clock: "12h" or "24h": how times are shown; None: as usual in the language.
+        clock: "12h" or "24h": how times are shown. Default: as usual in the language.
 
     Raises:
         ConfigurationError: A part is unknown, with did-you-mean.

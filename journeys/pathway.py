@@ -27,40 +27,45 @@ class Pathway:
     says what it is for. Subclasses inherit what they do not set.
 
     Attributes:
-        __signature__: The contract of its agents: a Signature class or instance.
-        __agents__: Names of the agents that run, in order. None: nothing runs, nothing is said.
-        __action__: What its agents are to do here, in words; models are told it as instructions.
-        __calls__: Tools that are called before the agents work, each a `Call` or a name; the agents
-            are given the results as `tool_results`.
-        __title__: What users are told it is called, such as "the transfer"; default: its id.
-        __fields__: What it collects before its agents work: a list of `Field`, or a `Form`. It asks
-            for them by itself, also in the turn in which another pathway leads here.
-        __effects__: What is done once, when its fields are collected and confirmed: each an
-            `Effect`, or the name of a tool.
-        __knowledge__: Where questions of users are looked up while it collects, or where no agent
-            answers them: a retriever, or `Knowledge`. Default: that of the journey.
-        __interruptible__: False: until it is complete, detours wait, and start then. Names of
-            fields: it may be interrupted while it asks for those alone.
-        __guidelines__: Rules of behaviour that hold in this pathway alone.
-        __tools__: Names of the tools that model agents may use here. None: all that they bring, but
-            for those that a guideline gives them only when it holds.
-        __pipeline__: How they work together: "sequential" (default) or the name of another of the
-            nine patterns, or a pipeline as an object, which brings its agents along: by themselves,
-            or by names that the journey registers.
-        __pipeline_config__: Settings of a pattern that is named, who has a role in it (a name in
-            `__agents__`; the others are the peers), and `error_handling`. An agent's failure is the
-            turn's unless that says "graceful".
-        __accumulate__: Outputs kept in the context: a list of names, or name -> MergeStrategy
-            (None for the undeclared rule).
-        __complete_when__: Context names that must be there and not None, a callable on the
-            context, or `NEVER`. Entered again once it was complete, it has to write those anew
-            that it wrote itself, but for `known("name")`. Undeclared: complete after a run that was
-            entered neither by a transition nor by a return; a detour after every run.
-        __next__: Where a complete pathway leads; without it, and without a return behaviour, the
-            journey is complete. Never a detour.
-        __return_behavior__: Makes it a detour: ReturnToPrevious() or ReturnToSpecific("id").
-        __runs_on_arrival__: Run in the same turn in which another pathway leads here.
-        __timeout__: Longest run in seconds; replaces the config's.
+        __signature__: The `Signature` of its agents: the sources of their inputs, the types of
+            their outputs. Default: agents get only the payload; outputs are taken as they are.
+        __agents__: Names of the agents that run, in order; []: no agent runs and there is no reply.
+            Default: with a signature one, with the name of the pathway; else none.
+        __action__: The task of its agents here, in words; it is part of the prompt of model agents.
+        __calls__: Tools that are called before its agents run: names, or `Call(tool, arguments,
+            save)`. The agents get the results as `tool_results`.
+        __title__: Its name for users, such as "the transfer". Default: its id, in words.
+        __fields__: The values that it collects before its agents run: a list of `Field(...)`, or
+            `Form([...], order="declared", confirm_corrections=False)`. It asks for them itself,
+            also in the turn in which another pathway leads to it.
+        __effects__: The effects that are taken once, when its fields are collected and confirmed:
+            each an `Effect(tool, arguments, save, done, change)`, or the name of a tool.
+        __knowledge__: Source for questions while it collects, or if no agent answers them. Default:
+            the journey's.
+        __interruptible__: False: detours wait until its form is complete. Names of its fields: it
+            can be interrupted only while it asks for these.
+        __guidelines__: Rules of behaviour that hold only here.
+        __tools__: Names of the tools that its model agents may use here; []: none. Other tools of
+            these agents are neither shown to the model nor run. Default: all tools of the agents
+            and the journey; a tool that a guideline names only while that guideline holds.
+        __pipeline__: How the agents work together: "sequential", one after the other, each sees the
+            outputs of those before it; "parallel", at the same time; another of the nine patterns
+            by name; or a `Pipeline` object, which brings its own agents.
+        __pipeline_config__: Settings of a pattern that is given by name; its roles, such as
+            `{"synthesizer": "writer"}`, with names from `__agents__`; and `error_handling`. The
+            failure of an agent fails the turn unless this is "graceful".
+        __accumulate__: Outputs to store in the context: names, or name -> `MergeStrategy` (None:
+            the undeclared rule).
+        __complete_when__: Context names that must be there and not None, a function of the context,
+            or `NEVER`. On a second visit, names that the pathway itself wrote must be written
+            again, except `known("name")`. Default: complete after a run that was entered neither by
+            a transition nor by a return; a detour after every run.
+        __next__: Id of the pathway that follows when it is complete; not a detour. Default: the
+            journey is complete.
+        __return_behavior__: Makes it a detour: `ReturnToPrevious()` or `ReturnToSpecific("id")`.
+            Default: no detour.
+        __runs_on_arrival__: True: its agents run in the turn in which another pathway leads to it.
+        __timeout__: Longest run in seconds. Default: `pathway_timeout_seconds` of the config.
 
     Source: ADR-025 section 5.2, ADR-018; readings in docs/journeys.md.
     """

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import binascii
 import dataclasses
-import inspect
 import json
 import os
 import re
@@ -20,6 +19,7 @@ from pydantic import BeforeValidator, Field, SecretStr, TypeAdapter, ValidationE
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from journeys import ConfigurationError, JourneyConfig, JourneySpec
+from journeys.definitions.definition import described
 from journeys.store_url import masked
 from nodes.llm.models import KEY, SERVER
 from server.logs import Level
@@ -270,7 +270,7 @@ class Setting:
 @cache
 def known_settings() -> Mapping[str, Setting]:
     """Return all settings by name: those of a session, then the server's."""
-    about = {**_attributes_of(JourneyConfig), **_attributes_of(Settings)}
+    about = {**described(JourneyConfig), **described(Settings)}
     known = {
         item.name: Setting(
             variable=f"{PREFIX}{item.name.upper()}",
@@ -292,33 +292,6 @@ def known_settings() -> Mapping[str, Setting]:
                 by_variable_alone=item.validation_alias is not None,
             )
     return known
-
-
-def settings_table() -> str:
-    """Return all settings as a table of Markdown; docs/settings.md holds it."""
-    rows = ["| setting | variable | default | means |", "|---|---|---|---|"]
-    for name, setting in known_settings().items():
-        variable = f"`{setting.variable}`"
-        if setting.is_secret or setting.by_variable_alone:
-            variable += ", nowhere else"
-        key = "" if setting.by_variable_alone else f"`{name}`"
-        cells = (key, "a table, in TOML only" if setting.is_table else variable)
-        about = setting.about.replace("|", "\\|")
-        rows.append(f"| {cells[0]} | {cells[1]} | {setting.default} | {about} |")
-    return "\n".join(rows) + "\n"
-
-
-def _attributes_of(kind: type) -> dict[str, str]:
-    """Return the attribute descriptions of a class, by name."""
-    listed = (inspect.getdoc(kind) or "").partition("Attributes:\n")[2]
-    told: dict[str, str] = {}
-    for line in re.split(r"\n\s*\n", listed)[0].splitlines():
-        if match := re.match(r"    (\w+): (.*)", line):
-            name = match[1]
-            told[name] = match[2]
-        elif told:
-            told[name] += f" {line.strip()}"
-    return told
 
 
 @cache

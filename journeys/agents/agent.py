@@ -168,9 +168,9 @@ class Skill(Definition):
     """One thing that an agent can do.
 
     Attributes:
-        name: What it is called.
-        description: What it is, in a sentence.
-        examples: Requests that it serves, as users would word them.
+        name: Its name.
+        description: Its description, in a sentence.
+        examples: Requests that it serves, in the words of users.
         synonyms: Other words for it. A2A calls them tags.
 
     Source: ADR-018 section 2.
@@ -191,11 +191,11 @@ class AgentCard(Definition):
     """Description of an agent, for the selection among agents.
 
     Attributes:
-        name: Its name, unique among its peers.
-        description: What it is for.
-        skills: What it can do.
-        input_modes: Media types that it takes.
-        output_modes: Media types that it gives.
+        name: Its name, unique among the agents to choose from.
+        description: Its purpose.
+        skills: Its skills.
+        input_modes: Media types that it accepts.
+        output_modes: Media types that it returns.
 
     Source: ADR-018 section 2.
     """
@@ -220,16 +220,16 @@ class Agent(Definition):
 
     Attributes:
         call: A function, Runnable, graph, object with `run` or `arun`, `ModelAgent` or pipeline.
-            None: the journey's agent of that name, registered there.
-        name: Its name; where it is omitted, that of the object's `to_a2a_card()`, or the
-            function's, signature's or pipeline's own.
-        description: What it is for; where it is omitted, that of its `to_a2a_card()`, or the
-            docstring's first paragraph.
-        skills: What it can do; where they are omitted, those of its `to_a2a_card()`, or its own
-            `skills`, which of a pipeline are those of the agents in it.
-        input_modes: Media types that it takes.
-        output_modes: Media types that it gives.
-        weight: How much its vote counts, above 0, where votes are weighted.
+            Default: the agent that the journey registers under this name.
+        name: Its name. Default: that of its `to_a2a_card()`, else that of the function, signature
+            or pipeline.
+        description: Its purpose. Default: that of its `to_a2a_card()`, else the first paragraph of
+            the docstring.
+        skills: Its skills. Default: those of its `to_a2a_card()`, else its own `skills`; for a
+            pipeline those of its agents.
+        input_modes: Media types that it accepts.
+        output_modes: Media types that it returns.
+        weight: Weight of its vote, above 0, if votes are weighted.
 
     Raises:
         ConfigurationError: It cannot be called as an agent is, the name cannot be one, its

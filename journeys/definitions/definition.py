@@ -222,7 +222,7 @@ class Definition(BaseModel, metaclass=_DefinitionType):
         """Return its schema in files: without what these do not have, with what its words say."""
         schema: dict[str, Any] = handler.resolve_ref_schema(handler(core))
         fields = cls.__pydantic_fields__
-        of_names = _described(cls)
+        of_names = described(cls)
         said = {
             fields[n].validation_alias or n: text for n, text in of_names.items() if n in fields
         }
@@ -256,7 +256,7 @@ def _rules(cls: Any) -> tuple[Any, ...]:
 
 
 @cache
-def _described(cls: Any) -> dict[str, str]:
+def described(cls: Any) -> dict[str, str]:
     """Return what a definition says of its fields, from its docstring and those of its bases."""
     said: dict[str, str] = {}
     for body in reversed(cls.__mro__):

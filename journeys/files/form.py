@@ -51,9 +51,10 @@ class DefinitionForm(Declared):
     """Common keys of journeys, agents and concierges.
 
     Attributes:
-        id: Names it for sessions and for other journeys.
-        name: For people. Default: made of the id.
-        instructions: Its purpose; models are told it.
+        id: Its id: lower-case letters, digits and `_`.
+        name: Its name. Default: made from the id.
+        instructions: Its purpose; models get it.
+        guidelines: Rules of behaviour.
     """
 
     stand_ins = {"id": "unnamed"}
@@ -66,13 +67,23 @@ class DefinitionForm(Declared):
 
 
 class OwnForm(DefinitionForm, OfJourney):
-    """Common keys of journeys and agents."""
+    """Common keys of journeys and agents.
+
+    Attributes:
+        tools: Its tools, in the format of OpenAI's Assistants: `{type: function, function: {name,
+            description, parameters}}`. The parameters are the JSON Schema of an object.
+    """
 
     tools: Listed[ToolForm] = ()
 
 
 class JourneyForm(OwnForm, OfWholeJourney):
-    """A whole conversation with a goal."""
+    """A whole conversation with a goal.
+
+    Attributes:
+        states: Id -> state.
+        transitions: Rules that move the conversation from one state to another.
+    """
 
     model_config = ConfigDict(title="Journey")
 
@@ -85,10 +96,11 @@ class AgentForm(OwnForm):
     """An agent that collects fields: a journey of one state.
 
     Attributes:
-        title: What users are told its task is called.
-        fields: What it asks the user for.
-        effects: Tools called once, when the fields are collected.
-        completion: What is said when all is collected; {name} is a value of the context.
+        title: The name of its task for users. Default: "your details".
+        fields: Values that it asks the user for.
+        effects: Tools that are called once, when all fields are collected: a name, or an `Effect`.
+        completion: The reply when all fields are collected; {name} is replaced by a value of the
+            context.
     """
 
     model_config = ConfigDict(title="Agent")
@@ -109,8 +121,8 @@ class ConciergeForm(DefinitionForm, OfConcierge):
     """Several journeys, of which messages choose one.
 
     Attributes:
-        journeys: Names of files next to this one, or journeys.
-        cancel: Phrases that end the active journey.
+        journeys: Names of files in the same folder, or journeys.
+        cancel: Phrases that cancel the active journey.
     """
 
     model_config = ConfigDict(title="Concierge")

@@ -18,10 +18,11 @@ class ReturnToPrevious(Definition):
     """The detour goes back to the pathway that it interrupted.
 
     Attributes:
-        preserve_context: False undoes at the return what the detour changed in the context.
-        max_depth: Most paused pathways below this detour; None leaves it to the config's limit.
-        policy: What is done with what it interrupted: "return" goes on with it, "ask" asks the user
-            first, "choose" lets the user choose among several, "end" gives all of it up.
+        preserve_context: False: at the return, changes of the context in the detour are undone.
+        max_depth: Most paused pathways below this detour. Default: the config's limit.
+        policy: At the end of the detour: "return" continues the interrupted pathway, "ask" asks the
+            user first, "choose" lets the user choose among several paused tasks, "end" gives all of
+            them up.
         return_to: 'previous', or the id of a state.
 
     Source: ADR-025 section 5.3; readings in docs/journeys.md.
@@ -40,9 +41,9 @@ class ReturnToSpecific(Definition):
     """The detour goes on to one named pathway, resuming it if it is paused.
 
     Attributes:
-        target_pathway: Id of the pathway to go to.
-        preserve_context: False undoes at the return what the detour changed in the context.
-        max_depth: Most paused pathways below this detour; None leaves it to the config's limit.
+        target_pathway: Id of the pathway that follows, which is resumed if it is paused.
+        preserve_context: False: at the return, changes of the context in the detour are undone.
+        max_depth: Most paused pathways below this detour. Default: the config's limit.
 
     Source: REQ-PM-001; readings in docs/journeys.md.
     """

@@ -22,13 +22,13 @@ class Effect(Definition):
     connection may have done it. What it returns counts as done.
 
     Attributes:
-        tool: Name of the tool, or the function that does it, which is then a tool of its own name:
-            it is there without being handed over, and no agent is offered it.
-        arguments: Parameter -> name of the context's value that fills it, as of `Call`.
-        save: Name under which the result is kept in the context; empty: the tool's name.
-        done: What the user is told then; `{name}` stands for a value of the context, or of the
-            result where that is a dict. Empty: nothing but what agents say.
-        change: Id of the pathway that changes what was done; empty: only a person can.
+        tool: Name of the tool, or a function, which then is a tool with its own name: it need not
+            be passed, and no agent can call it.
+        arguments: Parameter -> name of the context value for it, as of `Call`.
+        save: Name of the result in the context. Default: the name of the tool.
+        done: Reply when it is done; `{name}` is replaced by a value of the context, or of the
+            result if that is a dict.
+        change: Id of the pathway that changes what was done. Default: only a person can.
         function: The function that was given as `tool`, if one was.
 
     Raises:

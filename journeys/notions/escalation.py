@@ -12,16 +12,19 @@ class Escalation(Definition):
     """The policies of a journey: each that is true of a turn hands the conversation to a person.
 
     Attributes:
-        on_request: The user asks for a person.
-        when_collected: All fields of the journey's live branches are collected.
-        attempts_exhausted: A field's `max_attempts` values in a row were not taken. False: a person
-            is only offered.
-        failures: So many turns in a row failed or were not understood; None: never.
-        keywords: Words of the user that are enough, whole words in any case.
-        sentiment: What a model is asked about the user's message, in words ("the user is angry").
-        when: Called with a copy of the context after each turn.
-        after_seconds: The conversation has lasted that long; None: never.
-        unclaimed_seconds: After that, if it is not claimed, the assistant offers to continue.
+        on_request: A person is called when the user asks for one.
+        when_collected: When all fields of the journey's live branches are collected.
+        attempts_exhausted: When the `max_attempts` of a field are used up. False: a person is only
+            offered.
+        failures: When this number of turns in a row failed or were not understood. Default: never.
+        keywords: When the user says one of these words, as a whole word in any case.
+        sentiment: When a model finds that the message matches this description, such as "the user
+            is angry".
+        when: When a function of the context, in a file an expression, is true after a turn.
+            Default: never.
+        after_seconds: When the conversation lasts longer than this. Default: never.
+        unclaimed_seconds: If no person claims the conversation for this time, the assistant offers
+            to continue.
 
     Raises:
         ConfigurationError: A value is out of range.

@@ -63,9 +63,9 @@ class Regex(Definition):
     """A value's text must match a pattern from its first to its last character.
 
     Attributes:
-        pattern: A regular expression of Python. It has 50 ms; a value that takes it longer is
-            refused, and that is audited.
-        message: What the user is told otherwise; empty: the catalogue's text.
+        pattern: A regular expression of Python. A match that takes longer than 50 ms is refused,
+            and this is audited.
+        message: Text for a user whose value is refused. Default: the catalogue's.
     """
 
     pattern: Pattern
@@ -79,9 +79,9 @@ class Range(Definition):
     "today" or "now" stand for the day and the moment in which the user speaks.
 
     Attributes:
-        least: The smallest value that is taken: a number, an ISO date or time, "today" or "now".
-        most: The largest one.
-        message: What the user is told otherwise; empty: the catalogue's text, with both bounds.
+        least: Smallest valid value: a number, an ISO date or time, "today" or "now".
+        most: Largest valid value.
+        message: Text for a user whose value is refused. Default: the catalogue's, with both bounds.
     """
 
     unwritten = frozenset({"message"})
@@ -100,9 +100,9 @@ class Length(Definition):
     """A text must have so many characters, a list so many items.
 
     Attributes:
-        least: Fewest.
-        most: Most; None for no limit.
-        message: What the user is told otherwise; empty: the catalogue's text, with both bounds.
+        least: Smallest number of characters, or of items of a list.
+        most: Largest number. Default: no limit.
+        message: Text for a user whose value is refused. Default: the catalogue's, with both bounds.
     """
 
     unwritten = frozenset({"message"})
@@ -278,34 +278,39 @@ class Field(Definition):
     """One value to collect. Every attempt at it is kept.
 
     Attributes:
-        name: Its name in the context, snake case. Fields of one name in several pathways of a
-            journey are one field, and must be declared alike.
-        type: One of `FIELD_TYPES`; "list" holds values of the type `items`.
-        ask: The question, as the user hears it; empty: the catalogue's, with the label. Or a plain
-            function of the context that returns it, with whatever there is to choose from.
-        description: What it is needed for: the answer to "why do you ask?", and what models know.
-        required: False lets the user leave it open.
-        asked: False: it is never asked for, and taken where the user says it. It may stay open.
-        choices: The values of an enum: a list, or value -> further ways to say it. Or a plain
-            function of the context that returns either: the options of this moment. One that
-            raises has none yet.
-        validators: `Regex`, `Range`, `Length`, `Check`, or a function as of `Check`; in order.
-        depends_on: Names of fields, here or in other pathways; when one of them changes, this one
+        name: Its name in the context, in snake case. Fields of the same name in several pathways
+            are one field, and must be declared alike.
+        type: Its type; a "list" has values of the type `items`.
+        ask: The question. In a class also a function of the context that returns it. Default: made
+            from the label.
+        description: Its purpose, shown to users who ask for it, and to models.
+        required: False: the user may leave it open.
+        asked: False: it is never asked for; its value is taken if the user gives it, and may stay
+            open.
+        choices: The values of an enum: a list, or value -> further ways to say it. In a class also
+            a function of the context that returns either, for options of the moment; if it raises,
+            there are none yet.
+        validators: Checks of a value, in order: `Regex`, `Range`, `Length`, `Check`, or a function
+            as of `Check`. In a file each is `{regex: PATTERN}`, `{range: {least, most}}`, `{length:
+            {least, most}}` or `{check: TOOL}`, with the `message` for a user whose value is
+            refused.
+        depends_on: Names of fields, of this pathway or others; when one of them changes, this one
             is checked again.
-        when: Called with what is collected; while it is false, the field is not asked for, and its
-            value is no part of what is collected.
-        sensitive: Left out of what models are given but for the message that brings it, of
-            summaries, of what people are told of a session, of attempts, and of the log. Context
-            and transcript hold it as all else: `__sensitive__` encrypts them.
-        ttl: Seconds after which a value has to be asked for again.
-        confirm: The user is read back what the form has collected, and must say yes to it.
-        retry_texts: What is said after the first, second, ... value that is not taken.
-        max_attempts: Values not taken in a row before the talk is escalated.
-        extract: Patterns that find the value in a message without a model: the first group, or all.
-            One that takes longer than 50 ms finds nothing, and that is audited.
-        label: What users are told it is called; empty: the name.
-        items: Type of a list's items.
-        currency: ISO code of money that names no currency.
+        when: A function of the context, in a file an expression. While it is false, the field is
+            not asked for, and its value does not count as collected. Default: always.
+        sensitive: True: it is not in summaries, attempts, the log, what operators see, or what
+            models get, except in the message that contains it. Context and transcript contain it;
+            `__sensitive__` encrypts these.
+        ttl: Lifetime of the value in seconds; after that it is asked for again. Default: unlimited.
+        confirm: True: it is read back with all others of this kind, and the user has to say yes.
+        retry_texts: Replies to the first, second, ... refused value. Default: the catalogue's.
+        max_attempts: Number of refused values in a row after which a person is called.
+        extract: Patterns that find it in a message without a model: the first group, or the whole
+            match. One that takes longer than 50 ms finds nothing, and this is audited. Default: by
+            its type.
+        label: Its name for users. Default: the name.
+        items: Type of the items of a list.
+        currency: ISO code for money without a currency.
         asks: The function that was given as `ask`, if one was.
 
     Raises:
@@ -439,10 +444,10 @@ class Form(Definition):
     """The fields of a pathway, and how they are collected; a bare list of fields is one too.
 
     Attributes:
-        fields: What is collected.
-        order: "declared": one question after the other; "flexible": a field that the message was
-            about without a value that could be taken is asked for next.
-        confirm_corrections: True if a value replaces another one only once the user says yes.
+        fields: The fields.
+        order: "declared": one question after the other. "flexible": a field that the message was
+            about, without a value that could be used, is asked for next.
+        confirm_corrections: True: the user has to confirm each change of a value.
 
     Raises:
         ConfigurationError: A value is unknown; two fields have one name.

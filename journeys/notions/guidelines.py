@@ -60,31 +60,31 @@ class Guideline(Definition):
     turn what to do, and gives them its tools.
 
     Attributes:
-        condition: When it holds, in words; a model judges it. Without it, or with `when`, no model
-            is asked.
-        action: What the agents are told then.
-        id: Its name, unique in the journey; by default made of the condition's or action's words.
-        scope: Where it holds, a `Scope` or its text: by default in the pathway or the journey whose
-            body it stands in.
-        when: A function of message and context that decides in place of the model. What has to wait
-            for anything must be async: a plain one runs in the event loop.
-        keywords: Words and phrases of messages that it may hold for; by default those of the
+        condition: When it applies, in words; a model judges it. Without a condition, or with
+            `when`, no model is asked.
+        action: Instruction for the agents when it applies.
+        id: Its name, unique in the journey. Default: made from the words of the condition or
+            action.
+        scope: Where it applies. Default: in the pathway or the journey that declares it.
+        when: A function of message and context, in a file an expression, that decides instead of a
+            model. A function that waits must be async, as a plain one runs in the event loop.
+        keywords: Words and phrases of messages to which it may apply. Default: the words of the
             condition.
-        tools: Names of tools that agents may use when it holds.
-        priority: Within a scope, the higher one comes first.
-        always: Considered in every turn, whatever the words of the message are. When messages
-            cannot be understood, it is taken to hold.
-        critical: As `always`; and replies are held against `forbids` and `requires` in its scope,
-            also when nothing else could be checked.
-        enabled: True if it is matched at all.
-        excludes: Ids of guidelines that are dropped when this one holds.
-        depends_on: Ids of guidelines that must hold as well; otherwise this one is dropped.
-        forbids: Phrases that no reply may contain while it holds; matched as whole words.
-        requires: Phrases of which a reply must contain one while it holds.
+        tools: Names of tools that agents may use when it applies.
+        priority: Within a scope, higher ones come first.
+        always: True: considered in every turn, whatever the words of the message are. If messages
+            cannot be understood, it counts as applying.
+        critical: True: as `always`, and replies are checked for `forbids` and `requires` in its
+            scope, even if nothing else could be checked.
+        enabled: False: it is never considered.
+        excludes: Ids of guidelines that are dropped when this one applies.
+        depends_on: Ids of guidelines that must apply too; otherwise this one is dropped.
+        forbids: Phrases that no reply may contain while it applies, matched as whole words.
+        requires: Phrases of which a reply must contain one while it applies.
         journey: Id of the journey that it belongs to; None for a global one. Set when it is read.
         pathway: Id of the pathway that it belongs to; None unless its scope is the state. Set when
             it is read.
-        where: Where it was declared, for messages. Set when it is read.
+        where: Place of its declaration, for messages. Set when it is read.
 
     Source: flow control, guideline engine; DESIGN sections 2 and 3.
 

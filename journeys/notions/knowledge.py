@@ -17,9 +17,9 @@ class Passage:
 
     Attributes:
         text: The text.
-        source: Where it stands, as users are told it; empty: the name of the retriever.
+        source: Its source, as users see it. Default: the name of the retriever.
         about: Words of questions that it answers, such as its heading. Only `select_passages` reads
-            them; they count more than those of the text.
+            them; they have more weight than those of the text.
     """
 
     text: str
@@ -72,13 +72,13 @@ class Knowledge(Definition):
     """A retriever, and how much of what it finds is used.
 
     Attributes:
-        retriever: A function, sync or async, of the question; an object with LangChain's `ainvoke`;
-            or the name under which one of these is passed as one of `tools`. It gives passages, the
-            best one first: each a `Passage`, a text, a document of LangChain, or a mapping with
+        retriever: A function of the question, sync or async; an object with LangChain's `ainvoke`;
+            or the name under which one of these is passed as one of `tools`. It returns passages,
+            the best one first: each a `Passage`, a text, a document of LangChain, or a mapping with
             `text` and `source`.
-        timeout: Most seconds for it.
-        passages: Most passages that are used.
-        characters: Most characters of a passage; a longer one is cut.
+        timeout: Longest call in seconds.
+        passages: Largest number of passages that are used.
+        characters: Largest number of characters of a passage; a longer one is cut.
 
     Raises:
         ConfigurationError: It is not a retriever, or a limit is not valid.

@@ -13,14 +13,14 @@ class Personality(Definition):
     """Style of a journey's assistant, with and without a model.
 
     Attributes:
-        name: What it calls itself.
-        tone: How it sounds, in words for a model ("friendly", "brief and calm").
-        formality: "formal", "neutral" or "casual".
-        emojis: True if it uses them.
-        greeting: What it says when the session starts, word by word; empty: nothing.
-        reword: True if a model words the runtime's own texts in this tone, which costs a call in
-            each turn that has one. What they say, ask and offer stays; where it does not, or the
-            model fails, they are said as they are. The user then gets each reply as a whole.
+        name: Name of the assistant.
+        tone: Its tone, in words for a model ("friendly", "brief and calm").
+        formality: How it addresses users.
+        emojis: True if it uses emojis.
+        greeting: Text at the start of a session, unchanged.
+        reword: True: a model words the runtime's own texts in this tone, which costs a call in each
+            turn that has one. Their meaning stays; if it does not, or the model fails, the texts
+            are sent unchanged. Replies are then sent as a whole, not streamed.
 
     Raises:
         ConfigurationError: A value is unknown.

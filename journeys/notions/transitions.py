@@ -75,14 +75,15 @@ class IntentTrigger(Definition, BaseTrigger):
     """Fires when the user means something: said in a pattern, or judged by a model.
 
     Attributes:
-        patterns: Phrases matched as whole words in any script and case, without a model.
-        description: What the user wants, in words; labels the drawing, and is the model's question.
-        use_llm_fallback: True if a message without a pattern may be put to a model. A turn in which
-            one would have been asked, and none is configured, carries the flag
-            `model_not_configured`.
-        llm_model: Model for that question; None takes the config's `intent_detection_model`.
-        confidence_threshold: Least confidence, 0 to 1, of a verdict that fires; None takes the
-            config's `intent_confidence_threshold`. A pattern has confidence 1.
+        patterns: Phrases of a message, matched as whole words in any script and case, without a
+            model.
+        description: The user's intent, in words: the question to a model, and the label in
+            drawings.
+        use_llm_fallback: True if a model may judge a message without a pattern. A turn that needs
+            one has the flag `model_not_configured` if none is configured.
+        llm_model: Model for that question. Default: the config's `intent_detection_model`.
+        confidence_threshold: Lowest confidence, 0 to 1, at which a model's yes counts. A pattern
+            has confidence 1. Default: the config's `intent_confidence_threshold`.
 
     Source: ADR-025 section 5.3.
     """
@@ -114,7 +115,8 @@ class ConditionTrigger(Definition, BaseTrigger):
     seen false. A condition that raises counts as false and is audited.
 
     Attributes:
-        condition: Called with the context; must be quick and must not change anything.
+        condition: A function of the context, in a file an expression. It must be quick and must not
+            change anything.
         description: What it means, for drawings and the audit.
     """
 
@@ -142,7 +144,7 @@ class AlwaysTrigger(Definition, BaseTrigger):
     """Fires when nothing else does; never while a finished detour is about to return.
 
     Attributes:
-        always: Fires when nothing else does.
+        always: True: fires when no other transition does. Default: false.
     """
 
     model_config = ConfigDict(title="Trigger of all else")
@@ -328,15 +330,17 @@ class Transition(Rule):
 
     Attributes:
         trigger: When it fires.
-        from_pathway: Where it applies: a pathway id, several, or "*" for everywhere.
+        from_pathway: Its source: the id of a pathway, a list of ids, or "*" for everywhere.
         to_pathway: Its target. The same pathway runs again; a detour pauses the present one.
-        context_update: Name to change -> what to do, applied before the target runs:
-            "append:NAME" adds the context's NAME to a list, "set:TEXT" sets the text, "copy:NAME"
-            or a bare NAME copies, "clear:" removes. A missing source changes nothing.
-        priority: Higher ones are asked first, of whatever kind; then the order of declaration.
-        name: What a journey that has it from a base calls it, to drop it with `__without__` or to
-            put its own in place of it; unique in a journey.
-        detour: True if the state that it leads to returns, and how.
+        context_update: Changes of the context before the target runs, name -> "set:TEXT",
+            "append:NAME" (adds NAME to a list), "copy:NAME" (or a bare NAME), or "clear:" (if the
+            name is a field of the target, only this field is asked for). A missing source changes
+            nothing.
+        priority: Higher ones are checked first; then the order of declaration.
+        name: Its name for journeys that inherit it, to remove it with `__without__` or to replace
+            it; unique in a journey.
+        detour: True: the target state answers and returns. Or `{return_to, preserve_context,
+            max_depth, policy}`. All transitions to a state need the same value. Default: no detour.
 
     Source: ADR-025 section 5.3; readings in docs/journeys.md.
     """
@@ -367,9 +371,10 @@ class HandOver(Rule):
     Attributes:
         from_journey: Id of the journey that is left, wherever it stands.
         to_journey: Id of the journey that begins.
-        trigger: When.
-        context_update: As of a `Transition`; what the first knows is read before it is forgotten.
-        priority: As of a `Transition`; those of the first journey are its rivals.
+        trigger: When it fires.
+        context_update: As of a `Transition`; it reads the context of the first journey before that
+            is forgotten.
+        priority: As of a `Transition`, among the transitions of the first journey.
 
     Example:
         >>> HandOver("billing", "outage", IntentTrigger(["my line is dead"])).to_journey

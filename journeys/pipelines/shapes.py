@@ -133,7 +133,7 @@ class Selecting(Shape):
     """A pattern that chooses who does a part of the work.
 
     Attributes:
-        selection_mode: Selection of the worker for a part without a name.
+        selection_mode: Selection of the agent for a part of the work that names none.
     """
 
     selection_mode: Choice = "semantic"
@@ -151,7 +151,7 @@ class Router(Shape):
     """One agent is chosen, and answers.
 
     Attributes:
-        routing_strategy: How it is chosen.
+        routing_strategy: Selection of the agent.
     """
 
     kind = "router"
@@ -162,8 +162,8 @@ class Ensemble(Shape):
     """The best agents for the task are asked at once; a synthesizer makes one answer of theirs.
 
     Attributes:
-        discovery_mode: How they are found: by their cards, by a model's choice, or all.
-        top_k: How many are asked, unless all are.
+        discovery_mode: Selection of the agents: by their cards, by a model, or all.
+        top_k: Number of agents that are called, unless all are.
     """
 
     kind = "ensemble"
@@ -176,7 +176,7 @@ class Blackboard(Selecting):
     """A controller says what is missing in what is known, until nothing is.
 
     Attributes:
-        max_iterations: Most specialists that are asked.
+        max_iterations: Largest number of calls of specialists.
     """
 
     kind = "blackboard"
@@ -189,7 +189,7 @@ class Consensus(Shape):
     """Every agent makes a proposal, then every agent votes.
 
     Attributes:
-        threshold: Share of the votes that is needed.
+        threshold: Share of the votes that a proposal needs.
         voting_strategy: How votes are counted.
     """
 
@@ -202,7 +202,7 @@ class Debate(Shape):
     """Every agent takes a position and answers the others', round by round.
 
     Attributes:
-        rounds: How often each of them speaks.
+        rounds: Number of contributions of each agent.
     """
 
     kind = "debate"
@@ -214,7 +214,8 @@ class HandoffSettings(Shape):
     """The first agent answers, or hands over to another one.
 
     Attributes:
-        handoff_condition: Says from an agent's outputs whether it hands over, and to whom.
+        handoff_condition: A function of the outputs of an agent: whether it hands over, and to
+            which agent.
     """
 
     kind = "handoff"
@@ -225,7 +226,7 @@ class Parallel(Shape):
     """All agents work at once, each with the same inputs.
 
     Attributes:
-        max_workers: Most agents that work at the same time.
+        max_workers: Largest number of agents that work at the same time.
     """
 
     kind = "parallel"

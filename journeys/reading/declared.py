@@ -45,16 +45,19 @@ class Declared(Definition):
     """Declarations of a journey or a concierge as a whole.
 
     Attributes:
-        version: Default: a hash of the definition.
-        model: Name of a model for its agents.
-        personality: How it speaks.
-        locale: Language, region, time zone and formats. Default: the session's.
-        texts: Replacements for the runtime's own texts: name -> text, or language -> name -> text.
-        validation: How replies are checked.
-        safe_reply: Said in place of a reply that breaks a rule.
-        degrade: What is done when the journey itself fails.
-        shared: What it leaves to other journeys.
-        sensitive: true: everything stored is encrypted.
+        version: Text; a session of another version continues, and this is audited. Default: a hash
+            of the definition.
+        model: Name of a model for its agents. Default: the config's `agent_model`.
+        personality: Name, tone, formality and greeting. Default: neutral.
+        locale: Language, region, time zone and formats. Default: the session's, else the config's.
+        texts: Replacements for the runtime's own texts: name -> text, or a language -> name ->
+            text. Default: the catalogue's.
+        validation: How replies are checked. Default: before sending if a guideline is critical;
+            otherwise not.
+        safe_reply: Replaces a reply that breaks the rules. Default: `texts.unsafe`.
+        degrade: Answer of a turn that fails.
+        shared: Context names that other journeys of a concierge can still use.
+        sensitive: True: state, transcript and audit are encrypted; this needs an `encryption_key`.
     """
 
     _: KW_ONLY
@@ -129,8 +132,11 @@ class OfJourney(Declared):
     """Declarations of a journey or an agent as a whole.
 
     Attributes:
-        activation: What starts it among other journeys.
-        knowledge: Where questions of users are looked up: the name of a retriever.
+        activation: Conditions that start it in a concierge: text (a model judges it), or
+            `{condition, patterns, confidence}`, or `{when}`. Default: only a hand-over starts it.
+        escalation: When a person takes over. Default: never.
+        knowledge: Source for questions that no state answers: the name of a retriever, which is
+            passed as one of `TOOLS`, or a `Knowledge`.
     """
 
     activation: Listed[Annotated[BaseTrigger, Triggered(in_words=True)]] = Field(
@@ -154,9 +160,10 @@ class OfWholeJourney(OfJourney):
     """Declarations of a journey as a whole.
 
     Attributes:
-        entry_pathway: Default: the first state.
-        patterns: Repair pattern -> id of the state that answers in its place.
-        migrations: Id of a state of an older version -> id of the state in its place.
+        entry_pathway: The state in which a session begins; not a detour. Default: the first state.
+        patterns: Repair pattern -> id of the state that replaces it, such as `off_topic:
+            smalltalk`. Default: the catalogue's texts.
+        migrations: Id of a state of an older version -> id of the state that replaces it.
     """
 
     unwritten = frozenset({"abstract"})
@@ -189,8 +196,8 @@ class OfConcierge(Declared):
 
     Attributes:
         journeys: Its journeys.
-        otherwise: What is done when no journey starts.
-        cancel: What ends the active journey.
+        otherwise: Answer to a message that starts none of its journeys.
+        cancel: Trigger that cancels the active journey.
         hand_over: Rules that lead from one of its journeys to another.
     """
 

@@ -99,26 +99,38 @@ class PathwaySpec(Definition):
     compiles to a subgraph.
 
     Attributes:
-        kind: tool: `calls` are made first. collect: stays until it has `outputs`.
-        title: Its name for users. Default: its id.
-        purpose: What it is for.
-        form: What it asks the user for, by itself.
-        effects: Tools called once, when the fields are collected.
-        interruptible: True if detours may interrupt it, or the names of the fields at which they
-            may.
-        knowledge: Where questions are looked up meanwhile. Default: the journey's.
-        action: What its agents are told to do.
-        say: What is said here, without agents; {name} is a value of the context.
-        tools: What model agents may use here.
-        agents: Names of registered agents. Default: one, named as the state; none if it has fields.
-        inputs: Names in the context that its agents are given next to the message.
-        outputs: What is kept in the context.
-        calls: Tools that are called before the agents work.
-        complete_when: Names that the context must have, an expression, or never. A `known` name
-            counts also by what the state wrote on an earlier visit.
-        next: Where it leads when it is complete.
-        runs_on_arrival: True if it runs in the turn in which another state leads here.
-        timeout: Most seconds for a run.
+        kind: `tool` requires `calls`. `collect` stays until it has its `fields`, and its `outputs`
+            if it declares any; one of the two is required. `chat` requires none of these. Every
+            kind may have every key.
+        title: Its name for users, such as "the transfer". Default: its id.
+        purpose: Its purpose.
+        form: Values that it asks the user for itself.
+        effects: Tools that are called once, when all fields are collected: a name, or an `Effect`.
+        interruptible: False: detours wait until it is complete. A list of fields: it can be
+            interrupted only while it asks for these.
+        knowledge: Source for questions while it collects. Default: the journey's.
+        action: The task of its agents, in words.
+        say: A fixed reply, instead of agents; {name} is replaced by a value of the context.
+        tools: Names of the tools that model agents may use here. Default: only tools of guidelines
+            that hold.
+        agents: Names of registered agents, in their order; []: no agent runs. Default: one, with
+            the name of the state; none if it has `fields` or `say`.
+        pipeline: How its agents work together: the name of a pattern, or `{pattern}` with its
+            settings and roles. Default: `sequential`.
+        inputs: Context names that its agents get besides the message; a model sees no other part of
+            the context.
+        outputs: Outputs of its agents besides the reply, stored in the context: name -> JSON
+            Schema, and `merge`.
+        guidelines: Rules that hold only in this state.
+        calls: Tools that are called before its agents run: a name, or a `Call`.
+        complete_when: Names that the context must have, an expression (`{when}`), or `never`.
+            `{known: name}` counts also if it was written on an earlier visit. Default: `collect`:
+            all its outputs; otherwise after its agents have run once, but not in the turn that
+            entered it.
+        next: The state that follows when it is complete. Default: the journey is complete.
+        runs_on_arrival: `run`: its agents run in the turn in which another state leads to it.
+            Default: `wait`.
+        timeout: Longest run in seconds. Default: the config's.
     """
 
     model_config = ConfigDict(title="State")

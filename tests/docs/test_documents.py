@@ -32,10 +32,12 @@ from journeys import (
     Texts,
     Transition,
 )
+from journeys.definitions.definition import Definition
 from journeys.examples import parcel_refund
 from journeys.pathway import PATHWAY_ATTRIBUTES
 from journeys.reading.reader import JOURNEY_ATTRIBUTES
 from server.cli.command_line import app
+from tests.support import tables
 
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
@@ -270,9 +272,29 @@ def test_the_journey_of_the_readme_compiles_to_a_graph() -> None:
 
 
 def words_of_the_reference() -> set[str]:
-    page = (ROOT / "docs" / "journeys.md").read_text()
+    names = ("journeys.md", "settings.md", "reference.md")
+    page = "\n".join((ROOT / "docs" / name).read_text() for name in names)
     page = re.sub(r"^```.*?^```", "", page, flags=re.M | re.S)
     return set(re.findall(r"\w+", " ".join(re.findall(r"`([^`]+)`", page))))
+
+
+def test_the_tables_of_the_pages_are_made_from_the_definitions() -> None:
+    for page, text in tables.pages().items():
+        assert page.read_text() == text, f"{page.name} differs; run `make tables`"
+
+
+def test_the_reference_has_all_definitions() -> None:
+    listed = {name for names in tables.CLASSES.values() for name in names}
+    known = [(name, getattr(journeys, name)) for name in journeys.__all__]
+    kinds = {name: kind for name, kind in known if isinstance(kind, type)}
+    definitions = {name for name, kind in kinds.items() if issubclass(kind, Definition)}
+
+    assert definitions - listed == {
+        "AlwaysTrigger",
+        "GuidelineSpec",
+        "PathwaySpec",
+        "PatternPipeline",
+    }
 
 
 def public_methods(cls: type) -> set[str]:

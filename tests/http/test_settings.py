@@ -16,7 +16,7 @@ import pytest
 from journeys import ConfigurationError, JourneyConfig, Texts
 from server.http.wiring import wire
 from server.scripted import ScriptedServer
-from server.settings import Settings, known_settings, settings_table
+from server.settings import Settings, known_settings
 from tests.http.test_serve import served
 from tests.support.command import ROOT, flat, folder, logging_as_before, run
 
@@ -626,12 +626,3 @@ def test_settings_that_are_wrong_are_not_shown(
     monkeypatch.setenv("JOURNEYGRAPH_REGION", "germany")
 
     assert "JOURNEYGRAPH_REGION: " in run("serve", "--print-settings", code=1).stderr
-
-
-def test_the_page_has_the_table_of_all_settings() -> None:
-    page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
-
-    assert settings_table() in page, (
-        "docs/settings.md differs; print its table with: "
-        "python -c 'from server.settings import settings_table; print(settings_table())'"
-    )
