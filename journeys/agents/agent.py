@@ -27,12 +27,12 @@ class ModelAgent:
     registered becomes one. This is for what such an agent lacks: tools, or a model of its own.
 
     Attributes:
-        tools: What the model may call: typed functions (their name, docstring and parameters are
-            shown to it; a sync one runs in a thread), tools of LangChain, or a `Tool` of either
-            for an effect that the user confirms. Parameters marked `FromContext` are filled from
-            the context. A pathway's `__tools__` may allow a part of them.
-        model: Name of the model, or a LangChain chat model; None takes the journey's.
-        signature: Its contract; None takes the pathway's.
+        tools: Tools that the model may call: typed functions (it sees their name, docstring and
+            parameters; a sync one runs in a thread), LangChain tools, or a `Tool` of either for an
+            effect that the user confirms. Parameters marked `FromContext` are filled from the
+            context. `__tools__` of a pathway can allow a part of them.
+        model: Name of the model, or a LangChain chat model. Default: the journey's.
+        signature: Its contract. Default: the pathway's.
 
     Source: ADR-025 sections 4 and 6.1.
     """

@@ -19,9 +19,9 @@ class ToolSpec(Definition):
     """A tool that a journey declares by its name; what does the work is handed to the journey.
 
     Attributes:
-        name: As models and pathways call it.
-        description: What it is for; models are told it.
-        parameters: JSON schema of its arguments, as OpenAI writes functions.
+        name: Its name for models and pathways.
+        description: Its purpose, for models.
+        parameters: JSON Schema of its arguments, as OpenAI writes functions. Default: no arguments.
     """
 
     model_config = ConfigDict(title="Function")
@@ -60,11 +60,11 @@ class Call(Definition):
 
     Attributes:
         tool: Name of the tool.
-        arguments: Parameter -> name of the context's value that fills it; "message" is what the
-            user said unless the context has it. Parameters that are omitted are filled by the
-            context values of their own names.
-        save: Name under which the result is kept in the context; empty: only the agents of this
-            turn get it, under the tool's name.
+        arguments: Parameter -> name of the context value for it; "message" is the user's message
+            unless the context has that name. Other parameters are filled by context values of the
+            same name.
+        save: Name of the result in the context. Default: only the agents of this turn get it, under
+            the name of the tool.
 
     Source: flow control, state guidance injection.
     """
@@ -82,10 +82,10 @@ class Tool:
     """A tool of a `ModelAgent`, with how it may be used.
 
     Attributes:
-        call: A typed function, or a tool of LangChain.
-        confirm: True if the user is asked first. The first call in a turn is not run: the model is
-            told to ask. It is run in the next turn of the session, once, and only if it is called
-            with the same arguments again.
+        call: A typed function, or a LangChain tool.
+        confirm: True: the user is asked first. The first call in a turn does not run; the model
+            gets the instruction to ask. It runs in the next turn of the session, once, and only if
+            it is called with the same arguments again.
 
     Raises:
         ConfigurationError: `confirm` is neither True nor False, or `call` is a Tool itself.
@@ -120,8 +120,8 @@ class FromContext:
     the context lacks leaves the parameter's default; without one the call is refused.
 
     Attributes:
-        source: Name of the context's value, or a function of the context that returns the value,
-            None for none. Unset: the parameter's own name.
+        source: Name of the context value, or a function of the context that returns the value, None
+            for none. Default: the name of the parameter.
 
     Raises:
         ConfigurationError: `source` is neither text nor a plain function.

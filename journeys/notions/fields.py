@@ -121,9 +121,9 @@ class Check(Definition):
     """A function of one's own decides, and may ask a service.
 
     Attributes:
-        function: Called with the value and a copy of the context; sync (in a thread) or async.
-            True and None accept the value; False refuses it; text refuses it with that sentence.
-        message: What the user is told where the function gives no sentence.
+        function: A function of the value and a copy of the context, async or in a thread. True and
+            None accept the value; False refuses it; a text refuses it with this text.
+        message: Text for a user whose value is refused, if the function returns none.
     """
 
     function: Annotated[Callable[[Any, Mapping[str, Any]], Any], Function("value", "context")]

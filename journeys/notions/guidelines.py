@@ -169,16 +169,17 @@ class Validation(Definition):
     always. Where a model is configured, it judges the reply as well.
 
     Attributes:
-        mode: "before_send" holds a reply back until it is checked; an invalid one is written anew,
-            once. "after_send" lets it go out at once, through a filter of personal data; a model
-            judges it after the turn, what is found is recorded, and a reply that was wrong is
-            corrected in the next one.
-        confidence: A reply that is judged invalid with more than this is written anew; with this or
-            less it is sent, and recorded.
-        timeout_seconds: Longest wait for a check, retries included; then the reply goes out under
-            the checks that need no model, and is flagged for review.
-        pii: Kinds of personal data that replies are kept clear of.
-        allow: Texts that look like personal data, and may be said: a hotline, an office's address.
+        mode: "before_send": a reply is checked before it is sent; an invalid one is written again,
+            once. "after_send": it is sent at once, through a filter of personal data; a model
+            judges it after the turn, the result is recorded, and a wrong reply is corrected in the
+            next one.
+        confidence: A reply that is judged invalid with more than this is written again; otherwise
+            it is sent and recorded.
+        timeout_seconds: Longest wait for a check, retries included; then the reply is sent after
+            the checks without a model, and is flagged for review.
+        pii: Kinds of personal data that replies must not contain.
+        allow: Texts that look like personal data and are allowed, such as a hotline or the address
+            of an office.
 
     Raises:
         ConfigurationError: A value is unknown or out of range.

@@ -31,15 +31,16 @@ class Limits(Definition):
     """The limits of each agent of a pipeline.
 
     Attributes:
-        timeout: Longest try, in seconds; None is the pathway's, or none where there is no pathway.
-        retries: Further tries of an agent that failed; None is the journey's, or none.
-        backoff: Seconds before the second try; doubled before each further one.
-        breaker_failures: Failures within `breaker_window` after which an agent is not asked any
-            more; None: it is always asked.
+        timeout: Longest try in seconds. Default: no limit; in a pathway, its time limit.
+        retries: Number of further tries of an agent that failed. Default: none; in a pathway, the
+            setting of the journey.
+        backoff: Seconds before the second try; doubled before each later one.
+        breaker_failures: After this number of failures within `breaker_window`, the agent is not
+            called during the cooldown; then it is tried once. Default: no breaker.
         breaker_window: Seconds in which failures are counted.
-        breaker_cooldown: Seconds until one message probes the agent again: if it answers, it is
-            asked as before, else it is left alone for as long again.
-        clock: Tells the time in seconds; for tests.
+        breaker_cooldown: Seconds until an agent is tried again; if it fails, it is not called for
+            the same time again.
+        clock: A function that returns the time in seconds, for tests.
 
     Raises:
         ConfigurationError: One of them is out of its range.
