@@ -33,7 +33,11 @@ from tests.support import command
 from tests.support.command import ROOT, run
 
 PAGE = (ROOT / "docs" / "files.md").read_text()
-EXAMPLES = sorted((ROOT / "journeys" / "examples").rglob("*.yaml"))
+EXAMPLES = sorted(
+    file
+    for file in (ROOT / "journeys" / "examples").rglob("*.yaml")
+    if not file.name.endswith(".conversation.yaml")
+)
 
 folder = command.folder
 logging_as_before = command.logging_as_before
