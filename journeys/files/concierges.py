@@ -8,9 +8,8 @@ from dataclasses import replace
 
 from journeys.errors import JourneyDefinitionError
 from journeys.faults import Where
-from journeys.files.agents import agent_of
 from journeys.files.form import AgentForm, ConciergeForm, JourneyForm
-from journeys.files.journey_file import journey_of, read_document
+from journeys.files.journey_file import agent_of, journey_of, read_document
 from journeys.files.part import Part
 from journeys.files.rules import check_tools, guidelines_of
 from journeys.notions.guidelines import GuidelineSpec

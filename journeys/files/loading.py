@@ -9,12 +9,12 @@ from typing import TypeVar, cast
 
 from journeys.concierge import journey_class
 from journeys.faults import Place
-from journeys.files.agents import agent_of
 from journeys.files.concierges import Beside, concierge_of
 from journeys.files.documents import TextFault
 from journeys.files.form import AgentForm, ConciergeForm, GuidelinesForm, JourneyForm, kind_of
 from journeys.files.journey_file import (
     MOST_BYTES,
+    agent_of,
     global_guidelines_of,
     journey_of,
     read_document,

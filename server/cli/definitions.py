@@ -13,7 +13,7 @@ from graphs.records.definitions import TENANT, Definition, Definitions, Draft, L
 from graphs.storage.store import POSTGRES, open_store
 from journeys import Page
 from journeys.errors import require_extra
-from journeys.files.schema import published
+from journeys.files.form import published
 from journeys.store_url import is_server, masked
 from server.cache import Cache, MemoryCache, Shelf, open_cache
 from server.cache.port import CacheUnavailableError

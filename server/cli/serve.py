@@ -1,12 +1,20 @@
-"""`journeygraph serve`: listen at an address, and serve until a signal to stop."""
+"""`journeygraph serve`: listen at an address, and serve until a signal to stop.
+
+A full collection of garbage visits every object and stops all sessions meanwhile. So the objects
+that exist after the start are excluded from all collections, and a full one runs in a moment
+without a turn. If there is never such a moment, Python's own thresholds apply, at longer intervals.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import gc
 import logging
 import signal
 import socket
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
 
 import uvicorn
@@ -19,7 +27,6 @@ from server.app import app_of
 from server.cli.terminal.rendering import announce_all, out, plain
 from server.discover.errors import CommandError
 from server.http.auth import KEY_REMEDY, Keys, is_loopback
-from server.http.garbage import collected_between
 from server.http.protocols import PROTOCOLS
 from server.http.turns import GRACE_SECONDS, Turns
 from server.http.wiring import Wiring, wire
@@ -200,3 +207,42 @@ class _Server(uvicorn.Server):
                 f"Stopping; {running} running turns have {GRACE_SECONDS:.0f} seconds to finish."
             )
         await super().shutdown(sockets)
+
+
+THRESHOLDS = (5_000, 20, 50)
+"""Arguments of `gc.set_threshold` while a server runs, larger than Python's defaults."""
+LOOK_SECONDS = 0.5
+"""Seconds between two checks for running turns."""
+MOST_TURNS = 100
+"""Turns after which the first moment without a turn is used; before, one full interval must be
+free.
+"""
+
+
+@asynccontextmanager
+async def collected_between(turns: Turns) -> AsyncIterator[None]:
+    """Collect garbage between these turns, until the block ends."""
+    before = gc.get_threshold()
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*THRESHOLDS)
+    looking = asyncio.get_running_loop().create_task(_look(turns, turns.begun))
+    try:
+        yield
+    finally:
+        looking.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await looking
+        gc.set_threshold(*before)
+        gc.unfreeze()
+
+
+async def _look(turns: Turns, collected: int) -> None:
+    seen = collected
+    while True:
+        await asyncio.sleep(LOOK_SECONDS)
+        is_quiet = turns.begun == seen
+        seen = turns.begun
+        if not turns and seen > collected and (is_quiet or seen - collected >= MOST_TURNS):
+            gc.collect()
+            collected = seen

@@ -26,9 +26,9 @@ from journeys.files.form import (
     AgentForm,
     ConciergeForm,
     JourneyForm,
+    published,
 )
 from journeys.files.journey_file import read_tree
-from journeys.files.schema import published
 from tests.support import command
 from tests.support.command import ROOT, run
 

@@ -15,8 +15,8 @@ from graphs.records.definitions import Draft
 from journeys import ConfigurationError, Journey, JourneyDefinitionError, Texts, load_journey
 from journeys.examples import bank_transfer, table_booking
 from journeys.files import document_kind, read_journey_text
+from journeys.files.form import published
 from journeys.files.journey_file import read_tree
-from journeys.files.schema import published
 from server.definitions.loader import drafts_at, read_all
 from tests.support import command
 from tests.support.command import ROOT, flat, run

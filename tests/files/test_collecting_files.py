@@ -27,8 +27,8 @@ from journeys import (
 )
 from journeys.files import read_journey_text
 from journeys.files.expressions import ContextCondition
+from journeys.files.form import published
 from journeys.files.journey_file import read_tree
-from journeys.files.schema import published
 from journeys.notions.fields import FIELD_TYPES, Check, Length, Range, Regex, ToolCheck
 
 TABLE = """\

@@ -51,7 +51,7 @@ from journeys import (
 from journeys.definitions.definition import Definition
 from journeys.faults import Where
 from journeys.files import read_journey_text
-from journeys.files.schema import published
+from journeys.files.form import published
 from journeys.pipelines.shapes import SHAPES
 
 NOTHING: Any = None

@@ -24,9 +24,9 @@ import httpx2
 import pytest
 
 from journeys import ConfigurationError
+from server.cli import serve
 from server.cli.serve import run_loop
 from server.discover.journeys import example_ids
-from server.http import garbage
 from server.http.turns import Turns
 from server.settings import DEFAULT_STORE, Settings
 from tests.support import command
@@ -403,7 +403,7 @@ def test_it_runs_on_uvloop_where_that_is_installed(
 async def test_garbage_is_collected_between_turns_and_not_in_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(garbage, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(serve, "LOOK_SECONDS", 0.01)
     turns, gone, go_on = Turns(), asyncio.Event(), asyncio.Event()
     looked = 0
 
@@ -419,7 +419,7 @@ async def test_garbage_is_collected_between_turns_and_not_in_them(
         await go_on.wait()
 
     before = gc.get_threshold()
-    async with garbage.collected_between(turns):
+    async with serve.collected_between(turns):
         assert gc.get_freeze_count() > 10_000
         gc.callbacks.append(collecting)
         gc.disable()  # what Python would do by itself
