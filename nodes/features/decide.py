@@ -25,10 +25,10 @@ from nodes.forms.offer import asked_for, policy_of
 from nodes.forms.questions import ask_again
 from nodes.language.answers import is_greeting
 from nodes.repair.answering import answered, confirmed_corrections
-from nodes.repair.clarifying import ambiguous, digressed, most_specific, not_understood, tasks_of
-from nodes.repair.coming_back import begin_next
+from nodes.repair.clarify import ambiguous, digressed, most_specific, not_understood, tasks_of
 from nodes.repair.knowledge import take_question
-from nodes.repair.leaving import (
+from nodes.repair.resume import begin_next
+from nodes.repair.tasks import (
     adopt,
     as_denial,
     as_kept,

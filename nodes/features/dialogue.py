@@ -33,9 +33,9 @@ from nodes.forms.collect import FORM, is_collected
 from nodes.forms.questions import chosen, lines_of
 from nodes.language import Parse, ready_to_read
 from nodes.language.reading import NAMES
-from nodes.repair.clarifying import ambiguous, most_specific
-from nodes.repair.coming_back import completed, left_unsure
-from nodes.repair.leaving import asked_to_leave, cannot_reply
+from nodes.repair.clarify import ambiguous, most_specific
+from nodes.repair.resume import completed, left_unsure
+from nodes.repair.tasks import asked_to_leave, cannot_reply
 from nodes.repair.wishes import begins_later
 from nodes.replies.wording import says
 from nodes.state.dialogue_state import DialogueState, with_dialogue

@@ -39,8 +39,8 @@ from nodes.language.answers import is_greeting
 from nodes.language.mentions import names_any_field
 from nodes.language.reading import NAMES, value_in
 from nodes.llm.form_prompt import Asking, asking_of
-from nodes.repair.clarifying import phrase_of
-from nodes.repair.leaving import interruptible, is_changed, names_of_all
+from nodes.repair.clarify import phrase_of
+from nodes.repair.tasks import interruptible, is_changed, names_of_all
 from nodes.state.dialogue_state import Asked, FieldAttempt, Option
 from nodes.state.form_state import is_record, settled
 from nodes.steer import allowed_transitions, asks_model

@@ -8,8 +8,8 @@ from nodes.commands import Choose, Clear, Command, Confirm, Correct, Deny, Fill,
 from nodes.draft import TurnDraft
 from nodes.forms.collect import reason_of, refuse, refused, replaced, taken_back
 from nodes.forms.offer import CHANGE, PERSON, call_person
-from nodes.repair.clarifying import narrowed
-from nodes.repair.leaving import (
+from nodes.repair.clarify import narrowed
+from nodes.repair.tasks import (
     EVERYTHING,
     bring_up,
     cancel,

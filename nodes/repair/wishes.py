@@ -17,8 +17,8 @@ from nodes.language import Expected, read_message
 from nodes.language.lexicon import Lexicon, lexicon_of
 from nodes.language.mentions import mentioned
 from nodes.language.reading import read
-from nodes.repair.clarifying import clarify, options_of
-from nodes.repair.leaving import postpone, task_named
+from nodes.repair.clarify import clarify, options_of
+from nodes.repair.tasks import postpone, task_named
 from nodes.state.dialogue_state import IN_TURN, Asked, HeldValue
 from nodes.state.form_state import MOST_RAW, owners, settled
 from nodes.steer import MODELS, Limits, allowed_transitions

@@ -12,7 +12,7 @@ from nodes.forms.offer import offer_person, policy_of
 from nodes.language.answers import is_greeting
 from nodes.language.clauses import may_be_about, questions_in
 from nodes.repair.knowledge import BESIDE
-from nodes.repair.leaving import status
+from nodes.repair.tasks import status
 from nodes.state.dialogue_state import Asked, Option
 from nodes.state.form_state import owners
 from nodes.steer import MODELS, Limits, allowed_transitions, asks_model, is_share

@@ -7,13 +7,7 @@ from journeys.spec.spec import MAX_HOPS
 from nodes.draft import TurnDraft
 from nodes.forms.offer import ask_more
 from nodes.forms.questions import question_of
-from nodes.repair.leaving import (
-    begin_anew,
-    cannot_reply,
-    decline_all,
-    offer_waiting,
-    waiting_tasks,
-)
+from nodes.repair.tasks import begin_anew, cannot_reply, decline_all, offer_waiting, waiting_tasks
 from nodes.state.session import Fired
 from nodes.state.stack import move
 
