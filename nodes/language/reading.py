@@ -6,7 +6,7 @@ Words are folded as phrases are written, and each knows where it stood.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from operator import attrgetter
@@ -25,7 +25,7 @@ _BREAK = re.compile(r"[,;:.!?\u2026\n]|\s[-\u2013\u2014]+\s|\u2014")
 _AHEAD = 30
 _WORD_OF = attrgetter("word")
 _LONG_RUN = re.compile(r"(\w)\1{2,}")
-_DIGRAPHS = (("ae", "a"), ("oe", "o"), ("ue", "u"))
+_SIGNS_BEHIND = re.compile(r"\s?[%)\u20ac$\u00a3\u00a5]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,29 +81,28 @@ class Reading:
         """The words as they were written."""
         if not self.tokens:
             return ""
-        return self.text[self._start(0) : self._end(len(self.tokens) - 1)]
+        signs = _SIGNS_BEHIND.match(self.text, self.tokens[-1].end)
+        return self.text[self.start : signs.end() if signs else self.tokens[-1].end]
 
     @property
     def start(self) -> int:
         """Return the start of the words, including signs before them."""
-        return self._start(0) if self.tokens else 0
+        start = self.tokens[0].start if self.tokens else 0
+        kept = self.text[:start].rstrip("+-#($\u20ac\u00a3\u00a5")
+        return len(kept) if not kept or kept[-1].isspace() else start
 
     @property
     def end(self) -> int:
         """Return the end of the words, including signs after them."""
         if not self.tokens:
             return 0
-        last = self.tokens[-1].end
-        following = _TOKEN.search(self.text, last)
+        following = _TOKEN.search(self.text, self.tokens[-1].end)
         return following.start() if following else len(self.text)
 
     @property
     def asks(self) -> bool:
         """Return whether it is a question: by its sign, or by the word that it begins with."""
-        if not self.tokens:
-            return False
-        following = self.text[self.tokens[-1].end :].lstrip()
-        return following.startswith("?") or self.lexicon.begins("question", self.said) > 0
+        return self.ends_asking or self.lexicon.begins("question", self.said) > 0
 
     @property
     def ends_asking(self) -> bool:
@@ -124,22 +123,20 @@ class Reading:
 
     def marked_part(self, start: int, end: int) -> Reading:
         """Return the words that stand in a part of `marked`."""
-        first = len([w for w in self.marked[:start].split() if w != ","])
-        count = len([w for w in self.marked[start:end].split() if w != ","])
-        return self.part(first, first + count)
+        words = self.marked.replace(",", " ")
+        first = len(words[:start].split())
+        return self.part(first, first + len(words[start:end].split()))
 
     def between(self, start: int, end: int) -> Reading:
         """Return the words that stand in a part of the message."""
         inside = [t for t in self.tokens if t.start < end and t.end > start]
         return Reading(self.text, tuple(inside), self.lexicon)
 
-    def clauses(self) -> Iterator[Reading]:
-        """Yield the parts that punctuation separates."""
-        first = 0
-        for place, token in enumerate(self.tokens, start=1):
-            if token.closes or place == len(self.tokens):
-                yield self.part(first, place)
-                first = place
+    def clauses(self) -> list[Reading]:
+        """Return the parts that punctuation separates."""
+        last = len(self.tokens)
+        ends = [at for at, token in enumerate(self.tokens, 1) if token.closes or at == last]
+        return [self.part(first, end) for first, end in zip([0, *ends], ends, strict=False)]
 
     def core(self) -> Reading:
         """Return the words without those at both ends that say nothing."""
@@ -149,17 +146,6 @@ class Reading:
         while end and kept.tokens[end - 1].word in closing:
             end -= 1
         return kept if end == len(kept.tokens) else kept.part(0, end)
-
-    def _start(self, place: int) -> int:
-        start = self.tokens[place].start
-        signs = self.text[:start]
-        kept = signs.rstrip("+-#($\u20ac\u00a3\u00a5")
-        return len(kept) if not kept or kept[-1].isspace() else start
-
-    def _end(self, place: int) -> int:
-        end = self.tokens[place].end
-        following = re.match(r"\s?[%)\u20ac$\u00a3\u00a5]+", self.text[end:])
-        return end + following.end() if following else end
 
 
 def read(message: str, lexicon: Lexicon) -> Reading:
@@ -172,25 +158,20 @@ def read(message: str, lexicon: Lexicon) -> Reading:
 
 def _token(message: str, match: re.Match[str], end: int, lexicon: Lexicon) -> Token:
     between = message[match.end() : end]
-    if between == " ":
-        return Token(_spelled(match[0], lexicon), match.start(), match.end(), closes=False)
-    closes = _closes(match[0], between) and not _shortens(match[0], between, lexicon)
+    closes = between != " " and _closes(match[0], between, lexicon)
     if not closes and between.startswith(". "):  # "50. Is there a fee?"
         following = " ".join(found[0] for found in _TOKEN.finditer(plain(message[end:][:_AHEAD])))
         closes = lexicon.begins("question", following) > 0
     return Token(_spelled(match[0], lexicon), match.start(), match.end(), closes)
 
 
-def _shortens(word: str, between: str, lexicon: Lexicon) -> bool:
-    """Return whether a full stop only shortens a word: "Dr. Johnson"."""
-    return between.strip() == "." and plain(word) in lexicon.words("shortened")
-
-
-def _closes(word: str, between: str) -> bool:
-    """Return whether a clause ends here; "3. Mai", "7.30" and "a.m." do not end one."""
-    if not between.strip():
-        return "\n" in between
-    if between.startswith(".") and between[1:2] != "." and (word[-1].isdigit() or len(word) == 1):
+def _closes(word: str, between: str, lexicon: Lexicon) -> bool:
+    """Return whether a clause ends here; "3. Mai", "7.30", "a.m." and "Dr. No" do not end one."""
+    signs = between.strip()
+    if signs == "." and plain(word) in lexicon.words("shortened"):
+        return False
+    short = between.startswith(".") and between[1:2] != "."
+    if not signs or (short and (word[-1].isdigit() or len(word) == 1)):
         return "\n" in between
     if between in (",", ".", ":", ";", "!", "?"):  # no space: a part of a number or name
         return between in ("!", "?", ";") or not word[-1].isdigit()
@@ -204,15 +185,10 @@ def _spelled(token: str, lexicon: Lexicon) -> str:
     word = lexicon.spellings.get(word, word)
     if word in lexicon.vocabulary:
         return word
-    for short in (_LONG_RUN.sub(r"\1", word), _LONG_RUN.sub(r"\1\1", word), _unmarked(word)):
+    unmarked = word.replace("ae", "a").replace("oe", "o").replace("ue", "u")
+    for short in (_LONG_RUN.sub(r"\1", word), _LONG_RUN.sub(r"\1\1", word), unmarked):
         if short in lexicon.vocabulary:
             return short
-    return word
-
-
-def _unmarked(word: str) -> str:
-    for written, sign in _DIGRAPHS:
-        word = word.replace(written, sign)
     return word
 
 
@@ -342,36 +318,26 @@ def readable_part(field: Field, reading: Reading, expected: Expected) -> Read | 
     lead = lexicon.begins("lead", reading.said)
     meant = reading.after(lead) if lead else reading
     start = lexicon.begins("meant", meant.said)
-    for part in (
-        reading,
-        reading.core(),
-        meant.core(),
-        meant.after(start).core() if start else meant,
-    ):
-        if not part.tokens or (raw := _written(part)) in tried:
+    last = meant.after(start).core() if start else meant
+    for part in (reading, reading.core(), meant.core(), last):
+        # Of a whole message the signs may be part of the value.
+        raw = part.text.strip() if part.complete else part.raw
+        if not part.tokens or raw in tried:
             continue
         tried.add(raw)
-        if not _may_be(field, part):
-            continue
-        value = value_in(field, raw, expected.setting)
+        value = value_in(field, raw, expected.setting) if _may_be(field, part) else None
         if value is not None:
             return Read(raw, value)
     return None
-
-
-def _written(part: Reading) -> str:
-    """Return words as written; a whole message with its signs, which may be part of a value."""
-    return part.text.strip() if part.complete else part.raw
 
 
 def _may_be(field: Field, part: Reading) -> bool:
     """Return whether words may be a name or address: they hold none that only sentences have."""
     if field.type not in (*NAMES, "address"):
         return True
-    if field.type in NAMES and (
-        len(part.tokens) > _LONGEST_NAME or any(word.isdigit() for word in part.words)
-    ):
+    numbered = any(word.isdigit() for word in part.words)
+    if field.type in NAMES and (len(part.tokens) > _LONGEST_NAME or numbered):
         return False
     lead = part.lexicon.begins("name_lead", part.said)
     words = part.after(lead).words if lead else part.words
-    return not part.lexicon.words("talk").intersection(words)
+    return part.lexicon.words("talk").isdisjoint(words)

@@ -57,7 +57,7 @@ def _listed(items: list[str], setting: Setting) -> str:
     if any("," in item for item in items):
         return "; ".join(items)
     *others, last = items
-    return f" {words.and_} ".join([", ".join(others), last] if others else [last])
+    return f" {words.joint} ".join([", ".join(others), last] if others else [last])
 
 
 def _date(value: Any, setting: Setting) -> str:
@@ -330,7 +330,7 @@ def _range_of(field: Field, setting: Setting) -> str:
     for one in _ranges(field):
         with suppress(ValueError):
             ends, dated = _bounds_shown(one, field, setting), field.type in DATED
-            least, most = ("from_", "until") if dated else ("least", "most")
+            least, most = ("earliest", "latest") if dated else ("least", "most")
             way = "both" if len(ends) > 1 else least if "least" in ends else most
             return str(vars(setting.words.hints)[way].format(**ends))
     return ""

@@ -13,15 +13,14 @@ from calendar import monthrange
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
 from functools import cache, lru_cache, partial
-from importlib import import_module
 from itertools import product
 from types import SimpleNamespace
 from typing import Any, NamedTuple
-from unicodedata import combining, normalize
 
 from rapidfuzz.distance import OSA
 
 from journeys.notions.fields import Field
+from journeys.phrases.patterns import plain
 from nodes.values.checking import fits, wants_past
 from nodes.values.numbers import numbers_of, numeral_of, numerals_in
 from nodes.values.scanning import (
@@ -39,7 +38,6 @@ from nodes.values.scanning import (
     is_filler,
     literal,
     one_of,
-    vocabulary,
     words_in,
 )
 
@@ -162,18 +160,6 @@ class _Days:
         later = own.later.of(found["later"]) if found["later"] else 0
         return _after(self.today, own.near.of(found["near"]) + later)
 
-    def next_week(self, found: re.Match[str]) -> date | None:
-        """Return the first day of the next week."""
-        return self._next_week(self.setting.week_begins)
-
-    def next_month(self, found: re.Match[str]) -> date | None:
-        """Return the first day of the next month."""
-        return _after(self.today.replace(day=1), 1, _MONTH)
-
-    def month_end(self, found: re.Match[str]) -> date | None:
-        """Return the last day of this month."""
-        return self.today.replace(day=monthrange(self.today.year, self.today.month)[1])
-
     def counted(self, found: re.Match[str]) -> date | None:
         """Return a day by its distance from today, or from another day."""
         own, said = self.own, found.groupdict()
@@ -207,7 +193,8 @@ class _Days:
         now = self.today
         return next((day for day in days if day and (day <= now if past else day >= now)), None)
 
-    def _next_week(self, weekday: int) -> date:
+    def next_week(self, weekday: int) -> date:
+        """Return a day of the next week, which begins as it does in the region."""
         first = self.setting.week_begins
         days = 7 - (self.today.weekday() - first) % 7 + (weekday - first) % 7
         return self.today + timedelta(days=days)
@@ -225,7 +212,7 @@ class _Days:
         if "last" in which or (self.past and not which & {"this", "next", "after_next"}):
             return self.today + timedelta(days=ahead - 7)
         if found["next_week"]:
-            return self._next_week(weekday)
+            return self.next_week(weekday)
         ahead = ahead if "this" in which else ahead or 7
         later = self.own.later.of(found["later"]) if found["later"] else 0
         return self.today + timedelta(days=ahead + (7 if "after_next" in which else later))
@@ -273,7 +260,7 @@ class _Days:
         """
         own = self.own
         hits = [
-            Hit.of(found, self._next_week(own.weekdays.of(found["day"])).isoformat())
+            Hit.of(found, self.next_week(own.weekdays.of(found["day"])).isoformat())
             for found in own.week_before.finditer(self.text)
         ]
         ends = [hit.end for hit in hits]
@@ -335,10 +322,10 @@ _FORMS: tuple[tuple[str, bool, Callable[[_Days, re.Match[str]], date | None]], .
     ("day_only", False, _Days.in_month),
     ("nth", True, _Days.nth),
     ("feast", True, _Days.feast),
-    ("next_week_starts", True, _Days.next_week),
+    ("next_week_starts", True, lambda days, _: days.next_week(days.setting.week_begins)),
     ("near_words", True, _Days.near),
-    ("month_ends", True, _Days.month_end),
-    ("next_month", False, _Days.next_month),
+    ("month_ends", True, lambda days, _: _next_month(days.today) - timedelta(days=1)),
+    ("next_month", False, lambda days, _: _next_month(days.today)),
     ("ahead_of", True, _Days.counted),
     ("from_day", True, _Days.counted),
 )
@@ -386,6 +373,10 @@ def _after(day: date, count: int, unit: int = 1) -> date | None:
         return None
 
 
+def _next_month(day: date) -> date:
+    return (day.replace(day=1) + timedelta(days=31)).replace(day=1)
+
+
 _SLIP = re.compile(r"[^\W\d_]{5,12}")
 
 
@@ -429,35 +420,15 @@ def date_elsewhere(text: str, field: Field, setting: Setting) -> str | None:
         return None
     if _TELLING.search(said) or (len(said.split()) > _MOST_WORDS and not any_digit(said)):
         return None
-    if not (_OTHER_SCRIPT.search(said) or words_elsewhere().intersection(_plain_words(said))):
+    known = everywhere().elsewhere
+    words = _ELSEWHERE_WORD.findall(plain(said))
+    if not (_OTHER_SCRIPT.search(said) or set(words).intersection(known["words"].split())):
         return None
     # The day alone: dateparser keeps every setting that it was ever given.
     base = datetime(setting.at.year, setting.at.month, setting.at.day)  # noqa: DTZ001
     prefers = "past" if wants_past(field, setting) else "future"
-    known = _parsed(said, base, prefers, "MDY" if setting.month_is_first else "DMY")
-    return known.isoformat() if known else None
-
-
-@cache
-def words_elsewhere() -> frozenset[str]:
-    """Return the words without which dateparser finds no date in Latin letters, unmarked."""
-    words: set[str] = set()
-    said, show = everywhere().elsewhere, vocabulary("en").show
-    for language in said["languages"].split():
-        known = import_module(f"dateparser.data.date_translation_data.{language}").info
-        names = f"{show.months} {show.weekdays}".casefold().split()
-        phrases = [phrase for name in names for phrase in known[name]]
-        if language in said["distances"].split():
-            relative = (*known["relative-type"].values(), *known["relative-type-regex"].values())
-            phrases += [phrase for group in relative for phrase in group]
-            phrases += [phrase for each in known.get("simplifications", ()) for phrase in each]
-        words.update(_plain_words(" ".join(phrases)))
-    return frozenset(words)
-
-
-def _plain_words(text: str) -> list[str]:
-    unmarked = normalize("NFKD", text.casefold())
-    return _ELSEWHERE_WORD.findall("".join([sign for sign in unmarked if not combining(sign)]))
+    day = _parsed(said, base, prefers, "MDY" if setting.month_is_first else "DMY")
+    return day.isoformat() if day else None
 
 
 @lru_cache(64)  # a message is read for each field that it may be about
@@ -489,7 +460,6 @@ def load_dates() -> None:
 
     That takes half a second.
     """
-    words_elsewhere()
     for said in everywhere().elsewhere["loading"]:
         _parsed(said, datetime(2030, 1, 1), "future", "DMY")  # noqa: DTZ001
 

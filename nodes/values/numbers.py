@@ -56,7 +56,7 @@ class Numerals:
         self.small |= {word: 10 * value for value, word in enumerate(said.tens, 2)}
         self.small |= {word: 100 * value for value, word in enumerate(said.hundreds, 1)}
         self.small |= said.others
-        self.scales, self.joints, self.order = said.scales, frozenset(said.and_), said.order
+        self.scales, self.joints, self.order = said.scales, frozenset(said.joints), said.order
         self.half = said.half_joined
         half = [self.half] if self.half else []
         parts = one_of(literal(self.small, self.scales, self.joints, half))

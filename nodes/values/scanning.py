@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache, cached_property, lru_cache
 from itertools import islice
-from keyword import iskeyword
 from operator import itemgetter
 from pathlib import Path
 from types import SimpleNamespace
@@ -40,8 +39,8 @@ class Vocabulary(SimpleNamespace):
 def vocabulary(language: str) -> Vocabulary:
     """Return what is read where a language is spoken: its own words, then those next to it.
 
-    Parts of the form are attributes; one that is a word of Python ends in "_". Where two languages
-    differ, the one that is spoken counts. `languages` holds each of them alone.
+    Parts of the form are attributes. Where two languages differ, the one that is spoken counts.
+    `languages` holds each of them alone.
 
     Raises:
         ConfigurationError: A file of data is not as it must be.
@@ -82,10 +81,6 @@ def _data(name: str) -> dict[str, Any]:
     return read_data(DATA / f"{name}.yaml")
 
 
-def _attribute(part: str) -> str:
-    return f"{part}_" if iskeyword(part) else part
-
-
 def language_from(path: Path) -> Vocabulary:
     """Return the words of one language alone, from its file.
 
@@ -104,7 +99,7 @@ def language_from(path: Path) -> Vocabulary:
         faults.extend(name_faults(at, said, kind, all_of_them=False))
         inner = f"{at}." if at else ""
         parts = {key: read(said.get(key), of, f"{inner}{key}") for key, of in kind.items()}
-        return Vocabulary(**{_attribute(key): part for key, part in parts.items()})
+        return Vocabulary(**parts)
 
     language: Vocabulary = read(read_data(path), _data("form"), "")
     refuse(path, faults)
@@ -194,7 +189,7 @@ def grammar(section: str, words: Vocabulary, **pieces: str | tuple[str, ...]) ->
         return filled(groups[0]) if isinstance(groups[0], str) else one_of(*groups)
 
     own = {name: _lookup(part) for name, part in vars(getattr(words, section)).items()}
-    own |= {_attribute(name): compiled(filled(source)) for name, source in patterns.items()}
+    own |= {name: compiled(filled(source)) for name, source in patterns.items()}
     return SimpleNamespace(**own, filled=filled)
 
 
@@ -217,7 +212,7 @@ def _lookup(part: Any) -> Any:
 
 def _phrases_of(words: Vocabulary, section: str, part: str) -> str | tuple[str, ...]:
     """Return the phrases of a part, or a pattern of groups where they are in groups with names."""
-    kind, value = _data("form")[section][part], getattr(getattr(words, section), _attribute(part))
+    kind, value = _data("form")[section][part], getattr(getattr(words, section), part)
     if kind.startswith("phrases: "):
         return tuple([phrase.casefold() for phrase in value])
     if kind.endswith(": phrases") and kind.startswith("name"):
