@@ -46,21 +46,7 @@ SIGNALS = (
 
 
 class Sayings(BaseModel):
-    """The phrases and words of one language, as its file has them.
-
-    Attributes:
-        beside: Languages that are understood as well in a conversation in this one.
-        phrases: Regular expressions of what is said for one thing, one a line, in small letters and
-            without punctuation or apostrophes; `{name}` stands for the phrases of that name.
-        parts: Phrases that only others are made of.
-        asides: Phrases of the same names that are understood in conversations in other languages.
-        words: Words of one use.
-        ordinals: Place, counted from 1, or from the end below 0 -> words.
-        type_words: Type of a field -> what values of it are called.
-        leads: Type of a field -> words that stand right before a value of it.
-        concepts: Words of one thing that is counted or measured.
-        spellings: Word -> how it is written in haste, too.
-    """
+    """The phrases and words of one language; the beginning of `data/en.yaml` explains each."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
 
@@ -222,13 +208,7 @@ def _folded(line: str, sayings: Sayings) -> str:
 
 def lines_of(text: str) -> list[str]:
     """Return the lines of phrases; one that is indented goes on with the one before."""
-    lines: list[str] = []
-    for line in text.splitlines():
-        if line.startswith(" ") and lines:
-            lines[-1] += line.lstrip()
-        elif line.strip():
-            lines.append(line)
-    return lines
+    return [line for line in re.sub(r"\n +", "", text).splitlines() if line.strip()]
 
 
 def _numbered(pattern: str) -> str:

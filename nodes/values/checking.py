@@ -139,11 +139,6 @@ def _bound(bound: float | str, kind: str, now: datetime) -> Any:
     return moment.date() if is_day or kind == "date" else moment
 
 
-def _minute(setting: Setting) -> datetime:
-    """Return the minute in which something is said, where the user is."""
-    return setting.at.replace(tzinfo=None, second=0, microsecond=0)
-
-
 def _measure(value: Any) -> Decimal:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise TypeError("Only numbers are compared with a range")
@@ -180,7 +175,7 @@ def _lies_in(value: Any, one: Range, kind: str, now: datetime) -> bool:
 
 def fits(value: Any, field: Field, setting: Setting) -> bool:
     """Return whether a value lies in all ranges of a field, as far as it can be compared."""
-    kind, now = kind_of(field), _minute(setting)
+    kind, now = kind_of(field), setting.minute
     try:
         for one in field.validators:
             if isinstance(one, Range) and not _lies_in(value, one, kind, now):
@@ -201,7 +196,7 @@ def _ranges(field: Field) -> list[Range]:
 
 def wants_past(field: Field, setting: Setting) -> bool:
     """Return whether a field takes no day after today."""
-    now = _minute(setting)
+    now = setting.minute
     for one in field.validators:
         if isinstance(one, Range) and isinstance(one.most, str):
             with suppress(ValueError):
@@ -259,9 +254,8 @@ def _as_text(value: Any) -> str:
 
 
 def _range(one: Range, value: Any, field: Field, setting: Setting) -> Unreadable | None:
-    kind, now = kind_of(field), _minute(setting)
     values = value if isinstance(value, list) else [value]
-    if all(_lies_in(each, one, kind, now) for each in values):
+    if not [1 for v in values if not _lies_in(v, one, kind_of(field), setting.minute)]:
         return None
     ends = _bounds_shown(one, field, setting)
     text = "out_of_range" if len(ends) > 1 else "too_low" if "least" in ends else "too_high"
@@ -323,7 +317,7 @@ def hint_of(field: Field, setting: Setting) -> str:
         return "" if field.type == "text" and field.validators else words[field.type]
     example = _example(field, setting)
     parts = [_range_of(field, setting), example and words["example"].format(example=example)]
-    return ", ".join(part for part in parts if part)
+    return ", ".join(filter(None, parts))
 
 
 def _range_of(field: Field, setting: Setting) -> str:
@@ -348,8 +342,8 @@ def _bounds_shown(one: Range, field: Field, setting: Setting) -> dict[str, str]:
 
 
 def _bound_shown(bound: float | str, field: Field, setting: Setting) -> str:
-    kind, now = kind_of(field), _minute(setting)
-    measure = _bound(bound, kind, now)
+    kind = kind_of(field)
+    measure = _bound(bound, kind, setting.minute)
     if kind in DATED:
         of_day = kind == "datetime" and not isinstance(measure, datetime)
         return _shown("date" if of_day else kind, measure.isoformat(), setting)

@@ -645,7 +645,8 @@ def _hit(
         hour = _number(said["hour"], own)
     else:
         hour = own.names.of(said["name"]) if said["name"] else _NOON
-    minute = form.add + form.sign * _number(said.get("minute") or "0", own)
+    more = said.get("minute")
+    minute = form.add + (form.sign * _number(more, own) if more else 0)
     half, end = said.get("half") or "", found.end()
     if half and half[:1] != "a" and half.strip(" (-").casefold() == "am":
         text, place = found.string, found.end("half")

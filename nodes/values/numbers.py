@@ -331,17 +331,12 @@ def _codes() -> dict[str, int]:
 
 @cache
 def _money_grammar(words: Vocabulary) -> SimpleNamespace:
-    said, known = words.money, everywhere().currencies
-    regional = dict.fromkeys([*said.dollars, *known["dollars"].split()], known["dollar_of"])
-    regional |= dict.fromkeys(said.pesos, known["peso_of"])
-    regional |= dict.fromkeys([*said.crowns, *known["crowns"].split()], known["crown_of"])
-    names = {name: code for code, names in said.names.items() for name in names}
-    names |= {name: code for code, names in known["names"].items() for name in names.split()}
-    called, codes = [*regional, *names], [code.casefold() for code in _codes()]
-    own = grammar("money", words, currency=literal(called, codes))
-    own.regional, own.names = regional, names
-    own.small = frozenset(known["in_small_letters"].split())
-    own.longest = max(map(len, called)) + 4
+    known = everywhere().currencies
+    names = {name: code for code, said in words.money.names.items() for name in said}
+    names |= {name: code for code, said in known["names"].items() for name in said.split()}
+    own = grammar("money", words, currency=literal(names, [code.casefold() for code in _codes()]))
+    own.names, own.small = names, frozenset(known["in_small_letters"].split())
+    own.longest = max(map(len, names)) + 4
     own.leading = {*known["leading"].split(), *(code.casefold() for code in own.small)}
     return own
 
@@ -410,12 +405,12 @@ class _Amounts:
     def _currency(self, said: str) -> str:
         """Return the code of a currency as a person calls it where they are; empty if none."""
         own, name = self.own, " ".join(said.casefold().split())
-        if by_region := own.regional.get(name):
+        code = str(own.names.get(name, ""))
+        if by_region := everywhere().currencies["regional"].get(code):
             return str(by_region.get(self.setting.region) or by_region["elsewhere"])
-        code = name.upper()
-        if name in own.names or code not in _codes():
-            return str(own.names.get(name, ""))
-        return code if said == code or code in own.small else ""
+        if code or name.upper() not in _codes():
+            return code
+        return name.upper() if said == name.upper() or name.upper() in own.small else ""
 
     def _made(self, hit: Hit, name: str, said: Hit | None = None) -> Hit | None:
         """Return an amount as it is kept; None if its currency has no such one."""

@@ -309,6 +309,11 @@ class Setting:
         return vocabulary(self.language)
 
     @cached_property
+    def minute(self) -> datetime:
+        """The minute in which it is said, where the user is."""
+        return self.at.replace(tzinfo=None, second=0, microsecond=0)
+
+    @cached_property
     def comma_is_decimal(self) -> bool:
         """True where the comma parts the decimals."""
         return self.decimal_sign == "," if self.decimal_sign else self._has("comma_is_decimal")
