@@ -22,6 +22,7 @@ GROUP = re.compile(r"\(\?P<([a-z_]+)>")
 _NUMBERED = re.compile(r"\(\?P<\w+>")
 _BRACKET = re.compile(r"(?<!\\)\((?!\?)")
 NAME = re.compile(r"\{([a-z_]+)\}")
+_BROKEN_AT_SIGN, _BROKEN = re.compile(r"(?:\n +)+(?=[|)])"), re.compile(r"(?:\n +)+")
 
 SIGNALS = (
     "cancel_all",
@@ -208,7 +209,8 @@ def _folded(line: str, sayings: Sayings) -> str:
 
 def lines_of(text: str) -> list[str]:
     """Return the lines of phrases; one that is indented goes on with the one before."""
-    return [line for line in re.sub(r"\n +", "", text).splitlines() if line.strip()]
+    joined = _BROKEN.sub(" ", _BROKEN_AT_SIGN.sub("", text))
+    return [line for line in joined.splitlines() if line.strip()]
 
 
 def _numbered(pattern: str) -> str:
@@ -307,7 +309,7 @@ def sayings_from(path: Path) -> Sayings:
     made = read_as(path, Sayings)
     made._source = path
     reference = made if path == DATA / f"{_REFERENCE}.yaml" else sayings_of(_REFERENCE)
-    refuse(path, [*_faults(made, reference), *_break_faults(made), *_reference_faults(made)])
+    refuse(path, [*_faults(made, reference), *_reference_faults(made)])
     refuse(path, _group_faults(made, reference))
     return made
 
@@ -338,14 +340,6 @@ def _reference_faults(made: Sayings) -> Iterator[str]:
             yield f"parts.{name}: also exists under phrases. Keep one of the two."
         elif name not in {name for names in used.values() for name in names}:
             yield f"parts.{name}: is not used by any phrase. Remove it."
-
-
-def _break_faults(made: Sayings) -> Iterator[str]:
-    """Say which phrases go on in a line that would lose the blank before it."""
-    for entry, text in [*made.phrases.items(), *made.parts.items(), *made.asides.items()]:
-        for line in text.splitlines():
-            if line.startswith(" ") and line.lstrip()[:1] not in "|)":
-                yield f"{entry}: the line '{line.strip()}' is incomplete. Break it at a | or )."
 
 
 def _group_faults(sayings: Sayings, reference: Sayings) -> Iterator[str]:
