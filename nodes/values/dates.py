@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from rapidfuzz.distance import OSA
 
 from journeys.notions.fields import Field
-from journeys.phrases.patterns import plain
+from journeys.phrases import plain
 from nodes.values.checking import fits, wants_past
 from nodes.values.numbers import numbers_of, numeral_of, numerals_in
 from nodes.values.scanning import (
