@@ -424,7 +424,7 @@ async def test_a_compiled_graph_keeps_what_waits_with_its_thread(book):
 def test_what_makes_no_tool_is_refused():
     with pytest.raises(ConfigurationError, match="confirm is 'yes'"):
         Tool(pay, confirm="yes")  # type: ignore[arg-type]
-    with pytest.raises(ConfigurationError, match="not a Tool"):
+    with pytest.raises(ConfigurationError, match="not another Tool"):
         Tool(Tool(pay))
 
 

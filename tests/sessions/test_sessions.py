@@ -616,7 +616,7 @@ async def test_a_cursor_that_no_page_gave_is_refused(
     talk: Talk, memory_url: str, cursor: Any
 ) -> None:
     call = await talk(Parcel, AGENTS, memory_url)
-    with pytest.raises(InvalidCursorError, match="Begin without it"):
+    with pytest.raises(InvalidCursorError, match="Start again without a cursor"):
         await call.journey.list(after=cursor)
 
 
