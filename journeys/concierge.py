@@ -45,24 +45,17 @@ def read_concierge(cls: Any, root: type) -> JourneySpec:
     guidelines = tuple(read_guidelines(name, cls.__guidelines__, faults, journey=None))
     listed = cls.__journeys__ if isinstance(cls.__journeys__, Sequence) else ()
     journeys = [one.spec for one in listed if is_journey(one)]
-    hand_over = whole.hand_over
     if not whole.has_sound("hand_over"):  # without the faulty ones, the others change their numbers
         faults += hand_over_faults(name, [spec.id for spec in journeys], cls.__hand_over__)
-        hand_over = ()
+        whole = whole.model_copy(update={"hand_over": ()})
     try:
         spec = compose(
             journey_id(name),
             name,
             docstring(cls, root),
             journeys,
-            otherwise=whole.otherwise,
-            cancel=whole.cancel,
-            hand_over=hand_over,
-            guidelines=guidelines,
-            sensitive=whole.sensitive,
-            version=whole.version,
-            **whole.flow(()),
-            **whole.manner(),
+            whole,
+            guidelines,
         )
     except JourneyDefinitionError as error:
         raise JourneyDefinitionError([*faults, *error.faults]) from None

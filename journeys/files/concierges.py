@@ -58,6 +58,7 @@ def _composed(
     guidelines: Sequence[GuidelineSpec],
 ) -> JourneySpec | None:
     versions = [spec.version for spec in journeys]
+    version = form.version or content_hash("file", part.at(), versions)
     cancel = IntentTrigger(tuple(form.cancel), CANCELS) if form.cancel else None
     try:
         spec = compose(
@@ -65,14 +66,8 @@ def _composed(
             where,
             form.instructions,
             journeys,
-            otherwise=form.otherwise,
-            cancel=cancel,
-            hand_over=form.hand_over,
-            guidelines=guidelines,
-            sensitive=form.sensitive,
-            **form.flow(()),
-            **form.manner(),
-            version=form.version or content_hash("file", part.at(), versions),
+            form.model_copy(update={"cancel": cancel, "version": version}),
+            guidelines,
         )
     except JourneyDefinitionError as error:
         part.faults += error.faults

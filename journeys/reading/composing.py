@@ -7,12 +7,12 @@ from dataclasses import replace
 
 from journeys.errors import JourneyDefinitionError
 from journeys.faults import as_where
-from journeys.locale import NOWHERE, Locale
+from journeys.locale import Locale
 from journeys.notions.behaviors import NEVER
-from journeys.notions.guidelines import GuidelineSpec, Scope, Validation
+from journeys.notions.guidelines import GuidelineSpec, Scope
 from journeys.notions.personality import Personality
 from journeys.notions.transitions import BaseTrigger, HandOver, Transition
-from journeys.reading.declared import validation_of
+from journeys.reading.declared import OfConcierge, validation_of
 from journeys.reading.rule_reader import numbered, read_transitions, relation_faults, taken_ids
 from journeys.spec.checks import field_faults, reference_faults, strategies_of
 from journeys.spec.hashing import content_hash
@@ -55,21 +55,8 @@ def compose(
     name: str,
     purpose: str,
     journeys: Sequence[JourneySpec],
-    *,
-    otherwise: str = "ask",
-    cancel: BaseTrigger | None = None,
-    hand_over: Sequence[HandOver] = (),
+    declared: OfConcierge,
     guidelines: Sequence[GuidelineSpec] = (),
-    validation: Validation | None = None,
-    safe_reply: str = "",
-    degrade: str = "canned",
-    shared: Sequence[str] = (),
-    model: str | None = None,
-    sensitive: bool = False,
-    version: str | None = None,
-    personality: Personality | None = None,
-    texts: Mapping[str, Mapping[str, str]] = frozen({}),
-    locale: Locale = NOWHERE,
 ) -> JourneySpec:
     """Make one spec of several journeys, which are active one at a time.
 
@@ -81,27 +68,14 @@ def compose(
         name: What it is called, also in messages.
         purpose: What it is for.
         journeys: Its journeys, in the order in which they are offered.
-        otherwise: What is done with a message that starts none of them: "ask" which one is meant,
-            give a "canned" answer, or let a model answer it "freeform", without tools and context.
-        cancel: What gives up the active journey.
-        hand_over: What leads from one journey to another.
+        declared: Its other declarations.
         guidelines: Global ones: of all journeys, and of the concierge itself.
-        validation: How replies are checked where a journey does not say it itself; None: before
-            they are sent where a global guideline is critical.
-        safe_reply: Said in place of a reply that breaks the rules.
-        degrade: What is done where the concierge itself fails.
-        shared: Context names that no journey forgets when it is left.
-        model: OpenAI model of itself, and of journeys that name none.
-        sensitive: True if everything that is stored is encrypted; so it is if a journey asks it.
-        version: Its version; by default a hash of the definition.
-        personality: How it speaks, and each of its journeys that has none itself.
-        texts: What it words anew, language -> name -> text; in a journey its own words count more.
-        locale: Its locale, and that of each of its journeys for the parts that these leave out.
 
     Raises:
         JourneyDefinitionError: With every fault.
     """
-    owner = as_where(name)
+    owner, hand_over, cancel = as_where(name), declared.hand_over, declared.cancel
+    flow, manner = declared.flow(()), declared.manner()
     places = [owner.inner(f": hand_over[{n}]", "hand_over", n) for n in range(len(hand_over))]
     faults = [
         *journey_faults(name, journeys),
@@ -110,10 +84,9 @@ def compose(
     if faults:  # nothing can be put together of what is not there
         raise JourneyDefinitionError(faults)
     read = read_transitions(zip(places, map(_as_move, hand_over), strict=True), faults)
-    manner = personality or Personality()
-    spoken = [_spoken(part, manner, texts, locale) for part in journeys]
-    parts = {part.id: _part(part, hand_over, read, model) for part in spoken}
-    forgets = {id_: _forgets(part, hand_over, shared) for id_, part in parts.items()}
+    spoken = [_spoken(part, **manner) for part in journeys]
+    parts = {part.id: _part(part, hand_over, read, declared.model) for part in spoken}
+    forgets = {id_: _forgets(part, hand_over, flow["shared"]) for id_, part in parts.items()}
     between = _between(parts, forgets, hand_over, read)
     reception = PathwaySpec(RECEPTION, str(name), purpose=purpose, complete_when=NEVER)
     inner = [p for id_, part in parts.items() for p in pathways_of(part, forgets[id_])]
@@ -127,12 +100,18 @@ def compose(
     faults += [*taken_ids(given), *relation_faults(rules), *tool_faults(name, parts)]
     faults += field_faults(pathways)
     secret = [part.name for part in parts.values() if part.sensitive]
-    faults += freeform_faults(name, secret or [name] * sensitive, otherwise, degrade)
+    secret = secret or [name] * declared.sensitive
+    faults += freeform_faults(name, secret, declared.otherwise, declared.degrade)
     if faults:
         raise JourneyDefinitionError(faults)
-    own = (otherwise, cancel, tuple(between), tuple(guidelines), validation, safe_reply, degrade)
+    own = (declared.otherwise, cancel, tuple(between), tuple(guidelines), declared.validation)
+    kept = (declared.safe_reply, declared.degrade)
+    words = (manner["personality"], manner["texts"], manner["locale"])
+    made_of = [*(part.version for part in parts.values()), *words]
+    sensitive = declared.sensitive
+    hashed = (id, purpose, made_of, (*own, *kept), flow["shared"], declared.model, sensitive)
     patterns = {f"{id_}:{name}": to for id_, p in parts.items() for name, to in p.patterns.items()}
-    made_of = [*(part.version for part in parts.values()), manner, texts, locale]
+    everywhere = [rule for rule in rules if rule.scope is Scope.GLOBAL]
     spec = JourneySpec(
         id=id,
         name=name,
@@ -145,21 +124,14 @@ def compose(
         kept=_sources(moves),
         reachable=reachable(RECEPTION, pathways, moves, patterns),
         sensitive=sensitive or any(part.sensitive for part in parts.values()),
-        version=version or content_hash(id, purpose, made_of, own, shared, model, sensitive),
+        version=declared.version or content_hash(*hashed),
         guidelines=rules,
         tools=frozen({name: tool for part in parts.values() for name, tool in part.tools.items()}),
-        shared=tuple(shared),
-        degrade=degrade,
-        safe_reply=safe_reply,
-        validation=validation_of(validation, [g for g in rules if g.scope is Scope.GLOBAL]),
-        model=model,
         parts=frozen(parts),
-        otherwise=otherwise,
-        personality=manner,
-        locale=locale,
-        texts=texts,
+        otherwise=declared.otherwise,
         migrations={old: now for p in parts.values() for old, now in p.migrations.items()},
         has_repair=any(part.has_repair for part in parts.values()),
+        **{**flow, **manner, "validation": validation_of(declared.validation, everywhere)},
     )
     unset = tuple(unset_names(spec, kept_names(spec)))
     warnings = (*never_started(parts, between), *warnings_of(spec))
@@ -168,12 +140,12 @@ def compose(
 
 def _spoken(
     part: JourneySpec,
-    whole: Personality,
+    personality: Personality,
     texts: Mapping[str, Mapping[str, str]],
     locale: Locale,
 ) -> JourneySpec:
-    """Return a journey as a part, which speaks as the whole does where it says nothing itself."""
-    manner = whole if part.personality == Personality() else part.personality
+    """Return a journey as a part, with the manner of the concierge where it declares none."""
+    manner = personality if part.personality == Personality() else part.personality
     said = layered(texts, part.texts)
     return replace(part, personality=manner, locale=part.locale.over(locale), texts=said)
 

@@ -32,6 +32,7 @@ from journeys import (
     load_journey,
 )
 from journeys.reading.composing import compose
+from journeys.reading.declared import OfConcierge
 from nodes.llm.scripted import ScriptedModel, leads_to
 from server.discover.journeys import Served
 from tests.support.api import serve
@@ -100,8 +101,7 @@ def test_the_version_changes_with_a_journey_and_with_what_joins_them():
         "Other",
         Other.spec.purpose,
         [Moving.spec, Repair.spec],
-        cancel=Desk.__cancel__,
-        hand_over=Desk.__hand_over__,
+        OfConcierge(cancel=Desk.__cancel__, hand_over=Desk.__hand_over__),
     )
     assert again.version == Other.spec.version
 
@@ -220,9 +220,10 @@ def test_a_tool_that_two_journeys_declare_differently_is_a_fault():
 
         return replace(Some.spec, id=id_, tools={"find": ToolSpec("find", description)})
 
-    assert compose("x", "X", "", [of("a", "finds"), of("b", "finds")]).tools.keys() == {"find"}
+    same, other = [of("a", "finds"), of("b", "finds")], [of("a", "finds"), of("b", "finds it")]
+    assert compose("x", "X", "", same, OfConcierge()).tools.keys() == {"find"}
     with pytest.raises(JourneyDefinitionError, match="the tool 'find' is declared differently"):
-        compose("x", "X", "", [of("a", "finds"), of("b", "finds it")])
+        compose("x", "X", "", other, OfConcierge())
 
 
 def test_a_sensitive_journey_keeps_messages_from_a_model_outside_of_it():
