@@ -22,7 +22,7 @@ from functools import lru_cache
 from types import UnionType
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from journeys.errors import JourneyDefinitionError, did_you_mean
+from journeys.errors import JourneyDefinitionError, did_you_mean, shown
 from journeys.faults import Fault
 
 if TYPE_CHECKING:
@@ -392,7 +392,7 @@ class Signature:
     def with_instructions(self, new_instructions: str) -> Self:
         """Return a new signature with other instructions; this one stays as it is."""
         if not isinstance(new_instructions, str):
-            said = f"instructions must be text, not {new_instructions!r}."
+            said = f"instructions is {shown(new_instructions)}; it must be text."
             _refuse([Fault(said, where=type(self).__name__)])
         return self._with(replace(self.spec, instructions=new_instructions))
 
@@ -447,8 +447,8 @@ def _read(cls: type[Signature]) -> SignatureSpec:
     name = cls.__name__
     faults = [*_attribute_faults(cls), *_guideline_faults(name, cls.__guidelines__)]
     if not isinstance(cls.__intent__, str):
-        said = f"__intent__ must be text, not {type(cls.__intent__).__name__}."
-        faults.append(Fault(said, "intent", where=name))
+        said, remedy = f"__intent__ is {shown(cls.__intent__)}", "it must be text."
+        faults.append(Fault(said, "__intent__", remedy=remedy, where=name))
     fields, field_faults = _fields(cls)
     _refuse([*faults, *field_faults])
     return SignatureSpec(
@@ -475,11 +475,12 @@ def _attribute_faults(cls: type[Signature]) -> Iterator[Fault]:
 
 def _guideline_faults(owner: str, guidelines: Any) -> list[Fault]:
     if isinstance(guidelines, str) or not isinstance(guidelines, Sequence):
-        said = f"guidelines must be a list of sentences, not {guidelines!r}."
-        return [Fault(said, "guidelines", where=owner)]
+        said, remedy = f"guidelines is {shown(guidelines)}", "it must be a list of sentences."
+        return [Fault(said, "__guidelines__", remedy=remedy, where=owner)]
+    path, remedy = "__guidelines__", "it must be text."
     return [
-        Fault(f"a guideline must be text, not {item!r}.", "guidelines", number, where=owner)
-        for number, item in enumerate(guidelines)
+        Fault(f"guidelines[{n}] is {shown(item)}", path, n, remedy=remedy, where=owner)
+        for n, item in enumerate(guidelines)
         if not isinstance(item, str)
     ]
 

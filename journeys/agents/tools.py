@@ -36,14 +36,16 @@ class ToolSpec(Definition):
     def _parameters_are_a_schema(self) -> Iterator[Fault]:
         known, required = self.parameters.get("properties", {}), self.parameters.get("required", [])
         if self.parameters.get("type") != "object":
-            yield Fault("the schema of a tool's arguments must have type: object.", "parameters")
+            said = "the schema of a tool's arguments is of another type."
+            yield Fault(said, "parameters", remedy="Write type: object.")
         elif not isinstance(known, dict) or not all(
             isinstance(one, dict) for one in known.values()
         ):
-            said = "properties must be a mapping of names to schemas."
-            yield Fault(said, "parameters", "properties")
+            remedy = "it must be a mapping of names to schemas."
+            yield Fault(f"properties is {shown(known)}", "parameters", "properties", remedy=remedy)
         elif not isinstance(required, list) or not all(isinstance(name, str) for name in required):
-            yield Fault("required must be a list of names.", "parameters", "required")
+            said, remedy = f"required is {shown(required)}", "it must be a list of names."
+            yield Fault(said, "parameters", "required", remedy=remedy)
         else:
             for name in required:
                 if name not in known:

@@ -84,8 +84,8 @@ def _beside(part: Part, number: int, name: str, beside: Beside | None) -> Journe
     """Return the journey of a file that is named; its faults are those of the whole."""
     path = ("journeys", number)
     if not _PLAIN_NAME.fullmatch(name):
-        said = f"'{name}' must be the name of a .yaml, .yml or .json file in the same folder."
-        part.note(said, *path)
+        remedy = "it must be the name of a .yaml, .yml or .json file in the same folder."
+        part.note(f"journeys[{number}] is '{name}'", *path, remedy=remedy)
         return None
     if beside is None:
         said = f"the file '{name}' is not available here."

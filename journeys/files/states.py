@@ -144,7 +144,7 @@ def _of_kind(part: Part, form: ValueSchema, kind: str, path: Sequence[str | int]
         return _SINGLE[kind]
     if kind == "array":
         if form.items is None:
-            part.note("an array needs items, the schema of its values.", *path)
+            part.note("an array has no items.", *path, remedy="Write the schema of its values.")
             return list[Any]
         return list[_annotation(part, form.items, (*path, "items"), f"{name}_item")]  # type: ignore[misc]
     if not form.properties:
@@ -229,10 +229,11 @@ def pathway_of(
 def _check_kind(part: Part, state: PathwaySpec, path: tuple[str, str]) -> None:
     collects = part.has(*path, "outputs") or part.has(*path, "fields")
     if state.kind == "collect" and not collects:
-        said = "a state of kind collect needs fields or outputs."
-        part.note(said, *path, "kind")
+        said = "a state of kind collect has neither fields nor outputs."
+        part.note(said, *path, "kind", remedy="Write one of them.")
     if state.kind == "tool" and not part.has(*path, "calls"):
-        part.note("a state of kind tool needs calls.", *path, "kind")
+        said = "a state of kind tool has no calls."
+        part.note(said, *path, "kind", remedy="Write the tools that it calls.")
     if part.has(*path, "fields") and "runs_on_arrival" in state.model_fields_set:
         message = "on_arrival has no effect: a state with fields always asks for them on arrival."
         part.note(message, *path, "on_arrival", remedy="Remove it.")

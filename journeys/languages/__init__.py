@@ -80,7 +80,8 @@ def catalogue_from(path: Path) -> Catalogue:
     """
     data = read_data(path)
     refuse(path, name_faults("", data, ("name", "address", *FORMALITIES), all_of_them=True))
-    refuse(path, [] if isinstance(data["name"], str) else ["name: is no text. Write it in quotes."])
+    is_text = isinstance(data["name"], str)
+    refuse(path, [] if is_text else ["name: is not text. Write it in quotes."])
     refuse(path, _section_faults(data))
     refuse(path, _faults(data, reference=path.stem == "en"))
     return Catalogue(data["name"], data["address"], {each: data[each] for each in FORMALITIES})
@@ -89,7 +90,7 @@ def catalogue_from(path: Path) -> Catalogue:
 def _section_faults(data: Mapping[str, Any]) -> Iterator[str]:
     for section in ("address", *FORMALITIES):
         if not isinstance(data[section], dict):
-            yield f"{section}: is no mapping. Write 'name: text' below it, or {{}}."
+            yield f"{section}: is not a mapping. Write 'name: text' below it, or {{}}."
 
 
 def _faults(data: Mapping[str, Any], *, reference: bool) -> Iterator[str]:

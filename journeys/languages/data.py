@@ -19,7 +19,7 @@ def read_data(path: Path) -> dict[str, Any]:
     """Return what a data file holds.
 
     Raises:
-        ConfigurationError: It is no YAML, holds an entry twice, or is no mapping.
+        ConfigurationError: It is not valid YAML, holds an entry twice, or is not a mapping.
     """
     import yaml  # noqa: PLC0415 - a process reads one or two such files, and most imports none
 
@@ -40,7 +40,7 @@ def read_data(path: Path) -> dict[str, Any]:
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{_place(path)}: cannot be read. {error}") from None
     if not isinstance(data, dict):
-        raise ConfigurationError(f"{_place(path)}: is no mapping. Write 'entry: value'.")
+        raise ConfigurationError(f"{_place(path)}: is not a mapping. Write 'entry: value'.")
     return data
 
 
@@ -60,9 +60,9 @@ def read_as(path: Path, model: type[Model]) -> Model:
 
 _SAID = {
     "missing": "is missing. Add it, as English has it.",
-    "dict_type": "must be a mapping: 'name: words'. Write it so.",
-    "list_type": "must be a list: '- words'. Write it so.",
-    "string_type": "{given} is no text. Write it in quotes.",
+    "dict_type": "must be a mapping: 'name: words'.",
+    "list_type": "must be a list: '- words'.",
+    "string_type": "{given} is not text. Write it in quotes.",
     "literal_error": "{given} is not known. Known are: {expected}.",
     "[key] string_type": "is read as {kind}. Write the name in quotes.",
     "[key] int_type": "is read as {kind}. Write a whole number.",
@@ -125,7 +125,7 @@ def _meant(name: str, names: list[str]) -> str:
 def text_faults(entry: str, given: Mapping[Any, Any]) -> list[str]:
     """Return which values of an entry are no texts."""
     return [
-        f"{entry}.{name}: {shown(value)} is no text. Write it in quotes."
+        f"{entry}.{name}: {shown(value)} is not text. Write it in quotes."
         for name, value in given.items()
         if not isinstance(value, str)
     ]

@@ -243,13 +243,11 @@ def _given(value: Any) -> Any:
         raise wrong(_instead_of(value))
     if faults := getattr(value, "faults", ()):
         raise PydanticCustomError(FAULTY, FAULTY, {"faults": faults})
-    name, fault = type(value).__name__, ""
+    name, remedy = type(value).__name__, "Write evaluate(self, message, context)."
     if type(value).evaluate is BaseTrigger.evaluate:
-        fault = f"{name} does not define evaluate(message, context)."
-    elif not takes(value.evaluate, "", {}):
-        fault = f"evaluate of {name} must take (message, context)."
-    if fault:
-        raise refused(fault)
+        raise refused(f"{name} does not define evaluate.", remedy)
+    if not takes(value.evaluate, "", {}):
+        raise refused(f"evaluate of {name} takes other arguments.", remedy)
     return value
 
 

@@ -103,7 +103,10 @@ def _all(cls: type, root: type, attribute: str, faults: list[Fault]) -> Iterator
             owner = place.removesuffix(f".{attribute}")
             faults.append(
                 Fault(
-                    f"{attribute} must be a list of {kind.__name__}(...).", attribute, where=owner
+                    f"{attribute} is {shown(value)}",
+                    attribute,
+                    remedy=f"it must be a list of {kind.__name__}(...).",
+                    where=owner,
                 )
             )
             continue

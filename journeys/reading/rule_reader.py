@@ -91,7 +91,12 @@ def read_guidelines(
     """
     if isinstance(declared, str) or not isinstance(declared, Sequence):
         faults.append(
-            Fault("__guidelines__ must be a list of Guideline(...).", "__guidelines__", where=owner)
+            Fault(
+                f"__guidelines__ is {shown(declared)}",
+                "__guidelines__",
+                remedy="it must be a list of Guideline(...).",
+                where=owner,
+            )
         )
         return []
     places = (f"{owner}.__guidelines__[{number}]" for number in range(len(declared)))

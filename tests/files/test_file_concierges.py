@@ -112,8 +112,8 @@ def test_only_a_plain_name_beside_it_is_read(tmp_path: Path, name: str) -> None:
     faults = faults_of(tmp_path, DESK.replace("billing.yaml", name))
 
     assert faults == [
-        f"desk.yaml:5:5: '{name}' must be the name of a .yaml, .yml or .json file in the same "
-        "folder."
+        f"desk.yaml:5:5: journeys[0] is '{name}'; it must be the name of a .yaml, .yml or .json "
+        "file in the same folder."
     ]
 
 

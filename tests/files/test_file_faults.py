@@ -198,7 +198,7 @@ FAULTS: dict[str, tuple[str, str, str]] = {
     "list_of_anything": (
         HEAD + "states:\n  a: {outputs: {x: {type: array}}}\n",
         "3:20",
-        "an array needs items",
+        "an array has no items",
     ),
     "output_named_response": (
         HEAD + "states:\n  a: {outputs: {response: {type: string}}}\n",
@@ -263,8 +263,12 @@ FAULTS: dict[str, tuple[str, str, str]] = {
         "5:45",
         "'nr' is not a parameter of find_policy",
     ),
-    "nothing_to_collect": (HEAD + "states:\n  a: {kind: collect}\n", "3:13", "needs fields"),
-    "nothing_to_call": (HEAD + "states:\n  a: {kind: tool}\n", "3:13", "needs calls"),
+    "nothing_to_collect": (
+        HEAD + "states:\n  a: {kind: collect}\n",
+        "3:13",
+        "has neither fields nor outputs",
+    ),
+    "nothing_to_call": (HEAD + "states:\n  a: {kind: tool}\n", "3:13", "has no calls"),
     "unknown_relation": (
         STATES + "guidelines:\n  - {id: a, condition: x, action: y, excludes: [b]}\n",
         "5:49",

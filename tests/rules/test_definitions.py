@@ -333,10 +333,10 @@ def test_a_strategy_given_once_holds_where_it_is_left_open() -> None:
             "Trip: __entry_pathway__ is 'strt', which is not a pathway of this journey. Did "
             "you mean 'start'?",
         ),
-        ({"__transitions__": "x"}, "Trip: __transitions__ must be a list of Transition(...)."),
+        ({"__transitions__": "x"}, "Trip: __transitions__ is 'x'; it must be a list of Transition"),
         (
             {"__transitions__": Transition(AlwaysTrigger(), to_pathway="start")},
-            "Trip: __transitions__ must be a list of Transition(...).",
+            "; it must be a list of Transition(...).",
         ),
         (
             {"__transitions__": [3]},
@@ -373,8 +373,8 @@ def is_late(context: Any) -> bool:
     [
         ("help", "trigger is 'help'; it must be a trigger such as IntentTrigger."),
         (AlwaysTrigger, "it must be a trigger such as IntentTrigger."),
-        (Mute(), "Mute does not define evaluate(message, context)."),
-        (Deaf(), "evaluate of Deaf must take (message, context)."),
+        (Mute(), "Mute does not define evaluate. Write evaluate(self, message, context)."),
+        (Deaf(), "evaluate of Deaf takes other arguments. Write evaluate(self,"),
         (AlwaysTrigger, "Call the class: AlwaysTrigger(...)."),
         (is_late, "trigger is <function is_late>; it must be"),
         (is_late, "Wrap it: ConditionTrigger(lambda context: ...)."),

@@ -237,7 +237,7 @@ def test_with_guidelines_takes_a_list_of_sentences_only(wrong: Any) -> None:
 
 
 def test_with_instructions_takes_text_only() -> None:
-    with pytest.raises(JourneyDefinitionError, match="Support: instructions must be text, not 3"):
+    with pytest.raises(JourneyDefinitionError, match="Support: instructions is 3; it must be text"):
         Support().with_instructions(3)  # type: ignore[arg-type]
 
 
@@ -483,8 +483,8 @@ def test_all_faults_of_a_body_come_in_one_error() -> None:
     assert len(faults) == 6
     assert "Ask: __intnt__" in text
     assert "Did you mean '__intent__'?" in text
-    assert "Ask: __intent__ must be text, not int." in text
-    assert "Ask: guidelines must be a list of sentences, not 'one rule'." in text
+    assert "; it must be text." in text
+    assert "Ask: guidelines is 'one rule'; it must be a list of sentences." in text
     assert "Ask.plain: not a field. Write plain: ... = InputField(...)" in text
     assert "Ask.sourced: source is 'mesage'. Did you mean 'message'?" in text
     assert "Ask.untyped: the field has no type. Write untyped: str = ..." in text
@@ -557,8 +557,8 @@ def test_each_guideline_is_text() -> None:
     faults = faults_of({"__guidelines__": ["fine", 3, None]})
 
     assert faults == (
-        "Ask: a guideline must be text, not 3.",
-        "Ask: a guideline must be text, not None.",
+        "Ask: guidelines[1] is 3; it must be text.",
+        "Ask: guidelines[2] is None; it must be text.",
     )
 
 
