@@ -77,9 +77,10 @@ class _Api(FastAPI):
     def openapi(self) -> dict[str, Any]:
         """Return the description."""
         described = super().openapi()
-        described["components"]["schemas"].setdefault(
-            ProblemBody.__name__, ProblemBody.model_json_schema()
-        )
+        body = ProblemBody.model_json_schema(ref_template="#/components/schemas/{model}")
+        known = {**body.pop("$defs"), ProblemBody.__name__: body}
+        schemas = described["components"]["schemas"]
+        described["components"]["schemas"] = {**known, **schemas}
         return described
 
 
