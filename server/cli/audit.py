@@ -36,7 +36,10 @@ def audit(
         raise CommandError(f"Give the id of a session, or --review{both}.", exit_code=2)
     if review:
         found = asyncio.run(_reviews(store, limit, after))
-        write_json([asdict(one.check) for one in found]) if as_json else _show_reviews(found)
+        if as_json:
+            write_json({"reviews": [asdict(one.check) for one in found], "next": found.next})
+        else:
+            _show_reviews(found)
         return
     read = asyncio.run(_session(session, store, limit, after))
     write_json(asdict(read)) if as_json else _show(read)

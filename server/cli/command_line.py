@@ -27,10 +27,25 @@ _PIPELINE = "A pipeline: name of an example, file.py:attribute or module:attribu
 _TARGET = f"{_JOURNEY} {_PIPELINE}"
 _THIS_MACHINE = "127.0.0.1"
 
+
+def _store(url: str | None) -> str | None:
+    """Return the URL of a store; one that no store has is a wrong call."""
+    if url:
+        from journeys.errors import ConfigurationError
+        from journeys.store_url import checked_store
+
+        try:
+            checked_store(url)
+        except ConfigurationError as error:
+            raise typer.BadParameter(str(error)) from None
+    return url
+
+
 Store = Annotated[
     str | None,
     typer.Option(
-        help="The store: sqlite:///FILE, postgresql://... or memory://. Default: settings."
+        help="The store: sqlite:///FILE, postgresql://... or memory://. Default: settings.",
+        callback=_store,
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Write only JSON.")]
@@ -380,6 +395,7 @@ def check(
             help="A store, postgresql://... or sqlite:///FILE: list its sessions that these "
             "versions would move to another pathway, or with values that would be read again.",
             show_default=False,
+            callback=_store,
         ),
     ] = None,
     as_json: AsJson = False,
@@ -524,10 +540,10 @@ def escalations(
     from server.cli import escalations as module
 
     acts = module.Acts(by, claim, say, release)
-    if call or acts:
+    if deliver:
+        module.deliver(store, alone=not (call or acts), as_json=as_json)
+    elif call or acts:
         module.act(call, acts, journey, store, as_json=as_json)
-    elif deliver:
-        module.deliver(store)
     else:
         module.show_page(store, status, limit, after, as_json=as_json)
 
@@ -540,7 +556,10 @@ def draw(
     style: Annotated[
         Literal["mermaid", "svg", "text"] | None,
         typer.Option(
-            "--format", "-f", help="Default: by the ending of --output (.svg, .txt, .mmd)."
+            "--format",
+            "-f",
+            metavar="FORMAT",
+            help="mermaid, svg or text. Default: by the ending of --output (.svg, .txt, .mmd).",
         ),
     ] = None,
     output: Annotated[

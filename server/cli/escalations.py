@@ -48,7 +48,7 @@ class Acts:
 
 
 class _Sent(NamedTuple):
-    taken: int
+    accepted: int
     refused: int
 
 
@@ -59,7 +59,10 @@ def show_page(
     if status and status not in _STATUSES:
         raise CommandError(f"--status must be one of: {', '.join(_STATUSES)}.", exit_code=2)
     found = asyncio.run(_listed(Settings().config(store), status, limit, after))
-    write_json([asdict(entry) for entry in found]) if as_json else _show_list(found)
+    if as_json:
+        write_json({"escalations": [asdict(entry) for entry in found], "next": found.next})
+    else:
+        _show_list(found)
 
 
 def act(call: str, acts: Acts, journey: str, store: str | None, *, as_json: bool = False) -> None:
@@ -71,10 +74,16 @@ def act(call: str, acts: Acts, journey: str, store: str | None, *, as_json: bool
     write_json(asdict(case)) if as_json else _show(case)
 
 
-def deliver(store: str | None) -> None:
+def deliver(store: str | None, *, alone: bool = True, as_json: bool = False) -> None:
     """Send all undelivered events to the webhook."""
+    if not alone:
+        said = "--deliver sends the events of all escalations. Run it without an id or an act."
+        raise CommandError(said, exit_code=2)
     sent = asyncio.run(_delivered(Settings().config(store)))
-    out.print(f"The webhook accepted {sent.taken} and refused {sent.refused}.")
+    if as_json:
+        write_json(sent._asdict())
+    else:
+        out.print(f"The webhook accepted {sent.accepted} and refused {sent.refused}.")
     if sent.refused:
         raise typer.Exit(1)
 

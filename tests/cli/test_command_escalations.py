@@ -50,7 +50,8 @@ def test_an_operator_answers_from_the_command_line(store: str) -> None:
     assert "Another operator has this conversation" in refused.stderr
     talk = run("chat", JOURNEY[1], "--session", "s-1", *kept, typed="thank you\n")
     assert "the assistant is silent" in talk.stdout
-    [listed] = json.loads(run("escalations", "--status", "claimed", "--json", *kept).stdout)
+    page = json.loads(run("escalations", "--status", "claimed", "--json", *kept).stdout)
+    [listed] = page["escalations"]
     given = run("escalations", listed["id"], "--release", "--json", *JOURNEY, *kept)
     case = json.loads(given.stdout)
 
@@ -66,6 +67,8 @@ def test_what_cannot_be_done_is_said(store: str) -> None:
         (("--claim",), 2, "Give the id of the escalation"),
         (("--status", "lost"), 2, "--status must be one of"),
         (("s-1", "--say", "  "), 1, "must not be empty"),
+        (("s-1", "--deliver"), 2, "without an id"),
+        (("--claim", "--deliver"), 2, "without an id"),
     ):
         assert said in flat(run("escalations", *words, *kept, code=code).stderr), words
 

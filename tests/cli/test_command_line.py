@@ -259,11 +259,30 @@ def test_an_abstract_journey_is_neither_talked_to_nor_drawn(folder: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("store", "told"),
-    [("redis://here", "memory://"), ("sqlite:////no/such/folder/x.db", "cannot be opened")],
+    ("store", "code", "told"),
+    [("redis://here", 2, "memory://"), ("sqlite:////no/such/folder/x.db", 1, "cannot be opened")],
 )
-def test_a_store_that_cannot_be_used_is_refused(folder: Path, store: str, told: str) -> None:
-    assert told in run("chat", "orders:Orders", "--store", store, typed="a pear\n", code=1).stderr
+def test_a_store_that_cannot_be_used_is_refused(
+    folder: Path, store: str, code: int, told: str
+) -> None:
+    words = ("chat", "orders:Orders", "--store", store)
+
+    assert told in run(*words, typed="a pear\n", code=code).stderr
+
+
+def test_a_url_that_is_no_store_is_a_wrong_call_of_every_command(folder: Path) -> None:
+    found = []
+    made: Any = get_command(app)
+    for name, about in made.commands.items():
+        needed = ["x" for one in about.params if one.required]
+        for option in ("--store", "--against"):
+            if any(option in one.opts for one in about.params):
+                refused = run(name, *needed, option, "foo://user:secret@here", code=2)
+                assert f"Invalid value for '{option}'" in refused.stderr
+                assert "secret" not in refused.output
+                found.append(name)
+
+    assert len(found) > 9
 
 
 def test_a_session_id_that_is_no_name_is_refused(folder: Path) -> None:
@@ -664,6 +683,11 @@ def shown_at(width: int, folder: Path, *words: str, typed: str = "") -> str:
     return str((out + err).decode())
 
 
+DIFFERS = """
+conversation: a pear is ordered in a conversation with a rather long title
+journey: orders.py
+turns: [{user: a pear please}, {bot: {context: {item: pear}, pathway: help}}]
+"""
 TALK = "the pear please\n/state\n/history\n/context\n/audit\n/versions\n/help\n/fields\n/nothing\n"
 
 
@@ -680,11 +704,16 @@ TALK = "the pear please\n/state\n/history\n/context\n/audit\n/versions\n/help\n/
         ["escalation", "--claim"],
         ["check", "--agains", "sqlite:///a-store-with-a-rather-long-name.db"],
         ["audit", "a-session", "--limit", "a-number-of-turns-that-is-none-at-all"],
+        ["audit", "a-session", "--store", "a-store://with-a-rather-long-name-of-its-scheme"],
+        ["record", "a-session-that-nobody-has-ever-seen-in-this-store"],
+        ["test", "a-folder-that-is-none", "--junit", "outcomes.xml"],
+        ["test", "orders.conversation.yaml", "--coverage"],
     ],
     ids=lambda words: " ".join(words[:2]),
 )
 def test_no_word_of_what_is_written_is_broken(folder: Path, words: list[str]) -> None:
     run("chat", "orders.py", "--session", "a-session-with-a-long-name", typed=TALK)
+    (folder / "orders.conversation.yaml").write_text(DIFFERS)
     written = {width: shown_at(width, folder, *words, typed=TALK) for width in (60, 120)}
 
     whole = set(written[120].split())

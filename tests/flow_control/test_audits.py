@@ -126,8 +126,14 @@ def test_the_command_writes_json_and_lists_what_to_review(url: str) -> None:
         ["s-1", "3"],
         ["s-1", "1"],
     ]
-    rows = json.loads(run("audit", "--review", "--store", url, "--json").stdout)
-    assert [row["turn"] for row in rows] == [3, 1]
+    page = json.loads(run("audit", "--review", "--store", url, "--json").stdout)
+    assert [row["turn"] for row in page["reviews"]] == [3, 1]
+    assert page["next"] is None
+    review = ("audit", "--review", "--store", url, "--json", "--limit", "1")
+    first = json.loads(run(*review).stdout)
+    second = json.loads(run(*review, "--after", first["next"]).stdout)
+    assert [row["turn"] for row in (*first["reviews"], *second["reviews"])] == [3, 1]
+    assert second["next"] is None
 
 
 def test_the_command_says_what_is_missing(url: str, monkeypatch: pytest.MonkeyPatch) -> None:

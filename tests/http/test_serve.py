@@ -214,7 +214,7 @@ def test_without_a_key_other_addresses_are_refused_with_the_way_out(
         (["locked.py"], 1, "JOURNEYGRAPH_ENCRYPTION_KEY"),
         (["orders.py", "orders.py"], 1, "Two journeys have the id 'orders'"),
         (["--store", "sqlite:////nowhere/at/all.db", "--port", "0"], 1, "cannot be opened"),
-        (["--store", "mongodb://x"], 1, "is not a supported store"),
+        (["--store", "mongodb://x"], 2, "is not a supported store"),
         (["--host", "no.such.host.invalid"], 1, "Cannot listen at"),
         (["--port", "70000"], 2, "65535"),
     ],
