@@ -16,7 +16,7 @@ from graphs.storage.migrate import HEAD, migrate
 from graphs.storage.migrate_postgres import ALONE, SAVER_HEAD, Versions, migrate_postgres
 from graphs.storage.sealing import state_of
 from graphs.storage.tables import USAGE
-from journeys import JourneyConfig, JourneyError, StateError
+from journeys import JourneyConfig, JourneyError, StateError, load_journey
 from tests.support.command import run
 from tests.support.post_office import AGENTS, Parcel, opened
 from tests.support.postgres import TABLES, Postgres, connected
@@ -178,6 +178,31 @@ async def test_a_file_of_the_release_before_keeps_its_sessions(
         assert (await parcel.process_message("street=Side")).metadata["version"] == 4
     async with reopened() as parcel:
         assert await parcel.snapshot() == {"customer": "C-1", "street": "Side"}
+
+
+async def test_a_session_that_an_older_release_stored_goes_on(tmp_path: Path) -> None:
+    """That release, of before the definitions were typed models, wrote the file itself."""
+    data = Path(__file__).parent / "data"
+    with sqlite3.connect(tmp_path / "tours.db") as connection:
+        connection.executescript((data / "older_release.sql").read_text())
+        (stored,) = connection.execute("SELECT version FROM turns WHERE version = 3").fetchone()
+    connection.close()
+    tour = load_journey(data / "tour.yaml")
+    config = JourneyConfig(persistence=f"sqlite:///{tmp_path / 'tours.db'}")
+
+    async with await tour.restore("ada", config) as journey:
+        assert await journey.snapshot() == {"guests": 4, "day": "2031-05-01"}
+        confirmed = await journey.process_message("yes")
+        done = await journey.process_message("Visa")
+        versions = await journey.versions()
+        await journey.rollback(stored)
+        again = await journey.process_message("yes")
+
+    assert confirmed.pathway_id == "pay"
+    assert done.is_journey_complete
+    assert done.accumulated == {"guests": 4, "day": "2031-05-01", "card": "Visa"}
+    assert len(versions) == 6
+    assert again.message == confirmed.message
 
 
 def test_migrations_at_the_same_time_do_the_work_once(empty_url: str) -> None:
