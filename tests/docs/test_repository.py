@@ -138,13 +138,14 @@ def test_locks_follow_the_declared_dependencies() -> None:
 def test_the_environment_of_the_demo_stays_light() -> None:
     """The files of its packages as they are installed, without bytecode."""
     light = pins(LOCKS[0])
-    optional = {"bm25s", "mcp", "numpy", "opentelemetry-sdk", "phonenumbers", "redis"}
+    optional = {"bm25s", "numpy", "opentelemetry-sdk", "phonenumbers", "redis"}
     optional |= {"httptools", "uvloop"}
     optional |= {"zstandard"}  # compresses what LangSmith sends, which does without
     found = [dist for dist in metadata.distributions() if canonicalize_name(dist.name) in light]
     weight = sum(file.size or 0 for dist in found for file in dist.files or ())
 
     assert optional & light.keys() == set()
+    assert {"mcp", "psycopg"} <= light.keys(), "README.md shows both"
     assert len(found) > 60
     assert weight < 150_000_000
 
