@@ -118,12 +118,7 @@ _SHOWN: dict[str, Callable[[Any, Setting], str]] = {
 
 @lru_cache(maxsize=1_000)
 def _bound(bound: float | str, kind: str, now: datetime) -> Any:
-    """Return one end of a range as what it is compared with.
-
-    Args:
-        bound: A number, ISO text, "today" or "now".
-        kind: Type of the field.
-        now: The minute in which it is asked, where the user is.
+    """Return one end of a range, of fields of a type, as what values are compared with.
 
     Raises:
         ValueError: It is nothing that values of the type are compared with.

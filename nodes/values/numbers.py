@@ -198,16 +198,12 @@ def _with_fraction(text: str, hit: Hit, own: SimpleNamespace) -> Hit:
     return Hit(hit.start, end, hit.value + Decimal(f"0.{digits}"), False) if digits else hit
 
 
-def decimal_of(digits: str, setting: Setting, *, grouped: bool = False) -> Decimal | None:
+def _decimal_of(digits: str, setting: Setting, *, grouped: bool) -> Decimal | None:
     """Read digits with separators; None if they are no number.
 
     What is unmistakable is read so everywhere: two kinds of separators, one that comes twice, a
-    group of other than three digits. "1,234" alone is read as in the region.
-
-    Args:
-        digits: Digits, points, commas, spaces and apostrophes.
-        setting: Where it is said.
-        grouped: True if a group of three digits at the end always belongs to the thousands.
+    group of other than three digits. "1,234" alone is read as in the region, or if it is `grouped`
+    always as a thousand.
     """
     plain = _BLANK.sub("", digits)
     if plain != digits and not _SPACED.fullmatch(digits):
@@ -241,7 +237,7 @@ def _digits(
     found: re.Match[str], own: SimpleNamespace, setting: Setting, whole: bool
 ) -> Hit | None:
     digits = found["digits"] or "0"
-    value = Decimal(digits) if digits.isdecimal() else decimal_of(digits, setting, grouped=whole)
+    value = Decimal(digits) if digits.isdecimal() else _decimal_of(digits, setting, grouped=whole)
     if value is None:
         return None
     if scale := found["scale"]:

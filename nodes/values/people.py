@@ -97,7 +97,7 @@ def _after(text: str, lead: re.Match[str], own: SimpleNamespace) -> Hit | None:
     sure = lead.lastgroup != "maybe"
     if not _is_name(said, own) or not (sure or _looks_named(said, lead, own)):
         return None
-    return Hit(start, start + len(said), tidy(said), sure)
+    return Hit(start, start + len(said), _tidy(said), sure)
 
 
 def _may_go_on(word: str, before: list[re.Match[str]], own: SimpleNamespace) -> bool:
@@ -134,7 +134,7 @@ def _said_alone(raw: str, own: SimpleNamespace) -> str:
     first, _, again = said.partition(", ")
     if again.casefold().endswith(f" {first.casefold()}"):
         said = again  # "Bond, James Bond"
-    return tidy(said) if _is_name(said, own) else ""
+    return _tidy(said) if _is_name(said, own) else ""
 
 
 def _parts_of(name: str, own: SimpleNamespace) -> dict[str, str] | None:
@@ -194,8 +194,7 @@ def _is_common(word: str, count: int, own: SimpleNamespace) -> bool:
     return word[:1].islower() or plain not in own.also_names
 
 
-def tidy(said: str) -> str:
-    """Return a text with single blanks."""
+def _tidy(said: str) -> str:
     return " ".join(said.split())
 
 
@@ -216,7 +215,7 @@ def scan_addresses(text: str, field: Field, setting: Setting) -> list[Hit]:
         said = own.ending.sub("", said)
         if _is_address(said, own):
             start = text.index(said, found.end())
-            return [Hit(start, start + len(said), tidy(said), True)]
+            return [Hit(start, start + len(said), _tidy(said), True)]
     return []
 
 
@@ -228,7 +227,7 @@ def address_in(raw: str, field: Field, setting: Setting) -> str:
     said = (text[lead.end() :] if lead else text).strip(' .,;!"“”„')
     lines = [line.strip(" ,") for line in said.splitlines()]
     said = ", ".join([line for line in lines if line])
-    return tidy(said) if _is_address(said, own) else ""
+    return _tidy(said) if _is_address(said, own) else ""
 
 
 def _is_address(said: str, own: SimpleNamespace) -> bool:

@@ -49,16 +49,11 @@ def vocabulary(language: str) -> Vocabulary:
     known = name.isalpha() and (DATA / f"{name}.yaml").is_file()
     if not known or name != language:
         return vocabulary(name if known else "en")
-    own = _language(name)
-    languages = (own, *map(_language, own.beside))
+    beside = language_from(DATA / f"{name}.yaml").beside
+    languages = [language_from(DATA / f"{each}.yaml") for each in (name, *beside)]
     joined: Vocabulary = _merged(languages)
     joined.languages = languages
     return joined
-
-
-@cache
-def _language(name: str) -> Vocabulary:
-    return language_from(DATA / f"{name}.yaml")
 
 
 def _merged(values: Sequence[Any]) -> Any:
@@ -81,6 +76,7 @@ def _data(name: str) -> dict[str, Any]:
     return read_data(DATA / f"{name}.yaml")
 
 
+@cache
 def language_from(path: Path) -> Vocabulary:
     """Return the words of one language alone, from its file.
 
