@@ -450,6 +450,41 @@ def test(
 
 
 @command
+def explore(
+    journey: Annotated[str, typer.Argument(metavar="JOURNEY", help=_JOURNEY, show_default=False)],
+    given: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--try",
+            metavar="TEXT",
+            help="Also try this message everywhere; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    effects: Annotated[
+        bool,
+        typer.Option(
+            "--effects",
+            help="Call the functions of effects, many times. Default: their results are made up, "
+            "but for the examples.",
+        ),
+    ] = False,
+    seconds: Annotated[float, typer.Option(min=1, help="Longest time of the search.")] = 50.0,
+    as_json: AsJson = False,
+) -> None:
+    """Search a journey without a model for dead ends, unreachable parts and loops.
+
+    From each state of a conversation it tries the words of transitions, the offered options and
+    sample values, and shows each fault with the shortest conversation to it. Agents and tools run.
+
+    Exit code 0: no fault. 1: faults. 2: an unknown journey.
+    """
+    from server.cli.conversations import explore_journey
+
+    explore_journey(journey, given or (), seconds, as_json=as_json, effects=effects)
+
+
+@command
 def record(
     session: Annotated[
         str, typer.Argument(metavar="SESSION", help="Id of a session.", show_default=False)

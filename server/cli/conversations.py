@@ -1,9 +1,10 @@
-"""`journeygraph test`: play conversations on their journeys, and show how they differ."""
+"""`journeygraph test`, `record` and `explore`: conversations that are played, written, searched."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,10 @@ import typer
 
 from graphs.drawing.svg import svg
 from graphs.session.directory import Directory
-from journeys import JourneyConfig
+from journeys import JourneyConfig, examples
 from server.cli.terminal.rendering import (
     Listing,
+    err,
     interruptible,
     out,
     plain,
@@ -23,6 +25,7 @@ from server.cli.terminal.rendering import (
 )
 from server.conversations.conversation_files import Loaded, conversation_files, load_conversation
 from server.conversations.coverage import Coverage, coverages
+from server.conversations.explorer import Explored, Finding, Limits, explore
 from server.conversations.player import Played, play
 from server.conversations.recorder import record, write_recorded
 from server.conversations.reports import as_data, failure_lines, heading, summary, write_junit
@@ -137,3 +140,66 @@ def _draw(covered: Sequence[Coverage], folder: Path) -> None:
     for one in covered:
         file = folder / f"{one.spec.id}.svg"
         file.write_text(svg(one.spec, used=one.drawn), encoding="utf-8")
+
+
+def explore_journey(
+    journey: str,
+    given: Sequence[str],
+    seconds: float,
+    *,
+    as_json: bool = False,
+    effects: bool = False,
+) -> None:
+    """Search a journey and show what was found."""
+    found = find(journey)
+    # The effects of the examples reach nothing outside of the process.
+    effects = effects or found.module.__name__.startswith(f"{examples.__name__}.")
+    interruptible()
+    shows = err.is_terminal and not as_json
+    with err.status("Exploring") if shows else nullcontext() as status:
+
+        def watch(outcome: Explored) -> None:
+            if status is not None:
+                status.update(f"Exploring: {_counts(outcome)}")
+
+        limits = Limits(seconds=seconds)
+        searched = explore(found, limits=limits, given=given, effects=effects, watch=watch)
+        outcome = asyncio.run(searched)
+    if as_json:
+        write_json(outcome.as_data())
+    else:
+        _show_explored(outcome, made_up=not effects)
+    if any(one.is_fault for one in outcome.findings):
+        raise typer.Exit(1)
+
+
+def _counts(outcome: Explored) -> str:
+    spec = outcome.spec
+    return (
+        f"{outcome.states} states, {outcome.turns} turns, "
+        f"{len(outcome.visited)} of {len(spec.pathways)} pathways, "
+        f"{len(outcome.fired)} of {len(spec.transitions)} transitions"
+    )
+
+
+def _show_explored(outcome: Explored, *, made_up: bool) -> None:
+    out.print(f"{_counts(outcome)} ({outcome.seconds:.1f} s)", markup=False, soft_wrap=True)
+    if not outcome.whole:
+        line = "The search ended at a bound; --seconds gives it more time."
+        out.print(line, style="yellow", soft_wrap=True)
+    if made_up and any(pathway.effects for pathway in outcome.spec.pathways.values()):
+        line = "The results of effects were made up; --effects calls their functions."
+        out.print(line, style="yellow", soft_wrap=True)
+    faults = [one for one in outcome.findings if one.is_fault]
+    for one in outcome.findings:
+        _show_finding(one)
+    said = f"{len(faults)} fault{'s' * (len(faults) != 1)}" if faults else "No faults"
+    out.print(f"\n{said}.", style="bold red" if faults else "green")
+
+
+def _show_finding(one: Finding) -> None:
+    mark, style = ("✗", "bold red") if one.is_fault else ("?", "yellow")
+    line = f"\n{mark} {one.kind}: {one.what}: {one.why}  {one.place}"
+    out.print(plain(line), style=style, markup=False, soft_wrap=True)
+    for message in one.conversation:
+        out.print(plain(f"    user  {message}"), markup=False, soft_wrap=True)

@@ -187,6 +187,7 @@ def _journey_of(part: Part, conversation: Conversation, path: Path) -> Found:
         raise JourneyDefinitionError(part.faults) from None
     if not found.journey.spec.entry:
         _note(part, found.journey.spec.why_abstract, "journey")
+    refuse(part.faults)
     return found
 
 

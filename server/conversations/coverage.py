@@ -131,7 +131,7 @@ class _Used:
     def _add_row(self, spec: JourneySpec, row: AuditEntry) -> None:
         here, to = row.from_pathway or "", row.to_pathway or ""
         if row.kind == "transition":
-            for transition in _fired(spec, row):
+            for transition in fired_in(spec, row):
                 self.times["transition", transition.id] += 1
         elif row.kind == "effect_done":
             self.times["effect", f"{here}.{row.trigger}"] += 1
@@ -143,7 +143,7 @@ class _Used:
             self.times["branch", f"{here} ends"] += 1
 
 
-def _fired(spec: JourneySpec, row: AuditEntry) -> list[TransitionSpec]:
+def fired_in(spec: JourneySpec, row: AuditEntry) -> list[TransitionSpec]:
     """Return the transition of a row of the audit; several where it could be each of them."""
     same = [t for t in spec.transitions if t.target == row.to_pathway and t.label == row.trigger]
     return [t for t in same if t.applies_in(row.from_pathway or "")] or same

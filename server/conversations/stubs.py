@@ -27,7 +27,7 @@ def tools_for(loaded: Loaded) -> dict[str, Any]:
     """Return the tools of the journey, with the results that the conversation gives."""
     spec, stubs = loaded.found.journey.spec, loaded.conversation.tools
     known = {**_own_functions(spec), **loaded.found.tools}
-    given = {name: _tool(name, one, known.get(name), spec) for name, one in stubs.items()}
+    given = {name: stand_in_for(name, one, known.get(name), spec) for name, one in stubs.items()}
     tools = {**loaded.found.tools, **given}
     try:
         shared_tools(spec, tools)
@@ -67,7 +67,7 @@ def _results(given: Stub | Sequence[Stub]) -> Callable[[], Any]:
     return result
 
 
-def _tool(name: str, given: Stub | Sequence[Stub], known: Any, spec: JourneySpec) -> Any:
+def stand_in_for(name: str, given: Stub | Sequence[Stub], known: Any, spec: JourneySpec) -> Any:
     """Return a tool with these results, and with the parameters of the one that it stands for."""
     result = _results(given)
 
@@ -75,7 +75,7 @@ def _tool(name: str, given: Stub | Sequence[Stub], known: Any, spec: JourneySpec
         return result()
 
     if isinstance(known, Tool):
-        return replace(known, call=_tool(name, given, known.call, spec))
+        return replace(known, call=stand_in_for(name, given, known.call, spec))
     if isinstance(known, BaseTool):
         schema = known.args_schema
         return _structured(name, known.description, schema, stand_in)

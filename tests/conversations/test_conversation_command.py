@@ -103,8 +103,8 @@ def test_faults_of_a_file_have_places_and_the_way_out(files: Path) -> None:
     told = flat(run("test", ".", code=2).stderr)
 
     for part in (
-        "faulty.conversation.yaml:4:1: 'clok' is not a valid key of a conversation. Did you "
-        "mean 'clock'?",
+        "faulty.conversation.yaml:4:1: 'clok' is not a valid key of a conversation.",
+        "Did you mean 'clock'?",
         "6:5: 'usr' is not a valid key of a turn. Did you mean 'user'?",
         "a turn has two of user, bot, operator, release. Write one of them in each turn.",
         "it must be a regular expression between the slashes",
@@ -143,11 +143,7 @@ def test_names_that_the_journey_does_not_have_are_faults(files: Path) -> None:
         ),
         ("a.yaml", GOOD.replace("orders.py", "table_bokin"), "Did you mean 'table_booking'?"),
         ("a.yaml", GOOD.replace("orders.py", "orders.py:Order"), "Did you mean 'Orders'?"),
-        (
-            "a.yaml",
-            GOOD.replace("orders.py", "bare.py:Base"),
-            "Base is abstract: it has no pathways",
-        ),
+        ("a.yaml", GOOD.replace("orders.py", "bare.py:Base"), "Base is abstract"),
         ("a.yaml", BARE, "Bare has no agent for"),
         ("a.yaml", "", "the file is empty"),
         ("a.yaml", "conversation: x\n\tjourney: y\n", "a.yaml:2:1"),
