@@ -38,7 +38,7 @@ from server.conversations.coverage import fired_in
 from server.conversations.declarations import Declarations
 from server.conversations.samples import WRONG, samples_of
 from server.conversations.stubs import stand_in_for
-from server.discover.journeys import Found, agents_in
+from server.discover.journeys import Found
 from server.settings import Settings
 
 _OPENER = "hello"
@@ -207,8 +207,7 @@ async def explore(
     Raises:
         CommandError: Agents are missing without a model.
     """
-    agents = agents_in(found.module, has_model=False)
-    agents = {name: agent for name, agent in agents.items() if name in found.journey.spec.agents}
+    agents = found.agents_with(has_model=False)
     try:
         check_all(found.journey.spec, agents, has_model=False)
     except AgentNotRegisteredError as error:

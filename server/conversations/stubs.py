@@ -41,7 +41,8 @@ def tools_for(loaded: Loaded) -> dict[str, Any]:
 def agents_for(loaded: Loaded) -> dict[str, Any]:
     """Return the agents of the journey, with the results that the conversation gives."""
     given = {name: _agent(stub) for name, stub in loaded.conversation.agents.items()}
-    return {**loaded.found.agents_for(None), **given}
+    has_model = loaded.conversation.has_model
+    return {**loaded.found.agents_with(has_model=has_model), **given}
 
 
 def _own_functions(spec: JourneySpec) -> dict[str, Any]:

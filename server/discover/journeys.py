@@ -87,7 +87,15 @@ class Found:
         Raises:
             CommandError: The attribute of the module is not a mapping of names.
         """
-        agents = agents_in(self.module, has_model=self.has_model(config))
+        return self.agents_with(has_model=self.has_model(config))
+
+    def agents_with(self, *, has_model: bool) -> dict[str, Any]:
+        """Return the agents as `agents_for`, for a journey that has a model or none.
+
+        Raises:
+            CommandError: The attribute of the module is not a mapping of names.
+        """
+        agents = agents_in(self.module, has_model=has_model)
         used = {name for other in journeys_in(self.module) for name in other.spec.agents}
         others = used - self.journey.spec.agents.keys()
         return {name: agent for name, agent in agents.items() if name not in others}

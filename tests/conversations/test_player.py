@@ -127,6 +127,32 @@ async def test_what_is_wrong_with_the_answers_of_the_model_differs(folder, was, 
     assert expected in " ".join(map(str, outcome.differences))
 
 
+async def test_settings_with_a_key_bring_no_model(tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "any")
+    text = "conversation: a\njourney: insurance_claim\nturns:\n  - user: a burst pipe\n"
+    text += "  - bot: {pathway: claim.report, model_calls: 0}\n"
+
+    assert (await played(tmp_path, text)).passed
+
+
+MODEL_AGENTS = """
+conversation: agents for models work where a model answers
+journey: insurance_claim
+turns:
+  - user: a burst pipe
+    model:
+      - says: {response: And the number?, damage: water, policy_number: null, loss: null}
+      - says: {is_valid: true, violations: [], suggested_fixes: [], confidence: 0.9}
+  - bot: {says: And the number?, context: {damage: water}, model_calls: 2}
+"""
+
+
+async def test_agents_for_models_work_where_a_model_answers(tmp_path):
+    outcome = await played(tmp_path, MODEL_AGENTS)
+
+    assert outcome.passed, outcome.differences
+
+
 BOOKING = """
 conversation: {title}
 journey: table_booking
