@@ -1,4 +1,4 @@
-"""Settings of a running journey, and the texts that the runtime itself says."""
+"""Settings of a session."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _OLD_STORES = {"memory": "memory://", "sqlite": _DEFAULT_STORE}
 
 
 class _Derived:
-    """Room for what is read off the settings once."""
+    """A slot for the locale, which is derived from the settings once."""
 
     __slots__ = ("_locale",)
     _locale: Locale

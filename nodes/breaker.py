@@ -15,7 +15,7 @@ class BreakerOpenError(RuntimeError):
     """Something is not asked, because it failed too often of late."""
 
     def __init__(self) -> None:
-        super().__init__("it failed too often of late, and is left alone for a while")
+        super().__init__("it failed too often recently; it is tried again after a pause")
 
 
 @dataclass(slots=True)

@@ -24,6 +24,7 @@ class Verdict:
         confidence: From 0 to 1; what is not a model is sure.
         reason: Why, in a few words.
         error: What the judge raised; empty if it did not.
+        phrase: The phrase in the message that a pattern matched; empty for other tiers.
     """
 
     question: str
@@ -32,6 +33,12 @@ class Verdict:
     confidence: float = 1.0
     reason: str = ""
     error: str = ""
+    phrase: str = ""
+
+
+def matched(question: str, phrase: str) -> Verdict:
+    """Return the verdict of a pattern that matched a phrase of the message."""
+    return Verdict(question, True, "pattern", reason=f"matched '{phrase}'", phrase=phrase)
 
 
 @dataclass(frozen=True, slots=True)

@@ -318,7 +318,7 @@ class TurnDraft:
         late = self.setting.patterns.late if "setting" in vars(self) else ()
         if late:
             report(logging.WARNING, "pattern_late", fields=", ".join(late))
-        reason = f"a pattern of it took longer than {LONGEST_MATCH * 1000:.0f} ms: no match"
+        reason = f"one of its patterns took longer than {LONGEST_MATCH * 1000:.0f} ms: no match"
         for name in late:
             self.note("pattern_late", trigger=name, reason=reason)
 

@@ -133,7 +133,9 @@ def steer(
     chosen = held[0] if held else None
     for transition, verdict in held[1:]:
         if verdict.tier != "always":
-            audit.append(_row("dropped", situation, transition, verdict, "another was before it"))
+            audit.append(
+                _row("dropped", situation, transition, verdict, "another transition fired")
+            )
     if chosen:
         steering = _fire(spec, situation, *chosen, limits, audit)
     else:
@@ -224,7 +226,7 @@ def _says_yes(verdict: Verdict, position: Position) -> bool:
 
 
 def _why_unsure(confidence: float) -> str:
-    return "not sure enough" if is_share(confidence) else f"{confidence} is no confidence"
+    return "confidence too low" if is_share(confidence) else f"{confidence} is not a confidence"
 
 
 _TIERS = {"model": 1, "cache": 1, "command": 1, "always": 2}
@@ -251,7 +253,7 @@ def _as_verdict(command: Command, allowed: Mapping[str, TransitionSpec]) -> Verd
 def _why_dropped(command: Command) -> str:
     if isinstance(command, Go):
         return f"no transition leads to '{command.target}' from here"
-    return f"nothing here answers '{type(command).__name__.lower()}'"
+    return f"'{type(command).__name__.lower()}' has no effect here"
 
 
 def _closed_question(position: Position, verdict: Verdict) -> dict[str, Any]:
@@ -289,7 +291,7 @@ def _fire(
         situation = situation.at({**before, "fired": [*before["fired"], transition.id]})
     moved = move(spec, situation, transition, limits.depth)
     if moved.refused_depth:
-        reason = "depth {} is over the limit of {}".format(*moved.refused_depth)
+        reason = "depth {} exceeds the limit of {}".format(*moved.refused_depth)
         audit.append(_row("depth_refused", situation, transition, verdict, reason))
         return Steering(
             situation.position,

@@ -68,16 +68,16 @@ class Settings(_OfSessions):
     Attributes:
         encryption_key: Base64 of the 32 bytes that encrypt journeys marked `__sensitive__`.
         store: Another name of `persistence`.
-        database_url: Another name of `persistence`: the variable `DATABASE_URL`, without our
-            prefix, that hosts of Postgres set.
+        database_url: Another name of `persistence`: the variable `DATABASE_URL`, without a prefix,
+            which hosts of Postgres set.
         intent_model: Another name of `intent_detection_model`.
         openai_api_key: Key of OpenAI's API; with it, journeys run on models.
         openai_base_url: URL of a server with an API like OpenAI's.
         redis_url: A Redis or Valkey for the cache of data that is read often: "redis://...",
             "rediss://..." over TLS or "unix://FILE"; unset: each process has its own cache.
-        definitions: True to let `serve` serve the journeys that `load` stored in the database.
+        definitions: True: `serve` serves the journeys that `load` stored in the database.
         api_keys: API keys of the HTTP server, separated by commas.
-        docs: True to serve the API description at /docs and /openapi.json; unset: only if no API
+        docs: True: the API description is served at /docs and /openapi.json; unset: only if no API
             key is set.
         log_level: Lowest level of the server's log: "debug", "info" (one event a turn), "warning"
             or "error".

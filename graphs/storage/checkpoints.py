@@ -134,7 +134,7 @@ class PausedRun:
         except Exception as error:  # of whatever the objects in it raise
             raise NotStorable(str(error)) from error
         if not faithful:
-            raise NotStorable("objects of its own types")
+            raise NotStorable("objects of types that cannot be stored")
         return base64.b64encode(data).decode("ascii")
 
     @classmethod

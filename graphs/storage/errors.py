@@ -55,7 +55,7 @@ def raise_translated(error: Exception) -> NoReturn:
     # A text that is too long for its column; a table that is gone, or may not be used.
     if isinstance(error, _raised("psycopg", "DataError", "ProgrammingError")):
         raise StateError(
-            f"The store refused it: {reason_of(error)}. The session is unchanged."
+            f"The store refused the request: {reason_of(error)}. The session is unchanged."
         ) from error
     raise StateError(
         f"The store did not answer: {reason_of(error)}. The session is unchanged. Try again.",

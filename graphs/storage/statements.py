@@ -194,7 +194,7 @@ BEGIN_SESSION = Sql.of(
 STANDS = (
     _SESSION,
     sessions.c.version == bindparam("head"),
-    # Deleted and begun anew, a session of that id and version is another one.
+    # Deleted and started again, a session of that id and version is another one.
     sessions.c.created_at == bindparam("begun"),
     # Another one has taken the session since: what it does, this turn has not seen.
     sessions.c.fence == bindparam("held"),

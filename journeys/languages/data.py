@@ -115,7 +115,9 @@ def name_faults(
         if name not in names
     ]
     missing = [name for name in names if name not in given] if all_of_them else []
-    return faults + [f"{where}{name}: is missing. Add it, as English has it." for name in missing]
+    return faults + [
+        f"{where}{name}: is missing. Add it, as in the English file." for name in missing
+    ]
 
 
 def _meant(name: str, names: list[str]) -> str:

@@ -28,6 +28,7 @@ from nodes.commands import (
     Status,
     Verdict,
     Wait,
+    matched,
 )
 from nodes.draft import TurnDraft
 from nodes.features.decide import belongs, fillable
@@ -335,7 +336,7 @@ def questioned(draft: TurnDraft, free: Sequence[Verdict]) -> list[Verdict]:
         id_: f"{spec.pathways[t.target].title} {phrases[id_]}" for id_, t in answers.items()
     }
     found = asked_about(draft.message, subjects, " ".join(known), language)
-    return [Verdict(found[0], True, "pattern", reason=f"said '{found[1]}'")] if found else []
+    return [matched(*found)] if found else []
 
 
 def _takes(pathway: PathwaySpec) -> bool:

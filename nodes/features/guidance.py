@@ -121,7 +121,7 @@ async def _weigh(
 
 def _said(candidate: Candidate) -> Held:
     said = ", ".join(f"'{keyword}'" for keyword in candidate.keywords)
-    return Held(candidate.guideline, "keyword", reason=f"said {said}")
+    return Held(candidate.guideline, "keyword", reason=f"matched {said}")
 
 
 def rules_here(spec: JourneySpec, position: Position, most: int) -> list[GuidelineSpec]:
@@ -182,7 +182,7 @@ def judged(
             guideline = asked[verdict.question]
             held.append(Held(guideline, "model", verdict.confidence, verdict.reason))
         else:
-            audit.append(_dropped(position, verdict.question, "not sure enough", verdict))
+            audit.append(_dropped(position, verdict.question, "confidence too low", verdict))
     return replace(weighed, held=tuple(held), audit=tuple(audit))
 
 

@@ -225,7 +225,7 @@ async def _answer(draft: TurnDraft, asked: Asked) -> bool | None:
 def _acted(draft: TurnDraft) -> Update:
     """Do what an operator does; the manager has seen to it that they may."""
     act, takeover = draft.turn["operator"], draft.dialogue.takeover
-    assert takeover is not None, "the manager lets nobody act on a conversation of the assistant's"
+    assert takeover is not None, "the assistant has the conversation"
     if act["act"] == "release":
         return _resumed(draft, takeover, reason=act["by"], status="released")
     if takeover["by"] is None:

@@ -17,7 +17,7 @@ from nodes.state.session import PathwayState, Update
 from nodes.values import Unreadable, hint_of, refusal_of, value_of
 
 FieldCommand = Fill | Correct | Clear | Skip
-TAKEN_BACK = "taken back by the user"
+TAKEN_BACK = "removed by the user"
 """Reason of an attempt that empties a field, after which its value may still be kept."""
 SURE = 0.8
 """Least confidence of a value for a field that was not asked about."""
@@ -185,7 +185,7 @@ def taken_back(draft: TurnDraft, command: Clear) -> None:
     name = command.field
     pending = name in draft.dialogue.corrections
     if draft.value(name) is None and not pending:
-        draft.note("dropped", reason=f"no field '{name:.80}' has a value to take back")
+        draft.note("dropped", reason=f"no field '{name:.80}' has a value to remove")
         draft.flags.append("outside_closed_set")
         return
     field = draft.field(name)
@@ -237,7 +237,7 @@ def _skipped(draft: TurnDraft) -> None:
         _taken(draft, field.name)
         return
     times = draft.dialogue.count("refused", field.name)
-    draft.note("field_refused", trigger=field.name, reason="the user would not say")
+    draft.note("field_refused", trigger=field.name, reason="the user refused to answer")
     if times == 1:
         draft.say("required", field=field.title, description=field.description)
     else:
@@ -386,7 +386,7 @@ async def _held_for(draft: TurnDraft, pathway: PathwaySpec) -> None:
             continue
         refusal = await refused(draft, field, given["value"])
         details: dict[str, Any] = {**given, "source": "user_provided"}
-        _take_over(draft, field, refusal, "said before this began", details)
+        _take_over(draft, field, refusal, "given before this task began", details)
 
 
 async def _take_known(draft: TurnDraft, field: Field, known: Any) -> None:
@@ -399,7 +399,7 @@ async def _take_known(draft: TurnDraft, field: Field, known: Any) -> None:
         refusal = unreadable
     raw = known if isinstance(known, str) else ""
     details = {"value": known if refusal else value, "raw": raw, "source": "tool"}
-    _take_over(draft, field, refusal, "known already", details)
+    _take_over(draft, field, refusal, "already known", details)
 
 
 def _take_over(

@@ -91,7 +91,7 @@ def check_finished(message: Any, *, says_so: bool) -> None:
     if reason in _REFUSED or message.additional_kwargs.get("refusal"):
         raise ModelError("refused", "the model, or a filter before it, refused to answer")
     if reason in _CUT_OFF:
-        raise ModelError("cut_off", "the model's answer exceeded its limit of tokens")
+        raise ModelError("cut_off", "the model's answer exceeded the limit of tokens")
     if says_so and reason not in _FINISHED:
         raise ModelError("cut_off", "the model's answer broke off before its end")
 
@@ -307,7 +307,7 @@ async def _streamed(chunks: Any, piece_in: Callable[[Any], str], hear: Hear, unt
             if piece:
                 hear(piece)
     if not parts:
-        raise ModelError("cut_off", "the model's answer broke off before its beginning")
+        raise ModelError("cut_off", "the model's answer broke off before it began")
     return _joined(parts)
 
 

@@ -484,7 +484,9 @@ class _Exchange:
                 self._occasion.note("failed", call.name, "it took too long")
             using.cancel()
         if not using.done():
-            raise ModelError("timeout", f"the tool '{call.name}' exceeded the time of the model")
+            raise ModelError(
+                "timeout", f"the tool '{call.name}' exceeded the time limit of the model"
+            )
         return using.result()
 
     async def _repaired(
@@ -498,7 +500,9 @@ class _Exchange:
         try:
             return values_of(self._caller.contract.signature.outputs, again.text)
         except Misfit as still:
-            said = f"the model's answer does not fit its signature, also when asked again: {still}"
+            said = (
+                f"the model's answer does not match its signature, also in the second try: {still}"
+            )
             raise ModelError("malformed", said) from still
 
     async def _asked(

@@ -109,7 +109,9 @@ def made_by_provider(name: str) -> Any:
             f"'{name}' needs the package of its provider, which is not installed; {way}"
         ) from None
     except Exception as error:
-        raise ConfigurationError(f"'{name}' cannot be made: {_reason(error)}") from None
+        raise ConfigurationError(
+            f"the model '{name}' cannot be created: {_reason(error)}"
+        ) from None
 
 
 def _meant(prefix: str, model: str) -> str | None:

@@ -225,7 +225,7 @@ def misfits(schema: Any, value: Any) -> str:
     Source: JSON Schema 2020-12, but for patterns and formats.
     """
     if not isinstance(schema, Mapping):
-        return "it: it must not be there" if schema is False else ""
+        return "it: it is not allowed" if schema is False else ""
     _work.set({"depth": 0, "steps": 0})
     faults = _validator()(schema).iter_errors(value)
     return "; ".join(islice(map(_text_of, faults), MOST_TOLD))
@@ -297,7 +297,7 @@ def _properties(validator: Any, wanted: Any, value: Any, schema: Any) -> Iterato
 def _inside(validator: Any, schema: Any, value: Any, name: str) -> Iterator[Any]:
     """Judge a property; the library gives no path for one that must not be there."""
     if schema is False:
-        yield _fault("it must not be there", path=[name])
+        yield _fault("it is not allowed", path=[name])
     else:
         yield from validator.descend(value, schema, path=name)
 
@@ -337,7 +337,7 @@ def _wrong(fault: Any) -> str:
         case "required" | "additionalProperties" | "properties":
             return str(fault.message)
         case keyword:
-            return f"its {keyword} is {wanted}"
+            return f"it violates {keyword}: {wanted}"
 
 
 def _kind(fault: Any) -> str:

@@ -46,7 +46,7 @@ def _json(result: Any) -> str:
     try:
         return to_json(result, by_alias=False, inf_nan_mode="null", fallback=str).decode()
     except Exception:  # it holds itself, or cannot even be shown as text
-        return "It is done; what it gave back cannot be shown."
+        return "It is done, but its result cannot be shown."
 
 
 def told(error: Exception) -> str:
@@ -142,8 +142,7 @@ class Parameters:
         missing = [n for n, value in values.items() if value is None and n not in self.optional]
         if missing:
             raise LookupError(
-                f"it is not known yet for whom: the conversation has no {', '.join(missing)}, and "
-                "you cannot give it"
+                f"the conversation has no {', '.join(missing)} yet, and you cannot set it"
             )
         known = {name: value for name, value in values.items() if value is not None}
         return {**given, **known}

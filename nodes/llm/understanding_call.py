@@ -95,7 +95,7 @@ def accepted_commands(
             reason = "its confidence is not from 0 to 1"
             dropped.append(Dropped(_name(command), reason))
         elif sure < least and not isinstance(command, Fill):
-            dropped.append(Dropped(_name(command), "not sure enough", sure))
+            dropped.append(Dropped(_name(command), "confidence too low", sure))
         else:
             kept.append(command)
     return kept, dropped
@@ -364,7 +364,7 @@ def _fields(item: Any, what: str) -> Mapping[str, Any]:
     return item
 
 
-CACHED = "judged before, of the same message at the same point"
+CACHED = "judged before, for the same message in the same situation"
 
 
 @dataclass(frozen=True, slots=True)

@@ -176,7 +176,7 @@ def merged(values: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 def failed(result: Output, report: Mapping[str, Any], values: Any = ()) -> Conclusion:
     """Return the end of a run that failed through one agent."""
-    error = result.get("error") or {"message": "it gave nothing"}
+    error = result.get("error") or {"message": "it returned nothing"}
     return Conclusion(values, report, result["agent"], error["message"])
 
 

@@ -60,7 +60,7 @@ def _summary(draft: TurnDraft, asked: Asked, commands: Sequence[Command]) -> lis
     form_state = draft.form_state(draft.spec.pathways[asked["about"]])
     if said:
         if draft.resumed or form_state.open:
-            draft.note("dropped", trigger="confirm", reason="what was read back may be outdated")
+            draft.note("dropped", trigger="confirm", reason="the confirmed values may be outdated")
             return []
         draft.dialogue.confirmed = [*draft.dialogue.confirmed, asked["about"]]
         return []
@@ -163,7 +163,7 @@ def _restart(draft: TurnDraft, asked: Asked, commands: Sequence[Command]) -> lis
     if chosen is None:
         return None
     if chosen == BEGIN_ANEW:
-        reset(draft, draft.here, "begun anew")
+        reset(draft, draft.here, "started again")
     return []
 
 

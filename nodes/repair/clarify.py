@@ -67,8 +67,8 @@ def _is_said(move: Command) -> bool:
 
 
 def phrase_of(move: Command) -> str:
-    """Return the phrase that was said for a move; empty if it was none."""
-    return move.reason.removeprefix("said ").strip("'") if isinstance(move, Verdict) else ""
+    """Return the phrase in the message for a move; empty if there is none."""
+    return move.phrase if isinstance(move, Verdict) else ""
 
 
 def _is_part(phrase: str, others: Sequence[str]) -> bool:

@@ -60,13 +60,13 @@ def begin_anew(draft: TurnDraft, pathway: PathwaySpec, cleared: Collection[str] 
     """
     names = {field.name for field in pathway.form.fields} if pathway.form else set()
     if again := names.intersection(cleared):
-        reset(draft, pathway, "taken back by a transition", names - again)
+        reset(draft, pathway, "removed by a transition", names - again)
         return
     if pathway.id not in draft.dialogue.finished:
         return
     attempts = {name: settled(draft.fields.get(name, ())) for name in draft.fields}
     known = [name for name, last in attempts.items() if last and last["source"] == "tool"]
-    reset(draft, pathway, "begun anew", known)
+    reset(draft, pathway, "started again", known)
 
 
 def cancel(draft: TurnDraft, *, everything: bool, keep: Collection[str] = ()) -> None:

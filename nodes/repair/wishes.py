@@ -288,7 +288,7 @@ def hold(draft: TurnDraft, target: PathwaySpec, values: Sequence[Fill]) -> None:
             continue
         held = HeldValue(value=value, raw=given.value[:MOST_RAW], confidence=given.confidence)
         kept[given.field] = held
-        draft.keep(given.field, "pending", reason="said for a task that begins later", **held)
+        draft.keep(given.field, "pending", reason="given for a task that begins later", **held)
     if kept:
         known = draft.dialogue.held
         draft.dialogue.held = {**known, target.id: {**known.get(target.id, {}), **kept}}

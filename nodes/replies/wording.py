@@ -30,12 +30,12 @@ def broken(reply: str, guidelines: Iterable[GuidelineSpec]) -> list[str]:
         return []
     found = _matcher(_phrases(ruling)).match(_plain(reply))
     faults = [
-        f"{one.id}: says '{found[_FORBIDS + one.id]}'"
+        f"{one.id}: contains '{found[_FORBIDS + one.id]}'"
         for one in ruling
         if _FORBIDS + one.id in found
     ]
     lacking = [one for one in ruling if one.requires and _REQUIRES + one.id not in found]
-    return faults + [f"{one.id}: says none of {_quoted(one.requires)}" for one in lacking]
+    return faults + [f"{one.id}: contains none of {_quoted(one.requires)}" for one in lacking]
 
 
 def _phrases(guidelines: Sequence[GuidelineSpec]) -> tuple[tuple[str, str], ...]:

@@ -41,8 +41,8 @@ _MOVES: Mapping[_Move, str] = {
 }
 _MISSING = {
     "spoken": "the user has not said anything",
-    "reopened": "nothing of the journey was run again",
-    "released": "nobody released it",
+    "reopened": "no part of the journey ran again",
+    "released": "it was not released",
 }
 
 

@@ -32,14 +32,14 @@ _HISTOGRAMS = {
     "journeygraph.turn.duration": ("s", "Duration of a turn.", _FAST),
 }
 _COUNTERS = {
-    "journeygraph.breaker.opened": ("{opening}", "Times that an agent or a model was left alone."),
-    "journeygraph.cache.read": ("{read}", "Looks into a cache."),
-    "journeygraph.guideline.dropped": ("{guideline}", "Guidelines that gave way to others."),
+    "journeygraph.breaker.opened": ("{opening}", "Openings of the breaker of an agent or a model."),
+    "journeygraph.cache.read": ("{read}", "Reads of a cache."),
+    "journeygraph.guideline.dropped": ("{guideline}", "Guidelines that others removed."),
     "journeygraph.guideline.matched": ("{guideline}", "Guidelines that held in a turn."),
     "journeygraph.reply.checked": ("{check}", "Checks of replies."),
     "journeygraph.escalation.opened": ("{escalation}", "Calls for a person."),
-    "journeygraph.escalation.sent": ("{delivery}", "Tries to send calls for a person on."),
-    "journeygraph.turn.flagged": ("{turn}", "Turns that carry a flag."),
+    "journeygraph.escalation.sent": ("{delivery}", "Tries to post calls for a person."),
+    "journeygraph.turn.flagged": ("{turn}", "Turns with a flag."),
 }
 
 

@@ -65,7 +65,7 @@ async def _result(
     except TimeoutError:
         return ended("failed", "it took too long")
     except asyncio.CancelledError:
-        ended("failed", "the turn went on without it")
+        ended("failed", "the turn continued without it")
         raise
     except Exception as error:  # whatever an author's function raises
         if is_pause(error):

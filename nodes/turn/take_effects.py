@@ -37,7 +37,7 @@ _IN_DOUBT = (TimeoutError, ConnectionResetError, ConnectionAbortedError, BrokenP
 """Errors of a tool with an unknown outcome."""
 _ACCIDENTS = (KeyError, IndexError, UnicodeError, json.JSONDecodeError, ValidationError)
 """Kinds of ValueError and LookupError that are not raised on purpose for the user."""
-_APART = "it was taken with other values as well, in a turn that was not kept, as"
+_APART = "it was also taken with other values, in a turn that was not stored:"
 _REOPENED = ("reopened", "skipped", "confirmed")
 """Attributes of the dialogue state that change when a value is taken back."""
 _without_session = EffectsOfRun()
@@ -118,12 +118,12 @@ class _Taker:
         if taken.apart:
             self._note("effect_apart", effect, f"{_APART} {', '.join(taken.apart)}")
         if taken.state == "done":
-            self._done(effect, taken, "an earlier turn did it, and did not come to its end")
+            self._done(effect, taken, "it was taken in an earlier turn, which was not completed")
         elif taken.state == "begun" and not self._takes_key(effect):
-            self._unsure(effect, "it was begun before, and nobody knows how it ended")
+            self._unsure(effect, "it was started before, and its result is unknown")
         elif await self._outdated(effect):
             if taken.state == "free":
-                await self._effects.failed(taken.key, "a value that it uses is refused by now")
+                await self._effects.failed(taken.key, "a value that it uses is no longer valid")
         else:
             await self._call(effect, arguments, taken)
 
@@ -162,7 +162,7 @@ class _Taker:
         outcome.said += words
         outcome.attempts, outcome.ops = draft.attempts, draft.ops
         outcome.dialogue = {name: getattr(draft.dialogue, name) for name in _REOPENED}
-        self._note("effect_outdated", effect, "a value that it uses is refused by now")
+        self._note("effect_outdated", effect, "a value that it uses is no longer valid")
 
     def _check_time(self) -> None:
         if asyncio.get_running_loop().time() >= self._until:

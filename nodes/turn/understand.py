@@ -22,7 +22,7 @@ from journeys import (
 )
 from journeys.phrases import Matcher
 from nodes.authored import contained
-from nodes.commands import Verdict
+from nodes.commands import Verdict, matched
 from nodes.draft import Reading, TurnDraft, check_known, open_draft
 from nodes.features.guidance import BYPASSED, bypassed, judged, rules_here
 from nodes.forms.questions import question_of
@@ -222,7 +222,7 @@ def _note_doubts(draft: TurnDraft, answer: Understood, position: Position) -> No
         for d in answer.dropped[:_MOST_TOLD]
     ]
     if len(answer.dropped) > _MOST_TOLD:
-        reason = f"{len(answer.dropped) - _MOST_TOLD} more commands do not count"
+        reason = f"{len(answer.dropped) - _MOST_TOLD} more commands were ignored"
         draft.turn["audit"].append(note("dropped", position, reason=reason))
 
 
@@ -248,7 +248,7 @@ async def free_verdicts(
     verdicts = [
         _told(services.spec, position, *each) for each in zip(conditions, verdicts, strict=True)
     ]
-    verdicts += [Verdict(t.id, True, "pattern", reason=f"said '{answered[t.id]}'") for t in intents]
+    verdicts += [matched(t.id, answered[t.id]) for t in intents]
     for transition in others:
         tier = "always" if isinstance(transition.trigger, AlwaysTrigger) else "own"
         verdicts.append(await _evaluated(services, transition, tier, message, context))

@@ -105,12 +105,12 @@ async def _read_again(draft: TurnDraft) -> None:
         except Unreadable:
             is_taken = False
         if is_taken:
-            reason = "read again: this version's field is of another type"
+            reason = "read again: the field has another type in this version"
             draft.keep(field.name, "valid", value=value, raw=raw, source="inferred", reason=reason)
             draft.note("field_set", trigger=field.name, reason=reason)
             draft.synced(field.name)
         else:
-            reason = "this version's field is of another type"
+            reason = "the field has another type in this version"
             emptied(draft, field, reason=reason, source="inferred")
 
 

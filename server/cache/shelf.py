@@ -210,5 +210,5 @@ class Contexts:
                     await self._shelf.put({name: value[0]}, value[1])
 
     def _version(self, version: int, started_at: str) -> str:
-        # Deleted and begun anew, a session of that id and version is another one.
+        # Deleted and started again, a session of that id and version is another one.
         return f"{version}|{started_at}|{self._epoch.dropped}"

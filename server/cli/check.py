@@ -177,7 +177,7 @@ class _Report:
         except LoadError as error:
             lines = list(error.lines)
             if error.unread:
-                unread = f" (Not read because of it: {', '.join(error.unread)}.)"
+                unread = f" (Not read because of this: {', '.join(error.unread)}.)"
                 lines[-1] = reworded(lines[-1], lines[-1] + unread)
             self.faults.update(dict.fromkeys(lines))
 

@@ -76,7 +76,7 @@ def _show_beginning(found: Found, pathway: str) -> None:
     spec = found.journey.spec
     out.print()
     out.print(f"{spec.name}: {spec.purpose}", style="bold", markup=False)
-    given = f", knowing {short(found.sample_context, 200)}" if found.sample_context else ""
+    given = f", with the context {short(found.sample_context, 200)}" if found.sample_context else ""
     out.print(f"The session starts in {pathway}{given}.\n", style="dim", markup=False)
 
 

@@ -258,7 +258,7 @@ def test_check_says_what_it_could_not_read(folder: Path) -> None:
     report = run("check", "both.py", code=1).stdout
 
     assert "✗ both.py:8: Broken.VerifyPath: __next__" in report
-    assert "(Not read because of it: Base, Bare.)" in report
+    assert "(Not read because of this: Base, Bare.)" in report
 
 
 @pytest.mark.parametrize("name", ["a.png", "a.MMDX", "a.md"])

@@ -382,7 +382,7 @@ async def test_a_session_of_an_older_release_keeps_its_keys_and_finds_what_it_di
 
 
 async def test_threads_without_a_manager_have_keys_of_their_own(world: World) -> None:
-    """Also when their turns begin at the same moment, and when a thread is begun anew."""
+    """Also when their turns begin at the same moment, and when a thread is started again."""
     saver = InMemorySaver()
     tools = {"reserve": world.reserve, "charge": world.charge}
     graph = Ferry.compile({"purser": world.purser}, model=False, tools=tools, checkpointer=saver)

@@ -70,10 +70,10 @@ def test_a_phase_follows_from_facts_or_is_refused() -> None:
     refused: list[tuple[ConversationPhase, PhaseFacts, str]] = [
         (GREETING, PhaseFacts(spoken=False, taken_over=True), "has not said anything"),
         (COLLECTING, silent, "this move is not allowed"),
-        (COMPLETED, PhaseFacts(), "nothing of the journey was run again"),
+        (COMPLETED, PhaseFacts(), "no part of the journey ran again"),
         (COMPLETED, silent, "this move is not allowed"),
-        (ESCALATED, PhaseFacts(), "nobody released it"),
-        (ESCALATED, DONE, "nobody released it"),
+        (ESCALATED, PhaseFacts(), "it was not released"),
+        (ESCALATED, DONE, "it was not released"),
         (ESCALATED, silent, "this move is not allowed"),
     ]
     for phase, facts, why in refused:

@@ -105,7 +105,7 @@ def test_the_command_shows_a_session_turn_by_turn(url: str) -> None:
         "moved desk → help",
         "assistant Perhaps.",
         "rewritten · invalid",
-        "no_promise: says 'guaranteed'",
+        "no_promise: contains 'guaranteed'",
         "flags validation_bypassed",
         "assistant Card [card number].",
         "guideline polite",
@@ -173,7 +173,7 @@ async def test_the_audit_over_http(serve: Callable[..., Any]) -> None:
     assert (first["turn"]["reply"], first["checks"][0]["outcome"]) == (SAFE, "replaced")
     assert first["checks"][0]["violations"] == [
         "card: personal data",
-        "no_promise: says 'guaranteed'",
+        "no_promise: contains 'guaranteed'",
     ]
     assert second["turn"]["flags"] == ["failed", "journey_bypassed"]
     failures = [event for event in second["events"] if event["kind"] == "failure"]

@@ -124,7 +124,7 @@ async def test_a_forbidden_phrase_is_replaced_by_the_safe_reply(chat: Talk, repl
     assert await talk.says("Will you pay?") == SAFE
     checked = await row(talk)
     assert (checked.outcome, checked.is_valid, checked.review) == ("replaced", False, True)
-    assert checked.violations[0].startswith("no_promise: says '")
+    assert checked.violations[0].startswith("no_promise: contains '")
     assert not checked.bypassed
     assert await history(talk) == [SAFE]
 
@@ -150,7 +150,7 @@ async def test_a_required_phrase_must_be_there(chat: Talk) -> None:
 
     assert said == [SAFE, "Sell it. This is No  Advice.", "Take it as is."]
     first, *others = await talk.journey.checks()
-    assert first.violations == ["notice: says none of 'no advice', 'AS IS'"]
+    assert first.violations == ["notice: contains none of 'no advice', 'AS IS'"]
     assert [check.is_valid for check in others] == [True, True]
 
 
@@ -268,7 +268,7 @@ async def test_a_forbidden_phrase_is_mended_by_a_model_before_it_is_judged(chat:
 
         assert await talk.says("Hi") == "Perhaps."
         assert kinds(model) == ["rewriting", "validation"]
-        assert told(model, 0)["violations"] == ["no_promise: says 'guaranteed'"]
+        assert told(model, 0)["violations"] == ["no_promise: contains 'guaranteed'"]
         assert (await row(talk)).outcome == "rewritten"
 
 
@@ -352,7 +352,7 @@ async def test_under_bypass_a_forbidden_phrase_does_not_go_out(chat: Talk) -> No
         talk = await chat(desk(NO_PROMISE), "It is guaranteed.", model=model)
 
         assert await talk.says("Hi") == SAFE
-        assert (await row(talk)).violations == ["no_promise: says 'guaranteed'"]
+        assert (await row(talk)).violations == ["no_promise: contains 'guaranteed'"]
 
 
 @pytest.mark.parametrize(

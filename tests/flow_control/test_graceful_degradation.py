@@ -360,7 +360,7 @@ async def test_a_model_that_is_silent_in_one_session_is_not_waited_for_in_others
 
         await other.says(word(0))
         assert len(script.calls) == 2
-        assert "left alone for a while" in other.last.metadata["error"]["message"]
+        assert "failed too often recently" in other.last.metadata["error"]["message"]
 
 
 async def test_a_model_that_answers_wrongly_is_asked_again_every_time(

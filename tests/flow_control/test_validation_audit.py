@@ -52,7 +52,7 @@ async def test_what_was_wrong_is_sealed_where_a_journey_is_sensitive(
     [(stored,)] = found(kept_url, "SELECT violations FROM validation_audit")
     assert "guaranteed" not in stored
     [row] = await chat.journey.checks()
-    assert row.violations == ["no_promise: says 'guaranteed'"]
+    assert row.violations == ["no_promise: contains 'guaranteed'"]
 
 
 async def test_a_turn_that_is_not_kept_leaves_no_row(talk: Talk, memory_url: str) -> None:

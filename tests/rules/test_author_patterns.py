@@ -86,7 +86,7 @@ async def test_a_value_that_takes_a_pattern_too_long_is_refused_and_audited() ->
             (2, "repaired", "invalid"),
             (2, "pattern_late", "axles"),
         ]
-        late = "a pattern of it took longer than 50 ms: no match"
+        late = "one of its patterns took longer than 50 ms: no match"
         assert [e.reason for e in audit if e.kind == "pattern_late"] == [late]
         await journey.delete()
 

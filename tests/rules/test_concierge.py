@@ -176,7 +176,7 @@ async def test_of_two_that_a_model_holds_likely_the_surer_starts(desk, surer):
 
         assert chat.last.metadata["journey_id"] == surer
         dropped = [row for row in await chat.journey.audit() if row.kind == "dropped"]
-        assert [row.reason for row in dropped] == ["another was before it"]
+        assert [row.reason for row in dropped] == ["another transition fired"]
 
 
 # --- What is done with a message that starts none ------------------------------------------------

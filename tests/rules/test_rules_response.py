@@ -136,7 +136,7 @@ async def test_a_detour_tells_where_the_talk_stands_and_what_is_paused(talk, mem
             "transition_intent": "rates",
             "tier": "pattern",
             "confidence": 1.0,
-            "reasoning": "said 'rates'",
+            "reasoning": "matched 'rates'",
             "ran": ["rates"],
             "replies": ["from 5 euros"],
             "error": None,

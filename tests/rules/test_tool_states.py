@@ -110,8 +110,7 @@ async def test_what_is_not_known_is_not_called_and_what_fails_is_told_and_not_ke
         "find_policy": {"failed": "LookupError: no such policy"},
         "price": {"not_called": "not known yet: found"},
         "weather": {
-            "failed": "LookupError: it is not known yet for whom: the conversation has no where, "
-            "and you cannot give it"
+            "failed": "LookupError: the conversation has no where yet, and you cannot set it"
         },
     }
     assert set(chat.context) == {"policy"}

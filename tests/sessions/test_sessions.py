@@ -487,7 +487,7 @@ async def test_the_audit_has_a_row_for_whatever_moved_it(talk: Talk, store_url: 
     first = audit[0]
     assert (first.session_id, first.trigger, first.confidence) == ("s-1", "insure", 1.0)
     assert "insure" in first.reason
-    assert audit[2].reason == "depth 2 is over the limit of 1"
+    assert audit[2].reason == "depth 2 exceeds the limit of 1"
     assert [row.at for row in audit] == sorted(row.at for row in audit)
 
 

@@ -166,7 +166,7 @@ class Ordering(RuleBasedStateMachine):
     @precondition(lambda self: someone_listens(self) and not self.book.done)
     @rule(to=st.sampled_from(["asking", "aside", "address", "order"]))
     def wander(self, to: str) -> None:
-        """Go somewhere; the address, once it was given, is begun anew (a second visit)."""
+        """Go somewhere; the address, once it was given, is started again (a second visit)."""
         self.says(Go(to))
         self.stands(self.book.reset("address") if to == "address" else self.book)
 

@@ -225,7 +225,7 @@ class Session:
                 yield "human"
             elif entry.kind == "field_cleared" and entry.reason == "left open by the user":
                 yield "skip"
-            elif entry.kind == "field_refused" and entry.reason == "the user would not say":
+            elif entry.kind == "field_refused" and entry.reason == "the user refused to answer":
                 yield "refuse"
 
     def _moves(

@@ -274,7 +274,7 @@ def read_value(field: Field, said: str) -> Any:
         ("  minus: minus", "  minus: (minus", "numbers.minus: must be phrases"),
         ("tuesday tues tue, ", "", "dates.weekdays: must be lists 7, and there are 6."),
         ("  and_half: and a half", "  and_half: 1", "numbers.and_half: must be phrases"),
-        ("  month_ends: (the )?", "  month_ends: x,, (the )?", "take the comma too many away"),
+        ("  month_ends: (the )?", "  month_ends: x,, (the )?", "remove the extra comma"),
     ],
 )
 def test_a_fault_in_the_words_of_a_language_names_its_part(

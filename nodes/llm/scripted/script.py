@@ -339,7 +339,7 @@ class Script:
             faults = [
                 *self._faults,
                 *(
-                    f"answer left over: {reprlib.repr(left)}"
+                    f"unused answer: {reprlib.repr(left)}"
                     for queue in (*self._of_kind.values(), self._answers)
                     for left in queue
                 ),
@@ -359,7 +359,7 @@ class Script:
         except (ValueError, LookupError, TypeError, AttributeError) as fault:
             return self._refused(f"OpenAI would refuse the request: {fault}", 400)
         if answer is None:
-            said = f"call {call.number} is one too many; the user said {call.message!r}"
+            said = f"call {call.number} has no answer in the script; its message: {call.message!r}"
             return self._refused(said, 500)
         try:
             return reply_to(answer, call)
@@ -426,7 +426,7 @@ def _accepted(answer: Answer) -> Answer:
 
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-_NAMING = "its name may hold letters, digits, _ and -, 64 at most"
+_NAMING = "its name may contain at most 64 letters, digits, _ and -"
 
 
 def refusals(body: dict[str, Any]) -> list[str]:
@@ -472,7 +472,7 @@ def _of_tools(body: dict[str, Any]) -> Iterator[str]:
 def _of_format(body: dict[str, Any]) -> Iterator[str]:
     wanted = body.get("response_format") or {}
     if wanted.get("type") == "json_object" and "json" not in str(body["messages"]).lower():
-        yield "response_format json_object: no message says the word json"
+        yield "response_format json_object: no message contains the word json"
     if wanted.get("type") != "json_schema":
         return
     given = wanted["json_schema"]

@@ -92,5 +92,5 @@ def conclude(work: Work) -> Conclusion:
 def _verdict_of(work: Work) -> Ask:
     names = tuple(dict.fromkeys(result["agent"] for result in speeches(work)))
     winner = Literal[names] | None if names else str | None
-    field = FieldSpec("winner", winner, "Who argued best; null if nobody did")
+    field = FieldSpec("winner", winner, "Who argued best; null if there is no winner")
     return Ask("You are the judge of the `debate`. Decide, and say why.", (field,))

@@ -154,4 +154,4 @@ def _asks(work: Work, now: str) -> Ask:
         field = FieldSpec("reassign", list[again], "Parts to be done again by another worker")  # type: ignore[valid-type]
         said = "Review the `results`. Send back what is not good enough; else give the answer."
         return Ask(said, (field,))
-    return Ask("Give the answer that the `results` come to.")
+    return Ask("Give the answer that follows from the `results`.")
