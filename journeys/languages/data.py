@@ -19,7 +19,7 @@ def read_data(path: Path) -> dict[str, Any]:
     """Return what a data file holds.
 
     Raises:
-        ConfigurationError: It is not valid YAML, holds an entry twice, or is not a mapping.
+        ConfigurationError: It is not valid YAML, has an entry twice, or is not a mapping.
     """
     import yaml  # noqa: PLC0415 - a process reads one or two such files, and most imports none
 
@@ -59,9 +59,9 @@ def read_as(path: Path, model: type[Model]) -> Model:
 
 
 _SAID = {
-    "missing": "is missing. Add it, as English has it.",
-    "dict_type": "must be a mapping: 'name: words'.",
-    "list_type": "must be a list: '- words'.",
+    "missing": "is missing. Add it, as in the English file.",
+    "dict_type": "must be a mapping of 'name: words'.",
+    "list_type": "must be a list of '- words'.",
     "string_type": "{given} is not text. Write it in quotes.",
     "literal_error": "{given} is not known. Known are: {expected}.",
     "[key] string_type": "is read as {kind}. Write the name in quotes.",

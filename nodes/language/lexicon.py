@@ -79,13 +79,14 @@ class Sayings(BaseModel):
         """Compile the phrases of a name one by one.
 
         Raises:
-            ConfigurationError: One of them is no regular expression.
+            ConfigurationError: One of them is not a valid regular expression.
         """
         for line in lines_of(self.phrases[name]):
             try:
                 re.compile(_numbered(_folded(line, self)))
             except re.error as error:
-                fault = f"phrases.{name}: '{line}' is no regular expression: {error}. Mend it."
+                at = f"phrases.{name}"
+                fault = f"{at}: '{line}' is not a valid regular expression: {error}. Correct it."
                 refuse(self._source, [fault])
 
 

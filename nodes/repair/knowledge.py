@@ -261,7 +261,7 @@ def _passages_of(given: Any, knowledge: Knowledge) -> list[Passage]:
         return []
     single = isinstance(given, (str, Mapping, Passage)) or hasattr(given, "page_content")
     if not single and not isinstance(given, Iterable):
-        raise TypeError(f"it gave {type(given).__name__} in place of a list of passages")
+        raise TypeError(f"it returned {type(given).__name__} instead of a list of passages")
     found: list[Passage] = []
     for item in [given] if single else given:
         passage = _passage(item, knowledge)
@@ -286,7 +286,7 @@ def _passage(item: Any, knowledge: Knowledge) -> Passage:
         text = getattr(item, "page_content", None)
         source = _source(getattr(item, "metadata", None)) or str(getattr(item, "id", None) or "")
     if not isinstance(text, str):
-        raise TypeError(f"it gave {type(item).__name__}, which has no text, in place of a passage")
+        raise TypeError(f"it returned {type(item).__name__} without text instead of a passage")
     named = " ".join(cleaned(str(source)).split())[:_MOST_SOURCE]
     return Passage(_cut(cleaned(text).strip(), knowledge.characters), named or knowledge.name)
 

@@ -124,7 +124,7 @@ def _bound(bound: float | str, kind: str, now: datetime) -> Any:
         ValueError: It is nothing that values of the type are compared with.
     """
     if isinstance(bound, str) != (kind in DATED):
-        raise ValueError(f"{bound!r} bounds no {kind}")
+        raise ValueError(f"{bound!r} is not a bound for the type {kind}")
     if not isinstance(bound, str):
         return Decimal(str(bound))
     if kind == "time":
@@ -329,7 +329,7 @@ def _bounds_shown(one: Range, field: Field, setting: Setting) -> dict[str, str]:
     """Return both ends of a range as users read them; an open one is omitted.
 
     Raises:
-        ValueError: One of them bounds no values of the type.
+        ValueError: One of them is not a bound for the type.
     """
     ends = {"least": one.least, "most": one.most}
     known = {name: end for name, end in ends.items() if end is not None}

@@ -89,7 +89,7 @@ def language_from(path: Path) -> Vocabulary:
         if isinstance(kind, str):
             return _checked(said, kind, at, faults)
         if not isinstance(said or {}, dict):
-            faults.append(f"{at}: is no mapping. Write 'part: value'.")
+            faults.append(f"{at}: is not a mapping. Write 'part: value'.")
             said = {}
         said = said or {}
         faults.extend(name_faults(at, said, kind, all_of_them=False))
@@ -105,7 +105,7 @@ def language_from(path: Path) -> Vocabulary:
 def _checked(value: Any, kind: str, at: str, faults: list[str]) -> Any:
     """Return a value as its kind has it; what is wrong with it is added to the faults."""
     if value is None and kind.endswith("!"):
-        faults.append(f"{at}: is missing. Add it, as English has it.")
+        faults.append(f"{at}: is missing. Add it, as in the English file.")
     kind = kind.removesuffix("!")
     try:
         return _made(value, kind)
@@ -148,7 +148,7 @@ def _phrases(value: str) -> tuple[str, ...]:
     parts = [" ".join(part.split()) for part in _COMMA.split(value)] if value else []
     for part in parts:
         if not part:
-            raise ValueError("one is empty; take the comma too many away")
+            raise ValueError("an item is empty; remove the extra comma")
         re.compile(pattern(part))
     return tuple(parts)
 

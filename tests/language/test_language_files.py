@@ -60,7 +60,7 @@ def test_a_name_that_is_read_nowhere_is_not_kept() -> None:
     ("section", "name", "text", "fault"),
     [
         ("phrases", "yess", "ja", "phrases.yess: is not known. Did you mean 'yes'?"),
-        ("phrases", "yes", None, "phrases.yes: is missing. Add it, as English has it."),
+        ("phrases", "yes", None, "phrases.yes: is missing. Add it, as in the English file."),
         ("phrases", True, "ja", "phrases.True: is read as bool. Write the name in quotes."),
         ("phrases", "no", 7, "phrases.no: 7 is not text. Write it in quotes."),
         ("phrases", "no", "nein {so}", "no: {so} is not defined. Add 'so' under parts."),
@@ -72,10 +72,10 @@ def test_a_name_that_is_read_nowhere_is_not_kept() -> None:
         ),
         ("phrases", "negated", "not .+", "phrases.negated: 'not .+' names nothing. Name named by"),
         ("", "beside", ["fr"], "beside: 'fr' is not a language. Write a list of some of en, "),
-        ("", "beside", "de", "beside: must be a list: '- words'."),
+        ("", "beside", "de", "beside: must be a list of '- words'."),
         ("parts", "yes", "ja", "parts.yes: also exists under phrases. Keep one of the two."),
         ("parts", "odd", "ja", "parts.odd: is not used by any phrase. Remove it."),
-        ("words", "joints", None, "words.joints: is missing. Add it, as English has it."),
+        ("words", "joints", None, "words.joints: is missing. Add it, as in the English file."),
         (
             "ordinals",
             "first",
@@ -102,7 +102,7 @@ def test_a_file_for_reading_with_a_fault_is_refused_with_the_way_out(
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("phrases: [a]\n", "words: is missing. Add it, as English has it."),
+        ("phrases: [a]\n", "words: is missing. Add it, as in the English file."),
         ("phrases:\n  a: b\n  a: c\n", "'a' is written twice. Join the two."),
         ("- a\n", "is not a mapping. Write 'entry: value'."),
         ("a: {\n", "cannot be read. "),
@@ -131,7 +131,12 @@ def test_a_bad_regular_expression_is_named_where_it_is_compiled(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("section", "name", "text", "fault"),
     [
-        ("neutral", "closing", None, "neutral.closing: is missing. Add it, as English has it."),
+        (
+            "neutral",
+            "closing",
+            None,
+            "neutral.closing: is missing. Add it, as in the English file.",
+        ),
         ("casual", "bye", "Ciao", "casual.bye: is not known. "),
         ("formal", "wait", False, "formal.wait: False is not text. Write it in quotes."),
         (

@@ -159,9 +159,7 @@ class Connection:
                 f"The MCP server '{self.name}' did not answer within {self.seconds:g} seconds."
             ) from None
         except Exception as error:  # the SDK passes on what its transports raise, of any kind
-            if (
-                self.refusal == _NOT_FOUND
-            ):  # it may have been started again without our session
+            if self.refusal == _NOT_FOUND:  # it may have been started again without our session
                 self._links[-1].leave()
             raise ToolException(f"The MCP server '{self.name}' {self._wrong(error)}") from error
 
