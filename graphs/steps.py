@@ -301,7 +301,7 @@ def services_in(
 class Way(Runnable[Any, "str | Send"]):
     """An edge that leads to the pathway that the turn's record names, or else to another step.
 
-    It is no function: LangGraph would make a run and a task of its own of that for each turn.
+    It is not a function: LangGraph would make a separate run and task of that for each turn.
     """
 
     def __init__(self, name: str, pathways: Sequence[str], otherwise: str = "settle") -> None:
@@ -310,7 +310,7 @@ class Way(Runnable[Any, "str | Send"]):
         self._otherwise = otherwise
 
     def invoke(self, input: Any, config: Any = None, **kwargs: Any) -> str | Send:
-        """Return where the turn goes on."""
+        """Return the next node of the turn."""
         run: str | None = input["turn"]["run"]
         if run is None or run in self._pathways:
             return run or self._otherwise

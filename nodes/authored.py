@@ -11,7 +11,7 @@ from contextvars import Context, ContextVar, copy_context
 from typing import Any
 
 Overdue = Callable[[str], Callable[[], None]]
-"""Told the name of an agent whose thread is left behind; gives what to call when it ends."""
+"""Callback for an agent whose thread is left behind; returns the callback for its end."""
 FAILURES = (Exception, SystemExit)
 """Failures of a plain function of an author. `KeyboardInterrupt` is the operator's, not its own."""
 _inside: ContextVar[bool] = ContextVar("inside_authored", default=False)
@@ -54,7 +54,7 @@ class contained:
 
 
 class _TaskFactory:
-    """Makes tasks as before, but for those of an author's part."""
+    """Makes tasks as before, except those of an author's part."""
 
     def __init__(self, before: Callable[..., Any] | None) -> None:
         self._before = before
@@ -109,7 +109,7 @@ class _Contained(Coroutine[Any, Any, Any]):
 
 
 async def in_thread(name: str, call: Callable[[Any], Any], payload: Any, overdue: Overdue) -> Any:
-    """Call a sync function in a thread of its own; a result after cancellation is only reported.
+    """Call a sync function in a separate thread; a result after cancellation is only reported.
 
     Not a pool: a call that hangs would hold its place for ever, and the process at exit.
     """

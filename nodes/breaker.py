@@ -1,4 +1,4 @@
-"""A circuit breaker: what keeps failing is left alone for a while (ADR-018, category 3)."""
+"""A circuit breaker: a part that keeps failing is not called for a while (ADR-018, category 3)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cachetools import LRUCache
 
 
 class BreakerOpenError(RuntimeError):
-    """Something is not asked, because it failed too often of late."""
+    """A part is not called, because it failed too often recently."""
 
     def __init__(self) -> None:
         super().__init__("it failed too often recently; it is tried again after a pause")
@@ -95,7 +95,7 @@ class Breaker:
         Args:
             judge: Says of what it raised whether that is a failure (True), an answer all the same
                 (False), or proves nothing (None).
-            tell: Told when the breaker opens (True) and when it closes (False).
+            tell: Callback when the breaker opens (True) and when it closes (False).
 
         Raises:
             BreakerOpenError: It is open.
@@ -126,9 +126,9 @@ def breaker_of(what: Hashable, failures: int, seconds: float, *, in_a_row: bool 
     """Return the breaker of something that all sessions of the process share.
 
     Args:
-        what: Tells it from all others.
+        what: Its identity among all breakers.
         failures: Failures within the seconds that open it.
-        seconds: How long they are counted, and how long it is left alone then.
+        seconds: The time in which failures are counted, and the pause after too many.
         in_a_row: True if an answer between two failures makes them count from one again.
     """
     key = (what, failures, seconds)

@@ -19,11 +19,11 @@ class Verdict:
     Attributes:
         question: Id of the transition.
         holds: The answer.
-        tier: Who decided: condition, pattern, own, always, model, or cache for what a model said
+        tier: The source: condition, pattern, own, always, model, or cache for what a model answered
             before.
         confidence: From 0 to 1; what is not a model is sure.
-        reason: Why, in a few words.
-        error: What the judge raised; empty if it did not.
+        reason: The reason, in a few words.
+        error: The error that the judge raised; empty if it raised none.
         phrase: The phrase in the message that a pattern matched; empty for other tiers.
     """
 
@@ -45,7 +45,7 @@ def matched(question: str, phrase: str) -> Verdict:
 class Go:
     """Move to a pathway; taken if a transition that a model may judge leads there from here.
 
-    `tier` is command, or cache for what a model said before.
+    `tier` is command, or cache for an earlier answer of a model.
     """
 
     target: str
@@ -175,7 +175,7 @@ class Explain:
 
 @dataclass(frozen=True, slots=True)
 class OffTopic:
-    """Speak of something else; unsupported: ask for what nothing here can do.
+    """Change the subject; unsupported: ask for something that the journey cannot do.
 
     `guessed`: the message may have another meaning that was not understood.
     """

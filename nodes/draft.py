@@ -67,10 +67,10 @@ class Query:
 
     Attributes:
         question: The question.
-        knowledge: Where.
+        knowledge: The source.
         own: The pathway of the journey that answers instead, if it has one for that.
         place: The place of the answer among the replies; None: behind what the message answered.
-        otherwise: Said where nothing answers it; empty: the text `not_known`.
+        otherwise: The reply if nothing answers it; empty: the text `not_known`.
     """
 
     question: str
@@ -87,33 +87,33 @@ class TurnDraft:
     Attributes:
         services: Services of the turn.
         turn: Its record, as far as it was written before the decision.
-        position: Where the session stands, as far as that is decided.
+        position: The position of the session, as far as it is decided.
         began: The context as the step found it.
         context: The context, with the changes of this step.
         fields: All attempts at fields that the state keeps, with those of this step.
-        question: What the assistant said last.
+        question: The last words of the assistant.
         messages: The conversation so far, the message of the turn at its end.
-        replies: What the runtime says.
+        replies: The runtime's own replies.
         attempts: The attempts of this step.
-        ops: What changes in the context.
-        audit: What was decided.
-        flags: What the turn is marked with for the decision.
+        ops: The changes of the context.
+        audit: The decisions.
+        flags: The flags that the decision gives to the turn.
         run: The pathway that runs; None: nothing does.
         entered: Way by which it is entered.
-        transition: What fired.
+        transition: The transition that fired.
         aside: The pathway that answers in place of a text, where the journey has one for that.
         refused_depth: The depth that was asked for, and the limit that it is over.
         asks: Name of the field that the model's own words ask for.
         changing: Name of the field that the user chose to change after an effect.
-        judged: What a model was surest of, where nothing moved.
+        judged: The most confident verdict of a model, if nothing moved.
         wished: The parts of the message in which several wishes were found.
         spec: The journey.
         settled: True if what runs is decided.
         resumed: True if the user comes back after a pause.
         query: The question that is looked up.
-        held: What is said of it once the pathway has run.
-        quoted: Replies that are not worded anew: they were not written by the runtime.
-        sources: Where the answer to the question is from.
+        held: The replies that follow when the pathway has run.
+        quoted: Replies that are not reworded: they were not written by the runtime.
+        sources: The sources of the answer.
     """
 
     services: Services
@@ -189,7 +189,7 @@ class TurnDraft:
 
     @property
     def here(self) -> PathwaySpec:
-        """The pathway that the talk is about: where the session stands, or where it returns to."""
+        """The pathway of the conversation: the current one, or the one that it returns to."""
         if self._place is None or self._place[0] is not self.position:
             place = talked_about(self.spec, self.position)
             self._place = (self.position, self.spec.pathways[place])
@@ -205,7 +205,7 @@ class TurnDraft:
         return made
 
     def say(self, name: str, **values: Any) -> None:
-        """Say a text of the catalogue, with what stands for its placeholders."""
+        """Return a text of the catalogue, with values for its placeholders."""
         self.replies.append(self.text(name, **values))
 
     def text(self, name: str, **values: Any) -> str:
@@ -258,7 +258,7 @@ class TurnDraft:
         return current_value(self.fields, name)
 
     def field(self, name: str) -> Field:
-        """Return the field of a name: as it is declared here, else wherever it is.
+        """Return the field of a name: as declared here, else as declared elsewhere.
 
         Raises:
             KeyError: There is none.
@@ -273,7 +273,7 @@ class TurnDraft:
         return shown(wanted, value, self.setting)
 
     def synced(self, *names: str) -> None:
-        """Let the context tell of these fields what their forms tell, and of those next to them."""
+        """Copy the values of these fields, and of others in the same forms, into the context."""
         beside = {
             other.name
             for name in names
@@ -298,7 +298,7 @@ class TurnDraft:
             told = {}  # whether a field counts may hang on what has just changed
 
     def adopt(self, steering: Steering) -> None:
-        """Take over where a message leads, and what is said of it in the journey that it left."""
+        """Apply the move of a message, and the reply to it in the journey that it left."""
         texts = self.services.texts_in(self.turn["begun_in"])
         self.position = steering.position
         if steering.ops:
@@ -323,7 +323,7 @@ class TurnDraft:
             self.note("pattern_late", trigger=name, reason=reason)
 
     def undecided(self) -> Update:
-        """Return what changes where nothing is to be decided."""
+        """Return the changes if no decision is needed."""
         return {"position": self._kept_position(), "turn": self.turn}
 
     def update(self) -> Update:
@@ -387,7 +387,7 @@ class TurnDraft:
         return with_dialogue(self.position, self.dialogue) if read else self.position
 
     def _announce(self) -> None:
-        """Let listeners know what was decided."""
+        """Report the decision to listeners."""
         if fired := self.transition:
             moved = {"from": fired["source"], "to": fired["target"], "intent": fired["intent"]}
             self.services.emit({"type": "transition", **moved})
@@ -558,16 +558,16 @@ class Reading:
     """Reading of a message before the decision.
 
     Attributes:
-        position: Where the session stood when the message was read.
-        parse: What it says of fields and of the dialogue, without a model.
-        welcomed: How many replies were given to a user who comes back after a pause.
-        is_certain: True if no model is to be asked what else it may mean.
-        verdicts: Which triggers hold, without a model.
+        position: The position of the session when the message was read.
+        parse: The reading of the message without a model.
+        welcomed: The number of replies to a user who returns after a pause.
+        is_certain: True if no model has to judge the message.
+        verdicts: The verdicts on triggers that need no model.
         doubted: Patterns that contradict each other, which count only if no model answers.
         questions: Transitions that a model may judge.
         weighed: Guidelines that may hold.
-        form: What a model is told of the form that is open; None: nothing.
-        answer: What a model said.
+        form: The open form for a model; None if no form is open.
+        answer: The answer of a model.
     """
 
     position: Position
@@ -598,7 +598,7 @@ class Reading:
 
     @property
     def has_answer(self) -> bool:
-        """Return whether a model said what the message makes of the form."""
+        """Return whether a model gave the commands of the message for the form."""
         return self.asks_form and self.answer != _NO_ANSWER
 
     @property
@@ -615,10 +615,10 @@ class Hop:
         services: Services of the turn.
         state: The state as the pathway left it.
         pathway: The pathway.
-        results: What its agents gave.
-        progress: What its other steps noted.
+        results: The results of its agents.
+        progress: The notes of its other steps.
         turn: The record of the turn, to which the hop is added.
-        position: Where the session stands.
+        position: The position of the session.
         context: The context, with the changes of the hop.
         ops: Changes of the context.
         attempts: Attempts at fields.

@@ -44,9 +44,9 @@ class Journal:
 
         Args:
             kind: Its kind.
-            pathway: Where it happened.
+            pathway: The pathway of the event.
             trigger: The agent or tool that it is about.
-            reason: How it ended, or why.
+            reason: The outcome, or the reason.
         """
         event = {"kind": kind, "from": pathway, "trigger": trigger, "reason": reason}
         self.events.append(event)
@@ -107,7 +107,7 @@ class CallsOfRun:
 class KeptCalls:
     """The calls of tools in runs of agents that wait, by the tasks that LangGraph runs them as.
 
-    A task that goes on has the id that it had before.
+    A task that continues has the same id as before.
     """
 
     def __init__(self) -> None:

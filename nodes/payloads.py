@@ -50,7 +50,7 @@ def inputs_of(inputs: Mapping[str, Any]) -> dict[str, Any]:
 def base_of(state: Mapping[str, Any], services: Services) -> dict[str, Any]:
     """Return what all agents of a run are given: message, context, history, a pipeline's inputs.
 
-    It is a copy: changes by an agent have no effect on others. What the user said before of
+    It is a copy: changes by an agent have no effect on others. Earlier messages of the user with
     sensitive fields is omitted of the history, which models read.
     """
     if "inputs" in state:
@@ -68,7 +68,7 @@ def given_in_turn(state: Mapping[str, Any], pathway: str) -> dict[str, Any]:
 
     Args:
         state: The state; without a turn, as of a pipeline by itself, nothing is given.
-        pathway: Where the agent works.
+        pathway: The pathway of the agent.
     """
     turn, progress = state.get("turn") or {}, state.get("progress") or {}
     held_now = turn.get("guidelines")
@@ -90,7 +90,7 @@ def rules_in(state: Mapping[str, Any], told: Mapping[str, Any]) -> list[Mapping[
 
     Args:
         state: The state; a pipeline by itself has no turn, and is handed rules as an input.
-        told: What agents are given in this turn alone.
+        told: The inputs of agents for this turn only.
     """
     given = told.get(GUIDELINES) if "turn" in state else state["inputs"].get(GUIDELINES)
     listed = given if isinstance(given, list) else []
@@ -106,8 +106,8 @@ def payload_of(
 
     Args:
         signature: Its contract, if it has one.
-        base: What all agents of the run are given.
-        brief: What its pattern gives it beyond that, such as the outputs of the agents before.
+        base: The inputs of all agents of the run.
+        brief: Further inputs from its pattern, such as the outputs of earlier agents.
     """
     inputs, flags = _inputs(signature, base)
     given = {name: base[name] for name in RESERVED}
@@ -203,7 +203,7 @@ def text_in(value: Any) -> str:
 
 
 def _reply_in(messages: Sequence[Any]) -> str | None:
-    """Return what was said last in answer to the user; None if nothing was."""
+    """Return the last answer to the user; None if there was none."""
     for message in reversed(messages):
         given = message if isinstance(message, Mapping) else getattr(message, "__dict__", {})
         if "content" not in given:

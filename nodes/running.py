@@ -26,8 +26,8 @@ class Running:
         journal: Takes what is audited even if the turn fails; None without an audit.
         askers: Takes who asked by LangGraph's `interrupt()`: its id -> pathway and path of the
             agent. None without a listener.
-        calls: What tools gave the agents that wait.
-        speculation: What an agent was asked while the message was still being understood.
+        calls: The results of tools for the agents that wait.
+        speculation: The request to an agent while the message is still being understood.
         sized: The context that was copied last, and its size.
     """
 

@@ -43,15 +43,15 @@ class Services:
         matcher: All patterns of the journey as one matcher.
         models: The models that understand messages; None if no model is configured.
         usage: Counts what the models of the running turn are asked; None without a listener.
-        listening: True if anybody hears the turn while it runs; a model need not stream otherwise.
+        listening: True if a listener follows the turn while it runs; else no model has to stream.
         emit: Takes an event of the running turn, for streams.
         toolbox: The tools of the journey itself, which pathways call.
         outlet: Filter for text that is streamed before it is checked; without it, they wait for
             that.
-        checks: What holds for every reply; None if it is not checked.
-        texts: What the runtime says itself, in the language that holds and the journey's words.
+        checks: The checks of every reply; None if replies are not checked.
+        texts: The runtime's own texts, in the current language and the journey's words.
         effects: Keeps what was done once; None if a run has no session.
-        running: What is known of the running turn while it runs.
+        running: The data of the running turn.
         retrievers: Name -> retriever, where a journey names it.
         locale: The locale that the session brought; other parts are the journey's and the config's.
     """
@@ -75,7 +75,7 @@ class Services:
     retrievers: Mapping[str, Any] = field(default_factory=dict)
 
     def tell(self, type_: str, **details: Any) -> None:
-        """Pass on an event of the running turn, if anybody listens."""
+        """Pass on an event of the running turn, if there is a listener."""
         if self.listening:
             self.emit({"type": type_, **details})
 
@@ -88,16 +88,16 @@ class Services:
 
     @property
     def rewords(self) -> bool:
-        """Return whether a model may word anew what the runtime says somewhere in this journey."""
+        """Return whether a model may reword texts of the runtime somewhere in this journey."""
         speakers = (self.spec, *self.spec.parts.values())
         return self.models is not None and any(one.personality.reword for one in speakers)
 
     def say(self, text: str, pathway: str | None = None) -> None:
-        """Let listeners hear a part of the reply, unless it is checked or worded anew first.
+        """Emit a part of the reply to listeners, unless it is checked or reworded first.
 
         Args:
             text: The part.
-            pathway: Whose words they are, which are masked where replies of it are checked. None:
+            pathway: The pathway of the words, which are masked if its replies are checked. None:
                 the runtime's own, of which nothing is masked.
         """
         if self.holds:
@@ -111,7 +111,7 @@ class Services:
             self.emit({"type": "token", "text": text})
 
     def texts_in(self, pathway: str) -> Texts:
-        """Return what is said in a pathway: in a concierge, in the words of the journey there."""
+        """Return the texts of a pathway: in a concierge, those of the journey there."""
         if not self.spec.parts or pathway not in self.spec.pathways:
             return self.texts
         return texts_of(self.spec.part_of(pathway), self.config, self.locale)
@@ -136,7 +136,7 @@ class Services:
 
         Args:
             effects: Keeps what the session did once.
-            listening: True if anybody hears the turn while it runs.
+            listening: True if a listener follows the turn while it runs.
         """
         return Services(
             self.spec,
@@ -159,7 +159,7 @@ class Services:
         )
 
     def telling(self, emit: Callable[[Mapping[str, Any]], None], locale: Locale) -> Services:
-        """Return them for one node of a session, whose events go where they are told."""
+        """Return a copy for one node of a session, with its own target of events."""
         return Services(
             self.spec,
             self.config,
@@ -202,7 +202,7 @@ def setting_of(services: Services, turn: Turn) -> Setting:
 
 
 def setting_at(at: datetime, locale: Locale) -> Setting:
-    """Return the setting of a moment, in a locale of which all is decided."""
+    """Return the setting of a moment, in a locale with all its parts."""
     return Setting(
         at.astimezone(_zone(locale.timezone or "UTC")),
         locale.region or "US",

@@ -43,8 +43,8 @@ def is_sure(transition: TransitionSpec, verdict: Verdict, least: float, activati
     """Return whether a verdict is sure enough.
 
     Args:
-        transition: What it is about; its own threshold comes first.
-        verdict: Who decided, and how sure.
+        transition: The transition in question; its own threshold comes first.
+        verdict: The verdict, with its source and confidence.
         least: Least confidence of a move.
         activation: Confidence that a model must exceed to start a journey of a concierge.
     """
@@ -63,7 +63,7 @@ def is_share(confidence: float) -> bool:
 
 
 def asks_model(transition: TransitionSpec) -> bool:
-    """Return whether a model may judge a transition: an intent whose author lets it."""
+    """Return whether a model may judge a transition: an intent whose author allows it."""
     trigger = transition.trigger
     return isinstance(trigger, IntentTrigger) and trigger.use_llm_fallback
 
@@ -96,10 +96,10 @@ UNSURE = "below_threshold"
 
 @dataclass(frozen=True, slots=True)
 class Steering:
-    """The decision: where to stand, what to run (None: nothing), and what to say instead.
+    """The decision: the position, the pathway to run (None: none), and a text instead.
 
     `refused_depth` is the depth that was asked for and is over the limit; `judged` is what a model
-    said that moved nothing, and `flags` what was wrong with it.
+    given that moved nothing, and `flags` what was wrong with it.
     """
 
     position: Position
@@ -122,7 +122,7 @@ def steer(
     Args:
         spec: The journey.
         situation: Position, context, last words and number of the turn.
-        commands: What was understood; verdicts on transitions among it.
+        commands: The commands of the message, with verdicts on transitions.
         limits: Depth and confidence.
     """
     audit: list[dict[str, Any]] = []
@@ -145,7 +145,7 @@ def steer(
 
 
 def _stay(spec: JourneySpec, situation: Situation, audit: list[dict[str, Any]]) -> Steering:
-    """Go on where the session stands, or where a finished detour returns."""
+    """Continue in the current pathway, or where a finished detour returns."""
     if situation.position["returning"]:
         return _return(spec, situation, audit)
     if situation.position["status"] == "complete" and not situation.position["stack"]:

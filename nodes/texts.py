@@ -26,7 +26,7 @@ def texts_of(spec: JourneySpec, config: JourneyConfig, session: Locale = NOWHERE
 
     Args:
         spec: The journey; of a concierge one of its parts.
-        config: Whose texts count as worded where they differ from the English default.
+        config: The configuration; its texts count if they differ from the English default.
         session: The locale that the session brought.
     """
     language = in_force(spec.locale, session, config.locale).language or "en"
@@ -52,7 +52,7 @@ def worded(text: str, /, **values: Any) -> str:
     """Return a text with values in place of its placeholders.
 
     A placeholder is a bare name in braces: nothing is formatted or looked up in a value, and what
-    stands in a value is said as it is, braces included. One without a value is left as it is. An
+    is in a value stays as it is, braces included. One without a value is left as it is. An
     empty value takes the space next to it along.
     """
 

@@ -1,4 +1,4 @@
-"""What every test can ask for: a store of its own, and conversations that close themselves."""
+"""Fixtures of all tests: a separate store, and conversations that close themselves."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def redis_server() -> redis.RedisServer:
 
 @pytest.fixture
 async def redis_network(redis_server: redis.RedisServer) -> AsyncIterator[Proxy]:
-    """The way to that server, which can be told to misbehave; `url` leads through it."""
+    """A proxy to that server, with faults on demand; `url` leads through it."""
     async with Proxy.to(redis_server.url) as proxy:
         yield proxy
 

@@ -24,7 +24,7 @@ class Place:
         key: Its id, unique in a layout.
         width: Its width in pixels.
         height: Its height in pixels.
-        beside: Free room on its right, for a loop and its label.
+        beside: Free space on its right, for a loop and its label.
         level: Its row; boxes are on even ones, labels and passing lines on odd ones too.
     """
 
@@ -265,7 +265,7 @@ def spaced(wanted: list[float], gaps: list[float]) -> list[float]:
     Least squares under minimum distances: blocks that would overlap are merged at their mean.
 
     Args:
-        wanted: Where each point wants to be.
+        wanted: The preferred place of each point.
         gaps: Least distance from each point to the one after it; one fewer than points.
     """
     offsets = [0.0]

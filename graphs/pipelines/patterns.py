@@ -280,7 +280,7 @@ def blackboard(stage: Stage) -> None:
 
 
 def consensus(stage: Stage) -> None:
-    """Let all agents propose, and the proposers vote.
+    """Have all agents propose, and the proposers vote.
 
           .-> first --.
     START --> second ---> gather -(once again, to vote)-> END

@@ -100,7 +100,7 @@ class Draft:
         id: Names it; one kind each.
         name: Name of its file, for faults.
         text: Content of the file.
-        beside: Content of the files that it refers to, by the names that it uses.
+        beside: Content of the files that it refers to, by their names in it.
     """
 
     kind: str
@@ -130,7 +130,7 @@ class Definition:
         digest: sha256 of its body.
         active: True if this version is served.
         dropped: Number of manual invalidations of its cached copies.
-        loaded_at: When it was stored, in UTC.
+        loaded_at: The time of storing, in UTC.
     """
 
     id: str

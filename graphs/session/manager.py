@@ -385,7 +385,7 @@ class PathwayManager:
     ) -> Page[FieldVersion]:
         """Return the values of a context name in a number of turns, oldest first.
 
-        None stands for a value that was removed. The other arguments are those of `versions`.
+        None means a value that was removed. The other arguments are those of `versions`.
         """
         session, head = await self._known()
         span, more = span_after(after, limit, head["version"])

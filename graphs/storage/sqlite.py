@@ -184,9 +184,9 @@ class SqliteJourneySaver(StoreSaver, SqliteSaver):
         """Return the statements that write a checkpoint and its new values.
 
         Args:
-            place: Where it is.
+            place: The place of the checkpoint.
             checkpoint: The checkpoint.
-            metadata: What is known of it.
+            metadata: Its metadata.
             new_versions: Names of the values that changed.
             kept: Names of the values that are apart from the checkpoint before it.
         """

@@ -1,4 +1,4 @@
-"""Call an agent, whatever it is: a function, a Runnable, a graph, an object with `run`."""
+"""Call an agent of any kind: a function, a Runnable, a graph, an object with `run`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Callee:
     Attributes:
         name: Its name.
         call: Calls it.
-        signature: Its contract where it has one of its own instead of the pathway's.
+        signature: Its contract, if it is not the pathway's.
         asked: Gives how to call it with what its pattern asks of a model; None if it is not one.
         localized: Gives it as it is for the locale that a session brought; None: it is the same.
     """
@@ -59,7 +59,7 @@ def as_agent(name: str, given: Any, overdue: Overdue) -> Callee:
         name: The agent's name.
         given: A function, async function, async generator of text, Runnable, compiled graph, or an
             object with `arun` or `run`; see `call_of` for what it may take.
-        overdue: Asked when a turn goes on without a thread; gives what to call at its end.
+        overdue: Called when a turn continues without a thread; returns the callback for its end.
 
     Raises:
         ConfigurationError: It is not one of these, or takes other arguments.

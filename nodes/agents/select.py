@@ -40,7 +40,7 @@ class Selection:
 
     Attributes:
         matches: The chosen ones, best first.
-        flags: What the choice could not go by: `selection_fallback:no_task` (the task has no
+        flags: Names of what was missing: `selection_fallback:no_task` (the task has no
             words), `selection_fallback:no_match` (no card fits it), in both of which the agents
             are in declared order; `embeddings_failed:<kind>` (only words were compared).
     """
@@ -55,9 +55,9 @@ async def choose(
     """Choose the `k` agents that fit a task best.
 
     Args:
-        task: What is to be done.
-        agents: Who could do it.
-        k: How many are chosen, at most.
+        task: The task, in words.
+        agents: The candidates.
+        k: The largest number of chosen agents.
         embed: Turns texts into vectors; a card counts half by its words then, half by how close
             its vector is to the task's.
     """
@@ -80,7 +80,7 @@ class Cards:
     """The cards of some agents, ready to be compared with tasks.
 
     Args:
-        agents: Whose cards; at least one. Which of equals comes first is decided by their order.
+        agents: The candidates; at least one. Their order decides between equal scores.
     """
 
     def __init__(self, agents: Sequence[Agent | AgentCard]) -> None:
@@ -98,8 +98,8 @@ class Cards:
         """Return the agents' scores in declared order.
 
         Args:
-            task: What is to be done.
-            closeness: How close each card is to the task in meaning, from 0 to 1; it makes half of
+            task: The task, in words.
+            closeness: The similarity of each card to the task, from 0 to 1; it makes half of
                 the score where it is given.
         """
         scores = self._ranking.scores(task)
@@ -160,8 +160,8 @@ async def closeness(embed: Embed, task: str, cards: Sequence[AgentCard]) -> list
     Args:
         embed: Given texts, returns or awaits a vector for each. One that is not async runs in a
             thread.
-        task: What is to be done.
-        cards: Who could do it.
+        task: The task, in words.
+        cards: The cards of the candidates.
 
     Raises:
         _EmbeddingsFailed: There are no vectors to go by.

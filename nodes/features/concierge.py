@@ -99,9 +99,9 @@ def offered(spec: JourneySpec, near: Sequence[str]) -> str:
 
 
 def _offer(part: JourneySpec) -> str:
-    """Return a journey as users are told of it: its name, and the first sentence on what it is for.
+    """Return a journey as users see it: its name, and the first sentence of its purpose.
 
-    A class is named for its author; what its id says in words is for anybody.
+    A class is named for its author; its id, as words, is for users.
     """
     is_class = journey_id(part.name) == part.id
     name = part.id.replace("_", " ").capitalize() if is_class else part.name
@@ -110,7 +110,7 @@ def _offer(part: JourneySpec) -> str:
 
 
 async def _freely(state: PathwayState, services: Services, otherwise: str) -> tuple[str, list[str]]:
-    """Let a model answer; without one, or if it fails, say what is always said."""
+    """Return a model's answer; without a model, or if it fails, the fixed text."""
     if services.models is None:
         return otherwise, ["model_not_configured"]
     usage = services.usage or Usage()

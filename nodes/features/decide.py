@@ -72,7 +72,7 @@ async def decide(draft: TurnDraft, commands: Sequence[Command], limits: Limits) 
 
     Args:
         draft: The turn; it is changed.
-        commands: What was understood, verdicts on transitions among it.
+        commands: The commands of the message, with verdicts on transitions.
         limits: Depth and confidence.
     """
     agreed = _consistent(draft, allowed_commands(draft, commands))
@@ -215,7 +215,7 @@ def _stayed(draft: TurnDraft, steering: Steering, said: Sequence[Command], *, sp
 
 
 def _go_on(draft: TurnDraft, steering: Steering, *, spoke: bool) -> None:
-    """Go on behind what was said: with what the message answered, or with the same question."""
+    """Continue after the replies: with the answered question, or with the same question."""
     asked = draft.dialogue.asked
     if draft.settled:
         return

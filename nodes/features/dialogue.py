@@ -56,7 +56,7 @@ _MOST_QUOTED = 2
 def has_floor(draft: TurnDraft) -> bool:
     """Return whether the dialogue answers, and not the agents of the pathway alone.
 
-    It does where the session stands in a form or in a pathway with effects, where no agent could
+    It does if the session is in a form or in a pathway with effects, if no agent could
     answer, where something is asked, queued, or collected, and in a journey that declares repair.
     """
     spec, dialogue = draft.spec, draft.dialogue
@@ -160,8 +160,8 @@ def _without_model(draft: TurnDraft, reading: Reading) -> list[Command]:
 def _held(draft: TurnDraft, parse: Parse, said: Sequence[Command]) -> Iterator[Command]:
     """Yield what holds of a reading that does not explain all words.
 
-    A value is taken and said back. What would change a known value, take an effect or leave a task
-    is asked back; a change in a clause of its own is carried out, whatever else is said.
+    A value is taken and repeated. A change of a known value, an effect or the end of a task
+    has to be confirmed; a change in a separate clause is made, with any other remark.
     """
     for command in said:
         if isinstance(command, Cancel):
@@ -231,7 +231,7 @@ def _share(one: str, other: str) -> bool:
 
 
 def use_wording(draft: TurnDraft, reading: Reading) -> None:
-    """Let the model's own words stand where they ask what the runtime asks next.
+    """Use the model's own words if they ask what the runtime asks next.
 
     They never do where anything was refused, dropped, or done, nor with an unknown number or a
     value that must not be shown.
@@ -344,14 +344,14 @@ _FIGURES = re.compile(r"\d+")
 
 
 def claimed(draft: TurnDraft, reply: str) -> str:
-    """Return in a word why a model's reply must not be said: "figures", "hidden"; empty if it may.
+    """Return in a word why a model's reply must not be sent: "figures", "hidden"; empty if it may.
 
     A number that was not in the conversation is an invented value; in other words, what a value is
-    cannot be found by code. Nothing that is sensitive is said.
+    cannot be found by code. Sensitive values are never sent.
 
     Args:
         draft: The turn, with what was taken of the message.
-        reply: What the model would say.
+        reply: The reply of the model.
     """
     if any(says(reply, secret) for secret in secrets_in(draft.spec, draft.fields)):
         return "hidden"

@@ -53,7 +53,7 @@ _REPAIRS = (Back, Cancel, Explain, Human, Repeat, Restart, Skip, Status, Wait)
 _IN_WORDS = ("text", *NAMES, "address")
 """Types of single values in the user's own words."""
 ONLY_CODE = ("condition",)
-"""Tiers that are judged though the message wholly answers what was asked."""
+"""Tiers that are judged even if the whole message answers the question."""
 _SENTENCE = "so what is that"
 _LEADING = ("pattern", "own", "condition")
 _PLAIN = ("integer", "date", "time", "money", "email", "phone")
@@ -69,7 +69,7 @@ _SPELLED = ("enum", "boolean", *NAMES)
 async def welcome(draft: TurnDraft) -> None:
     """Greet after a pause with what is known, and take back what is too old.
 
-    What is known is checked as if it were said now, and has to be confirmed once more.
+    Known values are checked like new ones, and have to be confirmed once more.
     """
     now = draft.setting.at
     before, draft.replies = draft.replies, []
@@ -115,7 +115,7 @@ def _expire(draft: TurnDraft, name: str, now: datetime) -> None:
 def parse_of(draft: TurnDraft, message: str) -> Parse:
     """Return what a message says, as far as it can be read without a model.
 
-    Who greets back does not answer the question behind the greeting, whatever it takes.
+    A greeting in return does not answer the question after the greeting, of any type.
     """
     if draft.dialogue.last_at is None and is_greeting(message):
         return Parse()
@@ -205,7 +205,7 @@ async def weighed(
 ) -> tuple[Parse, list[Verdict]]:
     """Weigh a reading against the author's patterns.
 
-    A pattern explains the whole clause in which it stands (T04, T07), unless that holds a value
+    A pattern explains its whole clause (T04, T07), unless that has a value
     which nothing takes. Nearly every message could be an answer in free text: there a pattern comes
     first, where the pathway may be interrupted at this field, and else if the field does not take
     the words (T29).
@@ -231,7 +231,7 @@ async def weighed(
 
 
 async def _is_shaped(draft: TurnDraft, field: Field, given: Fill) -> bool:
-    """Return whether a field's own pattern matches an answer wholly, so that it is nothing else."""
+    """Return whether a field's own pattern matches the whole answer, so that it is nothing else."""
     whole = str(given.read).casefold() == draft.message.strip().casefold()
     if not whole or not _has_shape(draft, field):
         return False
@@ -239,7 +239,7 @@ async def _is_shaped(draft: TurnDraft, field: Field, given: Fill) -> bool:
 
 
 def _has_shape(draft: TurnDraft, field: Field) -> bool:
-    """Return whether a field's own pattern tells an answer from a sentence."""
+    """Return whether a field's own pattern distinguishes an answer from a sentence."""
     matches = draft.setting.patterns.fullmatch
     shapes = [one.pattern for one in field.validators if isinstance(one, Regex)]
     return bool(shapes) and not all(matches(field.name, shape, _SENTENCE) for shape in shapes)
@@ -251,7 +251,7 @@ def _only_repairs(parse: Parse) -> bool:
 
 
 async def _in_free_text(draft: TurnDraft, parse: Parse, given: Fill, *, leads: bool) -> Parse:
-    """Tell an answer in free text from an intent."""
+    """Distinguish an answer in free text from an intent."""
     field, message = draft.field(given.field), draft.message
     may_leave = interruptible(draft.here, field.name)
     if leads and (may_leave or await is_refused(draft, field, given.value)):
@@ -377,7 +377,7 @@ def _is_nearly(one: str, other: str) -> bool:
 
 
 def _stands_apart(draft: TurnDraft, parse: Parse, verdict: Verdict) -> bool:
-    """Return whether a pattern stands in other clauses than the tasks that are given up."""
+    """Return whether a pattern is in other clauses than the tasks that are given up."""
     named = [normal(c.task) for c in parse.commands if isinstance(c, Cancel) and c.task]
     phrase = normal(phrase_of(verdict))
     clauses = map(normal, clauses_in(draft.message, draft.setting.language))
@@ -402,14 +402,14 @@ def is_taken(free: Sequence[Verdict]) -> bool:
 
 
 _JUDGED = ("enum", "boolean")
-"""Types whose values may stand for words of another meaning: "my arm is broken" is a yes."""
+"""Types whose values may be words with another meaning: "my arm is broken" is a yes."""
 _NUMBERED = ("integer", "number", "money", "date", "time", "datetime", "phone")
 
 
 def supported(draft: TurnDraft, commands: Sequence[Command]) -> Iterator[Command]:
-    """Yield what a model made of a message; a value that the message does not hold is said back.
+    """Yield a model's commands for a message; a value that the message does not have is repeated.
 
-    A value that was asked for may be worded by the model. Another one is only certain if it stands
+    A value that was asked for may be worded by the model. Another one is only certain if it is
     in the message: its words, or the same value read there.
     """
     asked = draft.dialogue.asked
@@ -476,11 +476,11 @@ def _yes_or_no(draft: TurnDraft, message: str) -> bool | None:
 
 
 def asking_in(draft: TurnDraft, parse: Parse, *, is_asked: bool) -> Asking:
-    """Return what a model is told of the form that is open, and what it may make of a message.
+    """Return the open form for a model, and the commands that it may give for a message.
 
     Args:
         draft: The turn.
-        parse: What was read without a model.
+        parse: The reading without a model.
         is_asked: True if the model is to say what the message does to the form.
     """
     form_state = draft.form_state()
@@ -527,12 +527,12 @@ def _as_data(command: Command) -> dict[str, str]:
 
 
 def _asked_again(draft: TurnDraft) -> list[Field]:
-    """Return the fields that are to be asked for again, of whatever pathway."""
+    """Return the fields to ask for again, of any pathway."""
     return [draft.field(name) for name in draft.dialogue.reopened]
 
 
 MOST_FIELDS = 30
-"""Most fields of pathways that a message may lead to, which a model is told of."""
+"""Most fields of possible target pathways that a model gets."""
 
 
 def _of_targets(draft: TurnDraft) -> list[Field]:

@@ -63,7 +63,7 @@ def places_of(spec: JourneySpec, targets: Collection[str]) -> list[tuple[str, st
 
 
 async def weigh_guidelines(draft: TurnDraft, reading: Reading) -> None:
-    """Find the guidelines that may hold wherever this turn can still lead."""
+    """Find the guidelines that may hold in all possible targets of this turn."""
     limits = limits_of(draft.services.config)
     likely = steer(draft.spec, draft.situation, reading.verdicts, limits).run
     targets = {transition.target for transition in reading.questions}
@@ -92,7 +92,7 @@ async def _weigh(
 
     Args:
         services: Services of the turn.
-        situation: Where the session stands.
+        situation: The situation of the session.
         message: The message of the user.
         places: The pathways that may run.
         anyway: True if a model is asked in any case. Where it is asked, words need not choose among
@@ -125,7 +125,7 @@ def _said(candidate: Candidate) -> Held:
 
 
 def rules_here(spec: JourneySpec, position: Position, most: int) -> list[GuidelineSpec]:
-    """Return the guidelines that a model may be asked about as long as a session stands here.
+    """Return the guidelines that a model may be asked about in the current pathway.
 
     Empty if there are more than twice as many as one call judges: to show them all would cost more
     than it saves.
@@ -234,8 +234,8 @@ def guidance_of(
 def rules_ahead(spec: JourneySpec, weighed: Weighed, pathway: str) -> list[dict[str, Any]]:
     """Return the guidelines for an agent that is asked before a model has judged them.
 
-    Those that hold without it stand as they do later. Of the others, those that bring nothing but
-    an action stand under their condition, and are `unsure`: no tools, no checks, no relations.
+    Those that hold without it are as they are later. Of the others, those that have only
+    an action have their condition, and are `unsure`: no tools, no checks, no relations.
     """
     if not spec.guidelines:
         return []
@@ -288,7 +288,7 @@ def _guided(held: Held, pathways: list[str]) -> Guided:
 
 
 Answers = dict[str, tuple[GuidelineSpec, bool | Exception]]
-"""By id, the guidelines with what their matchers said, or why they said nothing."""
+"""By id, the guidelines with the results of their matchers, or the reasons without one."""
 
 
 async def evaluate_conditions(

@@ -67,7 +67,7 @@ def _left(
 
 
 def _gives(draft: TurnDraft, question: str, command: Fill | Correct) -> bool:
-    """Return whether a question gives a value, or stands in one that is in the user's own words."""
+    """Return whether a question gives a value, or is part of one in the user's own words."""
     asked, value = question.casefold(), command.value.casefold()
     return value in asked or (asked in value and _is_free_text(draft, command))
 

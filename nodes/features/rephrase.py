@@ -1,4 +1,4 @@
-"""Word what the runtime said itself anew, in the journey's tone and never in another meaning."""
+"""Reword the runtime's own texts in the journey's tone, never with another meaning."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ async def reworded(state: SessionState, services: Services, turn: Turn) -> Turn:
     """Return the turn with its own texts in other words, as far as they say the same.
 
     It costs one call, and none where the runtime itself says nothing or its journey did not ask for
-    it. What an agent said, or a model in the place of a text, is left alone; so is a greeting.
+    it. Replies of an agent, of a model in the place of a text, and a greeting are not changed.
     """
     places, models = turn.get("worded", []), services.models
     if not places or models is None or turn["kind"] != "turn":
@@ -88,7 +88,7 @@ def _rules(spec: JourneySpec, pathway: str) -> Iterator[GuidelineSpec]:
 
 
 def _names(state: SessionState, services: Services, turn: Turn) -> Iterator[str]:
-    """Yield what must be said as it is: options, what things are called, and collected values."""
+    """Yield texts that must not change: options, names, and collected values."""
     spec, setting = services.spec, setting_of(services, turn)
     yield spec.personality.name
     asked = state["position"].get("talk", {}).get("asked")

@@ -212,7 +212,7 @@ async def _unclaimed(draft: TurnDraft, takeover: Takeover) -> Update:
 
 
 async def _answer(draft: TurnDraft, asked: Asked) -> bool | None:
-    """Return whether the user said yes or no; None for neither."""
+    """Return whether the user answered yes or no; None for neither."""
     await ready_to_read(draft.setting.language)
     for command in read_message(draft.message, Expected(asked, (), {}, (), draft.setting)).commands:
         if isinstance(command, Confirm):
@@ -346,7 +346,7 @@ def _frame(services: Services, frame: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _fields(spec: JourneySpec, texts: Texts, state: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Tell of every field that was asked for, or will be where the session stands."""
+    """Describe every field that was asked for, or will be in the current pathway."""
     position: Position = state["position"]
     attempts: Mapping[str, list[FieldAttempt]] = state.get("fields", {})
     places = {position["pathway"], *(frame["pathway"] for frame in position["stack"])}

@@ -28,7 +28,7 @@ async def fill(draft: TurnDraft, commands: Sequence[Command], fillable: Sequence
 
     Args:
         draft: The turn.
-        commands: In the order in which they were said; those that concern no field are passed by.
+        commands: In the order of the message; those that concern no field are skipped.
         fillable: The fields that a message may give a value to.
 
     Returns:
@@ -199,7 +199,7 @@ def taken_back(draft: TurnDraft, command: Clear) -> None:
 
 
 def _is_needed(draft: TurnDraft, name: str) -> bool:
-    """Return whether a form is open, or the session stands behind one that collects the field."""
+    """Return whether a form is open, or the session is after one that collects the field."""
     spec, stack = draft.spec, draft.position["stack"]
     if draft.here.form or any(spec.pathways[frame["pathway"]].form for frame in stack):
         return True
@@ -219,7 +219,7 @@ def emptied(draft: TurnDraft, field: Field, *, reason: str, source: str = "user_
 
 
 def _unconfirm(draft: TurnDraft, name: str) -> None:
-    """Have the summaries shown again in which a field stands."""
+    """Show the summaries that contain a field again."""
     draft.dialogue.unconfirm({owner.id for owner in owners(draft.spec, name)})
 
 
@@ -265,7 +265,7 @@ def _said(command: Fill | Correct) -> dict[str, Any]:
 
 
 async def _value(draft: TurnDraft, field: Field, command: Fill | Correct) -> object:
-    """Return the value of a command; None if it is not taken, which is said and counted.
+    """Return the value of a command; None if it is not taken: the reply says so, and it counts.
 
     Unread words, such as those of a model, are read here.
     """
@@ -367,7 +367,7 @@ def is_collected(progress: Any) -> bool:
 
 
 async def _known_already(draft: TurnDraft, pathway: PathwaySpec) -> None:
-    """Take over what the context knows of fields beyond what the user said."""
+    """Fill fields with values of the context that the user did not give."""
     reopened = draft.dialogue.reopened
     for field in pathway.form.fields if pathway.form else ():
         known = draft.context.get(field.name)
@@ -378,7 +378,7 @@ async def _known_already(draft: TurnDraft, pathway: PathwaySpec) -> None:
 
 
 async def _held_for(draft: TurnDraft, pathway: PathwaySpec) -> None:
-    """Take the values that were said for this pathway before it began."""
+    """Fill in the values that were given for this pathway before it began."""
     held = draft.dialogue.held.get(pathway.id, {})
     for field in pathway.form.fields if held and pathway.form else ():
         given = held.get(field.name)
@@ -422,10 +422,10 @@ def _take_over(
 
 
 async def take_back_refused(draft: TurnDraft, fields: Iterable[Field]) -> bool:
-    """Take back the values that their validators refuse by now, and say why.
+    """Clear the values that their validators refuse now, and give the reason.
 
-    All are judged by what stood before: what is taken back for one does not count against another.
-    A field of another pathway is asked for where the session stands.
+    All are judged by the earlier values: what is cleared for one does not count against another.
+    A field of another pathway is asked for in the current pathway.
 
     Args:
         draft: The turn, whose moment is now.

@@ -28,7 +28,7 @@ def policy_of(draft: TurnDraft) -> Escalation | None:
 
 
 def call_person(draft: TurnDraft, reason: str) -> None:
-    """Hand the conversation to a person; where it stands does not change (T24)."""
+    """Hand the conversation to a person; its position does not change (T24)."""
     draft.repair("human", "human_called")
     draft.audit += escalate(draft.spec, draft.position, draft.dialogue, reason, draft.turn)
     draft.ask(None)
@@ -89,7 +89,7 @@ async def read_wish(draft: TurnDraft, reading: Reading) -> None:
 
 
 async def ask_about_person(draft: TurnDraft, reading: Reading) -> None:
-    """Let a model that is asked anyway say that the user wants a person."""
+    """Offer the command for a person to a model that is asked anyway."""
     policy = policy_of(draft)
     if policy and reading.questions and reading.form is None and draft.services.models:
         reading.form = Asking(

@@ -27,7 +27,7 @@ def question_of(draft: TurnDraft, asked: Asked, form_state: FormState | None = N
 
     Args:
         draft: The turn.
-        asked: What is asked.
+        asked: The question.
         form_state: The form that it belongs to; default: that of the pathway that is talked about.
     """
     kind, about = asked["kind"], asked["about"]
@@ -96,9 +96,9 @@ class Offer:
     """An option of a question.
 
     Attributes:
-        label: What it is called.
+        label: The name for users.
         payload: The message that chooses this option and no other one.
-        command: What that message asks for.
+        command: The command of that message.
     """
 
     label: str
@@ -112,7 +112,7 @@ def offers_in(asked: Asked, field: Field | None, texts: Texts) -> list[Offer]:
     Args:
         asked: The question.
         field: The field that it asks for.
-        texts: What the runtime says where it is asked.
+        texts: The runtime's own texts.
     """
     named = _commands(asked, field, texts)
     if not named:
@@ -185,7 +185,7 @@ def asked_after(services: Services, values: Mapping[str, Any]) -> dict[str, Any]
 
 
 def _field(spec: JourneySpec, here: str, asked: Asked) -> Field | None:
-    """Return the field that a question is about: as the pathway has it, else wherever it is."""
+    """Return the field that a question is about: as declared in the pathway, else elsewhere."""
     if asked["kind"] not in _OF_FIELDS:
         return None
     form, name = spec.pathways[here].form, asked["about"]
@@ -205,8 +205,8 @@ def spoken(
 
     Args:
         spec: The journey.
-        context: What is known.
-        setting: In which language, and by the habits of which country.
+        context: The context.
+        setting: The language and the conventions of the country.
         hidden: Stands for a sensitive value.
     """
     return {

@@ -33,7 +33,7 @@ MOST_SCORED = 200
 MOST_TERMS = 64
 """Most terms of a message that count; the rarer ones."""
 MOST_SHOWN = 5
-"""Most keywords that are told for a candidate."""
+"""Most keywords that are given for a candidate."""
 
 _SCALE = RARITY * KEYWORD
 
@@ -51,9 +51,9 @@ class Candidate:
 
     Attributes:
         guideline: The guideline.
-        keywords: What of it the message says or nearly says, rarest first; at most five. None for
-            one that is considered whatever the message is.
-        score: How much of it that is; higher is more. 0 for one without keywords.
+        keywords: Its keywords that the message (nearly) has, rarest first; at most five. None for
+            one that is considered for every message.
+        score: The share of these keywords; higher is better. 0 for one without keywords.
     """
 
     guideline: GuidelineSpec
@@ -76,7 +76,7 @@ class _Shelved:
 class Index:
     """Guidelines by the words of messages and the places that they hold in.
 
-    A message is read once, whatever the number of guidelines, and those of other places are not
+    A message is read once, for any number of guidelines, and those of other places are not
     looked at. What is considered for a message is bounded, so a word that thousands share costs no
     more than one of a few.
 
@@ -105,7 +105,7 @@ class Index:
         self._vocabulary = Vocabulary(self._counts(), len(self._guidelines), words)
 
     def candidates(self, message: str, places: Collection[Place], most: int) -> list[Candidate]:
-        """Return the guidelines whose conditions a model is to be asked about.
+        """Return the guidelines whose conditions a model has to judge.
 
         Those that are considered in every turn come first, all of them, and with them those whose
         conditions are of words that are in every message; then those whose words the
@@ -113,9 +113,9 @@ class Index:
         several more than one; of equals the narrower scope comes first, then the higher priority.
 
         Args:
-            message: What the user wrote.
-            places: Where the session stands: guidelines that hold in one of these places count.
-            most: How many there are at most, unless more are considered in every turn.
+            message: The message of the user.
+            places: The places of the session: guidelines of one of these places count.
+            most: The largest number, unless more guidelines are considered in every turn.
         """
         shelves = self._at(places)
         always = sorted(rank for shelf in shelves for rank in shelf.asked)
@@ -126,7 +126,7 @@ class Index:
     def whole(self, places: Collection[Place], most: int) -> list[GuidelineSpec]:
         """Return all guidelines that a model could judge there, if they are no more than `most`.
 
-        Of so few, words need not choose: whatever they would miss is asked about.
+        So few do not have to be selected by words: the model judges all of them.
         """
         shelves = self._at(places)
         if sum(len(shelf.judged) for shelf in shelves) > most:
@@ -139,12 +139,12 @@ class Index:
     ) -> list[Candidate]:
         """Return the guidelines without a condition that hold since the message says a keyword.
 
-        A keyword is said where all its words stand in a row, in any of their forms.
+        A message has a keyword if it has all its words in a row, in any of their forms.
 
         Args:
-            message: What the user wrote.
-            places: Where the session stands.
-            most: How many there are at most, best first as for candidates.
+            message: The message of the user.
+            places: The places of the session.
+            most: The largest number, best first as for candidates.
             alone: True if keywords decide alone, so that those with a condition hold as well, if an
                 author gave them keywords.
         """

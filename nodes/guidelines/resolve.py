@@ -1,7 +1,7 @@
 """Apply the relations of guidelines that hold, and order them; pure and total.
 
 The narrower scope comes first, then the higher priority, then what was declared first. A guideline
-that holds drops those that it excludes, wherever they stand in the order; two that exclude each
+that holds drops those that it excludes, at any place in the order; two that exclude each
 other are a conflict, and the one that comes first stays. A dropped guideline excludes no others,
 and those that depend on it are dropped too (flow control, priority resolution).
 """
@@ -23,9 +23,9 @@ class Held:
 
     Attributes:
         guideline: The guideline.
-        tier: Who decided: model, code, keyword, always; or bypassed, where it cannot be judged.
+        tier: The source: model, code, keyword, always; or bypassed, if it cannot be judged.
         confidence: From 0 to 1; what is not a model is sure.
-        reason: Why, in a few words.
+        reason: The reason, in a few words.
     """
 
     guideline: GuidelineSpec
@@ -41,7 +41,7 @@ class Weighed:
     Attributes:
         asked: Those that a model is to judge.
         held: Those that hold without one.
-        audit: What went wrong while they were found.
+        audit: The failures while they were found.
         bypassed: True if some could not be judged.
     """
 

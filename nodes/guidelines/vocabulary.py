@@ -1,7 +1,7 @@
 """The words of texts, their forms, and the terms of an index that a text says or nearly says.
 
 Guidelines, cards and passages are found by the same vocabulary. The cost of a text grows with the
-text only. Words that stand for each other are data: `data/synonyms.yaml`.
+text only. Synonyms are data: `data/synonyms.yaml`.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Word:
 
     Attributes:
         plain: The word of the text, case folded and without accents.
-        form: What it has in common with its other forms.
+        form: The part that it shares with its other forms.
         common: True if it is one of the commonest words, which say little.
         sign: True if it is a sign that makes words only with those next to it.
     """
@@ -132,7 +132,7 @@ def searched(text: str, read: Iterable[list[Word]]) -> str:
 
 
 def terms_of(phrase: str, strict: bool) -> list[str]:
-    """Return what is found in a searched text where a phrase was said, in one spelling or another.
+    """Return the matches of a phrase in a searched text, in any spelling.
 
     Args:
         phrase: The phrase; one without any word is found as it is written.
@@ -148,7 +148,7 @@ def terms_of(phrase: str, strict: bool) -> list[str]:
 def parts_of(text: str) -> Iterator[tuple[str, Word]]:
     """Yield the words that say what a text is about, each with its term.
 
-    Of a script without spaces these are the pairs of signs that stand side by side, or a lone one.
+    Of a script without spaces these are the pairs of adjacent signs, or a lone one.
     """
     return chain.from_iterable(map(_parts, readings(text)))
 
@@ -246,15 +246,15 @@ RARITY = 1000
 
 
 class Vocabulary:
-    """The terms of an index, and what else may stand for them.
+    """The terms of an index, and other terms that match them.
 
     Args:
         counts: The terms, as `terms_of` and `parts_of` give them, with how many entries have each.
-        entries: How many entries the index has.
+        entries: The number of entries of the index.
         words: The words that the entries are written with, each with its term.
 
     Attributes:
-        rarity: How much each term counts.
+        rarity: The weight of each term.
     """
 
     def __init__(
@@ -352,7 +352,7 @@ def _shortened(word: str) -> set[str]:
 
 
 def _related(known: Collection[str]) -> Iterator[tuple[str, str, int]]:
-    """Yield terms that may stand for known ones, each with that one and how sure it is."""
+    """Yield terms that may mean known ones, each with that one and its certainty."""
     for sure, group in _groups():
         meant = [(own, term) for own in group for term in own if term in known]
         for own in group if meant else ():

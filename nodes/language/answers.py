@@ -174,7 +174,7 @@ _WORD = re.compile(r"\w+")
 
 
 def is_greeting(message: str) -> bool:
-    """Return whether a message does nothing but greet, in any language.
+    """Return whether a message is only a greeting, in any language.
 
     >>> is_greeting("Hi there!"), is_greeting("Hi, a table for four"), is_greeting("¡Buenos días!")
     (True, False, True)
@@ -205,7 +205,7 @@ _REAL = frozenset(("wert", "were", "pop", "uio"))
 
 
 def noise(reading: Reading, expected: Expected) -> Parse | None:
-    """Hear a thumb as an answer, and other signs or mashed keys as nothing said."""
+    """Read a thumb as an answer, and other signs or mashed keys as no message."""
     text = reading.text
     if any(sign.isalnum() for sign in text):
         mashed = 0 < len(reading.tokens) <= _MOST and _is_mashed("".join(reading.raw.split()))
@@ -232,7 +232,7 @@ def _is_mashed(word: str) -> bool:
 
 
 def _run(word: str) -> int:
-    """Return how many letters at the beginning stand side by side on a keyboard."""
+    """Return the number of letters at the beginning that are neighbours on a keyboard."""
     longest = 0
     for row in (*_ROWS, *(row[::-1] for row in _ROWS)):
         length = 1
@@ -254,8 +254,8 @@ def answer(reading: Reading, expected: Expected, parse: Parser) -> Parse | None:
 
     Args:
         reading: The message.
-        expected: What was asked.
-        parse: Reads what stands behind the yes or no.
+        expected: The expected answers.
+        parse: Reads the part after the yes or no.
     """
     if expected.kind not in YES_OR_NO or not reading.tokens:
         return None
@@ -374,7 +374,7 @@ def _going_on(tail: Reading, expected: Expected, parse: Parser) -> Parse | None:
 
 
 def boolean(reading: Reading, expected: Expected) -> tuple[Fill, Reading, Reading] | None:
-    """Return a yes or no as the value that was asked for, its words, and what stands behind it."""
+    """Return a yes or no as the value that was asked for, its words, and the part after it."""
     field = expected.pending
     if field is None or field.type != "boolean":
         return None
@@ -420,7 +420,7 @@ def holds(name: str, tail: Reading) -> bool:
 
 
 def is_parted(head: Reading, tail: Reading) -> bool:
-    """Return whether what follows a yes or no is said apart: "no one" is no "no"."""
+    """Return whether the words after a yes or no are separate: "no one" is not a "no"."""
     if any(part.tokens[-1].closes for part in (head, head.core()) if part.tokens):
         return True
     follows = head.lexicon.words("follows")
@@ -428,7 +428,7 @@ def is_parted(head: Reading, tail: Reading) -> bool:
 
 
 def only_asks(tail: Reading) -> bool:
-    """Return whether nothing but questions stands there."""
+    """Return whether there are only questions."""
     return all(part.asks or not part.core().tokens for part in unjoined(tail).clauses())
 
 
@@ -571,7 +571,7 @@ def _by_name(reading: Reading, options: Sequence[Option]) -> Option | None:
 
 
 def _within(option: Option, reading: Reading) -> bool:
-    """Return whether a whole label of two or more words is said somewhere."""
+    """Return whether the message has a whole label of two or more words."""
     label = " ".join(_label(option["label"], reading))
     return " " in label and f" {label} " in f" {reading.said} "
 

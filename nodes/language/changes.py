@@ -38,8 +38,8 @@ def named_change(part: Reading, expected: Expected, *, two: bool = False) -> lis
 
     Args:
         part: The words, without those that only lead to it.
-        expected: What is known.
-        two: True if they are two clauses, of which only some changes are made.
+        expected: The expected answers, with the known values.
+        two: True if they are two clauses and only some of their changes are made.
     """
     for way in _WAYS[:2] if two else _WAYS:
         commands = way(part, expected)
@@ -49,7 +49,7 @@ def named_change(part: Reading, expected: Expected, *, two: bool = False) -> lis
 
 
 def _may_have_signs(commands: Sequence[Command], expected: Expected) -> bool:
-    """Return whether a value may go on behind a comma, or a name stand before a colon."""
+    """Return whether a value may continue after a comma, or a name be before a colon."""
     fields = {field.name: field.type for field in (*expected.fields, *expected.correctable)}
     return any(fields.get(getattr(c, "field", "")) not in (*FREE, *NAMES) for c in commands)
 
@@ -277,7 +277,7 @@ def turned(reading: Reading, value: Reading, expected: Expected) -> Correct | No
 
 
 def mentioned_in(reading: Reading, fields: Sequence[Field]) -> Field | None:
-    """Return the one field that any word of a sentence speaks of."""
+    """Return the only field that a word of a sentence names."""
     lexicon = reading.lexicon
     found = [f for f in fields if any(mentioned([w], [f], lexicon) for w in set(reading.words))]
     return found[0] if len(found) == 1 else None
@@ -346,7 +346,7 @@ def of_type(words: Reading, expected: Expected, wordy: bool) -> Correct | None:
 
     Args:
         words: The value.
-        expected: What is known.
+        expected: The expected answers, with the known values.
         wordy: True if they may be a name or another value in words.
     """
     if not expected.known or len(words.tokens) > _LONGEST:

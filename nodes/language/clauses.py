@@ -16,7 +16,7 @@ def refused_in(message: str, patterns: Iterable[tuple[str, str]], language: str)
     """Return the questions that no clause of a message answers but one that denies or cancels.
 
     Args:
-        message: What the user said.
+        message: The message of the user.
         patterns: Pairs of a pattern that matched, and the id of the question that it answers.
         language: The language in which it is read.
     """
@@ -51,9 +51,9 @@ def asked_about(
     """Return the one subject that the questions of a message have a word of, and that word.
 
     Args:
-        message: What the user said.
+        message: The message of the user.
         subjects: Id of a subject -> what is written about it.
-        others: Words that are said of other things, which tell of no subject.
+        others: Words about other things, which name no subject.
         language: The language in which all is read.
     """
     lexicon = lexicon_of(language)
@@ -92,7 +92,7 @@ def _denies(before: str, behind: str, clause: Reading) -> bool:
 
 
 _SHORT = 6
-"""Most words of a message that is taken for an attempt, whatever they are."""
+"""Most words of a message that counts as an attempt, with any words."""
 
 
 def questions_in(message: str, language: str) -> list[str]:

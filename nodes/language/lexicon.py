@@ -43,7 +43,7 @@ SIGNALS = (
     "nothing",
     "explain",
 )
-"""Names of what is said about the conversation itself."""
+"""Names of phrases about the conversation itself."""
 
 
 class Sayings(BaseModel):
@@ -95,7 +95,7 @@ class Lexicon:
 
     Args:
         languages: The sayings; those of the first language come first.
-        others: Languages of which only asides are understood, as a whole message or clause.
+        others: Languages with only asides, which are understood as a whole message or clause.
     """
 
     def __init__(self, languages: tuple[Sayings, ...], others: tuple[Sayings, ...] = ()) -> None:
@@ -141,12 +141,12 @@ class Lexicon:
         self.vocabulary = frozenset(said_words.union(self.ordinals, *words.values()))
 
     def says(self, name: str, said: str) -> bool:
-        """Return whether that is all that is said, but for words that say nothing."""
+        """Return whether the message has only this, apart from filler."""
         found = (self._compiled.get(name) or self._pattern(name)).fullmatch(said)
         return found is not None or name in self._aside(said)
 
     def says_any(self, names: tuple[str, ...], said: str) -> bool:
-        """Return whether one of several is all that is said; if none is, none is looked for."""
+        """Return whether the message has only one of several; without any, none is looked for."""
         joined = self._joined.get(names)
         if joined is None:
             sources = [_NUMBERED.sub("(?:", self._sources[name]) for name in names]
@@ -154,7 +154,7 @@ class Lexicon:
         return joined.fullmatch(said) is not None or not self._aside(said).isdisjoint(names)
 
     def part(self, name: str, said: str, group: str) -> str | None:
-        """Return a named part of what is said, "" if it is omitted; None if that is not said."""
+        """Return a named part of a match, "" if it is omitted; None without a match."""
         found = (self._compiled.get(name) or self._pattern(name)).fullmatch(said)
         if found is None:
             return None
@@ -162,7 +162,7 @@ class Lexicon:
         return next((text for key, text in parts if text and key.startswith(group)), "")
 
     def begins(self, name: str, said: str) -> int:
-        """Return where what is said first ends, if it is this; else 0."""
+        """Return the end of a match at the beginning; else 0."""
         found = (self._compiled.get(name) or self._pattern(name)).match(said)
         if found is not None:
             return found.end()
@@ -215,13 +215,13 @@ def lines_of(text: str) -> list[str]:
 
 
 def _numbered(pattern: str) -> str:
-    """Return a pattern in which groups of one name, in several phrases, are told apart."""
+    """Return a pattern that distinguishes groups with one name in several phrases."""
     number = count()
     return GROUP.sub(lambda found: f"(?P<{found[1]}_{next(number)}>", pattern)
 
 
 def _any(lines: list[str]) -> str:
-    """Return what matches any of the phrases, each of which stands there once."""
+    """Return a pattern that matches any of the phrases, each once."""
     phrases = dict.fromkeys(phrase for line in lines for phrase in _phrases_of(line))
     return f"(?:{'|'.join(phrases)})" if phrases else "(?!)"  # nothing is said so
 

@@ -21,7 +21,7 @@ _MOST_COUNTED = 3
 def mentioned(words: Sequence[str], fields: Iterable[Field], lexicon: Lexicon) -> Field | None:
     """Return the one field that words call by its name, label or kind, or by its description.
 
-    All words speak of it, but for the small ones, or the one that names the thing is that of no
+    All words are about it, except the small ones, or the word that names the thing is that of no
     other field; where two fields fit equally, none is meant.
     """
     content = [word for word in words if word not in lexicon.words("small")]
@@ -68,7 +68,7 @@ def closeness(words: Iterable[str], field: Field, lexicon: Lexicon) -> int:
 
 
 def concerns(words: Iterable[str], field: Field, lexicon: Lexicon) -> bool:
-    """Return whether one of the words belongs to a field, or to what is said of it."""
+    """Return whether one of the words belongs to a field, or to its description."""
     known = _words(field, lexicon)
     return any(is_among(word, known.said | known.counted) for word in words)
 
@@ -116,8 +116,8 @@ class _Words:
         own: Of its name and label.
         names: The same, without the small ones.
         kind: These, and what values of its type are called.
-        said: These, and what its author wrote about it.
-        counted: Words for what it counts: its name tells, or else what is said of it.
+        said: These, and the author's words about it.
+        counted: Words for the things that it counts: from its name, or else from its description.
     """
 
     own: frozenset[str]
@@ -182,8 +182,8 @@ class Claim:
 
     Attributes:
         field: The field.
-        span: The value: what was read, its words, and where they stand.
-        weight: How plainly it belongs there.
+        span: The value, its words, and their place.
+        weight: The certainty that it belongs there.
         words: Words of the field, which need no other reason to be there.
         is_named: True if these, or "we are", say what the value is of.
         changes: True if the field has a value, which this one replaces.
@@ -222,15 +222,15 @@ class Claim:
 def claims_in(
     reading: Reading, expected: Expected, replaced: Sequence[tuple[int, int]]
 ) -> list[Claim]:
-    """Return the values that belong to exactly one field, in the order in which they were said.
+    """Return the values that belong to exactly one field, in the order of the message.
 
     Open and known fields are in one pool. A known one is meant only where the words name it, where
     they say that something is replaced, or where nothing else is asked for.
 
     Args:
         reading: Words without a slip of the tongue between them.
-        expected: What may be given or changed.
-        replaced: Where the clauses stand that say that a value is replaced.
+        expected: The values that may be given or changed.
+        replaced: The places of clauses that replace a value.
     """
     if len(reading.tokens) > _MOST_WORDS:
         return []
@@ -410,10 +410,10 @@ def later_day(said: str, raw: str, expected: Expected, *, is_mere: bool) -> str:
     """Return a day of the week or month as the next one after a known day to come.
 
     Args:
-        said: The day as it was read.
-        raw: Its words; they name a day of the week if they mean another one when said later.
-        expected: What is known.
-        is_mere: Whether they are a mere day of the month: "the 27th".
+        said: The day that was read.
+        raw: Its words; they name a day of the week if they would mean another day later.
+        expected: The expected answers, with the known values.
+        is_mere: True if they are only a day of the month: "the 27th".
     """
     known = [f.name for f in expected.correctable if f.type == "date"]
     first = str(expected.known[known[-1]]) if known else ""
@@ -485,7 +485,7 @@ def _claim(
 
 
 def _clause_of(inside: Reading, reading: Reading, *, is_cut: bool) -> Reading:
-    """Return the clause in which a value stands; a "but" parts two, where these are cut."""
+    """Return the clause of a value; a "but" separates two clauses."""
     first, last = inside.tokens[0], inside.tokens[-1]
     turning, all_but = (reading.lexicon.words(name) for name in ("turns", "all_but"))
     found = [c for c in reading.clauses() if c.tokens[-1].end >= first.end]
@@ -580,7 +580,7 @@ def _is_for(before: Sequence[str], lexicon: Lexicon) -> bool:
 
 
 def _is_usual(words: Sequence[str], reading: Reading, field: Field) -> bool:
-    """Return whether nothing is said around a value but what usually is, and it is no question."""
+    """Return whether only usual words are around a value, and it is not a question."""
     if reading.lexicon.begins("wonder", reading.said):
         return False
     return not _strange(words, reading, field)
@@ -610,7 +610,7 @@ def is_of_another(clause: Reading, field: Field) -> bool:
 
 
 def excludes(words: Reading) -> bool:
-    """Return whether words take out what stands at their end: "any day but Friday"."""
+    """Return whether words exclude the value at their end: "any day but Friday"."""
     all_but = words.lexicon.words("all_but")
     parts = [words.part(n).marked for n, word in enumerate(words.words) if word in all_but]
     forms = words.lexicon.forms("form_all_but") if parts else ()

@@ -81,8 +81,8 @@ def read_message(message: str, expected: Expected) -> Parse:
     """Return what a message says, as far as that can be read without a model; it never raises.
 
     Args:
-        message: What the user said.
-        expected: What was asked, and what may be given or corrected.
+        message: The message of the user.
+        expected: The open question, and the values that may be given or corrected.
     """
     if len(message) > MOST_CHARACTERS:
         return Parse(unread=(message,))
@@ -92,7 +92,7 @@ def read_message(message: str, expected: Expected) -> Parse:
 
 
 def parse(reading: Reading, expected: Expected) -> Parse:
-    """Return what words say: a message, or what stands behind its yes or no."""
+    """Return the reading of words: a message, or the part after its yes or no."""
     if not reading.tokens:
         return Parse()
     answers = _is_answer(reading, expected)
@@ -120,10 +120,10 @@ class _Clause:
         words: All of it.
         body: Without the words that only lead to what it says.
         replaces: True if such words say that a value is replaced, as "sorry" and "make it" do.
-        apart: True if a no stands apart before it.
+        apart: True if a separate no is before it.
         is_idle: True if it says nothing: a greeting, thanks.
         is_reason: True if it only says why.
-        command: What it says about the conversation itself.
+        command: The command about the conversation itself.
     """
 
     words: Reading
@@ -151,7 +151,7 @@ def _clauses(reading: Reading, expected: Expected) -> list[_Clause]:
 
 
 def _begins(reading: Reading) -> list[int]:
-    """Return where the clauses of a message begin, but for the first."""
+    """Return where the clauses of a message begin, except the first."""
     tokens, lexicon = reading.tokens, reading.lexicon
     joints = lexicon.words("joints") | lexicon.words("reasons")
     slips, found, within = lexicon.words("slips"), [], 0
@@ -220,7 +220,7 @@ def _only_signals(clauses: Sequence[_Clause], expected: Expected) -> Parse | Non
 
 
 def _is_reason(words: Reading, command: Command, expected: Expected) -> bool:
-    """Return whether words only say why; "wait, it is not paid" speaks of a field."""
+    """Return whether words only give a reason; "wait, it is not paid" is about a field."""
     if not explains(words, command):
         return False
     if isinstance(command, Skip) and len(words.tokens) > _LONGEST_REASON:
@@ -484,7 +484,7 @@ class _Pass:
         return True
 
     def _is_out(self, words: Reading, names: Iterable[str]) -> bool:
-        """Return whether a choice stands behind a "not", or does not do."""
+        """Return whether a choice is denied: after a "not", or as one that does not suit."""
         negation = self.lexicon.words("negation")
         for name in names:
             label = read(name.replace("_", " "), self.lexicon).words
@@ -496,11 +496,11 @@ class _Pass:
         return False
 
     def _has_value(self, clause: _Clause) -> bool:
-        """Return whether a value stands in a clause: "Tuesday is fine" says one."""
+        """Return whether a clause has a value: "Tuesday is fine" has one."""
         return any(claim.field.type != "boolean" for claim in self._held(clause))
 
     def _held(self, clause: _Clause) -> list[Claim]:
-        """Return the values that stand in a clause."""
+        """Return the values of a clause."""
         first, last = clause.words.tokens[0].start, clause.words.tokens[-1].end
         return [claim for claim in self.claims if first <= claim.span.start < last]
 
@@ -677,7 +677,7 @@ class _Pass:
         return True
 
     def _is_usual(self, words: Reading) -> bool:
-        """Return whether words say nothing but a yes/no field, and that it is wanted or not."""
+        """Return whether words have only a yes/no field, and that it is wanted or not."""
         uses = ("wanted", "around", "small", "closing", "negation", "only", "joints", "no")
         known = frozenset.union(*[self.lexicon.words(use) for use in uses])
         fields = [field for field in self.expected.correctable if field.type == "boolean"]

@@ -1,6 +1,6 @@
 """A message as its words, what it may answer, and the words of it that are a value.
 
-Words are folded as phrases are written, and each knows where it stood.
+Words are folded as phrases are written, and each has its place.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class Token:
 
     Attributes:
         word: The word, folded.
-        start, end: Where it stands in the message.
-        closes: What stands between it and the next word ends a clause.
+        start, end: Its place in the message.
+        closes: True if the signs before the next word end a clause.
     """
 
     word: str
@@ -114,7 +114,7 @@ class Reading:
         return Reading(self.text, self.tokens[first:last], self.lexicon)
 
     def after(self, end: int) -> Reading:
-        """Return the words behind a place in `said`."""
+        """Return the words after a place in `said`."""
         return self.part(self.said.count(" ", 0, end) + 1 if end else 0)
 
     def before(self, end: int) -> Reading:
@@ -128,7 +128,7 @@ class Reading:
         return self.part(first, first + len(words[start:end].split()))
 
     def between(self, start: int, end: int) -> Reading:
-        """Return the words that stand in a part of the message."""
+        """Return the words of a part of the message."""
         inside = [t for t in self.tokens if t.start < end and t.end > start]
         return Reading(self.text, tuple(inside), self.lexicon)
 
@@ -202,7 +202,7 @@ YES_OR_NO = (
 """Kinds of questions whose answer is yes or no."""
 
 FREE = ("text", "list")
-"""Types of which nearly every message would be a value."""
+"""Types for which nearly every message would be a value."""
 NAMES = ("name", "full_name")
 """Types of what people are called."""
 _LONGEST_NAME = 7
@@ -215,13 +215,13 @@ class Expected:
     """Expectation: what a message may answer, give or correct now.
 
     Attributes:
-        asked: What the user was asked last.
+        asked: The last question to the user.
         fields: The open fields of the present form, or of the paused one that the user was asked to
             return to; what was asked for comes first.
         known: Values that may be corrected, by the name of their field; the latest comes last.
         correctable: The fields of those values.
         setting: Time and locale of the user.
-        tasks: What the open tasks are called, so that "cancel the transfer" is understood.
+        tasks: The names of the open tasks, for "cancel the transfer".
         changing: True if the field that was asked for has, or just had, a value, which may stay.
     """
 

@@ -23,7 +23,7 @@ from nodes.state.session import Turn
 from nodes.telemetry import ModelCall, model_breaker_changed
 
 _AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
-"""Statuses of which the same request may well succeed a moment later."""
+"""Statuses after which the same request may well succeed a moment later."""
 _WHY = {400: "it refused the request", 401: "it refused the key", 403: "it refused the key"}
 _FINISHED = frozenset({"stop", "tool_calls", "function_call", "end_turn", "tool_use"})
 _CUT_OFF = frozenset({"length", "max_tokens", "MAX_TOKENS"})
@@ -33,7 +33,7 @@ _REFUSED = frozenset({"content_filter", "refusal", "safety", "SAFETY"})
 def stated(error: Exception) -> ModelError:
     """Return what a client library raised as one of our errors.
 
-    What the other side said stays out of the text: it may repeat a key or a prompt.
+    The text does not contain the words of the other side, which may repeat a key or a prompt.
     """
     if isinstance(error, ModelError):
         return error
@@ -111,7 +111,7 @@ def resting(chat: Chat, config: JourneyConfig) -> Chat:
 
 
 def identity_of(chat: Chat) -> Hashable:
-    """Return what tells a model from others: its provider, its name and its server's address.
+    """Return the identity of a model: its provider, its name and its server's address.
 
     A model of a class that has no address, as those of tests, is itself alone.
     """
@@ -187,8 +187,8 @@ class Question:
     Attributes:
         messages: The conversation, as OpenAI writes messages.
         schema: JSON schema of the answer, and whether it is closed enough to be held to strictly.
-        schema_name: What the schema is called.
-        tools: What it may call, as OpenAI writes functions.
+        schema_name: The name of the schema.
+        tools: The tools that it may call, in OpenAI's format of functions.
     """
 
     messages: Sequence[Message]
@@ -209,13 +209,13 @@ async def ask(
 
     What may pass (429, 5xx, a broken connection, an unreadable body) is tried up to twice more,
     after the pause that `Retry-After` asks for, as long as the deadline allows it, and unless a
-    part of the answer was already streamed. A model that was handed in with retries of its own
-    keeps them, and is asked once: a failure has one owner. One that did not answer of late is not
+    part of the answer was already streamed. A model that was passed with its own retries
+    keeps them, and is asked once: a failure has one owner. One that did not answer recently is not
     asked at all for a while.
 
     Args:
         chat: The model.
-        question: What to ask.
+        question: The question to ask.
         until: The deadline, on the event loop's clock.
         usage: Counts the calls and the tokens.
         listen: Called at the beginning of each try, for what takes its answer piece by piece.
@@ -369,7 +369,7 @@ async def reply_asked(
 
 
 _LEAST = 0.1
-"""Share of its time with less of which a question is not asked any more: it would only be cut."""
+"""Least share of its time for a question; with less, it is not asked: it would only be cut."""
 
 
 def seconds_for(turn: Turn, config: JourneyConfig, seconds: float) -> float:

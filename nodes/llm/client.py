@@ -22,7 +22,7 @@ Message = Any
 """A message as OpenAI writes it, or one of LangChain's."""
 
 RUN_CONFIG: Mapping[str, Any] = {"tags": ["nostream"]}
-"""Keeps raw JSON out of LangGraph's own message stream; what is said goes out as our tokens."""
+"""Keeps raw JSON out of LangGraph's own message stream; replies are sent as our tokens."""
 
 
 IN_ORDER = "/answers-in-order/"
@@ -59,7 +59,7 @@ class Chat:
 
     Attributes:
         model: The chat model.
-        name: Name of a model to ask instead of its own; None leaves it.
+        name: Name of a model to ask instead of the default; None: the default.
         is_openai: True if it speaks OpenAI's chat completions.
         retries_itself: True if its client tries again by itself.
         breaker: Leaves it alone where it does not answer; None: it is always asked.
@@ -79,7 +79,7 @@ class Chat:
 
     @property
     def rests(self) -> bool:
-        """Return whether it is left alone now, or tried with one call."""
+        """Return whether it is not called now, or tried with one call."""
         return self.breaker is not None and not self.breaker.is_closed
 
     @property
@@ -144,7 +144,7 @@ def _arguments(text: str | None) -> dict[str, Any] | None:
 
 
 def tool_result(call_id: str, content: str) -> Message:
-    """Return the message that tells the model what a tool gave back."""
+    """Return the message with the result of a tool for the model."""
     return {"role": "tool", "tool_call_id": call_id, "content": content}
 
 

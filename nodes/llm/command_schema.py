@@ -37,7 +37,7 @@ ALL, UNSUPPORTED, ASKED, SENTIMENT = "everything", "unsupported", "asked", "sent
 """Targets that are no id of anything: of cancel, off_topic, and human."""
 
 Names = Sequence[str] | None
-"""The names that a schema lets a model choose from; None: any text."""
+"""The names that a model can choose from by a schema; None: any text."""
 _Given = Mapping[str, Any]
 
 
@@ -45,7 +45,7 @@ def offered(form: Asking | None, targets: Sequence[str]) -> list[str]:
     """Return the names of the commands that make sense now.
 
     Args:
-        form: What a model is told of the form; None if nothing is collected.
+        form: The form as a model gets it; None if nothing is collected.
         targets: Ids of the pathways that a message may lead to.
     """
     if form is None or not form.is_asked:

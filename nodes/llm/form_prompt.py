@@ -1,4 +1,4 @@
-"""Tell a model of the form that is open: as data, and in words."""
+"""Describe the open form for a model: as data, and in words."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from journeys.notions.personality import Personality
 from nodes.state.dialogue_state import Asked, Option
 
 MOST_SHOWN = 200
-"""Characters of a value that a model is shown; the rest of a long text tells it nothing."""
+"""Characters of a value that a model is shown; the rest of a long text is not needed."""
 
 Status = Literal["collected", "open", "skipped", "closed"]
 
@@ -23,15 +23,15 @@ class FormField:
     Attributes:
         name: Its name, which commands use.
         title: Its name for users.
-        type: What kind of value it takes.
-        question: How the runtime asks for it.
-        about: What it is needed for.
-        choices: What it takes, where that is a closed list.
-        status: collected, open, skipped, or closed: it does not count as things stand, but may
+        type: The type of its values.
+        question: The runtime's own question for it.
+        about: The purpose of the value.
+        choices: The possible values, if they are a closed list.
+        status: collected, open, skipped, or closed: it does not count at present, but may
             once the message has given others.
         value: Its value as users read it; empty if there is none to be seen.
         required: True if it may not be left open.
-        hint: What is taken, in words.
+        hint: The possible values, in words.
     """
 
     name: str
@@ -64,17 +64,17 @@ class Asking:
     """The open form in a prompt, with the allowed commands.
 
     Attributes:
-        task: What users are told the form is for.
+        task: The name of the form's task for users.
         fields: Its fields, and those of the pathways that a message may lead to.
-        asked: What the user was asked last.
+        asked: The last question to the user.
         reopened: Fields of other tasks that are asked for again.
         correctable: Fields of other tasks whose values may be changed.
         given: Names of the fields that have a value, the last given last.
         paused: The tasks that wait, the last one first.
-        tasks: What can be done here, as users are told.
+        tasks: The names of the possible tasks for users.
         person: True if there is a person to hand the conversation to.
-        sentiment: What calls for a person unasked, in words; empty: nothing.
-        personality: How a reply sounds.
+        sentiment: The mood that calls for a person, in words; empty: none.
+        personality: The style of a reply.
         worded: True if the model words the reply; it does where no agent is declared.
         collects: True if anything is collected here; else a message may only ask for a person.
         read: The commands that were read in the message without a model, as data.
@@ -111,7 +111,7 @@ class Asking:
 
     @property
     def open(self) -> list[FormField]:
-        """The fields that a command may be about, of whatever task."""
+        """The fields that a command may be about, of any task."""
         known = {f.name: f for f in (*self.correctable, *self.reopened, *self.fields)}
         return list(known.values())
 
@@ -126,7 +126,7 @@ class Asking:
         return [one.name for one in self.open if one.status == "collected"]
 
     def data(self) -> dict[str, Any]:
-        """Return what is the same as long as the session stands here; what is empty is omitted."""
+        """Return the part that is constant in one pathway; empty parts are omitted."""
         given = {
             "task": self.task,
             "what_can_be_done_here": list(self.tasks),
@@ -166,14 +166,14 @@ def asking_of(
     hints: Mapping[str, str] | None = None,
     **moment: Any,
 ) -> Asking:
-    """Return what a model is told of a form. A sensitive value is never among it.
+    """Return a form for a model. It never contains a sensitive value.
 
     Args:
-        task: What users are told the form is for.
+        task: The name of the form's task for users.
         fields: The fields of the form and of what it may lead to, in order.
         shown: Name -> value as users read it, of every field that has one, the last given last.
         skipped: Names of the fields that the user left open.
-        closed: Names of the fields that do not count as things stand.
+        closed: Names of the fields that do not count at present.
         reopened: Fields of other tasks that are asked for again.
         correctable: Fields of other tasks whose values may be changed; without a value in
             `shown`, none is.
@@ -280,7 +280,7 @@ _FORMALITY = {"formal": "formal", "neutral": "", "casual": "casual"}
 
 
 def form_told(commands: Sequence[str]) -> str:
-    """Return what a model is told of the commands of a journey that collects.
+    """Return the description of commands for a model, if the journey collects.
 
     Args:
         commands: All commands that there are in it.
@@ -290,7 +290,7 @@ def form_told(commands: Sequence[str]) -> str:
 
 
 def form_instructions(form: Asking) -> str:
-    """Return what a model is told of the form that is open, and of how its reply sounds."""
+    """Return the open form for a model, and the style of its reply."""
     calls = _SENTIMENT.format(sentiment=form.sentiment) if form.sentiment and form.person else ""
     return "\n\n".join(part for part in (calls, _wording(form) if form.worded else "") if part)
 

@@ -33,7 +33,7 @@ from nodes.state.confirmation import Consent
 from nodes.state.session import PARTING
 
 COUNTED = 20
-"""Speculations of a journey, the last ones, of which a share may be wrong."""
+"""Number of a journey's last speculations for the share of wrong ones."""
 REST = 100
 """Turns of a journey in which nothing is speculated after too many were wrong."""
 
@@ -82,7 +82,7 @@ class Speculation:
 
     Attributes:
         place: Pathway, and path of the agent in it.
-        question: What the model is asked.
+        question: The question to the model.
         rules: The guidelines that it is asked under; those that a model still judges are `unsure`.
         came_out: Takes whether it was wrong.
         usage: Counts the request alone.
@@ -101,7 +101,7 @@ class Speculation:
     _hear: Hear | None = None
 
     def begin(self, chat: Chat, seconds: float, *, live: bool) -> None:
-        """Ask the model, in a task of its own.
+        """Ask the model, in a separate task.
 
         Args:
             chat: The model.
@@ -212,8 +212,8 @@ class OutputSink(Protocol):
         usage: Counts what models are asked.
         rules: The guidelines that hold for a model, those that count first at the front.
         log: Takes how calls of tools ended; None if it is not recorded.
-        calls: What tools gave before the agent asked, and give now.
-        ahead: What the agent was asked before it was known that it answers; None: nothing.
+        calls: The results of tools before the agent asked, and now.
+        ahead: The request that the agent was sent ahead; None if there was none.
     """
 
     live: bool
@@ -275,7 +275,7 @@ def contract_of(
 
 
 def _special(contract: Contract, ask: Ask) -> Contract:
-    """Return a contract of which a pattern asks something more, or something else."""
+    """Return a contract with further or other outputs for a pattern."""
     own = contract.signature.outputs if ask.keeps_own else ()
     names = {field.name for field in ask.outputs}
     outputs = (*(field for field in own if field.name not in names), *ask.outputs)
@@ -290,12 +290,12 @@ class ModelCaller:
     """Calls a model as an agent: one deadline for all it takes, one repair of its answer.
 
     Attributes:
-        contract: What it is held to.
+        contract: The contract of the agent.
         chat: The model.
-        toolbox: What it may call.
+        toolbox: The tools that it may call.
         seconds: Longest that it may take.
-        who: Gives who it is, in words; None if it was told. That stands behind what all agents of
-            the contract are told, so that providers can keep the beginning for all of them.
+        who: Returns its identity, in words; None if it is known. It follows the text that all
+            agents of the contract get, so that providers can cache the beginning for all of them.
     """
 
     contract: Contract
@@ -356,7 +356,7 @@ class ModelCaller:
         return replace(self, contract=replace(self.contract, system=system), who=None)
 
     def _guided(self, rules: Sequence[Mapping[str, Any]], occasion: Occasion) -> ModelCaller:
-        """Return it as the guidelines of this turn want it: told what to do, with their tools.
+        """Return it with the guidelines of this turn: their actions and their tools.
 
         What the user was asked about can be done, though "yes" is no message of its guideline.
         """

@@ -62,7 +62,7 @@ def check_name(name: str, where: str) -> None:
 
     Args:
         name: As it was written.
-        where: What names it, for the error.
+        where: The place of its name, for the error.
 
     Raises:
         ConfigurationError: With the provider that is meant, or how to install its package.
@@ -141,7 +141,7 @@ MOST_CACHED = 2_000
 """Verdicts that are kept for messages that come again."""
 
 UNDERSTANDING, CHECK = "understanding", "check"
-"""Work that may have a model of its own; all else is done by that of the agents."""
+"""Work that may have its own model; all else is done by that of the agents."""
 
 Cache = TLRUCache[bytes, Any]
 
@@ -156,7 +156,7 @@ class ModelSet:
     """Models of a journey by their work: chat models of LangChain, or names.
 
     Attributes:
-        agents: For all that has none of its own; None leaves that to the settings.
+        agents: For all work without its own model; None leaves that to the settings.
         understanding: For what understands messages.
         check: For what checks replies.
     """
@@ -180,9 +180,9 @@ class Models:
         handed: The chat model that was handed in; None makes models by their names.
         name: Name of the model that was handed in so, for every step.
         own: Models of work that has its own, handed in likewise.
-        cache: What was understood lately.
+        cache: The latest verdicts.
         in_one_loop: True if one event loop asks them, which alone can use a connection again.
-        users: Who has them open; the last one closes the connections.
+        users: The users that have them open; the last one closes the connections.
     """
 
     handed: Any = field(default=None, repr=False)

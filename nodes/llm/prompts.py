@@ -1,4 +1,4 @@
-"""Write what models are told. Instructions go into the system text; everything else is data."""
+"""Write the prompts of models. Instructions go into the system text; everything else is data."""
 
 from __future__ import annotations
 
@@ -99,8 +99,8 @@ class Ask:
     """Request of a pattern to a model agent, in addition to its signature.
 
     Attributes:
-        instructions: What it is to do now.
-        outputs: What it is to answer with.
+        instructions: The instructions for this answer.
+        outputs: The outputs of the answer.
         keeps_own: True if the outputs of its signature are wanted as well.
     """
 
@@ -125,7 +125,7 @@ ASKED = "asked_to_confirm"
 
 
 def confirming(tools: Sequence[str]) -> str:
-    """Return what a model is told of tools that the user confirms."""
+    """Return the instructions for tools that the user confirms."""
     return (
         f"These tools have effects that the user must agree to: {', '.join(tools)}. The first call "
         "is not run: ask the user then, in words that say exactly what is to be done, and claim "
@@ -174,14 +174,14 @@ _RULES = (
 def understanding(*, moves: bool, rules: bool, form: str, here: str = "") -> str:
     """Return the system text of the one call that understands a message.
 
-    It is the same in all of a journey but for its end, which is the same as long as the session
-    stands where it is.
+    It is the same in all of a journey except its end, which is the same as long as the session
+    stays in its pathway.
 
     Args:
         moves: True if there are moves to judge in the journey.
         rules: True if there are rules to judge.
-        form: What the model is told of commands where the journey collects.
-        here: What it is told of the form that is open.
+        form: The commands for the model, if the journey collects.
+        here: The open form for the model.
     """
     parts = [_JUDGING, _MOVES if moves else "", _RULES if rules else "", form, _DATA, here]
     return "\n\n".join(part for part in parts if part)
@@ -222,7 +222,7 @@ REWRITING = (
 
 
 def repair(fault: str) -> str:
-    """Return what a model is told of an answer that did not fit."""
+    """Return the message to a model about an answer that did not fit."""
     return (
         f"That answer does not fit the schema: {fault}. Answer again with one JSON object of the "
         "schema, and nothing else."

@@ -1,4 +1,4 @@
-"""Ask a model about replies: judge and mend them, reword them, answer from passages or freely."""
+"""Ask a model about replies: judge, correct and reword them, answer from passages or freely."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class Judgement:
 
     Attributes:
         is_valid: True if it follows all rules.
-        violations: What breaks them.
-        fixes: How to mend it.
-        confidence: How sure the model is, from 0 to 1.
+        violations: The violations of the rules.
+        fixes: The suggested fixes.
+        confidence: The model's confidence, from 0 to 1.
     """
 
     is_valid: bool
@@ -58,7 +58,7 @@ class Examiner:
         chat: The model.
         usage: Counts its calls.
         until: The deadline of all its answers, on the event loop's clock.
-        about: What it is told besides the reply: the conversation, the message and the rules.
+        about: Further data for the model: the conversation, the message and the rules.
     """
 
     chat: Chat
@@ -144,8 +144,8 @@ async def worded_anew(
 
     Args:
         chat: The model.
-        manner: How it speaks, in words for a model.
-        message: What the texts answer.
+        manner: The style, in words for a model.
+        message: The message that the texts answer.
         texts: The texts.
         until: The deadline, on the event loop's clock.
         usage: Counts the call.
@@ -193,11 +193,11 @@ async def freeform(
         config: Settings of the session.
         models: Its models.
         usage: Counts the call.
-        messages: What was said, as far as the model is to know it.
-        spec: Whose model and purpose it has; None: the config's model, and none.
+        messages: The messages that the model gets.
+        spec: The journey with the model and the purpose; None: the config's model, and no purpose.
         rules: The guidelines that hold, those that count first at the front.
         until: The deadline of the turn, on the event loop's clock.
-        manner: How it speaks, in words for a model.
+        manner: The style, in words for a model.
 
     Raises:
         ModelError: There is no usable answer within `model_timeout_seconds`, and by then.
@@ -242,8 +242,8 @@ async def answer_from(
 
     Args:
         chat: The model.
-        manner: How it speaks, in words for a model.
-        question: What the user asks.
+        manner: The style, in words for a model.
+        question: The user's question.
         passages: All that it may answer from.
         until: The deadline, on the event loop's clock.
         usage: Counts the call.

@@ -21,7 +21,7 @@ from journeys.agents.signature import FieldSpec
 from nodes.json_data import cleaned, plain
 
 REPLY = "response"
-"""The output that is said to the user."""
+"""The output with the reply to the user."""
 
 
 _NOISE = ("title", "default")
@@ -39,7 +39,7 @@ _FORMATS = {
 
 
 class Misfit(ValueError):
-    """An answer that is not of the schema; its text tells a model what to mend."""
+    """An answer that is not of the schema; its text explains the fault to a model."""
 
 
 def schema_of(outputs: Sequence[FieldSpec]) -> tuple[dict[str, Any], bool]:
@@ -160,7 +160,7 @@ class StreamedReply:
     """The reply in a structured answer, while the answer is written.
 
     Attributes:
-        said: As much of the reply as there is.
+        said: The reply so far.
         whole: True if that is all of it.
     """
 
@@ -222,7 +222,7 @@ def misfits(schema: Any, value: Any) -> str:
         schema: The schema; True and {} fit anything. `$ref` is looked up in it alone.
         value: Plain JSON.
 
-    Source: JSON Schema 2020-12, but for patterns and formats.
+    Source: JSON Schema 2020-12, without patterns and formats.
     """
     if not isinstance(schema, Mapping):
         return "it: it is not allowed" if schema is False else ""

@@ -38,7 +38,7 @@ def shortened(result: Any) -> str:
 
 
 def _json(result: Any) -> str:
-    """Return whatever came back as JSON: the tool did its work, so this must not fail."""
+    """Return any result as JSON: the tool did its work, so this must not fail."""
     try:
         return orjson.dumps(plain(result, "result")).decode()
     except ValueError:  # a date, a set, an object
@@ -50,7 +50,7 @@ def _json(result: Any) -> str:
 
 
 def told(error: Exception) -> str:
-    """Return what a model is told of a failure."""
+    """Return the text about a failure for a model."""
     if isinstance(error, ValidationError):
         faults = (f"{'.'.join(map(str, f['loc']))}: {f['msg']}" for f in error.errors()[:3])
         return "the arguments do not fit: " + "; ".join(faults)
@@ -164,7 +164,7 @@ def parameters_of(agent: str, tool: BaseTool) -> Parameters:
     """Return what a tool takes; read once, since that takes longer than calling it.
 
     Raises:
-        ConfigurationError: `FromContext` stands where it would not be seen; or the schema refers to
+        ConfigurationError: `FromContext` has no effect at its place; or the schema refers to
             something outside of it.
     """
     key = id(tool)
@@ -283,9 +283,9 @@ class Occasion:
 
     Attributes:
         context: The journey's context.
-        consent: What the user was asked about; None if there is no user.
+        consent: The confirmations of the user; None if there is no user.
         log: Takes how calls ended; None if it is not recorded.
-        calls: What the tools gave before the agent asked; None if none of them runs again.
+        calls: The results of tools before the agent asked; None if no tool runs again.
     """
 
     context: Mapping[str, Any]
@@ -315,7 +315,7 @@ class Toolbox:
     Attributes:
         agent: Its name.
         tools: Name -> tool.
-        overdue: Asked when a turn goes on without the thread of a sync tool.
+        overdue: Called when a turn continues without the thread of a sync tool.
         reserve: Name -> tool that a guideline gives the agent in the turns in which it holds.
     """
 
@@ -346,7 +346,7 @@ class Toolbox:
 
         Args:
             call: The call; a parameter that it does not name is filled by the value of its name.
-            known: What is known: the context, and the message.
+            known: The known values: the context, and the message.
         """
         parameters = self.tools[call.tool].parameters
         properties, required = parameters.properties
@@ -372,15 +372,15 @@ class Toolbox:
     async def use(
         self, call: Call, occasion: Occasion, told_of: Collection[str], failed: set[str]
     ) -> str:
-        """Run a tool that the model called, and return what the model is told of it.
+        """Run a tool that the model called, and return the result for the model.
 
-        A failure is told once, for the model to mend its call; the same tool failing again is the
-        end of it. What a failed tool did before it failed is not known, and nothing is said of it.
+        The model gets a failure once, to correct its call; the same tool failing again is the
+        end of it. It is not known what a failed tool did before it failed, so no text mentions it.
 
         Args:
             call: The call.
             occasion: For whom.
-            told_of: Names of the tools of which the model knows that they failed.
+            told_of: Names of tools whose failure the model knows.
             failed: Takes the name of this one if it fails.
 
         Raises:
@@ -483,7 +483,7 @@ def toolbox_of(
     Args:
         agent: Its name.
         given: Typed functions, LangChain tools, and `Tool`s of either.
-        overdue: Asked when a turn goes on without the thread of a sync tool.
+        overdue: Called when a turn continues without the thread of a sync tool.
         allowed: Names of those that it may use; None for all that are not reserved.
         shared: Tools of the journey, by name; one that the agent brings itself comes first.
         reserved: Names of those that only a guideline gives.
@@ -553,7 +553,7 @@ def _usable(agent: str, given: Tool) -> Usable:
 
 
 def _is_sync(tool: BaseTool) -> bool:
-    """Return whether a tool has no async way of its own."""
+    """Return whether a tool has no async form."""
     if isinstance(tool, (OneArgumentTool, StructuredTool)):
         return tool.coroutine is None
     return type(tool)._arun is BaseTool._arun

@@ -83,7 +83,7 @@ def accepted_commands(
     A value needs no more than a confidence: whether it is enough depends on what was asked.
 
     Args:
-        commands: What a model made of a message, as far as it is open now.
+        commands: The commands of a model that are open now.
         least: Least confidence of what is not a value.
     """
     kept: list[Command] = []
@@ -106,13 +106,13 @@ def open_now(
 ) -> tuple[list[Command], list[Dropped]]:
     """Return the commands that are open now, in their order, and those that are not.
 
-    A model may name whatever the journey has, for the schema of its answer is the same in all of
+    A model may name all parts of the journey, for the schema of its answer is the same in all of
     it. A verdict on a closed question that says no asks for nothing, and is passed by.
 
     Args:
-        commands: What a model made of a message.
+        commands: The commands of a model.
         candidates: The transitions that it was to judge.
-        form: What it was told of the form; None if nothing is collected.
+        form: The form that it got; None if nothing is collected.
     """
     moment = _Moment(candidates, form)
     kept: list[Command] = []
@@ -175,7 +175,7 @@ _REPLY: Mapping[str, Any] = {
 MOST_NAMES = 200
 """Most names of a journey that its schema lists; with more, a name is any text in it."""
 MOST_REPLY = 4096
-"""Longest reply, in characters; a longer one is not said."""
+"""Longest reply, in characters; a longer one is not sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,9 +183,9 @@ class Understood:
     """Reading of a message by a model.
 
     Attributes:
-        commands: Where it leads, and what else it asks for; verdicts on transitions among it.
-        guidelines: Which of the rules hold.
-        reply: What could be said to the user; None if nothing is worded.
+        commands: The commands of the message, with verdicts on transitions.
+        guidelines: The guidelines that hold.
+        reply: The model's reply to the user; None if it wrote none.
         asks: Name of the field that this reply asks for; None: it asks for none. What was
             collected is read back by the runtime alone, for the user says yes to that.
         dropped: Commands that do not count.
@@ -200,7 +200,7 @@ class Understood:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """All that a model may name in a journey, wherever the session stands.
+    """All that a model may name in a journey, at any position of the session.
 
     Attributes:
         questions: The transitions that a model may judge.
@@ -249,7 +249,7 @@ def names_in(spec: JourneySpec) -> Names:
 def schema_for(spec: JourneySpec) -> dict[str, Any]:
     """Return the JSON schema of an answer: one for the whole journey.
 
-    It stands before all else that a model is given, so providers keep a request only as long as it
+    It is the first part of a request, so providers can cache a request only as long as it
     is the same. What is not open now is dropped when the answer is read. Of rules, which may be
     many, only those that hold are named. The reply comes last, when all else is decided.
     """
@@ -298,7 +298,7 @@ def understood_in(text: str, *, moves: bool = True, form: bool = False) -> Under
     """Return what a model's answer says.
 
     Two verdicts on one question contradict each other if they differ, and count as none. What is
-    not of the schema fails the whole answer: half of a verdict is no ground to move anybody. A
+    not of the schema fails the whole answer: half of a verdict must not move a session. A
     command that names what is not there is left for the steps to drop and audit.
 
     Args:
@@ -369,20 +369,20 @@ CACHED = "judged before, for the same message in the same situation"
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """All that a model is told of the moment in which a message came.
+    """The situation of a message, for a model.
 
     The cache key is made of nothing else, so that what was judged in one moment never answers in
     another, and a verdict never carries anything of another session.
 
     Attributes:
         spec: The journey.
-        position: Where the session stands.
-        said: What the assistant said last.
+        position: The position of the session.
+        said: The last words of the assistant.
         message: The message of the user.
         candidates: The transitions that it is to judge.
         guidelines: The guidelines that it is asked about.
         form: The form that is open, and what was asked of it.
-        rules_here: The guidelines that it may be asked about as long as the session stands here;
+        rules_here: The guidelines that it may be asked about in the current pathway;
             none where they are many.
     """
 
@@ -475,12 +475,12 @@ async def understood(
 ) -> Understood:
     """Return what a model makes of a message: where it leads, which rules hold, what it fills in.
 
-    Where it is asked for the way alone, what it said before of the same moment is an answer; what
-    holds of the rules, and what is meant for a form, is asked anew every time (DESIGN section 4,
+    If it is asked only about transitions, its earlier answer for the same situation is used; what
+    holds of the rules, and what is meant for a form, is asked every time (DESIGN section 4,
     intent cache).
 
     Args:
-        moment: What is asked.
+        moment: The questions of the call.
         models: The models of the journey.
         config: Its settings.
         usage: Counts the call.

@@ -28,8 +28,8 @@ class Selection:
 
     Attributes:
         chosen: `agent` and `score` of each, best first.
-        by: How.
-        flags: Why it is not by what was asked for.
+        by: The way of the choice.
+        flags: The reasons if it was not chosen in the requested way.
     """
 
     chosen: Sequence[Mapping[str, Any]]
@@ -49,7 +49,7 @@ class Chooser:
     Attributes:
         pipeline: The pipeline.
         services: For a model's choice.
-        task: What the run is about, in words.
+        task: The task of the run, in words.
         turn: Place of the agent whose turn it is, where a saver keeps it; may be past the last one.
     """
 
@@ -65,9 +65,9 @@ class Chooser:
         the declared order; both are flagged.
 
         Args:
-            task: What is to be done.
-            agents: Who could do it, at least one.
-            k: How many are chosen, at most.
+            task: The task, in words.
+            agents: The candidates; at least one.
+            k: The largest number of chosen agents.
             mode: "semantic" or "a2a", "llm", "round-robin", "random" or "all"; where there is only
                 one, nothing has to be chosen.
         """

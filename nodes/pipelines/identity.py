@@ -1,4 +1,4 @@
-"""Tell a model agent who it is: its card, its role in the pipeline it stands in, and the others."""
+"""Identity of a model agent: its card, its role in its pipeline, and the other agents."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from journeys import Agent, PatternPipeline
 
 MOST_OTHERS = 20
-"""Most others that an agent is told of by name."""
+"""Most other agents that are named to an agent."""
 
 
 class Part(NamedTuple):
@@ -50,7 +50,7 @@ _ROLES: Mapping[str, Part] = {
 def identity_of(
     pipeline: PatternPipeline | None, path: str, registered: Mapping[str, Agent]
 ) -> str:
-    """Return what an agent is told of itself, as text for a model.
+    """Return the identity of an agent, as text for a model.
 
     Args:
         pipeline: The pipeline of its pathway; None if it works alone.

@@ -51,7 +51,7 @@ def breaker_of(pipeline: PatternPipeline, name: str) -> Breaker:
 
 
 def forget(pipeline: PatternPipeline) -> None:
-    """Start anew, in the pipelines within it as well."""
+    """Start again, also in the pipelines within it."""
     _memories.pop(id(pipeline), None)
     for agent in pipeline.members.values():
         if isinstance(agent.call, PatternPipeline):

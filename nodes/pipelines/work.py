@@ -23,8 +23,8 @@ class Work:
 
     Attributes:
         pipeline: The pipeline.
-        results: What its agents gave, in the order in which they ended.
-        progress: What its own steps noted, by name.
+        results: The results of its agents, in the order in which they ended.
+        progress: The notes of its own steps, by name.
         registered: Agents that the journey registered for names in it, with their cards.
     """
 
@@ -89,9 +89,9 @@ class Conclusion:
     Attributes:
         values: Outputs, in the order in which they count; one dict, or one for each agent where
             several speak for the pipeline.
-        report: What the pattern tells of how it came about.
+        report: The pattern's report of the run.
         blame: Path of the agent through which it failed as a whole; None if it did not.
-        error: What was wrong, if it failed.
+        error: The error, if it failed.
     """
 
     values: Sequence[Mapping[str, Any]] = ()
@@ -109,7 +109,7 @@ class Rules(Protocol):
         Args:
             work: The work so far.
             name: The agent.
-            part: What it was sent for, if it was.
+            part: The part of the task that it got, if any.
         """
 
     def conclude(self, work: Work) -> Conclusion:
@@ -124,7 +124,7 @@ def in_order(results: Sequence[Output]) -> list[Output]:
 
 
 def short(name: object) -> str:
-    """Return a name that an agent made up, as far as a flag tells it."""
+    """Return a name that an agent invented, as far as a flag contains it."""
     return cleaned(str(name))[:MOST_NAME]
 
 
@@ -184,9 +184,9 @@ def only(result: Output | None, report: Mapping[str, Any], waited_for: str) -> C
     """Return the end of a run for which one agent speaks.
 
     Args:
-        result: What that agent gave; None if it was never asked.
-        report: What the pattern tells.
-        waited_for: Who it is.
+        result: The result of that agent; None if it was not called.
+        report: The pattern's report.
+        waited_for: The agent.
     """
     if result is None:
         return Conclusion((), report, waited_for, "it was not called: there is no input for it")

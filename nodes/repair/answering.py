@@ -44,7 +44,7 @@ def answered(draft: TurnDraft, commands: Sequence[Command]) -> list[Verdict] | N
 
 
 def _said(commands: Sequence[Command]) -> bool | None:
-    """Return whether the user said yes or no; None for neither."""
+    """Return whether the user answered yes or no; None for neither."""
     for command in commands:
         if isinstance(command, Confirm):
             return True
@@ -98,7 +98,7 @@ def _correction(
 
 
 async def confirmed_corrections(draft: TurnDraft, commands: Sequence[Command]) -> bool:
-    """Make the change that the user just said yes to; return whether there was one (T11)."""
+    """Make the change that the user just confirmed; return whether there was one (T11)."""
     asked = draft.dialogue.asked
     if not asked or asked["kind"] != "correction" or not _said(commands):
         return False

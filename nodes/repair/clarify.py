@@ -19,7 +19,7 @@ from nodes.steer import MODELS, Limits, allowed_transitions, asks_model, is_shar
 
 MOST_OPTIONS = 3
 MOST_UNCLEAR = 3
-"""Questions back in a row, of which the last one offers a person."""
+"""Consecutive clarifications; the last one offers a person."""
 CLOSE = 0.1
 """Two verdicts whose confidence differs by less are equally likely."""
 LIKELY = 0.3
@@ -31,7 +31,7 @@ def ambiguous(
 ) -> list[TransitionSpec]:
     """Return the transitions that a message may mean equally well; none if it is clear.
 
-    Those are intents of one priority that lead to different pathways: said by phrases of which none
+    Those are intents of one priority that lead to different pathways: by phrases of which none
     is part of another, or held by a model with about the same confidence, or all of them below the
     threshold. So of two wishes in one message the user is asked which comes first.
     """
@@ -105,7 +105,7 @@ def options_of(draft: TurnDraft, transitions: Sequence[TransitionSpec]) -> list[
 
 
 def narrowed(draft: TurnDraft, asked: Asked, denied: Collection[str]) -> list[Verdict]:
-    """Leave out what is not meant: what is left alone is meant."""
+    """Remove denied options: the only one left is meant."""
     rest = [option for option in asked["options"] if option["id"] not in denied]
     if len(rest) == 1:
         draft.note("clarified", trigger=rest[0]["id"])
@@ -116,7 +116,7 @@ def narrowed(draft: TurnDraft, asked: Asked, denied: Collection[str]) -> list[Ve
 
 
 def tasks_of(draft: TurnDraft) -> str:
-    """Return what can be done from here, as users are told it."""
+    """Return what can be done from here, in words for users."""
     moves = [
         t for t in allowed_transitions(draft.spec, draft.position) if t.kind in (MOVE, ACTIVATION)
     ]
@@ -127,7 +127,7 @@ def tasks_of(draft: TurnDraft) -> str:
 
 
 MOST_OFF_TOPIC = 3
-"""Messages in a row that lead off, after which it is said what this is about (T19)."""
+"""Consecutive off-topic messages after which the reply names the subject (T19)."""
 
 
 def digressed(draft: TurnDraft, commands: Sequence[Command]) -> bool:
@@ -230,7 +230,7 @@ def not_understood(draft: TurnDraft) -> None:
 
 
 def _clarify_as(draft: TurnDraft, options: Sequence[Option], kind: str, about: str) -> None:
-    """Ask again which of the options is meant, whatever they are for."""
+    """Ask again which of the options is meant, for any question."""
     clarify(draft, options)
     now = draft.dialogue.asked
     if now and now["kind"] == "clarify":

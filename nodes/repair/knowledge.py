@@ -44,20 +44,20 @@ if TYPE_CHECKING:
 
 PATTERN = "knowledge"
 ANSWERS = (Confirm, Deny, Choose, Clear)
-"""Answers that may be said as a question: "the second one?"."""
+"""Answers that may have the form of a question: "the second one?"."""
 VALUES = (Fill, Correct)
 BESIDE = (Ask, Noise, OffTopic, Explain)
-"""Commands that get no reply of their own next to a question."""
+"""Commands that get no separate reply next to a question."""
 
 
 def take_question(draft: TurnDraft, commands: Sequence[Command], *, spoke: bool) -> None:
-    """Note the question of a message that is to be looked up, if there is one.
+    """Record the question of a message to look up, if there is one.
 
     What a field says of itself answers a question about it first.
 
     Args:
         draft: The turn.
-        commands: What was understood.
+        commands: The commands of the message.
         spoke: True if the message answers as well; then that goes first.
     """
     if not draft.spec.answers_in(draft.here.id):
@@ -78,7 +78,7 @@ def take_question(draft: TurnDraft, commands: Sequence[Command], *, spoke: bool)
 
 
 def _help(draft: TurnDraft, command: Explain) -> tuple[str, str]:
-    """Return what a field says of itself, and what is said where it says nothing."""
+    """Return the description of a field, or the text for a field without one."""
     asked = draft.dialogue.asked
     name = command.field or (asked["about"] if asked and asked["kind"] == "field" else "")
     if not owners(draft.spec, name):
@@ -90,7 +90,7 @@ def _help(draft: TurnDraft, command: Explain) -> tuple[str, str]:
 async def answer_question(draft: TurnDraft) -> None:
     """Answer the question of the turn: by the journey's own pathway, or from knowledge.
 
-    Nothing is counted against the user, whatever comes of it.
+    Nothing is counted against the user, for any result.
     """
     query = draft.query
     if query is None:
@@ -212,7 +212,7 @@ MOST_QUESTION = 1_000
 """Longest question, in characters; a longer one is cut."""
 _MOST_SOURCE = 200
 _SOURCES = ("source", "title", "url", "file_path", "id")
-"""Names of a document's metadata that say where it stands, the first one first."""
+"""Names of a document's metadata that hold its source, by priority."""
 
 
 async def _retrieved(
@@ -223,9 +223,9 @@ async def _retrieved(
     Args:
         knowledge: Its limits.
         retriever: The retriever, where that is passed by its name.
-        question: What is asked.
+        question: The question.
         journey: Id of the journey, for what is reported.
-        overdue: Told of a thread that is left behind.
+        overdue: Callback for a thread that is left behind.
 
     Raises:
         TimeoutError: It took longer than it may.

@@ -28,12 +28,12 @@ EVERYTHING = "everything"
 
 
 def reset(draft: TurnDraft, pathway: PathwaySpec, reason: str, keep: Collection[str] = ()) -> None:
-    """Take back what a pathway has collected, but for what is shared and what others still need.
+    """Clear the values of a pathway, except shared ones and those that others still need.
 
     Args:
         draft: The turn.
-        pathway: Whose fields are taken back.
-        reason: Why, for the history.
+        pathway: The pathway of the fields to clear.
+        reason: The reason, for the history.
         keep: Names of fields that stay, such as those of the task that comes next.
     """
     part = draft.spec.part_of(pathway.id)
@@ -50,11 +50,11 @@ def reset(draft: TurnDraft, pathway: PathwaySpec, reason: str, keep: Collection[
 
 
 def begin_anew(draft: TurnDraft, pathway: PathwaySpec, cleared: Collection[str] = ()) -> None:
-    """Take back what a form that is entered again has collected, but for what others know of.
+    """Clear the values of a form that is entered again, except those that others know.
 
     Args:
         draft: The turn.
-        pathway: Whose form it is.
+        pathway: The pathway of the form.
         cleared: Names that the transition takes back; if fields of the form are among them, these
             are asked for alone.
     """
@@ -150,7 +150,7 @@ def cannot_reply(draft: TurnDraft, pathway: PathwaySpec | None = None) -> bool:
 def waiting_tasks(draft: TurnDraft) -> list[str]:
     """Return the ids of the paused tasks that are not done, the last one first.
 
-    The entry has no reply of its own if it collects nothing.
+    The entry has no separate reply if it collects nothing.
     """
     paused = dict.fromkeys(frame["pathway"] for frame in reversed(draft.position["stack"]))
     over, entry = draft.dialogue.finished, draft.spec.entry
@@ -170,7 +170,7 @@ def bring_up(draft: TurnDraft, pathway: str) -> None:
 
 
 def offer_waiting(draft: TurnDraft, *, choose: bool = True) -> bool:
-    """Ask whether to go on with what waits, or with which of it; return whether anything does.
+    """Ask whether to continue a waiting task, or which one; return whether any task waits.
 
     Args:
         draft: The turn.
@@ -292,8 +292,8 @@ def drop_named(draft: TurnDraft, given_up: Cancel, target: PathwaySpec | None) -
 
     Args:
         draft: The turn.
-        given_up: What the user gives up.
-        target: Where the message leads besides; what it collects as well is kept.
+        given_up: The tasks that the user gives up.
+        target: The other target of the message; fields that it collects too are kept.
     """
     id_ = task_named(draft, given_up.task) if given_up.task else ""
     if not id_ or id_ == draft.position["pathway"]:
@@ -330,7 +330,7 @@ _UNBLOCKED = ("condition", "always")
 
 
 def adopt(draft: TurnDraft, steering: Steering) -> None:
-    """Take a decision over into the turn, and begin anew what is entered again."""
+    """Apply a decision to the turn, and start pathways again that are entered again."""
     paused = {frame["pathway"] for frame in draft.position["stack"]}
     was_settled = draft.settled
     _leave_journey(draft, steering)
@@ -421,7 +421,7 @@ def put_off(draft: TurnDraft, steering: Steering) -> None:
 
 
 def begun_already(draft: TurnDraft) -> bool:
-    """Ask whether to go on with the current task or to begin it anew (T18)."""
+    """Ask whether to continue the current task or to start it again (T18)."""
     options = [Option(id=id_, label=draft.text(id_)) for id_ in ("go_on", "begin_anew")]
     draft.note("unclear", reason="the task is already running")
     draft.repair("clarify", "restart", task=draft.here.title, options=draft.listed(options))
@@ -483,7 +483,7 @@ def _restart(draft: TurnDraft, task: PathwaySpec) -> None:
 
 
 def start_over(draft: TurnDraft, task: PathwaySpec) -> None:
-    """Take back what a task has collected, but for what others know of; its first question is next.
+    """Clear the values of a task, except those that others know; its first question is next.
 
     What is paused stays paused.
     """
@@ -583,7 +583,7 @@ def keep_value(draft: TurnDraft, name: str) -> None:
 
 
 def _value_before(draft: TurnDraft, name: str) -> FieldAttempt | None:
-    """Return the attempt that tells a field's value, or told it before it was taken back."""
+    """Return the attempt with a field's value, or with its value before it was cleared."""
     attempts = draft.fields.get(name, ())
     told = [a for a in attempts if a["validation_status"] in ("valid", "cleared")]
     if told and told[-1]["validation_status"] == "cleared":

@@ -1,4 +1,4 @@
-"""Several wishes in one message: in which order they were said, and which values with which."""
+"""Several wishes in one message: their order, and the values of each."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _BREAK = re.compile(r"[,;.!?\n]")
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """A move that a message asks for, with the part of the message that it was said in.
+    """A move that a message asks for, with its part of the message.
 
     Attributes:
         transition: The move.
-        part: Its words, and what was said with it; empty if that is not known.
+        part: Its words, with its values; empty if these are not known.
         follows: True if a word before it says that it comes after another.
         either: True if it is meant in place of the one before it.
     """
@@ -45,9 +45,9 @@ class Wish:
 
 
 def all_meant(draft: TurnDraft, wishes: Sequence[Wish]) -> list[Wish]:
-    """Return wishes that are said apart, if all of them are meant; none if only one is.
+    """Return separate wishes, if all of them are meant; none if only one is.
 
-    Who names the current task next to another speaks of the other, unless that changes something.
+    A message with the current task and another one is about the other, unless it changes something.
     """
     if any(wish.either for wish in wishes):
         return []
@@ -60,7 +60,7 @@ def all_meant(draft: TurnDraft, wishes: Sequence[Wish]) -> list[Wish]:
 def judged_in_turn(
     draft: TurnDraft, moves: Sequence[Command], said: Sequence[Command], limits: Limits
 ) -> list[Wish]:
-    """Return the wishes that a model found in words of which no phrase tells them apart.
+    """Return the wishes that a model found in words without a phrase that separates them.
 
     They are all meant if it names each as a command, in that order; or if it is sure of all, and
     all but the one that it has values for only want an answer.
@@ -79,10 +79,10 @@ def judged_in_turn(
 
 
 def apart(draft: TurnDraft, moves: Sequence[Command], limits: Limits) -> list[Wish]:
-    """Return the wishes of a message that are said apart from each other, in their order.
+    """Return the separate wishes of a message, in their order.
 
     Those are moves to different pathways by phrases between which a clause ends, or a word such as
-    "and" or "or" stands; none if it is one wish.
+    "and" or "or" is; none if it is one wish.
     """
     chosen = any(isinstance(move, Verdict) and move.tier == "chosen" for move in moves)
     held = [] if chosen else _held(draft, moves, limits)
@@ -131,7 +131,7 @@ def _held(draft: TurnDraft, moves: Sequence[Command], limits: Limits) -> list[Tr
 
 
 def _said_at(text: str, transition: TransitionSpec) -> tuple[int, int] | None:
-    """Return where the longest phrase of an intent is said; None if none is."""
+    """Return the place of the longest phrase of an intent; None if there is none."""
     trigger = transition.trigger
     patterns = trigger.patterns if isinstance(trigger, IntentTrigger) else ()
     for pattern in sorted(map(normal, patterns), key=len, reverse=True):
@@ -175,7 +175,7 @@ def _as_written(message: str, part: str) -> str:
 def is_in_order(draft: TurnDraft, wishes: Sequence[Wish], said: Sequence[Command]) -> bool:
     """Return whether it is plain which of several wishes comes first.
 
-    It is if the first one was said with values of its own, or a word says which follows, or all
+    It is if the first one has values, or a word says which one follows, or all
     but one of them only ask for an answer.
     """
     forms = [draft.spec.pathways[wish.transition.target].form for wish in wishes]
@@ -185,7 +185,7 @@ def is_in_order(draft: TurnDraft, wishes: Sequence[Wish], said: Sequence[Command
 
 
 def values_with(draft: TurnDraft, wish: Wish, said: Sequence[Command]) -> list[Fill]:
-    """Return the values that were said with a wish, for the fields of its pathway."""
+    """Return the values next to a wish, for the fields of its pathway."""
     form = draft.spec.pathways[wish.transition.target].form
     if form is None:
         return []
@@ -210,7 +210,7 @@ def values_for(
     Args:
         draft: The turn.
         target: The pathway.
-        said: What was understood of the message.
+        said: The reading of the message.
         behind_cancel: True if another task is given up in the same message, so that the values are
             looked for behind that.
     """
@@ -240,7 +240,7 @@ def _behind_cancel(draft: TurnDraft, target: PathwaySpec) -> str:
 
 
 def same_values(draft: TurnDraft, fields: Sequence[Field], text: str) -> list[Fill]:
-    """Return the values that are to be the same as those of another task: "for the same day"."""
+    """Return the values to copy from another task: "for the same day"."""
     lexicon = lexicon_of(draft.setting.language)
     words = read(text, lexicon).words
     found: list[Fill] = []
@@ -320,7 +320,7 @@ def alone(draft: TurnDraft, moves: Sequence[Command], wish: Wish) -> list[Comman
 
 
 def ask_order(draft: TurnDraft, wishes: Sequence[Wish], said: Sequence[Command]) -> None:
-    """Ask which of several wishes comes first; the values said with each stay with it."""
+    """Ask which of several wishes comes first; each keeps its values."""
     for wish in wishes:
         target = draft.spec.pathways[wish.transition.target]
         hold(draft, target, values_with(draft, wish, said))
@@ -336,7 +336,7 @@ def ask_which(
     wishes: Sequence[Wish],
     said: Sequence[Command],
 ) -> None:
-    """Ask which of several wishes is meant; values stay with the one that they were said with.
+    """Ask which of several wishes is meant; each keeps its values.
 
     Where the message does not tell with which, they stay with each of them.
     """
@@ -349,7 +349,7 @@ def ask_which(
 
 
 def queue(draft: TurnDraft, transition: TransitionSpec, values: Sequence[Fill]) -> None:
-    """Have a wish wait until the current pathway is complete, with the values said with it."""
+    """Queue a wish until the current pathway is complete, with its values."""
     postpone(draft, None, queue=transition.id)
     if transition.id in draft.dialogue.queued:
         hold(draft, draft.spec.pathways[transition.target], values)

@@ -1,4 +1,4 @@
-"""One reply under examination: what code finds in it, what a model says, and what is said then."""
+"""Examination of one reply: findings of code, the judgement of a model, and the text to send."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class Finding:
     Attributes:
         text: The reply, without what is personal.
         masked: Kinds of personal data that were in it.
-        broken: What guidelines forbid and it says, or require and it does not.
-        judgement: What a model says of it; None if none was asked, or could be.
-        failure: Why a model that was asked has not judged it.
+        broken: Forbidden phrases that it has, or required ones that it lacks.
+        judgement: The judgement of a model; None if no model was or could be asked.
+        failure: The reason if a model was asked and did not judge it.
     """
 
     text: str
@@ -73,8 +73,8 @@ class Examination:
     """Checks of the replies of one turn.
 
     Attributes:
-        checks: What is personal, and what may be said all the same.
-        guidelines: What the reply is held against.
+        checks: The kinds of personal data, and the allowed exceptions.
+        guidelines: The guidelines to check the reply against.
         examiner: The model that judges; None if none does.
     """
 
@@ -88,7 +88,7 @@ class Examination:
         Args:
             reply: The reply.
             asks_always: True if a model is asked also of one that breaks a phrase, which is refused
-                whatever the model says.
+                for any answer of the model.
         """
         text, kinds = await self._masked(reply)
         faults = tuple(broken(text, self.guidelines))

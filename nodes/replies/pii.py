@@ -402,7 +402,7 @@ _FEWEST = 5
 
 
 class Seen(NamedTuple):
-    """Something personal: its kind, and where it stands."""
+    """Personal data: its kind and its place."""
 
     kind: str
     start: int

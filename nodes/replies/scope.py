@@ -21,7 +21,7 @@ def checks_of(spec: JourneySpec) -> Validation | None:
     """Return what holds for every reply of a graph; None if they are not checked.
 
     Where several journeys are one, their tokens are held back if one of them wants that, and all
-    kinds of personal data that one of them names are masked. What a rule requires may be said.
+    kinds of personal data that one of them names are masked. Required texts are allowed.
     """
     checks = _together(spec) if spec.parts else spec.validation
     said = _required(spec.guidelines)[1] if checks else ()
@@ -72,7 +72,7 @@ def validation_of(spec: JourneySpec, pathway: str) -> Validation | None:
 
 
 def safe_reply_of(spec: JourneySpec, pathway: str) -> str:
-    """Return what is said in place of a reply that must not go out; empty if nothing is set."""
+    """Return the text in place of a reply that must not be sent; empty if none is set."""
     return spec.part_of(pathway).safe_reply or spec.safe_reply
 
 

@@ -1,6 +1,6 @@
-"""A filter of personal data over text that comes in pieces, of whatever size.
+"""A filter of personal data over text that comes in pieces of any size.
 
-It keeps back what may be the beginning of something personal, and lets the rest go. A whole reply
+It keeps back what may be the beginning of personal data, and releases the rest. A whole reply
 is masked by the very same filter, so what is streamed and what is kept cannot differ.
 """
 
@@ -35,7 +35,7 @@ class Filter:
 
     Args:
         kinds: The kinds to mask.
-        allowed: Texts that may be said.
+        allowed: Texts that are allowed.
 
     >>> masking = Filter(["card"])
     >>> "".join([*map(masking.feed, ["Card 4111 1", "111 1111 1", "111, thanks"]), masking.flush()])
@@ -124,7 +124,7 @@ class Filter:
         return [Seen(kind, start - known, end - known) for kind, start, end in found]
 
     def _let(self, cut: int, seen: list[Seen]) -> str:
-        """Return what stands before a place, masked, and forget it."""
+        """Return the masked text before a place, and remove it."""
         parts, done = [], 0
         for kind, start, end in seen:
             parts += [self._raw[done : self._at[start]], MASKS[kind]]

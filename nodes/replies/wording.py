@@ -1,6 +1,6 @@
 """Check the wording of a reply by code: phrases of guidelines, and the same meaning when reworded.
 
-A rewording that is in doubt counts as changed: then the text is said as it was.
+A rewording that is in doubt counts as changed: then the original text is sent.
 """
 
 from __future__ import annotations
@@ -74,12 +74,12 @@ MOST_LONGER = 200
 
 
 def changed(before: str, after: str, names: Iterable[str] = ()) -> str:
-    """Return what of a text is lost or new after it was worded anew, in a word; empty if nothing.
+    """Return the kind of part that a reworded text lost or added; empty if none.
 
     Args:
         before: The text.
         after: The same in other words.
-        names: What must be said as it is, where it is said: values, options, what things are
+        names: Texts that must not change: values, options, names that things are
             called.
     """
     if not after.strip():
@@ -106,6 +106,6 @@ def _found(pattern: re.Pattern[str], text: str) -> list[str]:
 
 
 def says(text: str, name: str) -> bool:
-    """Return whether a name stands in a text as whole words, in any case."""
+    """Return whether a text has a name as whole words, in any case."""
     pattern = rf"(?<!\w){re.escape(name.strip().casefold())}(?!\w)"
     return bool(name.strip()) and re.search(pattern, text.casefold()) is not None

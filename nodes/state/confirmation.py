@@ -25,7 +25,7 @@ class Consent:
     """Confirmations of an agent in this turn: calls that may run, and calls that it proposes.
 
     Args:
-        pathway: Where the agent works.
+        pathway: The pathway of the agent.
         agent: Its name.
         turn: The turn; its `asked` are the calls of the turn before.
 

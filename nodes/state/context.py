@@ -26,7 +26,7 @@ NEAR_LIMIT = 0.9
 def apply_ops(context: Mapping[str, Any], ops: Sequence[Op] | Mapping[str, Any]) -> Context:
     """Return the context after some operations; the given one stays as it is.
 
-    A plain dict sets its names. None values change nothing, but for `clear`.
+    A plain dict sets its names. None values change nothing, except for `clear`.
 
     Raises:
         ContextMergeError: A value does not fit its operation; names field, strategy and types.

@@ -22,7 +22,7 @@ FIELD_WINDOW = 8
 class FieldAttempt(TypedDict):
     """One attempt at a field; attempts are appended, never changed.
 
-    `value` is the value as it is kept, `raw` what the user said. `validation_status` is valid,
+    `value` is the value as it is kept, `raw` the user's words. `validation_status` is valid,
     invalid, pending (it waits for a yes, or for its task to begin), or cleared: from there on there
     is no value. `source` is user_provided, corrected, inferred, tool or operator.
     """
@@ -64,7 +64,7 @@ class Asked(TypedDict):
 
 
 class HeldValue(TypedDict):
-    """A value that was said for a task which begins later: read already, not yet checked."""
+    """A value for a task that begins later: read already, not yet checked."""
 
     value: Any
     raw: str
@@ -75,7 +75,7 @@ class Takeover(TypedDict):
     """A person has the conversation, or is called for: since when, why, and who took it.
 
     `id` is that of the escalation in its table. `offered_at` is when the user was last asked
-    whether to go on with the assistant meanwhile. `journey` is that of a concierge which called as
+    whether to continue with the assistant. `journey` is that of a concierge which called as
     it was completed.
     """
 
@@ -98,7 +98,7 @@ class OperatorAct(TypedDict):
 class EscalationChange(TypedDict):
     """Change of an escalation in a turn, from which a row of the store is written.
 
-    `payload` is what the person is told who takes it; None but for a new one.
+    `payload` is the data for the person who takes it; None except for a new one.
     """
 
     id: str
@@ -116,27 +116,27 @@ class DialogueState:
     Lists and dicts are replaced and never changed: they may be those of the state.
 
     Attributes:
-        asked: What the user was asked last.
+        asked: The last question to the user.
         corrections: Values that wait for a yes: field -> attempt.
-        confirmed: Ids of pathways whose summary the user said yes to.
-        finished: Ids of pathways whose form was completed; entered anew, they begin anew.
+        confirmed: Ids of pathways whose summary the user confirmed.
+        finished: Ids of pathways with a completed form; entered again, they start again.
         skipped: Names of optional fields that the user left open.
         refused: Name of a required field -> how often the user would not give it.
         retries: Name of a field -> values not taken since the last one that was.
-        reopened: Names of fields of earlier pathways that are to be asked for again, now.
+        reopened: Names of fields of earlier pathways to ask for again, now.
         unclear: Messages in a row that had to be asked back about.
         off_topic: Messages in a row that led off.
         failures: Turns in a row that failed or were not understood.
         queued: Ids of transitions that are taken as soon as what they wait for is complete.
         behind: Id of a queued transition -> the pathway that it waits for.
-        held: Values that were said with wishes which wait: pathway -> field -> value.
+        held: Values of wishes that wait: pathway -> field -> value.
         done: Name of an effect's step -> keys under which it was taken.
         taken: Steps of effects that were taken since their pathway was begun, last time.
-        unsure: Steps of effects without knowledge of whether they were taken; it was said.
-        last_at: When the user spoke last.
-        takeover: Who has the conversation, where the assistant is silent.
+        unsure: Steps of effects with an unknown outcome; the user was informed.
+        last_at: The time of the user's last message.
+        takeover: The person who has the conversation, while the assistant is silent.
         called: Policies that called a person, and have held ever since.
-        began_at: When the session began, where a person can be called.
+        began_at: The start of the session, if a person can be called.
     """
 
     asked: Asked | None = None
@@ -244,7 +244,7 @@ class Attempted(FieldAttempt):
 def add_attempts(
     old: dict[str, list[FieldAttempt]], new: dict[str, list[FieldAttempt]]
 ) -> dict[str, list[FieldAttempt]]:
-    """Append attempts; the last ones stay, and among them the one that tells the value."""
+    """Append attempts; the last ones stay, and among them the one with the value."""
     return {**old, **{name: _windowed([*old.get(name, []), *given]) for name, given in new.items()}}
 
 

@@ -19,11 +19,11 @@ from nodes.state.session import Turn
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step that is to be taken.
+    """A step to take.
 
     Attributes:
         turn: The turn that takes it.
-        birth: Of the session, which tells it apart from others of the same id; empty: it is older
+        birth: Of the session, which distinguishes it from others of the same id; empty: it is older
             than that.
         name: `pathway.tool`.
         digest: Of the arguments; only what was taken with the same ones counts.
@@ -128,19 +128,19 @@ class Outcome:
     """Outcome of a pathway's effects; a dict in the progress.
 
     Attributes:
-        said: What the user is told, in order.
+        said: The texts for the user, in order.
         kept: Names of the context, and the results that are kept under them.
         done: Step -> key under which it was taken; also those of an earlier unfinished turn.
-        audit: What happened, as events of the audit.
-        ended: How it ended: done; failed (the last try did nothing) or late (outcome unknown, safe
+        audit: The events, for the audit.
+        ended: The outcome: done; failed (the last try did nothing) or late (outcome unknown, safe
             to repeat by its key), which wait for a yes to be tried again; unsure; or outdated (a
-            value that it would use is refused by now, and asked for again). In all cases but done
+            value that it would use is refused now, and asked for again). In all cases but done
             the steps behind it were not taken.
         unsure: The step without knowledge of whether it was taken; empty: none.
-        asked: What the user is asked then: whether to try again, whether to call a person, or for a
+        asked: The question to the user then: whether to try again, to call a person, or for a
             value.
         attempts: At fields, where values were taken back.
-        ops: What that changes in the context.
+        ops: The changes of the context by it.
         dialogue: Attributes of the dialogue state that this changes, with their new values.
     """
 
@@ -162,7 +162,7 @@ def step_of(pathway: PathwaySpec, effect: Effect) -> str:
 
 
 def step_renamed(step: str, renamed: Callable[[str], str]) -> str:
-    """Return the name of a step whose pathway may have another name by now."""
+    """Return the name of a step whose pathway may have been renamed."""
     pathway, _, tool = step.partition(".")
     return f"{renamed(pathway)}.{tool}"
 
@@ -186,7 +186,7 @@ def record_effects(dialogue: DialogueState, outcome: Mapping[str, Any]) -> None:
 
 
 def begin_effects_anew(dialogue: DialogueState, pathway: PathwaySpec) -> None:
-    """Let the effects of a pathway be taken again: it begins anew."""
+    """Allow the effects of a pathway again, because it starts again."""
     steps = [step_of(pathway, effect) for effect in pathway.effects]
     dialogue.taken = [step for step in dialogue.taken if step not in steps]
     dialogue.unsure = [step for step in dialogue.unsure if step not in steps]

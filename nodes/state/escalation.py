@@ -84,11 +84,11 @@ class PolicyFacts:
 
     Attributes:
         asked: Reason of a request for a person: asked or sentiment; empty: none.
-        message: What the user said.
-        exhausted: Names of fields of which `max_attempts` values in a row were not taken.
+        message: The message of the user.
+        exhausted: Names of fields with `max_attempts` refused values in a row.
         failures: Turns in a row that failed or were not understood.
-        context: What is known.
-        seconds: How long the conversation has lasted.
+        context: The context.
+        seconds: The age of the conversation.
         collected: True if all fields of the live branches are collected.
         called: Standing policies that called a person before and have held ever since.
     """

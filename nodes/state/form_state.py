@@ -26,7 +26,7 @@ Attempts = Mapping[str, Sequence[FieldAttempt]]
 
 
 def settled(attempts: Sequence[FieldAttempt]) -> FieldAttempt | None:
-    """Return the attempt that tells a field's value: the last valid one, unless it was cleared."""
+    """Return the attempt with a field's value: the last valid one, unless it was cleared."""
     for attempt in reversed(attempts):
         if attempt["validation_status"] in SETTLING:
             return attempt if attempt["validation_status"] == "valid" else None
@@ -40,7 +40,7 @@ def current_value(attempts: Attempts, name: str) -> Any:
 
 
 def field_named(spec: JourneySpec, name: str) -> Field:
-    """Return the field of a name, wherever in the journey it is declared.
+    """Return the field of a name, declared anywhere in the journey.
 
     Raises:
         KeyError: There is none.
@@ -79,7 +79,7 @@ class FormState:
         pathway: The pathway; one without a form has an empty sheet.
         attempts: All attempts that the state keeps, by field.
         context: The context of the session.
-        dialogue: What the session remembers of its dialogue.
+        dialogue: The dialogue state of the session.
     """
 
     pathway: PathwaySpec
@@ -110,7 +110,7 @@ class FormState:
 
     @cached_property
     def _walked(self) -> list[tuple[Field, Any]]:
-        """Return the live fields with their values; `when` sees what stands before it."""
+        """Return the live fields with their values; `when` gets the fields before it."""
         form = self.pathway.form
         if form is None:
             return []
@@ -144,7 +144,7 @@ class FormState:
         return any(field.confirm and value is not None for field, value in self._walked)
 
     def asked(self) -> Asked | None:
-        """Return what is to be asked next; None if everything is collected and confirmed."""
+        """Return the next question; None if everything is collected and confirmed."""
         for name in self.dialogue.corrections:
             return Asked(kind="correction", about=name, options=[])
         for name in filter(self._may_ask, self.dialogue.reopened):
@@ -156,7 +156,7 @@ class FormState:
         return None
 
     def _may_ask(self, name: str) -> bool:
-        """Return whether a field that is to be asked for again is asked for here.
+        """Return whether a reopened field is asked for here.
 
         One of this form is if it still counts. One of another pathway is by what follows that
         pathway; a detour leaves it to what it interrupted, unless its own effects may use it.

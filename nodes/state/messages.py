@@ -11,7 +11,7 @@ WINDOW = 40
 """Messages kept in the state: the last twenty turns."""
 
 OPERATOR, MARK = "operator", "mark"
-"""Names of what a person said in place of the assistant, and of where that begins and ends."""
+"""Names of the messages of a person in place of the assistant, and of their begin and end."""
 TAKEN = "[A person took over the conversation here.]"
 GIVEN_BACK = "[The person left here, and the assistant has the conversation again.]"
 """Marks of where a person spoke in place of the assistant."""
@@ -35,7 +35,7 @@ class Message(TypedDict):
 
 
 def _normal(message: Any) -> Message:
-    """Return a message as a plain dict, from whatever LangGraph takes for one."""
+    """Return a message as a plain dict, from any form that LangGraph takes."""
     ours = type(message) is dict and message.keys() == _OURS
     if ours and message["role"] in _SPEAKERS and type(message["content"]) is str:
         return message  # type: ignore[no-any-return]  # as nearly all are
@@ -77,12 +77,12 @@ def _said_in(given: Sequence[Any]) -> list[Message]:
 
 
 def said(messages: Sequence[Any]) -> list[Message]:
-    """Return what user and assistant said in messages of LangChain, without their ids."""
+    """Return the messages of user and assistant in LangChain's format, without their ids."""
     return [Message(role=m["role"], content=m["content"]) for m in _said_in(messages)]
 
 
 def add_messages(window: list[Message], new: Any) -> list[Message]:
-    """Add what was said to the window, as `merged` does. The oldest fall out.
+    """Add messages to the window, as `merged` does. The oldest are removed.
 
     A graph around ours may hand over its instructions, calls of tools and their results too. They
     are its own: they have no speaker, and are not valid without the parts that `Message` omits.
@@ -91,9 +91,9 @@ def add_messages(window: list[Message], new: Any) -> list[Message]:
 
 
 def merged(window: Sequence[Message], new: Sequence[Message]) -> list[Message]:
-    """Return the window with messages added: one with a known id replaces it, where it stands.
+    """Return the window with messages added: one with a known id replaces it, at its place.
 
-    New ones that stand before a known one are older than it: the sender of a whole conversation may
+    New ones before a known one are older than it: the sender of a whole conversation may
     have more of it than the window.
     """
     if not any("id" in message for message in new):
@@ -113,7 +113,7 @@ def merged(window: Sequence[Message], new: Sequence[Message]) -> list[Message]:
 
 
 def last_said(messages: Sequence[Message]) -> str:
-    """Return what the assistant said last; empty if nothing yet."""
+    """Return the last words of the assistant; empty if there are none yet."""
     return next((m["content"] for m in reversed(messages) if _is_own(m)), "")
 
 
@@ -130,9 +130,9 @@ def mark(content: str, turn: Mapping[str, Any]) -> Message:
 
 
 def told(messages: Sequence[Message]) -> list[dict[str, str]]:
-    """Return messages as agents and models are told them: role and content alone.
+    """Return messages for agents and models: only role and content.
 
-    What a person said is among them, between marks that say so.
+    Messages of a person are among them, between marks.
     """
     listed = [{"role": m["role"], "content": m["content"]} for m in messages]
     first = next((m for m in messages if "name" in m), None)

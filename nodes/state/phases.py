@@ -51,7 +51,7 @@ class PhaseFacts:
     """Facts that decide the phase after a turn.
 
     Attributes:
-        spoken: The user has said something by now.
+        spoken: True if the user has sent a message.
         taken_over: A person has the conversation, or is called for.
         complete: The journey has reached its goal.
         reopened: Something of the journey ran, or was changed, in this turn.
@@ -87,13 +87,13 @@ def next_phase(phase: ConversationPhase, facts: PhaseFacts) -> ConversationPhase
 
 
 def phase_of(position: Position, messages: Sequence[Message]) -> ConversationPhase:
-    """Return the phase of a session by where it stands and what was said."""
+    """Return the phase of a session by its position and messages."""
     taken_over, complete = _is_taken_over(position), position["status"] == "complete"
     return _shown(taken_over, complete, has_spoken(messages))
 
 
 def has_spoken(messages: Sequence[Message]) -> bool:
-    """Return whether the user has said anything; the first words of a full window are gone."""
+    """Return whether the user has sent a message; the first messages of a full window are gone."""
     return len(messages) >= WINDOW or any(message["role"] == "user" for message in messages)
 
 

@@ -11,13 +11,13 @@ from nodes.state.form_state import Attempts
 from nodes.state.messages import Message
 
 HIDDEN = "[hidden]"
-"""Stands in what the user said for a sensitive value."""
+"""Replaces a sensitive value in the user's messages."""
 _SIGNS = re.compile(r"[\W_]+")
 _BETWEEN = r"[\W_]*"
 
 
 def secrets_in(spec: JourneySpec, fields: Attempts) -> Iterator[str]:
-    """Yield what was said of sensitive fields, taken or not: the words, and the values in text."""
+    """Yield words about sensitive fields, taken or not: the words, and the values in text."""
     forms = [pathway.form for pathway in spec.pathways.values() if pathway.form]
     for name in {field.name for form in forms for field in form.fields if field.sensitive}:
         for attempt in fields.get(name, ()):
@@ -27,7 +27,7 @@ def secrets_in(spec: JourneySpec, fields: Attempts) -> Iterator[str]:
 def without_secrets(spec: JourneySpec, state: Mapping[str, Any]) -> list[Message]:
     """Return the messages of a state without the sensitive values that the user gave before.
 
-    A value is found whatever spaces and signs are in it. The last message is left as it is: it may
+    A value is found with any spaces and signs in it. The last message is not changed: it may
     bring one, and is judged as such.
     """
     messages: Sequence[Message] = state["messages"]

@@ -39,7 +39,7 @@ class Visit(TypedDict):
 class Frame(TypedDict):
     """One paused pathway on the stack.
 
-    `turn` is when it was left, `question` what the assistant had said last, `before` the context
+    `turn` is when it was left, `question` the last words of the assistant, `before` the context
     to go back to if its detour does not preserve changes, with `visits` as they were then.
     """
 
@@ -71,7 +71,7 @@ class Position(TypedDict):
 
     `activated_at` is since when the present journey of a concierge has been active. `talk` is the
     stored `DialogueState`; it is there where one has something to keep. `birth` is random, made
-    when the session begins: it tells the keys of effects apart from those of an earlier session of
+    when the session begins: it separates the keys of effects from those of an earlier session of
     the same id. `visits` are those of pathways that wrote what completes them. Sessions of older
     releases have neither. `locale` is what the session brought.
     """
@@ -159,11 +159,11 @@ class Turn(TypedDict):
     operation in `ops` the pathway that caused it is added as a fourth item. `usage` counts what
     models were asked; it is None without a count, as in Studio, which counts itself. `asked` is
     what the user was asked about before, and agents may do now. `guidelines` are those that hold,
-    the first to count first, and `checks` how the reply was checked. `correction` is said before
+    the first to count first, and `checks` how the reply was checked. `correction` comes before
     the reply, where that of the turn before was wrong. `near` are the journeys of a concierge that
     a model held likely, but not likely enough, and `completed` is the one that ended. `attempts`
     are those at fields, in order; rows of the store are written from them, and from `escalations`.
-    `aside` is there where a pathway answers in place of a text: what runs after it. `held` is said
+    `aside` is there if a pathway answers in place of a text: what runs after it. `held` is sent
     once the pathway has run, and `sources` are where an answer is from that was looked up. `asks`
     names the field that the reply asks for already. `worded` are the places of those replies that
     are texts of the catalogue. `phase` is the one in which the turn began. `model_seconds` is how
@@ -327,7 +327,7 @@ class PathwayState(TypedDict):
 
 
 class PipelineState(TypedDict):
-    """The channels of a pipeline that stands in no pathway, or within another pipeline."""
+    """The channels of a pipeline outside of a pathway, or within another pipeline."""
 
     inputs: dict[str, Any]
     results: Annotated[list[Output], add_results]

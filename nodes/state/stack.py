@@ -237,7 +237,7 @@ def left(spec: JourneySpec, position: Position, place: str) -> Position:
 
     Args:
         spec: The concierge.
-        position: Where the session is now.
+        position: The position of the session.
         place: The pathway in which the journey is left.
     """
     journey = spec.pathways[place].journey
@@ -268,7 +268,7 @@ def come_to(position: Position, pathway: PathwaySpec, updates: Iterable[Update])
     """Return a position that a transition has led to a pathway.
 
     One that takes back a name which completes the pathway opens it again for that name alone; what
-    else the pathway wrote stands.
+    else the pathway wrote stays.
     """
     taken_back = {update.target for update in updates if update.how == "clear"}
     if taken_back.isdisjoint(pathway.awaited):
@@ -278,7 +278,7 @@ def come_to(position: Position, pathway: PathwaySpec, updates: Iterable[Update])
 
 
 def completed(position: Position, pathway: PathwaySpec) -> Position:
-    """Return a position in which a pathway that begins anew was complete."""
+    """Return a position in which a pathway that starts again was complete."""
     visit = position.get("visits", {}).get(pathway.id) or _begun()
     return _with(position, pathway.id, Visit(own=visit["own"], old=visit["old"], done=True))
 
@@ -295,11 +295,11 @@ def wrote(
 
     Args:
         spec: The journey.
-        position: Where the session stands.
+        position: The position of the session.
         pathway: The pathway that ran.
-        names: What it wrote.
+        names: The names that it wrote.
         changes: True if the message that led to it is what it wrote them from: then it changes
-            these, as in "make it Sunday instead", and what else it wrote stands.
+            these, as in "make it Sunday instead", and other values that it wrote stay.
     """
     position = overwritten(position, names)
     shared = (*spec.part_of(pathway.id).shared, *spec.shared)

@@ -37,15 +37,15 @@ _T = TypeVar("_T")
 class Activity:
     """A piece of work, open as a block.
 
-    Subclasses say what is known of it before, and what is told of it at its end.
+    Subclasses define the data that is known at its beginning, and the data at its end.
 
     Attributes:
         is_client: True if another process does it.
-        names: What all log lines within it are given.
-        outcome: How it ended: "ok", "failed", "cancelled", or "paused" by LangGraph.
+        names: Data for all log lines within it.
+        outcome: The outcome: "ok", "failed", "cancelled", or "paused" by LangGraph.
         fault: The kind of its error; None without one.
         found: Attributes that became known while it ran.
-        seconds: How long it took.
+        seconds: The duration.
     """
 
     is_client = False
@@ -154,7 +154,7 @@ class Activity:
 
 
 def kind_of(error: BaseException) -> str:
-    """Return the kind of an error: one of few, and nothing that anybody said."""
+    """Return the kind of an error: one of few, without any text of the error."""
     status = getattr(error, "status_code", None)
     if isinstance(status, int):
         return str(status)
@@ -177,7 +177,7 @@ _LEVELS = {OK: logging.INFO, FAILED: logging.WARNING, CANCELLED: logging.INFO}
 
 
 def pseudonym(session_id: str, key: bytes | None = None) -> str:
-    """Return what stands for a session's id in traces and logs: the same one in every process.
+    """Return the pseudonym of a session's id in traces and logs: the same in every process.
 
     An id may be a person's own, such as a number of theirs. Without a key, who guesses an id can
     find it again; with the encryption key of the configuration, it is not possible without that
@@ -213,7 +213,7 @@ class TurnRun(Activity):
         self._metadata: Mapping[str, Any] | None = None
 
     def answered(self, pathway: str, metadata: Mapping[str, Any]) -> None:
-        """Record the response: where the session stands, and what is known of the turn."""
+        """Record the response: the position of the session, and the data of the turn."""
         self._pathway, self._metadata = pathway, metadata
         if metadata["error"]:
             self.outcome, self.fault = FAILED, metadata["error"]["type"]
@@ -334,7 +334,7 @@ class AgentRun(Activity):
         """Open a try.
 
         Args:
-            path: Where it stands.
+            path: The path of the agent in its pipeline.
             timeout: The seconds that it has; who cancels it then does so because its time is up.
         """
         name = path.rpartition("/")[2]
@@ -391,12 +391,12 @@ class ToolRun(Activity):
 
 
 def agent_rests(path: str, *, opened: bool) -> None:
-    """Tell that an agent failed so often that it is left alone, or that it answers again."""
+    """Report that an agent failed so often that it is not called, or that it answers again."""
     _rests({"agent": path}, {_AGENT: path.rpartition("/")[2], **_where()}, opened=opened)
 
 
 def model_breaker_changed(model: str, *, opened: bool) -> None:
-    """Tell that a model does not answer and is left alone, or that it answers again."""
+    """Report that a model does not answer and is not called, or that it answers again."""
     _rests({"model": model}, {"gen_ai.request.model": model}, opened=opened)
 
 
@@ -446,7 +446,7 @@ class ModelCall(Activity):
         Args:
             model: The LangChain chat model.
             name: The model's name where it is not asked by its own.
-            purpose: What it is asked for, as "understanding" or "answer".
+            purpose: The purpose of the call, such as "understanding" or "answer".
             number: 1 for the first try.
         """
         asked = name or _own_name(model)

@@ -98,7 +98,7 @@ class Telemetry:
             self._context.detach(place)
 
     def end(self, span: Any, attributes: Attributes, fault: str | None) -> None:
-        """End a span; with the kind of an error as its status, and never with what it said."""
+        """End a span; with the kind of an error as its status, and never with its text."""
         if span.is_recording():
             span.set_attributes(attributes)
             if fault:
@@ -107,7 +107,7 @@ class Telemetry:
         span.end()
 
     def proceed(self, headers: Mapping[str, str]) -> Any:
-        """Take up the trace that headers tell of; return how to leave it."""
+        """Continue the trace of the headers; return the token to leave it."""
         if self.place():  # a framework's instrumentation has done so
             return None
         return self._context.attach(self._propagate.extract(headers))
@@ -170,7 +170,7 @@ def guidelines_settled(
 ) -> None:
     """Count the guidelines that held in a turn, and those that were dropped for others.
 
-    Which ones is told by the span of the turn: a label for each of thousands would be too many.
+    The span of the turn has their ids: a label for each of thousands would be too many.
 
     Args:
         journey: Id of the journey.
@@ -193,7 +193,7 @@ def reply_checked(journey: str, *, outcome: str, bypassed: bool) -> None:
 
     Args:
         journey: Id of the journey.
-        outcome: What came of it, as the record of the turn has it: sent, masked, rewritten or
+        outcome: The outcome, as in the record of the turn: sent, masked, rewritten or
             replaced.
         bypassed: True if no model could check it.
     """
@@ -206,7 +206,7 @@ def person_called(journey: str, reason: str) -> None:
 
     Args:
         journey: Id of the journey.
-        reason: Why; what follows a colon in it, such as the name of a field, is not a label.
+        reason: The reason; the part after a colon, such as the name of a field, is not a label.
     """
     labels = {JOURNEY: journey, "journeygraph.escalation.reason": reason.partition(":")[0]}
     _count("journeygraph.escalation.opened", labels)
@@ -228,7 +228,7 @@ def cache_read(cache: str, *, hit: bool) -> None:
     """Count a look into a cache.
 
     Args:
-        cache: Which one, as one of few words: intent, definition, context.
+        cache: The name of the cache: intent, definition or context.
         hit: True if it knew the answer.
     """
     result = "hit" if hit else "miss"
@@ -263,8 +263,8 @@ def report(level: int, event: str, **details: Any) -> None:
 
     Args:
         level: As logging has them.
-        event: What happened, as one word that does not change between releases.
-        **details: Names, kinds, counts and times: nothing that anybody said. The record keeps an
+        event: The name of the event, one word that does not change between releases.
+        **details: Names, kinds, counts and times: no text of users or models. The record keeps an
             error as `exc_info`, for handlers that may show its text.
     """
     if is_reported(level):
@@ -272,7 +272,7 @@ def report(level: int, event: str, **details: Any) -> None:
 
 
 def is_reported(level: int) -> bool:
-    """Return whether anybody reads what is reported at a level."""
+    """Return whether records of a level are read."""
     return _log.isEnabledFor(level)
 
 

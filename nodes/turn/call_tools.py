@@ -1,4 +1,4 @@
-"""Call the tools of a pathway before its agents work, so that they speak of what is the case."""
+"""Call the tools of a pathway before its agents work, so that they know the facts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ async def call_tools(state: PathwayState, services: Services) -> Update:
     """Call the tools of the pathway that runs, one after the other; note what they gave.
 
     What an earlier one saves, a later one may be given. A tool that fails, is late, or lacks an
-    argument is no failure of the turn: the agents are told, and must not claim otherwise.
+    argument does not fail the turn: the agents are informed, and must not claim otherwise.
 
     Source: flow control, state guidance injection.
     """

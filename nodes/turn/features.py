@@ -38,9 +38,9 @@ class Features:
         answers: Answer what the message asks next to what was decided.
         completes: Add to what was decided.
         gathers: Take over what the steps of a pathway noted, by its id.
-        prepares: Prepare a hop whose outputs are kept for the decision on where it goes on.
+        prepares: Prepare a hop whose outputs are kept for the decision on the next pathway.
         leads: Lead on from there.
-        rewords: Word the replies anew.
+        rewords: Reword the replies.
         closes: Close the record of the turn.
     """
 
@@ -63,7 +63,7 @@ def features_of(spec: JourneySpec) -> Features:
     """Return the features of a journey, in the order in which they act.
 
     - person, if one can be called: holds a turn before all others, and closes it last.
-    - dialogue, if the journey collects, acts, repairs, or comes back in a way of its own: reads and
+    - dialogue, if the journey collects, acts, repairs, or has a return policy: reads and
       decides where it has the floor.
     - knowledge, if questions are looked up: reads them, and answers behind the decision.
     - guidelines, if there are any: asked before the form, and applied where the turn leads.
@@ -71,7 +71,7 @@ def features_of(spec: JourneySpec) -> Features:
     - rewording, if a personality wants it: acts before the turn is closed.
 
     Forms, effects and tools of a pathway are gathered where that pathway ran. Checks of replies
-    are a node of their own.
+    are a separate node.
     """
     person, talks = spec.can_escalate, spec.uses_dialogue
     guided, several = bool(spec.guidelines), bool(spec.parts)

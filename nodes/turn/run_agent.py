@@ -26,7 +26,7 @@ After = Callable[[Work, Output, Chooser], Awaitable[dict[str, Any]]]
 """Decides what an agent's result leads to, as a change of the progress."""
 State = Mapping[str, Any]
 SAID = "said"
-"""Name of what the progress of an inner pipeline has of what was said before it."""
+"""Name in the progress of an inner pipeline for the answers before it."""
 _NEARLY = 0.99
 """Share of an agent's time after which a cancellation is taken for the end of it."""
 
@@ -39,12 +39,12 @@ async def run_agent(
     Args:
         state: The state of its pipeline.
         services: Services of the turn.
-        seat: Where it works.
+        seat: The place of the agent.
         after: Chooses the next node from its result.
-        calls: What tools gave it before it asked, where it runs again.
+        calls: The results of tools before it asked, if it runs again.
 
     Raises:
-        BreakerOpenError: It failed too often of late, and is left alone for a while.
+        BreakerOpenError: It failed too often recently, and is not called for a while.
         Exception: Whatever the agent raises; the node that calls this names pathway and agent.
         TypeError: It returned what no agent may return, or an output of another type than declared.
         ValueError: It returned something that is not JSON.
@@ -133,15 +133,15 @@ def _named(seat: Seat) -> dict[str, str]:
 
 
 async def guarded(call: Callable[[], Awaitable[Any]], seat: Seat, came: float) -> Any:
-    """Call an agent, unless its breaker is open; let the breaker know what came of it.
+    """Call an agent, unless its breaker is open; report the outcome to the breaker.
 
     Args:
         call: Calls it.
-        seat: Where it works.
-        came: When its time began.
+        seat: The place of the agent.
+        came: The start of its time.
 
     Raises:
-        BreakerOpenError: It failed too often of late, and is left alone for a while.
+        BreakerOpenError: It failed too often recently, and is not called for a while.
     """
     if seat.pipeline.limits.breaker_failures is None:
         return await call()

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 async def settle(state: SessionState, services: Services, features: Features) -> Update:
-    """Keep what the pathway gave, and decide whether the turn goes on or ends.
+    """Store the outputs of the pathway, and decide whether the turn continues or ends.
 
     Raises:
         ContextMergeError: An output does not fit its merge strategy.
@@ -135,7 +135,7 @@ def _accumulated(hop: Hop, values: Sequence[Mapping[str, Any]]) -> list[Op]:
 
 
 def _advance(hop: Hop) -> None:
-    """Stay, return, go on, or end; `run` of the turn is the pathway that runs next, or None."""
+    """Stay, return, continue, or end; `run` of the turn is the pathway that runs next, or None."""
     hop.turn["run"] = None
     if not _is_complete(hop) or hop.is_idle:
         return
@@ -218,7 +218,7 @@ def closed(services: Services, state: Mapping[str, Any], turn: Turn, features: F
         services: Services of the turn.
         state: The state as the turn leaves it.
         turn: Its record.
-        features: What else closes it.
+        features: The features of the journey, which also take part in the end of the turn.
 
     Raises:
         InvalidPhaseError: The turn would bring the session into a phase that cannot follow.
@@ -239,7 +239,7 @@ def reply_id(turn: Turn) -> str:
 
 
 def _said(turn: Turn) -> list[Message]:
-    """Return what was said in a turn, and where a person takes over."""
+    """Return the messages of a turn, with marks where a person takes over."""
     reply = PARTING.join(turn["replies"])
     said: list[Message] = []
     if reply:

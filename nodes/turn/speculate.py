@@ -81,7 +81,7 @@ def _likely_seat(draft: TurnDraft, reading: Reading) -> Seat | None:
 
 
 def _only_seat(pathway: PathwaySpec) -> Seat | None:
-    """Return the seat of the agent of a pathway that does nothing but ask that one."""
+    """Return the seat of the agent of a pathway that only asks that one."""
     pipeline = pathway.pipeline
     if pipeline is None or pathway.collects or pathway.effects or pathway.calls:
         return None

@@ -54,15 +54,15 @@ async def take_effects(state: PathwayState, services: Services) -> Update:
     called again with the same key, any other is not.
 
     Before the first one, the values that they use are held against their validators, which may
-    refuse by now what they took before: the user is told, and asked for another value. Steps of an
+    refuse now what they accepted: the user is informed, and asked for another value. Steps of an
     unfinished turn stay taken in every case.
 
-    A tool that raises has done nothing, and the user is told why if it raises a ValueError, a
+    A tool that raises has done nothing, and the user gets the reason if it raises a ValueError, a
     LookupError or LangChain's ToolException; after a timeout or a lost connection the outcome is
     unknown.
 
     `settle` keeps `kept`, says `said`, adds `audit`, and remembers the rest by `record_effects`.
-    A pathway in which one was not taken is not complete. One that begins anew is given to
+    A pathway in which one was not taken is not complete. One that starts again is given to
     `begin_effects_anew`.
 
     Source: promises, P4; traces T13, T35.
@@ -128,7 +128,7 @@ class _Taker:
             await self._call(effect, arguments, taken)
 
     async def _outdated(self, effect: Effect) -> bool:
-        """Take back the values that are refused by now, and ask for others; return whether any was.
+        """Clear the values that are refused now, and ask for others; return whether any was.
 
         Once a turn: what one effect has done may be why a value is refused for the next.
         """
@@ -169,7 +169,7 @@ class _Taker:
             raise RuntimeError("no time was left")
 
     def _arguments(self, effect: Effect) -> dict[str, Any]:
-        """Return all that the tool is run with, but for the key.
+        """Return the arguments of the tool, without the key.
 
         Raises:
             LookupError: Something is not known.
@@ -238,7 +238,7 @@ class _Taker:
             self.outcome.said.append(worded(effect.done, **self._values(taken.result)))
 
     def _values(self, result: Any) -> dict[str, Any]:
-        """Return what may stand in an author's sentence: the context, and the parts of a result."""
+        """Return the values for an author's sentence: the context, and the parts of a result."""
         services = self._services
         setting = setting_of(services, self._turn)
         parts = result if isinstance(result, dict) else {}
@@ -273,7 +273,7 @@ class _Taker:
 
 
 def _plain_result(given: Any, tool: str) -> Any:
-    """Return what a tool gave as plain data, whatever it is: it did its work."""
+    """Return any result of a tool as plain data: the tool did its work."""
     try:
         result = plain(given, tool)
     except ValueError:
@@ -285,7 +285,7 @@ def _lost_sight(error: Exception, *, in_doubt: bool) -> bool:
     """Return whether the outcome of a tool that raised is unknown.
 
     Args:
-        error: What it raised.
+        error: The error of the tool.
         in_doubt: True if the outcome of an earlier call was unknown. Then it has to say itself that
             there is nothing done: an error from below may be of this call alone.
     """

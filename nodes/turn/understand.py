@@ -47,7 +47,7 @@ async def understand(state: SessionState, services: Services, features: Features
     Raises:
         ContextSizeExceededError: The context would be too large.
         MaxPathwayDepthError: Under fail_fast, when a detour would exceed the depth limit.
-        PathwayNotFoundError: The session stands in a pathway that this version never had.
+        PathwayNotFoundError: The session is in a pathway that this version never had.
     """
     draft = open_draft(state, services)
     for hold in features.holds:
@@ -103,7 +103,7 @@ async def _decide(draft: TurnDraft, reading: Reading, features: Features) -> Non
 
 
 def _take_pending(draft: TurnDraft) -> None:
-    """Let the agents of this turn do what the user was asked about; after a pause a yes is void."""
+    """Allow the agents of this turn the confirmed calls; after a pause a yes is void."""
     emptied: Position = {**draft.position}
     asked = emptied.pop("pending")
     draft.position = emptied
@@ -173,7 +173,7 @@ async def interpret(draft: TurnDraft, features: Features) -> Reading:
 async def _ask_model(draft: TurnDraft, reading: Reading, *, may_ask_ahead: bool) -> None:
     """Put all that is open to a model: where to go, which guidelines hold, what is filled.
 
-    The agent that answers if nothing moves is asked meanwhile. Without an answer the turn goes on
+    The agent that answers if nothing moves is asked meanwhile. Without an answer the turn continues
     as it is, under the guidelines that need no model.
     """
     services, config = draft.services, draft.services.config
@@ -235,7 +235,7 @@ async def free_verdicts(
 ) -> list[Verdict]:
     """Answer every question that needs no model.
 
-    Conditions are judged wherever the session stands, so that being seen false arms them again.
+    Conditions are judged at every position of the session, so that a false result arms them again.
     """
     answered = services.matcher.match(message)
     conditions = services.spec.conditions

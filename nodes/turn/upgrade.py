@@ -23,8 +23,8 @@ from nodes.values import Unreadable, value_of
 async def has_moved(draft: TurnDraft) -> bool:
     """Fit a session that another version of the journey left; return whether the turn is decided.
 
-    A session in a pathway that is gone goes on in the topmost paused pathway that is still there,
-    else at the entry. The user is told so. Where that place collects, the message is not read: it
+    A session in a removed pathway continues in the topmost paused pathway that still exists,
+    else at the entry. The user is informed. If that place collects, the message is not read: it
     answered a question of the pathway that is gone.
     """
     gone, paused = draft.position["pathway"], draft.position["stack"]

@@ -1,7 +1,7 @@
-"""Check the reply before or after it is sent; close the turn with what may be said.
+"""Check the reply before or after it is sent; close the turn with the allowed text.
 
 Personal data, and what guidelines forbid and require, are found without a model, always. A model
-judges the reply against the guidelines of the turn, and writes an invalid one anew, once. Of a
+judges the reply against the guidelines of the turn, and rewrites an invalid one, once. Of a
 session, a reply that is checked after it is sent is judged after its turn.
 """
 
@@ -45,9 +45,9 @@ class _Outcome:
 
 
 async def validate(state: SessionState, services: Services, features: Features) -> Update:
-    """Check the reply of the turn, and close it with what may be said.
+    """Check the reply of the turn, and close it with the allowed text.
 
-    Before it is sent, an invalid reply is written anew once, and then replaced. After it was sent,
+    Before it is sent, an invalid reply is rewritten once, and then replaced. After it was sent,
     what is wrong with it is recorded alone; what is personal never went out. What was wrong with
     the reply before is corrected first.
     """
@@ -89,7 +89,7 @@ def _is_own_voice(services: Services, turn: Turn) -> bool:
 
 
 async def _checked(services: Services, turn: Turn, validation: Validation) -> Turn:
-    """Return the turn with what may be said, and with the row of its check."""
+    """Return the turn with the allowed text, and with the row of its check."""
     now = asyncio.get_running_loop().time
     begun, place = now(), place_of(turn)
     checks = services.checks
@@ -130,7 +130,7 @@ async def _checked(services: Services, turn: Turn, validation: Validation) -> Tu
 
 
 async def _before(examination: Examination, reply: str, threshold: float, safe: str) -> _Outcome:
-    """Return what is sent: the reply, the reply written anew, or what is safe to say."""
+    """Return the text to send: the reply, the rewritten reply, or the safe reply."""
     first = await examination.finding(reply)
     if not first.is_refused(threshold):
         return _sent(first, review=first.is_unsure(threshold))
@@ -183,8 +183,8 @@ def is_refused(
     Args:
         spec: The journey.
         turn: The record of its turn.
-        violations: What is wrong with it, after a model judged it.
-        confidence: How sure that model was; None if none did.
+        violations: The violations that a model found.
+        confidence: The confidence of that model; None if no model judged it.
     """
     validation = _validation_at(spec, place_of(turn))
     if validation is None or not turn.get("checks"):
@@ -201,7 +201,7 @@ def _validation_at(spec: JourneySpec, place: str) -> Validation | None:
 
 
 def _own_words(turn: Turn) -> str:
-    """Return what was said in a turn, but for the correction of the reply before."""
+    """Return the reply of a turn, without the correction of the reply before."""
     replies = turn["replies"]
     is_corrected = bool(replies) and replies[0] == turn.get("correction")
     return PARTING.join(replies[1:] if is_corrected else replies)

@@ -1,4 +1,4 @@
-"""Values of fields: what was said, read into plain data; what they must be; how they are shown."""
+"""Values of fields: read as plain data, checked, and shown."""
 
 from nodes.values.checking import hint_of, refusal_of, shown
 from nodes.values.reading import Span, found_in, load, make_ready, value_of

@@ -209,11 +209,11 @@ async def refusal_of(
     A validator that raises, is late, or is about values of another type refuses, and is reported.
 
     Args:
-        field: Whose value it is.
+        field: The field of the value.
         value: As `value_of` gives it.
-        context: What is known; checks get a copy of it.
-        setting: When and where it was said.
-        seconds: How long one check may take.
+        context: The context; checks get a copy of it.
+        setting: The time, place and language of the message.
+        seconds: The time limit of one check.
     """
     for validator in field.validators:
         try:

@@ -52,7 +52,7 @@ def scan_choices(text: str, field: Field, setting: Setting) -> list[Hit]:
 def _ways(
     declared: tuple[tuple[str, tuple[str, ...]], ...],
 ) -> tuple[list[tuple[str, int, str]], list[tuple[re.Pattern[str], str]]]:
-    """Return how each value may be said, in how many words; what stands for two says neither."""
+    """Return the ways to write each value, by number of words; an ambiguous one is omitted."""
     ways: dict[str, set[str]] = {}
     for value, others in declared:
         for said in (value, value.replace("_", " ").replace("-", " "), *others):

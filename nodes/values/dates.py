@@ -92,7 +92,7 @@ def _days_in(text: str, over: bool, setting: Setting, today: date) -> list[Hit]:
 
 
 class _Days:
-    """The days that are named in one text on a day at a place, of which all may have to be over."""
+    """The days that are named in one text on a day at a place; all may have to be in the past."""
 
     def __init__(self, text: str, over: bool, setting: Setting, today: date) -> None:
         self.text, self.over, self.setting, self.today = text, over, setting, today
@@ -242,7 +242,7 @@ class _Days:
         return Hit(hit.start, hit.end + end, made.isoformat()) if made else hit
 
     def _moved(self, hit: Hit) -> Hit:
-        """Move a day by the distance that is said before it: "two days before Easter"."""
+        """Move a day by the distance before it: "two days before Easter"."""
         found = self.own.shift.search(before(self.text, hit.start))
         if found is None:
             return hit
@@ -535,7 +535,7 @@ class _Clock(NamedTuple):
     """A time as it was written.
 
     Attributes:
-        half: "a" or "p" where am or pm was said, else empty.
+        half: "a" or "p" for am or pm, else empty.
         whole: True if the hour counts from 0 to 24.
         zero: True if it leads with a zero, so that it does unless words next to it say otherwise.
     """
@@ -613,7 +613,7 @@ def _in_digits(found: re.Match[str], own: SimpleNamespace) -> Hit:
 
 
 def _worded(found: re.Match[str], own: SimpleNamespace) -> Hit:
-    """Read an hour that stands alone: certain after "at" and before nothing that it counts."""
+    """Read a lone hour: certain after "at" and before nothing that it counts."""
     text, hit = found.string, _hit(found, own)
     placed = own.at.search(before(text, found.start())) is not None
     said = bool(hit.value.half or found["unit"])
@@ -672,9 +672,9 @@ def _number(said: str, own: SimpleNamespace) -> int:
 
 
 def _part(text: str, hit: Hit, own: SimpleNamespace) -> tuple[str, tuple[int, ...]]:
-    """Return which part of the day the words near a time say, and where they stand.
+    """Return the part of the day that the words near a time name, and their place.
 
-    The place is empty where something else stands between the two, and where the words name a meal.
+    The place is empty if there are other words between the two, or if the words name a meal.
     If the time leads with a zero, they say nothing then.
     """
     start, end = max(0, hit.start - _NEAR_HOUR), hit.end + _NEAR_HOUR
@@ -690,7 +690,7 @@ def _part(text: str, hit: Hit, own: SimpleNamespace) -> tuple[str, tuple[int, ..
 
 
 def parts_of_day(text: str, setting: Setting) -> list[tuple[int, int]]:
-    """Return where words for a part of the day stand, which may be next to a value."""
+    """Return the place of words for a part of the day, which may be next to a value."""
     pattern = _times_grammar(setting.words).around_part
     return [found.span() for found in pattern.finditer(text)]
 
@@ -756,7 +756,7 @@ def scan_datetimes(text: str, field: Field, setting: Setting) -> list[Hit]:
 
 
 def _belong(text: str, day: Hit, hour: Hit, own: SimpleNamespace, setting: Setting) -> bool:
-    """Return whether a time is that of a day: nothing else is said between them."""
+    """Return whether a time is that of a day: nothing else is between them."""
     left, right = (day, hour) if day[:2] <= hour[:2] else (hour, day)
     gap = text[left.end : right.start]
     if left.end > right.start or len(gap) >= _NEAR_DAY:
@@ -795,6 +795,6 @@ def _soon(text: str, setting: Setting, own: SimpleNamespace) -> Iterator[Hit]:
 
 
 def written(moment: datetime, exact: bool = True) -> str:
-    """Return a moment as it is kept: to the minute, or to the second if that was said."""
+    """Return a moment as it is kept: to the minute, or to the second if it was given."""
     unit = "seconds" if exact and moment.second else "minutes"
     return moment.replace(tzinfo=None, microsecond=0).isoformat(timespec=unit)

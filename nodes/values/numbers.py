@@ -95,7 +95,7 @@ class Numerals:
         return total + current, count
 
     def _follows(self, value: int, last: int, joint: bool) -> bool:
-        """Return whether a word can go on a numeral: "twenty one", but not "four five"."""
+        """Return whether a word can continue a numeral: "twenty one", but not "four five"."""
         if last == 0:
             return not joint
         if last >= 100:
@@ -159,7 +159,7 @@ def _read_run(said: list[str], at: int, own: SimpleNamespace) -> tuple[int, int]
 
 
 def numeral_of(word: str, words: Vocabulary) -> int | None:
-    """Return the number that digits, a numeral of one word or an article for one stand for."""
+    """Return the number of digits, of a numeral of one word or of an article for one."""
     word = word.casefold()
     if word.isdecimal():
         return int(word)
@@ -202,8 +202,12 @@ def _decimal_of(digits: str, setting: Setting, *, grouped: bool) -> Decimal | No
     """Read digits with separators; None if they are no number.
 
     What is unmistakable is read so everywhere: two kinds of separators, one that comes twice, a
-    group of other than three digits. "1,234" alone is read as in the region, or if it is `grouped`
-    always as a thousand.
+    group of other than three digits. "1,234" alone is read as in the region.
+
+    Args:
+        digits: Digits, points, commas, spaces and apostrophes.
+        setting: The time, place and language of the message.
+        grouped: True if a group of three digits at the end always belongs to the thousands.
     """
     plain = _BLANK.sub("", digits)
     if plain != digits and not _SPACED.fullmatch(digits):
@@ -369,7 +373,7 @@ def _spaced(text: str, own: SimpleNamespace) -> tuple[str, list[int]]:
 
 
 class _Amounts:
-    """The amounts in one text, of which the numbers are found."""
+    """The amounts in one text, for its numbers."""
 
     def __init__(self, text: str, field: Field, setting: Setting, own: SimpleNamespace) -> None:
         self.text, self.field, self.setting, self.own = text, field, setting, own

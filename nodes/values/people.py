@@ -101,7 +101,7 @@ def _after(text: str, lead: re.Match[str], own: SimpleNamespace) -> Hit | None:
 
 
 def _may_go_on(word: str, before: list[re.Match[str]], own: SimpleNamespace) -> bool:
-    """Return whether a name goes on with a word: one in capitals ends at small words."""
+    """Return whether a name continues with a word: one in capitals ends at small words."""
     plain = word.casefold().rstrip(".")
     if before and before[0][0][:1].isupper() and word[:1].islower():
         return plain in own.particles
@@ -140,7 +140,7 @@ def _said_alone(raw: str, own: SimpleNamespace) -> str:
 def _parts_of(name: str, own: SimpleNamespace) -> dict[str, str] | None:
     """Return the given and the family name of a name; None if it has not both.
 
-    The family name is the last word with the particles before it, "van Gogh", or what stands
+    The family name is the last word with the particles before it, "van Gogh", or the part
     before a comma; in scripts without blanks it comes first.
     """
     family, comma, given = name.partition(", ")
@@ -302,7 +302,7 @@ def scan_phones(text: str, field: Field, setting: Setting) -> list[Hit]:
 
 
 def _spoken(text: str, own: SimpleNamespace, setting: Setting) -> list[Hit]:
-    """Find telephone numbers that are said digit by digit: "oh one one three, double four"."""
+    """Find telephone numbers in words, digit by digit: "oh one one three, double four"."""
     words, hits = setting.words, []
     said = [(*word.span(), word[0]) for word in own.in_words.finditer(text)]
     for hit in numerals_in(text, words):

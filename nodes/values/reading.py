@@ -1,4 +1,4 @@
-"""Values of fields in a text: one scan, of which a whole answer or a part of a message is seen."""
+"""Values of fields in a text: one scan, for a whole answer or a part of a message."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ class Span:
     Attributes:
         value: As it would be kept.
         raw: The words that give it.
-        start: Where they begin.
-        end: Where they end.
+        start: The position of their beginning.
+        end: The position of their end.
         certain: True if they can be nothing else, such as an e-mail address.
         type: Type of the field that it was looked for.
         own: True if a pattern of the field's author found it: it needs no words around it.
@@ -85,12 +85,12 @@ class Span:
 def value_of(field: Field, raw: str, setting: Setting) -> Any:
     """Return the value that the whole of a text gives a field, as plain JSON.
 
-    Filler may stand around it; a text about anything else gives none.
+    Filler may be around it; a text about anything else gives none.
 
     Args:
-        field: What was asked for.
-        raw: What was said.
-        setting: When and where.
+        field: The field that was asked for.
+        raw: The text of the user.
+        setting: The time, place and language of the message.
 
     Raises:
         Unreadable: With the name of the text that says why.
@@ -171,7 +171,7 @@ def _without_hours(field: Field, text: str, hits: list[Hit], setting: Setting) -
 
 
 def found_in(field: Field, text: str, setting: Setting) -> list[Span]:
-    """Return the values of a field's type that stand in a message, in order; none overlap.
+    """Return the values of a field's type in a message, in order; none overlap.
 
     Text has no shape: it is found by the field's `extract` alone. Names and addresses are also
     found behind what brings them in, as "my name is". What is denied ("not 50") is not found.

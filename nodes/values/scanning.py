@@ -1,4 +1,4 @@
-"""Read texts for values: when and where, by which words, and what stands around them.
+"""Read values from texts: their time and place, their words, and the words around them.
 
 The words of each language are one file in `data/`; patterns for all languages are filled with them.
 """
@@ -244,12 +244,12 @@ def one_of(*groups: Iterable[str]) -> str:
 
 
 def literal(*groups: Iterable[str]) -> tuple[str, ...]:
-    """Return words that stand for themselves as phrases."""
+    """Return words that mean themselves as phrases."""
     return tuple([re.escape(word).replace(r"\ ", " ") for group in groups for word in group])
 
 
 class Table:
-    """Phrases, and what each stands for.
+    """Phrases, and the meaning of each.
 
     Args:
         values: Phrase -> value; words in which a hyphen or blank is written differently are alike.
@@ -287,7 +287,7 @@ class Setting:
         date_order: "dmy" or "mdy"; empty: as in the region.
         decimal_sign: "." or ","; empty: as in the region.
         clock: "12h" or "24h", of times that are shown; empty: as usual in the language.
-        patterns: Matches the patterns of authors in what is said there and then.
+        patterns: Matches the patterns of authors in messages.
     """
 
     at: datetime
@@ -336,8 +336,8 @@ class Unreadable(Exception):
 
     Attributes:
         text: Name of the catalogue's text that says why; empty: `sentence` says it.
-        sentence: What the user is told, in the author's words.
-        values: What stands for the placeholders of the text.
+        sentence: The text for the user, in the author's words.
+        values: The values of the placeholders of the text.
     """
 
     text: str = ""
@@ -361,11 +361,11 @@ _TELLING = re.compile(r"[@=<>{}\[\]|\\/*^+$€£¥%#]|\?\?")
 
 
 class Hit(NamedTuple):
-    """A value that stands in a text: where, and whether it can be nothing else.
+    """A value in a text: its place, and whether it can be nothing else.
 
     Attributes:
         weak: True if it counts only where there is no other, such as "one".
-        part: Where words next to a time stand that say which part of the day is meant.
+        part: The place of words next to a time that name the part of the day.
     """
 
     start: int
@@ -403,7 +403,7 @@ def words_in(text: str) -> list[str]:
 
 
 def before(text: str, place: int) -> str:
-    """Return what stands right before a place: as much as can tell of the value there."""
+    """Return the words directly before a place, as far as they can concern the value there."""
     return text[max(0, place - _NEAR) : place]
 
 
@@ -421,7 +421,7 @@ def _words_of(question: str, words: Vocabulary) -> frozenset[str]:
 
 
 def apart(hits: Iterable[Hit]) -> list[Hit]:
-    """Return hits in order of which no two overlap; the longer one wins."""
+    """Return hits in order, without overlaps; the longer one wins."""
     known = list(islice(hits, MOST_HITS))
     if len(known) < 2:
         return known
@@ -464,7 +464,7 @@ def settled(text: str, hits: Sequence[Hit], setting: Setting) -> Sequence[Hit]:
 
 
 def rest_of(text: str, hits: Sequence[Hit]) -> str:
-    """Return what stands around hits."""
+    """Return the text around hits."""
     pieces, at = [], 0
     for hit in hits:
         pieces.append(text[at : hit.start])
@@ -473,7 +473,7 @@ def rest_of(text: str, hits: Sequence[Hit]) -> str:
 
 
 def is_filler(rest: str, setting: Setting, more: frozenset[str] = frozenset()) -> bool:
-    """Return whether what stands around a value says nothing of its own."""
+    """Return whether the words around a value have no separate meaning."""
     if not rest or rest.isspace():
         return True
     own = grammar("around", setting.words)
@@ -482,13 +482,13 @@ def is_filler(rest: str, setting: Setting, more: frozenset[str] = frozenset()) -
 
 
 def beside(field: Field, setting: Setting) -> frozenset[str]:
-    """Return the words that may stand next to the value of a field, besides filler."""
+    """Return the words that may be next to the value of a field, apart from filler."""
     kind = "count" if field.type in ("integer", "number") else field.type
     return words_of_field(field, setting).union(setting.words.around.beside.get(kind, ()))
 
 
 def usual(field: Field, setting: Setting) -> frozenset[str]:
-    """Return the words that say nothing of their own around the value of a field."""
+    """Return the words without a separate meaning around the value of a field."""
     return beside(field, setting).union(setting.words.around.filler)
 
 

@@ -341,7 +341,7 @@ def load(
 
     All files are read and checked first: if one has a fault, every fault of every file is shown,
     and nothing is stored. A changed definition becomes a new version, which servers of definitions
-    use from their next turn on; an unchanged one is left alone.
+    use from their next turn on; an unchanged one is skipped.
     """
     from server.cli.definitions import load
 

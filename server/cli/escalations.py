@@ -156,7 +156,7 @@ async def _operating(
 
 
 def _named(journey: str, entry: EscalationEntry) -> Found | None:
-    """Return the journey that goes on: the one that was named, or the example of that id, if any.
+    """Return the journey to continue: the one that was named, or the example of that id, if any.
 
     An id from a store is never imported as a module.
     """
@@ -170,7 +170,7 @@ def _is_silent(_: Mapping[str, Any]) -> str:
 
 
 async def _stand_in(config: JourneyConfig, entry: EscalationEntry) -> type[Journey]:
-    """Return a stand-in journey for acts that do not move the conversation.
+    """Return a placeholder journey for actions that do not move the conversation.
 
     Released by it, the assistant asks what is open only after the user's next message. It has the
     id and the version of the session's own, and is sealed as that is.

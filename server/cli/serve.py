@@ -161,7 +161,7 @@ def run_loop(serving: Coroutine[Any, Any, None]) -> None:
 async def answer(
     app: ASGIApp, listener: socket.socket, turns: Turns, tell: Callable[[str], None]
 ) -> None:
-    """Serve until the process gets a signal to stop; let running turns finish.
+    """Serve until the process gets a signal to stop; finish running turns.
 
     Args:
         app: The application; its resources are open.
@@ -200,7 +200,7 @@ class _Server(uvicorn.Server):
         self._tell = tell
 
     async def shutdown(self, sockets: Any = None) -> None:
-        """Stop accepting requests; let running turns finish."""
+        """Stop accepting requests; finish running turns."""
         self._turns.close()
         if running := len(self._turns):
             self._tell(

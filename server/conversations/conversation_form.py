@@ -128,7 +128,7 @@ class ModelAnswer(Definition):
         held: Ids of the guidelines that hold.
         reply: How the model words the answer.
         asks: Name of the field that the reply asks for.
-        confidence: How sure the model is, 0 to 1.
+        confidence: The model's confidence, 0 to 1.
         uses: Tool -> the arguments by which it is called.
         fails: How the call fails: an HTTP status, or the name of a fault.
     """

@@ -82,7 +82,7 @@ class Played:
         differences: How the last turn differs from what is expected; empty if all is as it should.
         at: Line of the expectation that differs.
         turns: Number of messages.
-        seconds: How long it took.
+        seconds: The duration.
         places: The pathways in which it was.
         seen: All that came of each step, where a game keeps it.
         responses: The responses of the messages.

@@ -248,7 +248,7 @@ class Catalogue:
     async def follow(self, epoch: Epoch) -> None:
         """Load the changes up to an epoch that came with another read.
 
-        The work is done once, in a task of its own, for all turns that ask for it. They wait for a
+        The work is done once, in a separate task, for all turns that ask for it. They wait for a
         moment and use the previous definitions if the load takes longer or fails.
         """
         # What is being read already may be older than that.

@@ -245,7 +245,7 @@ def module_of(place: str, *, alone: bool) -> ModuleType:
     """Import the part of a name before its colon: `file.py` or a dotted name.
 
     Args:
-        place: That part of the name.
+        place: The part before the colon.
         alone: True if there is no colon, so that the name can be an example.
 
     Raises:

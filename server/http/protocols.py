@@ -175,7 +175,7 @@ class HttpTools(_Head, HttpToolsProtocol):
             super().on_message_complete()
 
     def _hand_over(self, rest: bytes) -> None:
-        """Let h11 go on: httptools reads nothing more once a client offers another protocol."""
+        """Continue with h11: httptools reads nothing more once a client offers another protocol."""
         self.stop_waiting()
         self.connections.discard(self)
         line = b"%s %s HTTP/%s" % (

@@ -100,7 +100,7 @@ class StrictRequest(Request):
         return wiring
 
     async def given(self, model: type[_M], value: Any) -> _M:
-        """Return the value of the body as a model, of which no other place is to be read.
+        """Return the value of the body as a model, without reading any other place.
 
         Raises:
             RequestValidationError: It is not as the model says.

@@ -1,4 +1,4 @@
-"""What the caches spare: reads of definitions and of session contexts, on Postgres and Redis."""
+"""Savings by caches: reads of definitions and of session contexts, on Postgres and Redis."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ async def _context(database: Postgres, cache: Cache, steps: Steps) -> Figure:
 
 
 async def _hits(database: Postgres, cache: RedisCache, steps: Steps) -> Figure:
-    """Sessions take turns in a random order; after each turn anybody's context is looked at."""
+    """Sessions take turns in a random order; after each turn the context of one of them is read."""
     dice, said = random.Random(7), questions(2)
     names = [f"w-{number}" for number in range(SESSIONS)]
     async with _wired(database.copy(), cache) as wiring:

@@ -1,4 +1,4 @@
-"""What a turn costs on Postgres: alone, late in a long session, and among many at once."""
+"""Costs of a turn on Postgres: alone, late in a long session, and among many at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What collecting costs: in calls of a model, in the time of a turn, and to decide on commands."""
+"""Costs of collecting: in calls of a model, in the time of a turn, and to decide on commands."""
 
 from __future__ import annotations
 

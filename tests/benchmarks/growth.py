@@ -1,4 +1,4 @@
-"""What a long session costs: its late turns against its early ones, in time and in bytes."""
+"""Costs of a long session: its late turns against its early ones, in time and in bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What guidelines cost: to find them, in tokens, in calls of a model and in the time of a turn."""
+"""Costs of guidelines: to find them, in tokens, in calls of a model and in the time of a turn."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Clients that talk over HTTP, each on a connection of its own: a round for each line they read.
 
-They know just enough of HTTP to cost little beside the server, whose cores they share.
+They know just enough of HTTP to cost little compared with the server, whose cores they share.
 """
 
 from __future__ import annotations

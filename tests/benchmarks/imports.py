@@ -1,4 +1,4 @@
-"""What an import costs, each time in a fresh process."""
+"""Costs of an import, each time in a fresh process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is talked about: a journey of five pathways, and things said of everyday length."""
+"""Data of the benchmarks: a journey of five pathways, and messages of usual length."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ async def alternate(
         ours: The one thing.
         theirs: The other one.
         rounds: As many pairs are measured.
-        calls: How many calls an action makes, for the seconds of one.
+        calls: The number of calls of an action, for the seconds of one.
         after: Ends each round, and is not measured.
     """
     for _ in range(WARM_UP):

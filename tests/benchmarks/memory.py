@@ -1,4 +1,4 @@
-"""What a live session keeps in memory: fifty turns with a context of a megabyte."""
+"""Memory of a live session: fifty turns with a context of a megabyte."""
 
 from __future__ import annotations
 

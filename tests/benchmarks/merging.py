@@ -1,4 +1,4 @@
-"""What keeping an output costs in a large context, against writing that context out once."""
+"""Costs of an output in a large context, against writing that context once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What we add to a model: to the time of its answer, and to that of its first word."""
+"""Time that the runtime adds to a model: to its answer, and to its first word."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ async def _first_word_judged(steps: Steps) -> Figure:
 
 
 async def _to_first(words: Any) -> Times:
-    """Return the time to the first word; the others are heard as well."""
+    """Return the time to the first word; the other words are read too."""
     first = await timed(lambda: anext(words))
     async for _ in words:
         pass

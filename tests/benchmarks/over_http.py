@@ -37,7 +37,7 @@ EVENNESS = 4.0
 """Most that the slowest turn of a hundred takes, of the middle one."""
 MANY, FEW = 200, 5
 Round = Callable[[], Awaitable[list[float]]]
-"""Lets the clients talk for a round; gives the seconds of each turn."""
+"""Run the clients for a round; return the seconds of each turn."""
 
 
 async def over_http(steps: Steps) -> list[Figure]:
@@ -91,7 +91,7 @@ def _evenness(took: list[float], what: str) -> Figure:
 async def _sizes(steps: Steps) -> Figure:
     """Return what the edge costs for a journey of many pathways, against one of few.
 
-    An empty message runs no graph: it is let in, looked up and answered.
+    An empty message runs no graph: it is accepted, looked up and answered.
     """
     async with (
         served(f"memory://{uuid.uuid4()}", _wide(MANY)) as large,
@@ -165,11 +165,11 @@ async def served(url: str, journey: type[Journey]) -> AsyncIterator[int]:
 
 @asynccontextmanager
 async def clients(port: int, sessions: int = SESSIONS, says: str = "") -> AsyncIterator[Round]:
-    """Start the process of the clients; gives what lets them talk for a round.
+    """Start the process of the clients; return a function that runs them for a round.
 
     Args:
         port: Of the server.
-        sessions: How many talk at once.
+        sessions: The number of sessions at the same time.
         says: Their message; without it, one of everyday length that is another each time.
     """
     command = [sys.executable, str(Path(__file__).with_name("http_clients.py")), str(port)]

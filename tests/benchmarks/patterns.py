@@ -1,4 +1,4 @@
-"""What patterns cost: a thousand of them against ten, on one message."""
+"""Costs of patterns: a thousand of them against ten, on one message."""
 
 from __future__ import annotations
 

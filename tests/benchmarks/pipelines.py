@@ -1,4 +1,4 @@
-"""What pipelines cost: each pattern against itself by hand, and how the cost grows."""
+"""Costs of pipelines: each pattern against itself by hand, and the growth of the cost."""
 
 from __future__ import annotations
 

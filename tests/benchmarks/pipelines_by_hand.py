@@ -1,6 +1,6 @@
 """The nine patterns as LangGraph graphs written by hand, with nothing but what they need.
 
-All agents are functions of a payload; each node says who gave what, as anybody would want to know.
+All agents are functions of a payload; each node records the agent of each output.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a turn costs: against plain LangGraph, and with a transition against without."""
+"""Costs of a turn: against plain LangGraph, and with a transition against without."""
 
 from __future__ import annotations
 

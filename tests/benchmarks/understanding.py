@@ -1,4 +1,4 @@
-"""What understanding a message costs, and how often it is right: counts, not times."""
+"""Costs and rate of success of understanding a message: counts, not times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an author meets at the `journeygraph` command who tries things out for the first time."""
+"""First steps of an author with the `journeygraph` command."""
 
 from __future__ import annotations
 

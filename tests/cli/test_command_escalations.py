@@ -77,7 +77,7 @@ def test_what_cannot_be_done_is_said(store: str) -> None:
 def test_an_operator_takes_a_conversation_of_a_journey_that_is_not_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sensitive: bool
 ) -> None:
-    """The journey's id is that of a module which must not be imported, whoever wrote it there."""
+    """The journey's id is that of a module which must never be imported."""
     key = bytes(range(32))
     monkeypatch.setenv("JOURNEYGRAPH_ENCRYPTION_KEY", base64.b64encode(key).decode())
     monkeypatch.chdir(tmp_path)

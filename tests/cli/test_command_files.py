@@ -1,4 +1,4 @@
-"""Journeys in files on the command line: named by path, run with the module beside them."""
+"""Journeys in files on the command line: named by path, run with the module next to them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FAULTY = "id: broken\nstates:\n  a: {next: b}\n  c: {purpos: x}\n"
 
 @pytest.fixture
 def desk(folder: Path) -> Path:
-    """A folder in which a journey in YAML stands beside its module."""
+    """A folder with a journey in YAML next to its module."""
     (folder / "claim.yaml").write_text(claim_desk.YAML)
     (folder / "claim.py").write_text(DESK)
     return folder

@@ -567,7 +567,7 @@ def test_words_are_completed_without_running_a_command(
 
 
 def test_an_mcp_client_is_answered_before_anything_is_loaded(folder: Path) -> None:
-    """The journey that is offered is faulty: nobody has asked for it yet."""
+    """The offered journey has faults: no request has needed it yet."""
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}}
     hello["clientInfo"] = {"name": "test", "version": "1"}
     asked = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}

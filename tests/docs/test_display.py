@@ -1,4 +1,4 @@
-"""How journeys, sessions and replies show themselves in a notebook, and stay plain elsewhere."""
+"""Displays of journeys, sessions and replies in a notebook, and their plain text elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the documents show is run: docstring examples, the README's journey, and its commands."""
+"""Run the examples of the documents: docstrings, the README's journey, and its commands."""
 
 from __future__ import annotations
 
@@ -145,13 +145,13 @@ def readme_code() -> str:
 
 
 def readme_program() -> str:
-    """The README's program beside `parcel.py`, exactly as it is printed."""
+    """The README's program next to `parcel.py`, exactly as it is printed."""
     (program,) = [block for block in blocks("README.md", "python") if "async def main" in block]
     return program
 
 
 def readme_form() -> str:
-    """The README's journey that collects, which stands alone."""
+    """The README's journey that collects, which needs no other code."""
     (form,) = [block for block in blocks("README.md", "python") if "__fields__" in block]
     return form
 

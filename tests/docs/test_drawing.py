@@ -1,4 +1,4 @@
-"""What the pictures of a journey show, and that nothing in them lies on anything else."""
+"""Pictures of a journey: their content, without overlaps."""
 
 from __future__ import annotations
 

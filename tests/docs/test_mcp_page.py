@@ -1,4 +1,4 @@
-"""What the page on MCP shows is run."""
+"""Run the examples of the page on MCP."""
 
 from __future__ import annotations
 

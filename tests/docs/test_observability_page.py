@@ -1,4 +1,4 @@
-"""What the page on observability shows is what happens, and it names all there is."""
+"""Run the examples of the page on observability; it names all spans, metrics and events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds for the repository as a whole: names, locks, set-up, where its pages lead."""
+"""Rules for the whole repository: names, locks, set-up, links of its pages."""
 
 import importlib
 import os

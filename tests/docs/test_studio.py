@@ -80,7 +80,7 @@ class Thread:
         return listed
 
     async def stands(self) -> tuple[str, list[str]]:
-        """Where it stands, and what is paused."""
+        """The position, and the paused pathways."""
         position = (await self.state())["values"]["position"]
         return position["pathway"], [frame["pathway"] for frame in position["stack"]]
 

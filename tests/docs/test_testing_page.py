@@ -1,4 +1,4 @@
-"""What the page on testing shows is run, and names all there is."""
+"""Run the examples of the page on testing; it names all helpers."""
 
 from __future__ import annotations
 

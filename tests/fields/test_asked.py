@@ -1,4 +1,4 @@
-"""What a client is given of the open question: its field, its options, and what chooses each."""
+"""The open question for clients: its field, its options, and the message that chooses each."""
 
 from __future__ import annotations
 

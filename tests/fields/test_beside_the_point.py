@@ -103,7 +103,7 @@ async def test_what_a_model_makes_nothing_of_is_said_not_to_be_read(memory_url: 
 
 
 async def stood(talk: Talk) -> dict[str, Any]:
-    """Return what is counted against the user, and of values that there are none."""
+    """Return the counters of failures, and check that there are no values."""
     session, head = await talk.journey.manager._known()  # what a test sees and a user does not
     position = (await session.values(head))["position"]
     assert talk.context.get("arrival") is None

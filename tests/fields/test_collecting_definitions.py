@@ -1,4 +1,4 @@
-"""What a journey declares of collecting is judged when its class is made."""
+"""Checks of the declarations for collecting, when the class is made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a pathway does when its fields are collected is done once, and told as it came out."""
+"""Effects of a pathway: taken once when its fields are collected, and reported."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ RETRY = "Shall I try again?"
 
 
 class Moments:
-    """Does something at the next moments of a name, one after the other; None lets it pass."""
+    """Run an action at each next moment of a name, one after the other; None: no action."""
 
     def __init__(self) -> None:
         self.at: dict[str, list[Any]] = {}
@@ -55,7 +55,7 @@ def world(tmp_path: Path, moments: Moments) -> World:
 
 
 def shape(text: str) -> str:
-    """A text with keys, in which a name stands for the random part of each."""
+    """A text with keys, in which a name replaces the random part of each."""
     return re.sub(r"(?<=/s-1/)[0-9a-f]{16}(?=/)", "BIRTH", text)
 
 

@@ -1,4 +1,4 @@
-"""When a person is called, and which phase a conversation is in."""
+"""Conditions that call a person, and the phases of a conversation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every attempt at a field is appended, kept, and shown to whoever asks; nothing is overwritten."""
+"""Every attempt at a field is appended, kept, and shown on request; nothing is overwritten."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model is told of a form, and what its answer may be."""
+"""The form as a model gets it, and the possible answers of the model."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def command(name: Any, **more: Any) -> dict[str, Any]:
 
 
 def open_in(call: Call) -> tuple[set[str], set[str]]:
-    """The commands and fields that a model is told are open now."""
+    """The commands and fields that are open now for a model."""
     asked = json.loads(call.message)
     now = asked["form_now"]
     fields = {*now.get("collected", ()), *now.get("open", ()), *now.get("skipped", ())}

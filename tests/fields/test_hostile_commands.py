@@ -170,7 +170,7 @@ async def test_what_is_not_there_is_dropped_and_audited(desk, commands):
 
 
 async def test_all_values_and_a_yes_in_one_message_are_read_back_first(desk):
-    """The model says yes to a summary that the user never heard."""
+    """The model says yes to a summary that the user never got."""
     everything = fill(seats="4", deck="upper", wish="a window", card="M-77")
     yes = command("confirm")
     async with desk() as at:

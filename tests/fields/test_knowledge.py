@@ -1,4 +1,4 @@
-"""Questions beside what was asked: looked up, answered with sources, and asked on."""
+"""Questions of users in between: looked up, answered with sources, and the open question again."""
 
 from __future__ import annotations
 

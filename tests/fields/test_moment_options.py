@@ -1,4 +1,4 @@
-"""Questions and options that a function decides, values that nobody asks for, changes midway."""
+"""Questions and options that a function decides, values that are not asked for, changes midway."""
 
 from __future__ import annotations
 

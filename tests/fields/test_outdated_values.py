@@ -207,7 +207,7 @@ async def test_a_check_of_a_service_is_asked_again(
 async def test_what_was_done_in_a_turn_that_was_lost_stands_whatever_is_refused_by_now(
     memory_url: str, clock: Clock
 ) -> None:
-    """A boat that we took ourselves is taken: nobody is told to choose another one."""
+    """A boat that this session took is taken: the user does not have to choose another one."""
     taken: list[str] = []
     trouble: list[Exception] = [RuntimeError("seasick")]
 

@@ -1,4 +1,4 @@
-"""How an assistant speaks: what it says first, and what its models are told of their manner."""
+"""Style of an assistant: its greeting, and the instructions on style for its models."""
 
 from __future__ import annotations
 

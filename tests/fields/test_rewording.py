@@ -152,7 +152,7 @@ async def test_new_words_break_no_rule_of_the_journey(
 
 
 def _without_bob(call: Call) -> dict[str, Any]:
-    """Lose a name in the first text, and word the others anew."""
+    """Lose a name in the first text, and reword the others."""
     first, *others = json.loads(call.messages[1]["content"])["texts"]
     return _texts(first.replace("Bob", "matey"), *(o.replace("Here", "Look here") for o in others))
 

@@ -33,7 +33,7 @@ ESCALATED, COLLECTING = ConversationPhase.ESCALATED, ConversationPhase.COLLECTIN
 
 
 class Hurried(Workshop):
-    """A workshop in which nobody has time to wait."""
+    """A workshop in which no person has time."""
 
     __escalation__ = Escalation(unclaimed_seconds=0.000_001)
 
@@ -45,7 +45,7 @@ class Sealed(Workshop):
 
 
 class Desk(Workshop):
-    """A workshop with somebody who answers."""
+    """A workshop with a person who answers."""
 
     class IntakePath(Pathway):
         """Talk about bicycles."""
@@ -62,7 +62,7 @@ async def called(journey: Any) -> EscalationCase:
 
 
 async def says(store: str, message: str, session_id: str = "s-1") -> JourneyResponse:
-    """A turn of a session that is taken up for it alone, as by another process."""
+    """A turn of a session that is opened only for it, as by another process."""
     async with workshop(session_id, store) as journey:
         return await journey.process_message(message)
 

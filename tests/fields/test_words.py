@@ -1,4 +1,4 @@
-"""What the runtime says itself: one catalogue, by language, formality and journey."""
+"""Texts of the runtime: one catalogue, by language, formality and journey."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Warnings of `check`: mixed records, names that nobody sets, Python that does not fit its file."""
+"""Warnings of `check`: mixed records, names that are never set, Python and file that differ."""
 
 from __future__ import annotations
 

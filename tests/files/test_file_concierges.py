@@ -1,4 +1,4 @@
-"""A concierge in a file: journeys in it and beside it, and what joins them."""
+"""A concierge in a file: journeys in it and next to it, and their connections."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong in a definition file is said with file, line, column and remedy, all at once."""
+"""Faults of a definition file: all at once, with file, line, column and remedy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever a file holds, it becomes a journey or its faults are told: nothing else happens."""
+"""Any content of a file becomes a journey or a list of faults: nothing else happens."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def written(tmp_path: Path, text: str = YAML, name: str = "claim.yaml") -> type[
 
 
 def told(value: Any) -> Any:
-    """A spec as data that can be compared, but for where its things stand."""
+    """A spec as data that can be compared, without the places of its parts."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = (field.name for field in dataclasses.fields(value))
         return {name: told(getattr(value, name)) for name in fields if name not in ANYWHERE}

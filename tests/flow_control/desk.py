@@ -1,4 +1,4 @@
-"""A desk whose clerk says what it is told to, and whose replies are checked."""
+"""A desk with a clerk that gives the replies of the test, which are checked."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def verdict(confidence: float, *violations: str, valid: bool = False) -> dict[st
 
 
 def rewritten(reply: str) -> dict[str, Any]:
-    """A reply that a model wrote anew."""
+    """A reply that a model rewrote."""
     return {"response": reply}
 
 
@@ -45,7 +45,7 @@ class DeskPath(Pathway):
 
 
 def desk(*guidelines: Guideline, **body: Any) -> type[Journey]:
-    """A journey with these guidelines; checked before sending unless it is told otherwise."""
+    """A journey with these guidelines; checked before sending by default."""
     given = {"__guidelines__": list(guidelines), "__safe_reply__": SAFE}
     checked = {"__validation__": Validation(), "DeskPath": DeskPath}
     return type("Desk", (Journey,), {"__doc__": "Answer.", **given, **checked, **body})

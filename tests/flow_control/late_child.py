@@ -19,7 +19,7 @@ RUDE = verdict(0.99, "it is rude")
 
 
 class Held(ScriptedModel):
-    """A model that answers once it is let; `begun` says that it was asked."""
+    """A model that answers when it is released; `begun` is set when it was asked."""
 
     _begun: Any = PrivateAttr(default_factory=asyncio.Event)
     _let: Any = PrivateAttr(default_factory=asyncio.Event)
@@ -44,7 +44,7 @@ class Held(ScriptedModel):
 
 
 def live(url: str, begun: Any, let: Any) -> None:
-    """Answer one message; say when its reply is judged, and judge it when that is let."""
+    """Answer one message; report when its reply is judged, and judge it when it is released."""
     connections.LEASE = LEASE
     asyncio.run(_live(url, begun, let))
 

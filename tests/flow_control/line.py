@@ -37,7 +37,7 @@ class Serve(Signature):
 
 
 def state(**body: Any) -> type[Pathway]:
-    """A pathway whose one agent is a model, and which goes on for ever unless told otherwise."""
+    """A pathway with one model as its agent; by default it is never complete."""
     given = {"__signature__": Serve, "__agents__": ["clerk"], "__complete_when__": NEVER}
     return type("SomePath", (Pathway,), {**given, **body})
 

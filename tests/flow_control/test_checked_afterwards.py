@@ -1,4 +1,4 @@
-"""A reply that is judged after it was sent: nobody waits for that but the next turn."""
+"""A reply that is judged after it was sent: only the next turn waits for that."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Certain(BaseModel):
 
 
 async def spoken(talk: Any, message: str = "Hi") -> tuple[str, str]:
-    """What is heard of a streamed turn, and its reply."""
+    """The tokens of a streamed turn, and its reply."""
     events = [event async for event in talk.journey.stream_message(message)]
     heard = "".join(event.data["text"] for event in events if event.type == "token")
     return heard, events[-1].data["response"].message
@@ -56,7 +56,7 @@ async def rows(talk: Any) -> list[CheckEntry]:
 
 
 async def a_while() -> None:
-    """Let everything run that waits for nothing."""
+    """Run all tasks that are ready."""
     for _ in range(200):
         await asyncio.sleep(0)
 

@@ -1,4 +1,4 @@
-"""Where the check stands in a graph: drawn, without a manager, and in a concierge."""
+"""The check as a step of a graph: drawn, without a manager, and in a concierge."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ async def row(conversation: Any) -> Any:
 
 
 async def history(conversation: Any) -> list[str]:
-    """What the assistant said, as the next turn is told."""
+    """The words of the assistant, as the next turn gets them."""
     session = await conversation.journey.get_session_state()
     said = session.conversation_history
     return [message["content"] for message in said if message["role"] == "assistant"]

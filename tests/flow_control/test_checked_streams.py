@@ -1,4 +1,4 @@
-"""What is heard of a reply while it is made: nothing before its check, or nothing personal."""
+"""The stream of a checked reply: nothing before its check, or nothing personal."""
 
 from __future__ import annotations
 

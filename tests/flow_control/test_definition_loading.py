@@ -266,7 +266,7 @@ async def test_definitions_that_are_loaded_later_hold_from_the_next_turn_on_in_e
 
 
 def looked_up(watch: Watch) -> list[tuple[str, int]]:
-    """What looks for definitions came to, since the last time that this was asked."""
+    """The results of reads of definitions since the last call."""
     return [
         (labels["journeygraph.cache.result"], count)
         for labels, count in watch.points("journeygraph.cache.read")

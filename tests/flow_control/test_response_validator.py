@@ -1,6 +1,6 @@
 """Flow control, requirement "Response Validator", and the bypass of it, scenario by scenario.
 
-What code finds in replies, and what is told while they are made, is in test_checked_replies.py.
+Checks by code, and the streams of replies, are in test_checked_replies.py.
 """
 
 from __future__ import annotations

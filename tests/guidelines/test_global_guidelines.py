@@ -1,4 +1,4 @@
-"""Guidelines that stand by themselves, and the journeys that they are added to."""
+"""Global guidelines in a separate file, and the journeys that they are added to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What words bring up of many guidelines, in conversations through the real graph."""
+"""Guidelines that words select among many, in conversations through the real graph."""
 
 from __future__ import annotations
 

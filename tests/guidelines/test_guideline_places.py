@@ -1,4 +1,4 @@
-"""Where guidelines count: in the pathway that they are for, and for the model that is told them."""
+"""Places of guidelines: the pathway that they are for, and the model that gets them."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Order(Journey):
 
 
 def told(name: str, *also: str) -> Any:
-    """An agent that says who it is and which rules it was told; it notes every dish."""
+    """An agent that replies with its name and its rules; it records every dish."""
 
     def answer(ask: dict[str, Any]) -> dict[str, Any]:
         said = " ".join([name, *also, *(rule["id"] for rule in ask.get("guidelines", ()))])

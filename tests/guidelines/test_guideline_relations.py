@@ -1,4 +1,4 @@
-"""What relations leave of the guidelines that hold, and in which order they come."""
+"""Relations between guidelines that hold: the rest after them, and its order."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ CARDS = st.builds(
 
 
 def says_nothing_twice(card: AgentCard) -> bool:
-    """Say whether nothing in a card is what A2A is told where there is nothing."""
+    """Return whether an empty value of a card becomes an empty value of A2A."""
     described = [(card.name, card.description), *((s.name, s.description) for s in card.skills)]
     return (
         all(name != description for name, description in described)

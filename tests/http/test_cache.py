@@ -1,4 +1,4 @@
-"""What a cache keeps, and what it costs when it is down, slow, or lies: a miss, never an answer."""
+"""A cache that is down, slow or wrong costs a miss, never an answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls for a person are posted to a webhook: signed, again until taken, and beside the turn."""
+"""Calls for a person are posted to a webhook: signed, again until accepted, outside of the turn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is let in, and what every answer carries."""
+"""Access over HTTP, and the headers of every answer."""
 
 from __future__ import annotations
 

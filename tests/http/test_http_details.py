@@ -1,4 +1,4 @@
-"""What clients of the HTTP server rely on besides its main ways."""
+"""Details of the HTTP server that clients rely on."""
 
 from __future__ import annotations
 

@@ -203,7 +203,7 @@ def resident() -> int:
 
 
 async def upload(api: Api, *headers: str, chunk: bytes, times: int, line: str) -> Any:
-    """Send a body piece by piece for as long as the server lets us; return the answer."""
+    """Send a body piece by piece as long as the server accepts it; return the answer."""
     head = [f"{line} HTTP/1.1", "Host: 127.0.0.1", "Content-Type: application/json", *headers]
     async with api.connected() as (reader, writer):
         writer.write("\r\n".join([*head, "", ""]).encode())

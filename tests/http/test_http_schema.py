@@ -1,4 +1,4 @@
-"""The server does what its OpenAPI description says, for requests that nobody thought of."""
+"""The server does what its OpenAPI description says, for generated requests."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ serve, api = helpers.serve, helpers.api
 
 
 class Gate:
-    """An agent that says a first word, and goes on when it is let."""
+    """An agent that says a first word, and continues when it is released."""
 
     def __init__(self) -> None:
         self.begun = asyncio.Event()
@@ -603,7 +603,7 @@ async def test_services_are_made_once_for_all_messages(serve: Callable[..., Any]
     looked: list[str] = []
 
     class Clerks(dict[str, Any]):
-        """Agents that know how often somebody asks for all of them."""
+        """Agents that count the requests for all of them."""
 
         def items(self) -> Any:
             looked.append("items")

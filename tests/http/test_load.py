@@ -1,4 +1,4 @@
-"""`journeygraph load`, `definitions` and `invalidate`: all or nothing, and every fault is told."""
+"""`journeygraph load`, `definitions` and `invalidate`: all or nothing, with every fault."""
 
 from __future__ import annotations
 

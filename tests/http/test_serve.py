@@ -1,4 +1,4 @@
-"""`journeygraph serve`, as a process of its own that is started, asked, and told to stop."""
+"""`journeygraph serve`, as a separate process that is started, called, and stopped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Journeys served from the database: what others load is taken up with the next turn."""
+"""Journeys served from the database: the next turn uses what others have loaded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Desks of seven trades whose questions are answered, and how to read what was heard there."""
+"""Desks of seven trades, and readings of the answers to their questions."""
 
 from __future__ import annotations
 
@@ -83,13 +83,13 @@ def ear(
 
     Args:
         kind: The kind of question that was asked; empty: none.
-        about: What it was about.
+        about: The subject of the question.
         fields: The open fields.
-        known: What is known; its fields are among `among`.
-        options: What was offered.
+        known: The known values; their fields are among `among`.
+        options: The offered options.
         among: The fields of the journey.
-        setting: When and where the user speaks.
-        tasks: What the open tasks are called.
+        setting: The time, place and language of the message.
+        tasks: The names of the open tasks.
     """
     offered = [Option(id="abcdef"[at], label=label) for at, label in enumerate(options)]
     asked = Asked(kind=kind, about=about, options=offered) if kind else None
@@ -105,11 +105,11 @@ def asking(name: str, among: Sequence[Field], **more: Any) -> Expected:
 
 
 def wrong(table: str, listening: Expected) -> dict[str, str]:
-    """Return the messages of a table that are heard as something else, with what that is.
+    """Return the messages of a table with a wrong reading, with that reading.
 
-    A table has lines of "message -> what is heard"; a line without "->" stands for the same as the
-    next one that has it. What is heard are commands; "?" follows where it is not sure, "+ words"
-    where these are left for whoever looks for an intent.
+    A table has lines of "message -> reading"; a line without "->" has the same reading as the
+    next one that has it. A reading is commands; "?" follows if it is not certain, "+ words"
+    if these are left for the search of intents.
     """
     return {
         message: got
@@ -119,7 +119,7 @@ def wrong(table: str, listening: Expected) -> dict[str, str]:
 
 
 def told(heard: Parse) -> str:
-    """Return what was heard as tables write it."""
+    """Return a reading as tables write it."""
     said = ", ".join(map(_named, heard.commands)) or "nothing"
     doubt = "" if heard.certain or not heard.commands else "?"
     rest = f" + {' '.join(heard.unread)}" if heard.unread and heard.commands else ""
@@ -127,7 +127,7 @@ def told(heard: Parse) -> str:
 
 
 def rows(table: str) -> Iterator[tuple[str, str]]:
-    """Yield the messages of a table, each with what is heard."""
+    """Yield the messages of a table, each with its reading."""
     waiting: list[str] = []
     for line in table.strip().splitlines():
         message, arrow, expected = line.partition("->")

@@ -1,4 +1,4 @@
-"""Whatever is said, hearing does not raise, and speaks only of what it was told of."""
+"""Reading any message never raises, and names only existing fields and options."""
 
 from __future__ import annotations
 

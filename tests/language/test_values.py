@@ -328,7 +328,7 @@ def test_german_values() -> None:
 
 
 def _differently_spelled(table: str, listening: Expected) -> dict[str, str]:
-    """Return what is heard wrongly, where the words around a value do not matter."""
+    """Return the wrong readings, if the words around a value do not matter."""
     found = {}
     for message, expected in rows(table):
         got = told(read_message(message, listening))

@@ -28,7 +28,7 @@ _NO_KEY = (
 
 @dataclass
 class Tally:
-    """What a scene came to."""
+    """The result of a scene."""
 
     held: int = 0
     failed: list[str] = field(default_factory=list)

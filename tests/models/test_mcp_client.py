@@ -57,7 +57,7 @@ ANY = {"name": "any", "inputSchema": {"type": "object"}}
 def by_hand(
     answer: Any = None, tools: Any = None, afterwards: str = "pass", begin: str = ""
 ) -> list[str]:
-    """The command of a server that answers a tool's call as it is told."""
+    """The command of a server that answers a tool's call with a given result."""
     given = answer or {"content": [{"type": "text", "text": "Done."}]}
     script = begin + BY_HAND.replace("TOOLS", repr([ANY] if tools is None else tools))
     script = script.replace("ANSWER", repr(given)).replace("AFTERWARDS", afterwards)
@@ -477,7 +477,7 @@ async def test_a_server_gets_no_key_of_ours_and_ends_with_the_block(
 
 @asynccontextmanager
 async def stubborn(pids: list[int]) -> AsyncIterator[Connected]:
-    """A server that neither ends with its input nor when it is told to."""
+    """A server that does not end with its input or on a request to stop."""
     begin = "import os, signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
     tells = {"content": [], "structuredContent": {"pid": "PID"}}
     command = by_hand(tells, begin=begin)

@@ -1,4 +1,4 @@
-"""Agents that are models: what they are told, what they may answer, tools, repair, streaming."""
+"""Model agents: prompts, possible answers, tools, repair, streaming."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What models answer: outputs of all types, verdicts, and the models of the environment."""
+"""Answers of models: outputs of all types, verdicts, and the models of the environment."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Whatever a model does: the user is answered in time, and the session is whole.
+"""Faults of a model: the user gets an answer in time, and the session stays consistent.
 
 The models are those of the environment, behind a real socket. Nothing asserts how a library words
-an error: only where the session stands, what it holds, and what the user hears.
+an error: only the position of the session, its content, and the text for the user.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def models(server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> Callable[
 async def talk(
     kind: type[Journey], url: str, **settings: Any
 ) -> AsyncIterator[tuple[Journey, JourneyConfig]]:
-    """A session that already stands somewhere: in its entry, with a detour behind it."""
+    """A session with a position: in its entry, after a detour."""
     limits = {"intent_timeout_seconds": DEADLINE, "model_timeout_seconds": DEADLINE}
     config = JourneyConfig(persistence=url, **{**limits, **settings})
     async with kind("s-1", config, agents=agents_of(kind)) as journey:
@@ -141,7 +141,7 @@ async def talk(
 
 
 async def situation(journey: Journey) -> dict[str, Any]:
-    """Where a session stands and what it holds, but for the talk, how far it is, and the time."""
+    """The position and content of a session, without messages, version and time."""
     state = await journey.get_session_state()
     assert state is not None
     passing = {"conversation_history", "phase", "version", "updated_at"}
@@ -165,7 +165,7 @@ async def same_in_the_store(journey: Journey, config: JourneyConfig) -> None:
 
 
 def stated(response: JourneyResponse) -> None:
-    """See that what failed is told in our own words, with nothing of what was said to us."""
+    """Check that the failure is reported in the runtime's words, without any text of the model."""
     error = response.metadata["error"]
     assert error is not None
     assert issubclass(getattr(journeys.errors, error["type"]), JourneyError)

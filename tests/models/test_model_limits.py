@@ -1,4 +1,4 @@
-"""How far a model may go: deadlines, further tries, and who is asked how often."""
+"""Limits of a model: deadlines, further tries, and the number of requests."""
 
 from __future__ import annotations
 

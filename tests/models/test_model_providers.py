@@ -1,4 +1,4 @@
-"""Models of other providers, their tools, and what they are told."""
+"""Models of other providers, their tools and their prompts."""
 
 from __future__ import annotations
 

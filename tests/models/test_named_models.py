@@ -1,4 +1,4 @@
-"""Which model does which work: by the names in the settings, in journeys, and in modules."""
+"""The model of each task: by the names in the settings, in journeys, and in modules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A scripted model stands in for a model of OpenAI: in process, and behind a real socket."""
+"""A scripted model takes the place of a model of OpenAI: in process, and behind a real socket."""
 
 from __future__ import annotations
 

@@ -308,7 +308,7 @@ async def test_not_even_where_a_failed_turn_is_raised_and_forgotten(desk, book):
 
 
 class Abort(BaseException):
-    """What no model is told of: it fails the agent, which is tried again."""
+    """An error that no model gets: it fails the agent, which is tried again."""
 
 
 async def test_not_even_by_an_agent_that_is_tried_again_within_a_turn(talk, memory_url):

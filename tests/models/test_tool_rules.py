@@ -1,4 +1,4 @@
-"""What a model may call and with what: allowlists, values of the session, arguments, results."""
+"""Rules for tools of a model: allowlists, values of the session, arguments, results."""
 
 from __future__ import annotations
 
@@ -254,8 +254,8 @@ async def my_notes(
     """List the notes.
 
     Args:
-        patient: Whose.
-        language (str): Which.
+        patient: The patient.
+        language (str): The language.
     """
     DONE.append((patient, language))
     return "none"

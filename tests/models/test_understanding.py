@@ -1,4 +1,4 @@
-"""Where a message leads when no pattern says so: one call to a model, checked, cached, flagged."""
+"""Messages that no pattern decides: one call to a model, checked, cached, flagged."""
 
 from __future__ import annotations
 

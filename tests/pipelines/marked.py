@@ -214,7 +214,7 @@ def build(pattern: str, peers: Iterable[Any], staff: Staff, *, alone: bool = Fal
 
 
 def calls_expected(pipeline: PatternPipeline, message: str, path: str = "") -> Counter[str]:
-    """How often each agent is asked, by its path, in one run in which nobody fails."""
+    """The number of calls of each agent, by its path, in one run without failures."""
     count: Counter[str] = Counter()
     for agent in _chosen(pipeline, message):
         inner = agent.call

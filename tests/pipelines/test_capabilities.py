@@ -1,4 +1,4 @@
-"""Who is chosen for a task by what the agents' cards say of them."""
+"""Choice of agents for a task by their cards."""
 
 from __future__ import annotations
 

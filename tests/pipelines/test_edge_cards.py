@@ -61,7 +61,7 @@ class TestA2AIntegration:
 
     @pytest.mark.parametrize("task", ["", "   ", "?!", "qxzvbk wpltrm", "\U0001f998"])
     async def test_a2a_zero_score(self, task):
-        """What nobody can do is done by the first, who can say so; nothing divides by zero."""
+        """The first agent does what no agent can do, and can say so; nothing divides by zero."""
         result = await Pipeline.router(desks()).run(message=task)
 
         assert selected(result) == ["passports"]

@@ -27,7 +27,7 @@ def registry(staff: Staff) -> dict[str, Any]:
 
 
 async def assert_works_as(read: PatternPipeline, meant: PatternPipeline, staff: Staff) -> None:
-    """Whoever is asked, and what comes of it, is the same for both."""
+    """The called agents and the results are the same for both."""
     results = []
     for pipeline in (meant, read):
         staff.forget()
@@ -115,7 +115,7 @@ class TestSerialization:
 
 
 def test_a_pipeline_cannot_be_read_into_itself():
-    """A name that stands for the pipeline that is being read stands for nobody."""
+    """A name that means the pipeline that is being read means no agent."""
     data = Pipeline.sequential([Marked("walnut")]).with_name("team").to_dict()
     data["agents"][0]["name"] = "team"
 

@@ -51,7 +51,7 @@ class TestSpecialCases:
         assert result["pipeline"]["status"] == "complete"
 
     async def test_circular_dependencies(self):
-        """A pipeline cannot stand in itself: it is frozen before it has a name to stand under."""
+        """A pipeline cannot contain itself: it is frozen before it has a name."""
         agents: list[Any] = [Marked("a")]
         pipeline = Pipeline.sequential(agents)
 

@@ -1,4 +1,4 @@
-"""Who has the word, and how it is passed on."""
+"""Handoff between agents: the agent that answers, and the requests to others."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The edge cases of ADR-018 section 5, by its names: nesting, combinations, errors, state.
 
-Nobody here is a stub: every agent leaves a mark and keeps what it was given, and `calls_expected`
+No agent here is a stub: every agent leaves a mark and keeps its inputs, and `calls_expected`
 says from the rules alone who has to be asked, and how often. Further categories: test_edge_*.py.
 """
 
@@ -181,7 +181,7 @@ class TestErrorHandling:
         assert stopped == ["hello"]
 
     async def test_cascading_failures(self):
-        """The failure of one is that of nobody else, and of all is one answer that says so."""
+        """The failure of one agent affects no other; that of all is one answer that says so."""
         everybody = [Marked(name, fails(OSError(f"{name} is out"))) for name in ("a", "b", "c")]
         inner = Pipeline.parallel(everybody).to_agent("inner")
         last = Marked("last")
@@ -271,7 +271,7 @@ class TestStateManagement:
         assert said == [mark(name) for name in ("a", "b", "c", "a", "b")]
 
     async def test_shared_memory_isolation(self):
-        """A run has a board of its own; what an agent does to its payload, nobody sees."""
+        """A run has its own board; changes of an agent to its payload have no effect."""
 
         def spoiler(payload: dict[str, Any]) -> dict[str, Any]:
             payload["context"]["name"] = "spoilt"
@@ -332,7 +332,7 @@ class TestStateManagement:
         assert len(ill.calls) == 2
 
     async def test_persistent_state(self):
-        """Whose turn it is stands in the thread's checkpoint, also for another process."""
+        """The next agent in turn is in the thread's checkpoint, also for another process."""
         saver = InMemorySaver()
 
         async def next_of(thread: str) -> str:

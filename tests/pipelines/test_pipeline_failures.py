@@ -1,4 +1,4 @@
-"""What becomes of a pipeline when one of its agents fails, whatever its place in it."""
+"""Failures of one agent of a pipeline, at any place in it."""
 
 from __future__ import annotations
 

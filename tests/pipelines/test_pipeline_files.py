@@ -1,4 +1,4 @@
-"""Pipelines are written as data and JSON, and read back the same; what is wrong is told where."""
+"""Pipelines are written as data and JSON, and read back the same; faults have their places."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a pipeline gives back of what its agents gave: joined, ordered, and never multiplied."""
+"""Outputs of a pipeline from those of its agents: joined, ordered, and never multiplied."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ CHEAP = ("router", "handoff", "parallel", "sequential", "ensemble", "blackboard"
 @pytest.mark.parametrize("mixed", [False, True], ids=["alone", "mixed"])
 @pytest.mark.parametrize("pattern", [*CHEAP, "supervisor_worker"])
 async def test_ten_levels_keep_a_result_the_size_of_the_work(pattern, mixed):
-    """The work is told once in `results` and once as the outputs, whatever stands around it."""
+    """The work is once in `results` and once in the outputs, at any level of nesting."""
     text = "x" * 20_000
 
     async def sized(levels: int) -> int:

@@ -1,4 +1,4 @@
-"""What can be heard and seen of a pipeline while it runs, and what it is to LangGraph."""
+"""Streams and events of a pipeline while it runs, and its graph in LangGraph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever agents answer, a graceful pipeline ends, says how, and stays plain data."""
+"""With any answers of its agents, a graceful pipeline ends, says how, and stays plain data."""
 
 from __future__ import annotations
 

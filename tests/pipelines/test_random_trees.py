@@ -1,4 +1,4 @@
-"""Any tree of the nine patterns: nothing is lost, nobody is asked twice, and it ends.
+"""Any tree of the nine patterns: nothing is lost, no agent is called twice, and it ends.
 
 `PIPELINE_TREES=2000` hunts for longer, with new seeds.
 """

@@ -1,4 +1,4 @@
-"""What a journey registers for the names in a pathway: agents with cards, and pipelines."""
+"""Registered agents for the names in a pathway: agents with cards, and pipelines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who does what under a supervisor, and at a blackboard."""
+"""Distribution of work by a supervisor, and at a blackboard."""
 
 from __future__ import annotations
 

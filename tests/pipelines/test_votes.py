@@ -1,4 +1,4 @@
-"""What a consensus and a debate come to, whatever is voted."""
+"""Results of a consensus and of a debate, for all votes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ OWN = object()
 
 
 def voter(name: str, vote: Any, **also: Any) -> Marked:
-    """An agent that proposes its mark, and votes as it is told to."""
+    """An agent that proposes its mark, and gives the vote of the test."""
 
     def answer(payload: dict[str, Any]) -> dict[str, Any]:
         proposal = {"response": also.get("proposes", mark(name))}
@@ -221,7 +221,7 @@ def test_a_vote_that_cannot_be_held_is_refused(settings, words):
 
 
 def speaker(name: str, vote: Any = OWN) -> Marked:
-    """Says in which round it is, and votes as it is told to."""
+    """Reply with the round, and give the vote of the test."""
 
     def answer(payload: dict[str, Any]) -> dict[str, Any]:
         if payload["phase"] == "vote":

@@ -75,7 +75,7 @@ async def rows(chat: Talk) -> list[tuple[Any, ...]]:
 
 
 async def ends(chat: Talk) -> list[tuple[Any, ...]]:
-    """What agents and tools came to."""
+    """The outcomes of agents and tools."""
     audit = await chat.journey.audit()
     kinds = ("retried", "tool_done", "tool_failed", "tool_not_called", "failure")
     return [

@@ -1,4 +1,4 @@
-"""Which journey of a concierge a message starts, and what is done with one that starts none."""
+"""Messages that start a journey of a concierge, and messages that start none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a journey of a concierge is left, what is forgotten then, and how the next one begins."""
+"""Leaving a journey of a concierge: the cleared context, and the start of the next one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What only smells in a definition: it runs, and `spec.warnings` says what was likely not meant."""
+"""Suspicious definitions: they run, and `spec.warnings` names the probable mistakes."""
 
 from __future__ import annotations
 

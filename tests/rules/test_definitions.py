@@ -1,4 +1,4 @@
-"""What is wrong with a definition is said at import: all of it, with class, offender and remedy."""
+"""Faults of a definition at import: all at once, with class, offender and remedy."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Ask(Signature):
 
 
 def pathway(name: str = "StartPath", **attributes: Any) -> type[Pathway]:
-    """A pathway class with one agent; `next="x"` stands for `__next__ = "x"`."""
+    """A pathway class with one agent; `next="x"` means `__next__ = "x"`."""
     body = {f"__{key}__": value for key, value in {"agents": ["clerk"], **attributes}.items()}
     return type(name, (Pathway,), body)
 

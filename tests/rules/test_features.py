@@ -177,7 +177,7 @@ def options(features: Iterable[str]) -> dict[str, Any]:
 
 
 def seen(talk: Talk) -> list[Any]:
-    """Return all that a user and a program see of the turns, but for what names the version."""
+    """Return all that a user and a program see of the turns, without the version."""
     own = {"session_id", "journey_version", "definition_version", "usage", "versions", "at"}
     return [
         (

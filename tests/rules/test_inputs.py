@@ -1,4 +1,4 @@
-"""What may enter a session: messages of people, and values that fit the context."""
+"""Inputs of a session: messages of people, and values that fit the context."""
 
 from __future__ import annotations
 

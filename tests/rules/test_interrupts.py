@@ -558,7 +558,7 @@ async def test_what_was_done_before_the_question_is_done_once(
         """Look at the weather.
 
         Args:
-            port: Where.
+            port: The port.
         """
         looked.append(port)
         return "calm"
@@ -624,7 +624,7 @@ async def test_a_tool_of_an_effect_can_ask(memory_url: str, talk: Any, tmp_path:
         """Charge a card.
 
         Args:
-            amount: How much.
+            amount: The amount.
             idempotency_key: Of the payment.
         """
         assert interrupt({"approve": amount}) == {"by": "Ann"}
@@ -677,7 +677,7 @@ def look_and_ask(ran: list[str]) -> list[Any]:
         """Look at a shelf.
 
         Args:
-            shelf: Which.
+            shelf: The shelf.
         """
         ran.append(f"looked {shelf}")
         return f"seen {len(ran)}"

@@ -1,4 +1,4 @@
-"""What a definition becomes: a frozen spec that is inherited, hashed, and read, never changed."""
+"""The frozen spec of a definition: inherited, hashed and read, never changed."""
 
 from __future__ import annotations
 

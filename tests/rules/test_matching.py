@@ -1,4 +1,4 @@
-"""When a phrase counts as said, and that one matcher for all phrases says the same."""
+"""Matches of phrases; one matcher for all phrases gives the same result."""
 
 from __future__ import annotations
 

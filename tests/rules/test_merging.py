@@ -1,4 +1,4 @@
-"""How values join the context: seven strategies, the undeclared rule, and what never happens."""
+"""Merging of values into the context: seven strategies, the undeclared rule, and limits."""
 
 from __future__ import annotations
 

@@ -527,7 +527,7 @@ async def test_in_parallel_agents_run_at_the_same_time_on_the_same_inputs(talk, 
 
 
 async def test_a_sync_agent_runs_in_a_thread_and_does_not_block_the_loop(talk, memory_url):
-    """Sync agents; in others every other session stands still meanwhile."""
+    """Sync agents; in async ones, every other session would wait meanwhile."""
     here = threading.get_ident()
     threads: list[int] = []
     let = threading.Event()

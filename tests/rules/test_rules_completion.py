@@ -1,4 +1,4 @@
-"""When a pathway is complete, where it leads, and how a journey ends (DESIGN.md section 4)."""
+"""Completion of a pathway, its next pathway, and the end of a journey (DESIGN.md section 4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is kept in the context, and how: updates, accumulation, merging (DESIGN.md section 4)."""
+"""Values of the context: updates, accumulation, merging (DESIGN.md section 4)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ APOLOGY = "Sorry, something went wrong on our side. Nothing was lost; please try
 
 
 def typist(payload: dict[str, Any]) -> dict[str, Any]:
-    """An agent whose outputs are the JSON it is told; anything else it just repeats."""
+    """An agent whose outputs are the JSON of the message; it repeats any other text."""
     text = payload["message"]
     return json.loads(text) if text.startswith("{") else {"response": f"heard: {text}"}
 

@@ -1,4 +1,4 @@
-"""What happens when an agent fails, hangs or comes too late (DESIGN.md sections 3 and 4)."""
+"""Agents that fail, hang or are too late (DESIGN.md sections 3 and 4)."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ async def test_a_failure_on_arrival_takes_back_the_whole_turn(talk, memory_url):
 
 
 async def test_one_failing_agent_fails_all_that_run_in_parallel(talk, memory_url):
-    """Failure, parallel; nobody's outputs are kept, the error names who failed."""
+    """Failure, parallel; no outputs are kept, the error names the failed agent."""
     chat = await talk(Pair, {"one": gives(a=1), "two": Failing(1, OSError("disk"))}, memory_url)
 
     assert await chat.says("go") == APOLOGY
@@ -410,7 +410,7 @@ LATE = {"alone": "sleeper", "row": "sleeper", "sleeper": "sleeper", "team": "tea
 async def test_what_ran_out_of_time_names_who_worked_then_and_nobody_else(
     talk, memory_url, caplog, place, agent, whose
 ):
-    """A name may stand in several pathways; the log has one line of it, without a traceback."""
+    """A name may be in several pathways; the log has one line of it, without a traceback."""
     staff = {"clerk": clerk("clerk"), "sleeper": Sleeping(300)}
     limit = "pathway_timeout_seconds" if whose == "agent" else "turn_timeout_seconds"
     chat = await talk(Yard, staff, memory_url, **{limit: 0.4})

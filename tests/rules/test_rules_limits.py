@@ -1,4 +1,4 @@
-"""How large a context may be, what may be in it, and what concurrent turns and rollbacks leave.
+"""Limits of a context, its values, and the result of concurrent turns and rollbacks.
 
 DESIGN.md section 4, rows Size limit, Rollback, Stores, Function agents.
 """
@@ -238,7 +238,7 @@ async def test_agents_in_parallel_do_not_share_what_they_are_given(talk, memory_
 
 
 async def test_what_is_given_and_what_is_shown_are_copies(talk, memory_url):
-    """Function agents; the first context, replies, snapshots and sessions are nobody else's."""
+    """Function agents; the first context, replies, snapshots and sessions are not shared."""
     first = {"extra": {"tags": ["new"]}}
     kept = {"tags": ["kept"]}
     chat = await reading(talk, memory_url, context=first)

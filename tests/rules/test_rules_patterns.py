@@ -1,4 +1,4 @@
-"""When a phrase counts as said (DESIGN.md section 4, row Patterns)."""
+"""Matches of phrases (DESIGN.md section 4, row Patterns)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a turn gives back, at once and as a stream (DESIGN.md section 4, row Response object)."""
+"""The response of a turn, at once and as a stream (DESIGN.md section 4, row Response object)."""
 
 from __future__ import annotations
 
@@ -371,7 +371,7 @@ async def test_the_first_words_are_heard_before_the_last_are_known(talk, memory_
 
 
 async def test_of_agents_in_sequence_only_what_is_said_in_the_end_is_heard(talk, memory_url):
-    """Section 4, Several agents give `response`: the last; so nobody hears the others."""
+    """Section 4, Several agents give `response`: the last; so the others are not streamed."""
 
     class Chain(Journey):
         class TalkPath(Pathway):
@@ -425,7 +425,7 @@ async def test_under_fail_fast_a_stream_tells_the_error_and_raises_it(talk, memo
 
 
 async def test_a_listener_who_goes_away_gives_the_turn_up(talk, memory_url):
-    """Closing the iterator before `done`: the session stands before the turn."""
+    """Closing the iterator before `done`: the session is in its state before the turn."""
     chat = await sending(talk, memory_url, scales=spelled)
     before = await chat.journey.get_session_state()
     stream = chat.journey.stream_message("three kilos")

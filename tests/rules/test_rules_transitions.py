@@ -1,4 +1,4 @@
-"""Which transition fires: order, kinds of triggers, conditions that stay true (DESIGN.md 4)."""
+"""Transitions that fire: order, kinds of triggers, conditions that stay true (DESIGN.md 4)."""
 
 from __future__ import annotations
 
@@ -315,7 +315,7 @@ async def test_a_condition_is_judged_at_the_start_of_a_turn(talk, memory_url):
 
 
 async def test_a_condition_seen_false_while_another_pathway_speaks_is_armed_again(talk, memory_url):
-    """Condition that stays true: judged wherever the session stands."""
+    """Condition that stays true: judged at every position of the session."""
     watch = Transition(ConditionTrigger(risky), "counter", "fraud", priority=100)
     to_transfer = Transition(said("send"), to_pathway="transfer")
     to_counter = Transition(said("back"), to_pathway="counter")

@@ -1,4 +1,4 @@
-"""What a caller gives LangGraph reaches the agents of a journey by LangGraph's own means."""
+"""Agents of a journey get the caller's arguments of LangGraph by LangGraph's own means."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where our code meets what others write: agents, streams, savers, types, other applications."""
+"""Interfaces to other code: agents, streams, savers, types, other applications."""
 
 from __future__ import annotations
 

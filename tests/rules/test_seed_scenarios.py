@@ -481,7 +481,7 @@ async def test_001_4_a_session_persists_across_restore(talk: Any, memory_url: st
 
 
 async def test_001_4_memory_by_its_old_name_outlives_the_handle() -> None:
-    """Row "Stores": one in memory for the process, whoever opens it."""
+    """Row "Stores": one in memory for the process, shared by all who open it."""
     config = JourneyConfig(context_persistence="memory")
     name = f"test-{uuid.uuid4()}"
 

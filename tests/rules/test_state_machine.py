@@ -1,4 +1,4 @@
-"""Any journey, any conversation: the session stands where the reference model stands.
+"""Any journey, any conversation: the session has the position of the reference model.
 
 Hypothesis makes up a journey (pathways, detours, rules) and a conversation with it: messages,
 failures, restarts, rollbacks. `STATE_MACHINE_EXAMPLES=2000` hunts for longer, with new seeds.

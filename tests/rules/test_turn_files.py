@@ -1,4 +1,4 @@
-"""How many files a reader opens to follow a turn: a turn runs what its journey declares."""
+"""Number of files of a turn: a turn runs only the parts that its journey declares."""
 
 from __future__ import annotations
 

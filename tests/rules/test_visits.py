@@ -1,4 +1,4 @@
-"""A pathway that was complete, and is entered again, starts anew; what others know counts still."""
+"""A complete pathway that is entered again starts again; values from elsewhere still count."""
 
 from __future__ import annotations
 

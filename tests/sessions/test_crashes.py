@@ -1,4 +1,4 @@
-"""kill -9 at any moment: the session stands before or after the turn, never between."""
+"""kill -9 at any moment: the session is in its state before or after the turn, never between."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ LEASED = "SELECT lease_until IS NOT NULL FROM sessions"
 
 
 class Elsewhere:
-    """A turn in an event loop of its own, which shares nothing with ours; it waits to be let go."""
+    """A turn in a separate event loop, which shares nothing with ours; it waits for its release."""
 
     def __init__(self, url: str) -> None:
         self._url = url

@@ -1,4 +1,4 @@
-"""What a turn is seen to do: spans, metrics and log lines, and nothing that anybody said."""
+"""Telemetry of a turn: spans, metrics and log lines, without any text of users."""
 
 from __future__ import annotations
 

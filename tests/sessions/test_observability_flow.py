@@ -1,4 +1,4 @@
-"""What controls the flow is counted: flags of turns, guidelines, checks of replies, caches."""
+"""Metrics of the control of the flow: flags of turns, guidelines, checks of replies, caches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is measured and logged of a turn, and that nothing of it is in anybody's words."""
+"""Metrics and log lines of a turn contain no text of users."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a session knows, read over HTTP: the same whatever the cache says, and seldom the database.
+"""Contexts read over HTTP: the same for any state of the cache, and seldom from the database.
 
 Work is counted, in questions to the saver's checkpoints and in hits; nothing is timed.
 """

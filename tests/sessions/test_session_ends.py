@@ -1,4 +1,4 @@
-"""How sessions end: complete, expired, closed, or in a script that forgets to close."""
+"""Ends of sessions: complete, expired, closed, or in a script that does not close them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def sqlite_url(tmp_path: Path) -> str:
 
 
 async def expired(url: str, clock: Clock, session_id: str = "s-1", **options: Any) -> Parcel:
-    """Start a session with something in it, and let its time be over."""
+    """Start a session with some content, and let it expire."""
     parcel = opened(url, session_id, session_ttl_seconds=60, **options)
     await parcel.start({"customer": "C-1"})
     await parcel.process_message("how much")

@@ -1,4 +1,4 @@
-"""Whatever happens to a turn, the session stands before it or after it."""
+"""Faults in a turn: the session is in its state before or after it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def sqlite_url(tmp_path: Path) -> str:
 
 
 class Gate:
-    """An agent that waits until it is let go on."""
+    """An agent that waits until it is released."""
 
     def __init__(self) -> None:
         self.reached = asyncio.Event()
@@ -53,7 +53,7 @@ async def situation(parcel: Parcel) -> Any:
 
 
 async def heard(parcel: Parcel) -> list[str]:
-    """What the context has heard, which must be what the ledger and the transcript say."""
+    """The messages in the context, which must be those of the ledger and the transcript."""
     state = await parcel.get_session_state()
     assert state is not None
     kept: list[str] = state.accumulated_context.get("heard", [])
@@ -100,7 +100,7 @@ async def test_two_handles_take_turns_on_one_session(store_url: str) -> None:
 
 
 class Caller:
-    """Somebody who says things to a session, and remembers which of them counted."""
+    """A user who writes to a session, and remembers the messages that counted."""
 
     def __init__(self, url: str, name: str) -> None:
         self.url = url
@@ -150,7 +150,7 @@ def test_two_event_loops_on_one_store_lose_nothing(store_url: str) -> None:
 
 
 async def test_an_agent_may_look_at_its_own_session(store_url: str) -> None:
-    """It sees where the session stood before the turn, and does not wait for itself."""
+    """It sees the position before the turn, and does not wait for itself."""
     seen: list[Any] = []
 
     async def looks(payload: dict[str, Any]) -> dict[str, Any]:
@@ -300,7 +300,7 @@ async def streamed(parcel: Parcel, message: str) -> list[str]:
 
 @contextlib.contextmanager
 def refusing(url: str, table: str) -> Iterator[None]:
-    """Let a table refuse every new row, as a full disk would."""
+    """Make a table refuse every new row, as a full disk would."""
     with database(url) as connection:
         connection.execute(
             f"CREATE TRIGGER full BEFORE INSERT ON {table} BEGIN SELECT RAISE(FAIL, 'full'); END"

@@ -1,4 +1,4 @@
-"""Sessions: begun, taken up again, rolled back, looked into, and removed."""
+"""Sessions: started, restored, rolled back, read, and deleted."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def killed(process: Any) -> bool:
 
 
 async def said_again(url: str, world: World, session_id: str = "s-1") -> str:
-    """Say yes once more, as somebody does who was not answered; return the reply."""
+    """Say yes once more, as a user without an answer does; return the reply."""
     async with ferry.ferry(url, world, session_id) as journey:
         state = await journey.get_session_state()
         assert state is not None
@@ -86,7 +86,7 @@ async def test_killed_before_each_statement_nothing_is_done_twice(tmp_path: Path
 
 
 async def test_of_two_processes_one_does_it(kept_url: str, tmp_path: Path) -> None:
-    """The other one is told that the session moved on, or does not know how it went."""
+    """The other one gets the error that the session moved on, or that the outcome is unknown."""
     world = World(tmp_path)
     await ferry.led_up(kept_url, world)
     both = [forked.process(ferry.confirm_slowly, kept_url, str(tmp_path)) for _ in range(2)]

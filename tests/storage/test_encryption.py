@@ -88,7 +88,7 @@ async def conversation(url: str, session_id: str = "s-1") -> None:
 
 
 def spellings(text: str) -> set[bytes]:
-    """How a text could stand in a file."""
+    """The ways in which a text could be written in a file."""
     found = {text.encode(form) for form in ("utf-8", "utf-16-le", "utf-16-be", "utf-32-le")}
     found |= {json.dumps(text).strip('"').encode(), text.encode().hex().encode()}
     for shift in range(3):

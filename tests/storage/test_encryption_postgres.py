@@ -28,7 +28,7 @@ class Open(Clinic):
 
 
 def everything(url: str) -> bytes:
-    """Every value of every row, as it is sent to whoever looks."""
+    """Every value of every row, as a reader gets it."""
     stored = bytearray()
     with connected(url) as connection:
         for table in TABLES:

@@ -1,4 +1,4 @@
-"""Whatever a Postgres, or the network to it, does in the middle of a turn: the session stands."""
+"""Faults of a Postgres, or of the network to it, during a turn: the session stays consistent."""
 
 from __future__ import annotations
 
@@ -225,7 +225,7 @@ async def test_a_server_that_is_gone_is_an_error_to_try_again(
 
 
 def failing(url: str, table: str, code: str, times: int) -> None:
-    """Let the first insertions into a table fail with a SQLSTATE."""
+    """Make the first insertions into a table fail with a SQLSTATE."""
     with connected(url) as connection:
         # A sequence is not rolled back, so it counts what failed as well.
         connection.execute(

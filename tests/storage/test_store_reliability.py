@@ -1,4 +1,4 @@
-"""Connections are not lost to whoever is cancelled, and errors of a store say what is true."""
+"""A cancellation does not lose connections, and errors of a store are true."""
 
 from __future__ import annotations
 

@@ -77,5 +77,5 @@ def _common(one: str, other: str) -> int:
 
 
 def named(calls: Sequence[Call], schema: str) -> list[Call]:
-    """Return the calls that ask for a schema, but for the first, which is made elsewhere."""
+    """Return the calls that ask for a schema, except for the first, which is made elsewhere."""
     return [call for call in calls if call.schema_name == schema][1:]

@@ -10,7 +10,7 @@ from typing import Any
 
 
 class CalmLoop(asyncio.SelectorEventLoop):
-    """A loop whose clock all but stands still while it works.
+    """A loop whose clock hardly moves while it works.
 
     What a test sets for a tenth of a second then ends what hangs, and not what a busy machine
     works at for longer. Waiting passes at most to the next moment that something is due at, so
@@ -43,7 +43,7 @@ class _Timed(selectors.DefaultSelector):
 
 
 class Clock:
-    """The time as the library sees it; it passes when it is told to."""
+    """The time as the library sees it; the test moves it."""
 
     def __init__(self) -> None:
         self.ahead = timedelta()

@@ -1,4 +1,4 @@
-"""What a process does until it is killed: one conversation, whose every state can be foretold."""
+"""Process that is killed: one conversation, of which every state is known in advance."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def line(number: int) -> str:
 
 
 def foretold(version: int) -> dict[str, Any]:
-    """Where the session stands after so many messages."""
+    """The position of the session after each number of messages."""
     aside = version % 3 == 1
     moves = [(n, kind) for n in range(1, version + 1) for kind in _MOVES.get(n % 3, ())]
     heard = [line(n) for n in range(1, version + 1)]

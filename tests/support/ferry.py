@@ -47,7 +47,7 @@ class World:
     """What is outside: a harbour that reserves whatever it is asked to, and a bank that knows keys.
 
     Args:
-        folder: Where both write down what they did.
+        folder: The folder in which both record what they did.
         trouble: Called with the name of a moment whenever it comes.
     """
 
@@ -60,7 +60,7 @@ class World:
 
         Args:
             port: From where.
-            cars: How many.
+            cars: The number of cars.
         """
         await self._meet("before reserve")
         self._write("reserved", f"{port} {cars}")
@@ -71,7 +71,7 @@ class World:
         """Charge a card, once for each key.
 
         Args:
-            amount: How much.
+            amount: The amount.
             idempotency_key: Of the payment.
         """
         await self._meet("before charge")

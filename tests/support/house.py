@@ -40,7 +40,7 @@ class Source:
         path: Its path from the root.
         module: Its dotted name; that of a package for its `__init__.py`.
         tree: Its syntax tree.
-        lines: How many lines it has.
+        lines: The number of its lines.
     """
 
     path: Path
@@ -102,7 +102,7 @@ def _imported(tree: ast.Module, known: dict[str, str]) -> Iterator[str]:
 
 
 def repeated() -> dict[str, int]:
-    """Return file names that stand more than once, and how often."""
+    """Return file names that are used more than once, and how often."""
     names = Counter(one.path.name for one in sources() if one.is_counted)
     return {name: n for name, n in names.items() if n > 1 and name != "__init__.py"}
 

@@ -67,7 +67,7 @@ class Postgres:
         return self.made(urlsplit(self.template).path[1:])
 
     def drop(self, url: str) -> None:
-        """Remove a database, whoever is still connected to it."""
+        """Remove a database, even if clients are still connected to it."""
         with connected(self.url) as connection:
             connection.execute(f"DROP DATABASE {urlsplit(url).path[1:]} WITH (FORCE)")
 
@@ -204,7 +204,7 @@ def _ids() -> tuple[int, int]:
 
 
 def _reachable(binaries: Path, folder: Path) -> Path:
-    """Return the programs where they can be run: root's home may be closed to anybody else."""
+    """Return the programs at a place where they can be run: root's home may be closed."""
     if os.geteuid() != 0 or all(
         place.stat().st_mode & 0o005 == 0o005 for place in binaries.parents
     ):

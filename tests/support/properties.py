@@ -1,4 +1,4 @@
-"""How many examples a property is tried with: all of them in `make test ALL=1`, else a quarter."""
+"""Number of examples of a property: all of them in `make test ALL=1`, else a quarter."""
 
 from __future__ import annotations
 

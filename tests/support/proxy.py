@@ -21,20 +21,20 @@ def through(url: str, port: int) -> str:
 
 
 class Proxy:
-    """Passes bytes on, until it is told to misbehave.
+    """Passes bytes on, with faults on demand.
 
     Attributes:
         delay: Seconds that what a client sends takes on its way, as a statement does.
-        silent: Whether what is sent goes nowhere, with every connection left open.
-        loses: What has to be in what a client sends: it arrives, its answer does not, and the
+        silent: True: sent data is dropped, and every connection stays open.
+        loses: A text in the data of a client: the data arrives, its answer does not, and the
             connection is cut. Only the first time.
         drops: The same, but it does not arrive either; as often as `times` says.
-        refuses: Whether who connects is turned away at once.
-        garbles: What a client gets in place of every answer.
+        refuses: True: every connection is refused at once.
+        garbles: The data that a client gets in place of every answer.
         cuts_after: Bytes of an answer after which the connection is cut.
-        lags: Whether every question gets the answer to the one before.
-        connected: How often a client connected.
-        asked: How often one sent something.
+        lags: True: every request gets the answer to the request before it.
+        connected: The number of connections of clients.
+        asked: The number of times that a client sent data.
     """
 
     def __init__(self, url: str, delay: float = 0.0) -> None:
@@ -75,7 +75,7 @@ class Proxy:
         return through(self._url, self.port)
 
     def cut(self) -> None:
-        """Cut every connection there is; new ones are let through."""
+        """Cut every connection there is; new ones are accepted."""
         for end in list(self._ends):
             end.transport.abort()
 
@@ -132,7 +132,7 @@ class Proxy:
         client.transport.abort()
 
     def _told(self, answer: bytes) -> bytes:
-        """What a client is told in place of an answer."""
+        """The data that a client gets in place of an answer."""
         if self.garbles is not None:
             return self.garbles
         before, self._before = self._before, answer
@@ -141,7 +141,7 @@ class Proxy:
 
 @contextlib.contextmanager
 def slow(url: str, delay: float):
-    """A proxy with a delay in a process of its own, whose work is nobody's here; gives its URL."""
+    """Start a proxy with a delay in a separate process, which does the work; yield its URL."""
     command = [sys.executable, "-m", "tests.support.proxy", url, str(delay)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout

@@ -1,4 +1,4 @@
-"""What a session does, as DESIGN.md section 4 says it: written from that page, not from the code.
+"""Reference model of a session: written from DESIGN.md section 4, not from the code.
 
 A plan is a small journey in plain data. `turn` is the whole of the rules: from where a session
 stands and what is said, to where it stands then, and what was seen on the way.
@@ -71,7 +71,7 @@ class Visits:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a session stands. A frame is a paused pathway and what to go back to."""
+    """The position of a session. A frame is a paused pathway and the context to go back to."""
 
     pathway: str
     stack: tuple[tuple[str, tuple[dict[str, Any], Visits] | None], ...] = ()
@@ -89,7 +89,7 @@ class Place:
 
 @dataclass
 class Heard:
-    """What a turn lets be seen: pathways that ran with the context they saw, and the move."""
+    """The visible parts of a turn: pathways that ran with the context they saw, and the move."""
 
     saw: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     transition_to: str | None = None

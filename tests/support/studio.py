@@ -97,7 +97,7 @@ graph = House.compile()
 
 @contextmanager
 def serving(folder: Path, name: str, source: str, **settings: str) -> Iterator[str]:
-    """Serve langgraph.json, and a graph of the test's beside it, out of a folder; gives the URL.
+    """Serve langgraph.json, and a graph of the test, out of a folder; yield the URL.
 
     The folder has our packages by links, so that nothing is left in the checkout. Settings are
     written to its `.env`; without them it has none.

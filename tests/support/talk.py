@@ -10,12 +10,12 @@ from journeys import AuditEntry, Journey, JourneyConfig, JourneyResponse, Locale
 
 
 def path_in(audit: Iterable[AuditEntry], begun_in: str, turns: int) -> list[str]:
-    """Return where a session stood after each of its turns, read from nothing but its audit.
+    """Return the position of a session after each of its turns, read only from its audit.
 
     Args:
         audit: Its rows, oldest first.
-        begun_in: Where it began, of which the audit has no row.
-        turns: How many versions it has.
+        begun_in: The pathway of its beginning, for which the audit has no row.
+        turns: The number of its versions.
     """
     moves = [row for row in audit if row.moved_to]
     at = begun_in

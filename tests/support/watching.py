@@ -1,4 +1,4 @@
-"""What the runtime reports: spans, metrics and log lines, caught in memory."""
+"""Reports of the runtime: spans, metrics and log lines, collected in memory."""
 
 from __future__ import annotations
 

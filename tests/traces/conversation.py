@@ -1,4 +1,4 @@
-"""Conversations as tests: what is said, what is asked then, and what stands.
+"""Conversations as tests: messages, open questions, and the state after them.
 
 A trace is written once, as a function of a `Chat`. It is held on each `Way` (store, with or without
 a model) by a new handle before every message, and once more by one handle in memory: both must come
@@ -97,7 +97,7 @@ async def opened(chat: Chat) -> Any:
 
 @dataclass(repr=False)
 class Chat:
-    """One session that is talked to, and how it stands after the last message."""
+    """One session, and its state after the last message."""
 
     domain: Domain
     url: str
@@ -184,7 +184,7 @@ class Chat:
         return str((await self.journey.transcript())[-1].content)
 
     async def roll_back(self, version: int) -> None:
-        """Go back to how the session stood then; the store forgets no attempt."""
+        """Go back to that state of the session; the store keeps every attempt."""
         await self.check_whole_history()
         session = await self.journey.rollback(version)
         self.context_now = session.accumulated_context
@@ -207,7 +207,7 @@ class Chat:
 
     @property
     def at(self) -> str:
-        """The pathway in which the session stands."""
+        """The pathway of the session."""
         return str(self.position["pathway"])
 
     @property
@@ -297,7 +297,7 @@ class Chat:
     # What holds after every message.
 
     async def _look(self) -> None:
-        """Read how the session stands now, and check what must hold always."""
+        """Read the state of the session, and check the rules that always hold."""
         session, head = await self.journey.manager._known()  # what a test sees and a user does not
         values = await session.values(head)
         self._check_grown({name: list(given) for name, given in values.get("fields", {}).items()})

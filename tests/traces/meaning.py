@@ -1,4 +1,4 @@
-"""What a scripted model makes of the messages of a trace: the commands that the trace names."""
+"""Scripted model of a trace: it answers with the commands that the trace names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An order that can be left and taken up in many ways, and what it must come to in plain Python."""
+"""An order that can be left and continued in many ways, and its result in plain Python."""
 
 from __future__ import annotations
 

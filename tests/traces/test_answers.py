@@ -1,4 +1,4 @@
-"""What is answered, and how: too much, nothing, wrongly, beside the point, or with bad intent."""
+"""Answers of users: too much, nothing, wrong, off the point, or with bad intent."""
 
 from __future__ import annotations
 

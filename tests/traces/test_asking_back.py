@@ -1,4 +1,4 @@
-"""What is not clear is asked back: which of several, begun already, and then a person."""
+"""Clarification of unclear messages: one of several wishes, a task that has begun, a person."""
 
 from __future__ import annotations
 

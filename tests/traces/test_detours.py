@@ -1,4 +1,4 @@
-"""A talk is interrupted and taken up again: detours, returns, re-entry, cancelling, blocking."""
+"""Interrupted conversations: detours, returns, re-entry, cancelling, blocking."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people said in gyms, at vets and to movers, and was not understood at first."""
+"""Messages that were not understood at first, in gyms, at vets and to movers."""
 
 from __future__ import annotations
 

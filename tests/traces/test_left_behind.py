@@ -1,4 +1,4 @@
-"""What is left behind by a task does not follow the user into the next one."""
+"""The rest of a task does not follow the user into the next one."""
 
 from __future__ import annotations
 

@@ -260,7 +260,7 @@ class Ordering(RuleBasedStateMachine):
             self.run(self.chat.close())
 
     def go_on_to_the_end(self) -> None:
-        """Wherever it stands, an order can be begun and placed."""
+        """At every position, an order can be started and placed."""
         if self.book.taken_over:
             self.let_the_person_go()
         self.says(Cancel(everything=True))

@@ -1,4 +1,4 @@
-"""What happens between two messages: an upgrade, a pause, a new process; and tools that fail."""
+"""Events between two messages: an upgrade, a pause, a new process; and tools that fail."""
 
 from __future__ import annotations
 

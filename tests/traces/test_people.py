@@ -1,4 +1,4 @@
-"""A person takes over: what they are told, who is silent meanwhile, and how it goes on after."""
+"""A person takes over: the payload, the silent assistant, and the rest of the conversation."""
 
 from __future__ import annotations
 

@@ -268,7 +268,7 @@ def agents_of(assistant: str, language: str) -> Mapping[str, Callable[..., Any]]
 
 @cache
 def taken_by(assistant: str) -> list[str]:
-    """Return the tasks whose effects an assistant took; whoever tries a session empties it."""
+    """Return the tasks whose effects an assistant took; each try of a session empties it."""
     return []
 
 

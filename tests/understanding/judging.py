@@ -1,4 +1,4 @@
-"""What came of a message, held against what must come of it."""
+"""Compare the outcome of a message with the accepted outcomes."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Came:
     Attributes:
         before: Field -> value that it had.
         after: Field -> value that it has.
-        does: What happened besides.
-        asked: What is asked now: its kind and what about.
+        does: The other actions of the turn.
+        asked: The open question: its kind and its subject.
         reply: The reply.
         shown: Field -> its value as users read it.
         unread: Words that the audit calls unread.

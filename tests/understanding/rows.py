@@ -31,8 +31,8 @@ class Want:
     Attributes:
         set: Field -> its value afterwards; all others are as before.
         clear: Fields that are emptied.
-        does: What else it does, as in DOES, or go:TASK.
-        asks: Whether nothing may change.
+        does: Its other actions, as in DOES, or go:TASK.
+        asks: True if nothing may change.
     """
 
     set: Mapping[str, Any] = field(default_factory=dict)
@@ -47,12 +47,12 @@ class Row:
 
     Attributes:
         number: Its place in the table, from 1.
-        assistant: Whom the user speaks to.
+        assistant: The assistant of the conversation.
         known: Field -> value that it has before the message.
         asked: The field that was asked last; or start, summary, return, or done: all is confirmed.
-        message: What the user writes.
-        wants: What must come of it: the first, or any of the others.
-        kind: What is tried.
+        message: The message of the user.
+        wants: The accepted outcomes: the first, or any of the others.
+        kind: The kind of the message.
         words: Field -> how the message has its value, for a model that is right.
         before: Messages that come between the state and this one.
         language: Of the user; empty: that of the table.
@@ -212,7 +212,7 @@ def _same_text(wanted: Any, got: Any, more: int = 0) -> bool:
 
 
 MORE_WORDS, MOST_WORDS = 5, 60
-"""Words of a text beyond those that matter: beside other things, and alone."""
+"""Words of a text beyond those that matter: next to other values, and alone."""
 _TITLES = {"mr", "mrs", "ms", "dr", "herr", "frau", "senor", "senora", "don", "dona", "sra", "sr"}
 
 

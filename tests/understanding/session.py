@@ -42,7 +42,7 @@ async def judge_all(rows: Iterable[Row], language: str, mode: str = "none") -> l
 
 @asynccontextmanager
 async def a_store() -> AsyncIterator[str]:
-    """Open a store in memory and let it be TODAY; return its URL.
+    """Open a store in memory and set the clock to TODAY; return its URL.
 
     It lives as long as somebody holds it.
     """
@@ -57,7 +57,7 @@ async def a_store() -> AsyncIterator[str]:
 
 @contextmanager
 def clock() -> Iterator[None]:
-    """Let it be TODAY for the product, a thousandth of a second later at each look."""
+    """Set the product's clock to TODAY, a thousandth of a second later at each call."""
     looks = 0
 
     def now() -> datetime:
@@ -74,11 +74,11 @@ class Session:
     """A session with an assistant.
 
     Attributes:
-        row: What is tried.
+        row: The row of the table.
         language: The user's.
         url: The store's.
-        model: What is asked; None: nothing.
-        answers: What the model answers; it learns of the row when its message comes.
+        model: The model to ask; None: no model.
+        answers: The answers of the model; it gets the row when its message comes.
     """
 
     row: Row

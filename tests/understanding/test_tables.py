@@ -1,4 +1,4 @@
-"""What comes of the messages of the tables, with no model and with one that is right or is not."""
+"""Outcomes of the messages of the tables, without a model and with a right or a wrong one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever is said is a plain value or refused; what is shown is read back."""
+"""Any text is a plain value or refused; a shown value can be read back."""
 
 import contextlib
 import json

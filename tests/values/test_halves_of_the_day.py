@@ -28,7 +28,7 @@ DAYS = ("tomorrow at {}", "{} tomorrow", "2026-11-22 {}", "11/22/2026, {}", "{} 
 def halved() -> Iterator[tuple[str, str]]:
     """Yield all hours and minutes as written, without their half, and as they are in the morning.
 
-    Minutes stand behind each sign, or right behind the hour.
+    Minutes are after each sign, or directly after the hour.
     """
     for hour, minute in product(range(1, 13), (None, 0, 1, 15, 30, 45, 59)):
         value = f"{hour % 12:02}:{minute or 0:02}"

@@ -1,4 +1,4 @@
-"""What a value must be beyond its type, and what is said where it is not."""
+"""Validators of values, and the texts for refused values."""
 
 import asyncio
 import logging
@@ -13,7 +13,7 @@ from tests.values.spellings import DE, US
 
 
 async def _refusal(field: Field, value: Any, context: dict[str, Any] | None = None) -> Any:
-    """Return the text's name or the sentence, and what stands in it."""
+    """Return the text's name or the sentence, and the values in it."""
     refusal = await refusal_of(field, value, context or {}, US, seconds=0.1)
     return refusal and (refusal.text or refusal.sentence, refusal.values)
 

@@ -17,7 +17,7 @@ from nodes.llm.mcp.connection import Connection, over_http, over_stdio
 from nodes.llm.mcp.conversion import arguments_of, checked, outputs_of, read_of, text_of
 
 MOST_TOLD = 100
-"""Most resources that a model is told of."""
+"""Most resources that are listed for a model."""
 _NAME = re.compile(r"[^A-Za-z0-9_-]")
 ToolAgent = Callable[[Mapping[str, Any]], Awaitable[dict[str, Any]]]
 
@@ -37,9 +37,9 @@ class Connected:
     """A server that is connected; what it offers is what it listed when it was opened.
 
     Attributes:
-        name: What the server calls itself.
+        name: The server's own name.
         tools: Its tools, as LangChain's: for `ModelAgent(tools=[...])`.
-        resources: What it offers to be read.
+        resources: The resources that it offers.
     """
 
     name: str
@@ -152,7 +152,7 @@ async def open_mcp(
 ) -> AsyncIterator[Connected]:
     """Connect to an MCP server, and keep it connected.
 
-    What comes of it may be used by any task of the event loop until the block ends; the process of
+    Any task of the event loop may use the result until the block ends; the process of
     a server that was started here ends with it. A server at a URL that was lost is looked for again
     when it is next asked, but what it was asked when it was lost is not asked again. What a server
     says of its tools is read by your models: connect to those you trust, and name the tools.

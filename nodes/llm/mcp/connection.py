@@ -54,7 +54,7 @@ class Link:
 
         Raises:
             TimeoutError: It is not by then.
-            Exception: It cannot be; whatever the SDK and its transports raise.
+            Exception: It cannot be; any error of the SDK and its transports.
         """
         ready = asyncio.ensure_future(self._ready.wait())
         both = {ready, self._task}
@@ -114,9 +114,9 @@ class Connection:
     """Connection to one server.
 
     Attributes:
-        name: What the server calls itself; until it has said so, its program or place, without
+        name: The server's own name; before this is known, its program or address, without
             arguments, which may hold a secret.
-        seconds: How long an answer may take.
+        seconds: The time limit of an answer.
         lasting: True if a server that was lost is looked for again when it is next asked: one at a
             URL may be back, while a process that died took with it what it knew.
         refusal: The status of the last answer over HTTP that was none, which the SDK keeps back.
@@ -145,7 +145,7 @@ class Connection:
             yield
 
     async def ask(self, question: Callable[[Client], Awaitable[_T]]) -> _T:
-        """Ask the server something, from whatever task.
+        """Send a request to the server, from any task.
 
         Raises:
             ToolException: It is gone, gives no answer in time, refuses, or answers nonsense.

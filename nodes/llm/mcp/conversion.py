@@ -24,7 +24,7 @@ def arguments_of(schema: Mapping[str, Any], payload: Mapping[str, Any]) -> dict[
 
     Args:
         schema: JSON schema of the tool's arguments.
-        payload: What the agent was given. Its message goes to the first text that the tool
+        payload: The payload of the agent. Its message goes to the first text that the tool
             requires and the payload lacks.
     """
     known: Mapping[str, Any] = schema.get("properties") or {}

@@ -35,7 +35,7 @@ class Fault:
     and `pieces` how many pieces of it (about a word each) come through.
 
     Attributes:
-        name: What fails, for a message or the name of a test.
+        name: The name of the failure, for a message or a test.
         reply: Gives the response to a call.
     """
 
@@ -50,8 +50,8 @@ class Fault:
 
         Args:
             code: The status.
-            retry_after: When to try again: seconds, or a moment in UTC (sent as an HTTP date).
-            message: What the error says.
+            retry_after: Time of the next try: seconds, or a moment in UTC (sent as an HTTP date).
+            message: The text of the error.
         """
         kind = "server_error" if code >= 500 else "invalid_request_error"
         kind = "rate_limit_exceeded" if code == 429 else kind
@@ -140,7 +140,7 @@ class Fault:
 
     @classmethod
     def error_event(cls, *, pieces: int = 3, of: StreamedReply = _SENTENCE) -> Self:
-        """Tell an error inside a response that began with 200."""
+        """Send an error inside a response that began with 200."""
         told = wire.error("The server had an error while processing your request.")
 
         def failing(call: Call) -> Reply:
@@ -158,7 +158,7 @@ class Fault:
         Args:
             size: Characters of text.
             pieces: Pieces of a stream that they come in.
-            field: Where the answer is to be JSON: the text is the value of this field.
+            field: For a JSON answer: the text is the value of this field.
         """
         text = ("far too much " * (size // 13 + 1))[:size]
         said = Speech.of({field: text} if field else text)
@@ -169,7 +169,7 @@ class Fault:
         """Say text that no store takes: half a surrogate pair, and the character NUL.
 
         Args:
-            field: Where the answer is to be JSON: the text is the value of this field.
+            field: For a JSON answer: the text is the value of this field.
         """
         text = "Your parcel \ud83d is \x00 here."
         return cls._saying("unclean text", Speech.of({field: text} if field else text))
@@ -203,7 +203,7 @@ def _choices(call: Call, choices: list[Json] | None) -> Reply:
 
 
 def _begun(speech: Speech, call: Call, pieces: int) -> Reply:
-    """Return a response of which only the beginning is there."""
+    """Return a response with only its beginning."""
     planned = wire.reply(speech, call)
     if not call.stream:
         data = planned.pieces[0].data
@@ -218,7 +218,7 @@ class Slow:
     """An answer at the pace of a model: `Slow("...", before=0.2, over=1.0, tokens=50)`.
 
     Attributes:
-        answer: What is said, or how it fails.
+        answer: The answer, or the failure.
         before: Seconds until the first token.
         over: Seconds from the first token to the end, shared out evenly behind the tokens; a
             caller that wants no stream waits for both together.
@@ -267,7 +267,7 @@ class Script:
     Args:
         answers: The answers, each used once.
         always: Answers when no other is left; without it a call too many is answered by HTTP 500,
-            and `check` tells of it.
+            and `check` reports it.
         understanding: Answers only for calls that understand a message.
         agent: Answers to the calls of agents alone. Where one of these two is given, if only as an
             empty list, calls may come in any order, and agents are asked ahead.
@@ -378,7 +378,7 @@ class Script:
             return call, queue.popleft() if queue else self._always
 
     def _refused(self, fault: str, status: int, cause: Exception | None = None) -> Reply:
-        """Remember what went wrong with the test itself, and tell the caller."""
+        """Record a fault of the test itself, and report it to the caller."""
         with self._lock:
             self._faults.append(fault)
             self._cause = self._cause or cause

@@ -18,8 +18,8 @@ def leads_to(
     Args:
         pathway: Id of the pathway. A call in which no transition leads there, or which asks for
             anything but verdicts, fails the script.
-        confidence: How sure the model is, 0 to 1.
-        reason: Why it thinks so.
+        confidence: The model's confidence, 0 to 1.
+        reason: The model's reason.
     """
     return rules_hold(to=pathway, confidence=confidence, reason=reason)
 
@@ -40,8 +40,8 @@ def rules_hold(
     Args:
         *rules: Ids of the guidelines. A call that does not ask about one of them fails the script.
         to: Id of the pathway, as in `leads_to`; None: nowhere.
-        confidence: How sure the model is of all this, 0 to 1.
-        reason: Why it thinks so.
+        confidence: The model's confidence in all this, 0 to 1.
+        reason: The model's reason.
     """
 
     def answer(call: Call) -> Json:
@@ -103,12 +103,12 @@ def says(
     script.
 
     Args:
-        *commands: What it asks for: `fill(amount="40")`, `confirm()`, ...
-        reply: How the model words the answer; None: not at all.
+        *commands: The commands: `fill(amount="40")`, `confirm()`, ...
+        reply: The reply in the model's own words; None: no reply.
         asks: Name of the field that the reply asks for.
         to: Id of the pathway that it leads to, as in `leads_to`.
         rules: Ids of the guidelines that hold, as in `rules_hold`.
-        confidence: How sure the model is of all this, 0 to 1.
+        confidence: The model's confidence in all this, 0 to 1.
     """
     said = [one for several in commands for one in several]
 

@@ -143,7 +143,7 @@ class Speech:
     Attributes:
         text: Its content; None is sent as null.
         tools: The tools it calls.
-        refusal: Why the model declines, instead of a text.
+        refusal: The model's reason to decline, instead of a text.
         finish: The finish reason; None is sent as null, and not at all in a stream.
         tokens: Into how many pieces the text falls; None divides it into words.
     """
@@ -156,10 +156,10 @@ class Speech:
 
     @classmethod
     def of(cls, said: StreamedReply) -> Self:
-        """Return what is said as a message.
+        """Return an answer as a message.
 
         Raises:
-            TypeError: It is nothing that can be said.
+            TypeError: It is not a valid answer.
         """
         if isinstance(said, str):
             return cls(said)
@@ -262,7 +262,7 @@ def problem(status: int, message: str, kind: str = "server_error") -> Reply:
 
 
 def error(message: str, kind: str = "server_error") -> Json:
-    """Return the object that tells an error, in a body or in an event."""
+    """Return the object of an error, for a body or an event."""
     return {"error": {"message": message, "type": kind, "param": None, "code": None}}
 
 

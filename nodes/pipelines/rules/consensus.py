@@ -25,11 +25,11 @@ def brief(work: Work, name: str, part: Mapping[str, Any] | None) -> Brief:
 
 
 def vote_on(name: str, candidates: list[Output], **also: Any) -> Brief:
-    """Ask for a vote on what some agents said.
+    """Ask for a vote on the proposals of some agents.
 
     Args:
-        name: Who votes.
-        candidates: What can be voted for.
+        name: The name of the voter.
+        candidates: The candidates of the vote.
         **also: Given next to it, by name.
     """
     listed = [{"id": c["agent"], "outputs": copied(c["values"])} for c in candidates]
@@ -100,7 +100,7 @@ class Outcome:
 
     Attributes:
         winner: The agent whose proposal won; None if none did.
-        why: Why none did: "tie", "below_threshold", "not_unanimous" or "no_votes".
+        why: The reason if none did: "tie", "below_threshold", "not_unanimous" or "no_votes".
         tally: Votes, or weight of votes, of each proposal that got any.
         flags: Votes that did not count.
     """
@@ -139,9 +139,9 @@ def counted(
 
     Args:
         work: The work, for the weights of the agents.
-        proposals: What can be voted for.
+        proposals: The candidates of the vote.
         votes: The results of the vote.
-        strategy: How to count.
+        strategy: The way of counting.
         share: Of all votes cast, what the winner needs.
     """
     same = _same(proposals)

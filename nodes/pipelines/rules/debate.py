@@ -52,19 +52,19 @@ def following(work: Work) -> dict[str, Any]:
 
 
 def speeches(work: Work) -> list[Output]:
-    """Return what was said, round by round."""
+    """Return the debate, round by round."""
     spoken = [r for r in work.given if r.get("phase") in _ASKS]
     return sorted(spoken, key=lambda result: result.get("round", 1))
 
 
 def last_words(work: Work) -> list[Output]:
-    """Return what each agent said last, in the order of the agents."""
+    """Return the last outputs of each agent, in the order of the agents."""
     last = {result["agent"]: result for result in speeches(work)}
     return in_order(list(last.values()))
 
 
 def outcome(work: Work) -> Outcome:
-    """Count the votes for where the agents stood in the end."""
+    """Count the votes for the last positions of the agents."""
     return counted(work, last_words(work), votes_in(work), "majority", _MAJORITY)
 
 

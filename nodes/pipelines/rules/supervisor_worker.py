@@ -126,7 +126,7 @@ def _handed_in(work: Work) -> list[dict[str, Any]]:
 
 
 def conclude(work: Work) -> Conclusion:
-    """Return what the supervisor composed; the workers' outputs where it said nothing itself."""
+    """Return the outputs of the supervisor; those of the workers if it has none."""
     flags = work.progress.get("flags", [])
     report = {"plan": work.progress.get("plan", []), "flags": flags}
     said = work.of(work.holder(SUPERVISOR))

@@ -132,7 +132,7 @@ def writing_to_stderr() -> Iterator[None]:
 
 
 def interruptible() -> None:
-    """Let Ctrl-C raise an exception from now on; before, it ends the process."""
+    """Make Ctrl-C raise an exception from now on; before, it ends the process."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 

@@ -1,4 +1,4 @@
-"""How many of the guidelines that apply stage one finds, by the labelled messages beside this."""
+"""Recall of stage one: the share of matching guidelines that it finds, by labelled messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Definitions of journeys, concierges and guidelines, and the epoch that tells of changes."""
+"""Definitions of journeys, concierges and guidelines, and the epoch that counts changes."""
 
 from __future__ import annotations
 
