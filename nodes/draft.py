@@ -466,7 +466,7 @@ def _renamed(talk: Any, renamed: Callable[[str], str]) -> Any:
 def beginning(spec: JourneySpec, turn: Turn | None = None) -> Position:
     """Return the position in which a session begins: at the entry, with an empty stack.
 
-    Each has an id of its own, its birth. What the turn that begins it says of its locale is kept.
+    Each has its own id, its birth. The locale that was sent with the first turn is kept.
     """
     position = Position(
         journey=spec.id,

@@ -57,7 +57,7 @@ class Running:
     def working(self, name: str = "", *, overdue: bool = False) -> tuple[str, list[str]]:
         """Return the pathway that runs, and the paths of the agents in it that work.
 
-        For an agent that is a pipeline, those of its own agents that work are named.
+        For an agent that is a pipeline, its agents that work are named.
 
         Args:
             name: Only agents of this name; empty returns all.

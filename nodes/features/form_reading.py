@@ -447,8 +447,8 @@ def guessed(draft: TurnDraft, message: str) -> list[Command]:
     """Return the classification of a message that was not understood, without a model.
 
     Words that look like such a value are an attempt at it: it holds a digit or an at sign, or is a
-    word or two. Words that hold a value and speak of something else lead off (T19). Who greets
-    back, or says first what they are here for, does neither.
+    word or two. Words with a value and another subject lead off (T19). A message that greets
+    back, or begins with its purpose, does neither.
     """
     asked = draft.dialogue.asked
     if not asked or asked["kind"] != "field" or is_greeting(message):

@@ -325,7 +325,7 @@ def _faults(made: Sayings, reference: Sayings) -> Iterator[str]:
 
 
 def _reference_faults(made: Sayings) -> Iterator[str]:
-    """Say which `{name}` stands for nothing or for itself, and which part is of no use."""
+    """Report each `{name}` without a meaning or that refers to itself, and each unused part."""
     entries = {**made.parts, **made.phrases}
     used = {entry: NAME.findall(text) for entry, text in entries.items()}
     for entry, names in used.items():

@@ -169,7 +169,7 @@ def _name(command: Command) -> str:
 _REASON: Mapping[str, Any] = {"type": "string", "description": "Why, in a few words."}
 _REPLY: Mapping[str, Any] = {
     "anyOf": [{"type": "string"}, {"type": "null"}],
-    "description": "What is said to the user.",
+    "description": "The reply to the user.",
 }
 
 MOST_NAMES = 200

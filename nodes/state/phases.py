@@ -40,7 +40,7 @@ _MOVES: Mapping[_Move, str] = {
     (ESCALATED, COMPLETED): "released",
 }
 _MISSING = {
-    "spoken": "the user has not said anything",
+    "spoken": "the user has not sent a message",
     "reopened": "no part of the journey ran again",
     "released": "it was not released",
 }

@@ -622,7 +622,7 @@ def _worded(found: re.Match[str], own: SimpleNamespace) -> Hit:
 
 
 def _named_hour(found: re.Match[str], own: SimpleNamespace) -> Hit | None:
-    """Read noon and midnight, but for a noon that only says which half of the day is meant."""
+    """Read noon and midnight, except a noon that only names the half of the day."""
     if found["noon"] and own.of_noon.search(before(found.string, found.start())):
         return None
     return _hit(found, own, whole=True)

@@ -107,7 +107,7 @@ class Numerals:
 
 @cache
 def numbers_of(words: Vocabulary) -> SimpleNamespace:
-    """Return the words and patterns of numbers, with the place that each ordinal stands for."""
+    """Return the words and patterns of numbers, with the place of each ordinal."""
     tables = [Numerals(each) for each in words.languages]
     # "once" is a number of the language that is spoken before it is one of another.
     phrases = {word: n for word, n in words.numbers.phrases.items() if word not in tables[0].small}

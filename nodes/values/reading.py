@@ -247,7 +247,7 @@ def _spread(one: Field, text: str, setting: Setting) -> tuple[list[Hit], list[Hi
 
 
 def _listed(field: Field, text: str, setting: Setting) -> list[Hit]:
-    """Return the list whose items, which have a shape, stand in a message."""
+    """Return the list of the items in a message; items of this type have a shape."""
     if field.items not in SCANNERS:
         return []
     found, alone = _spread(_item_of(field), text, setting)

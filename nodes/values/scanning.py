@@ -316,7 +316,7 @@ class Setting:
 
     @cached_property
     def month_is_first(self) -> bool:
-        """True where the month stands before the day in digits."""
+        """True if the month is before the day in digits."""
         return self.date_order == "mdy" if self.date_order else self._has("month_is_first")
 
     @cached_property
@@ -437,7 +437,7 @@ def apart(hits: Iterable[Hit]) -> list[Hit]:
 
 
 def in_rows(text: str, items: Iterable[Any], joint: re.Pattern[str]) -> list[list[Any]]:
-    """Return items (start, end, ...) in rows: one follows the other but for a joint."""
+    """Return items (start, end, ...) in rows: only a joint is between two of a row."""
     rows: list[list[Any]] = []
     for item in sorted(items):
         if rows and joint.fullmatch(text, rows[-1][-1][1], item[0]):

@@ -100,9 +100,9 @@ class Stub(Definition):
     """The result of a tool or an agent, in place of its function.
 
     Attributes:
-        gives: What it returns.
-        fails: What it raises as an error for the user; nothing is done then.
-        breaks: What it raises as an error of its own, which the user is not told.
+        gives: The result.
+        fails: Text of an error for the user; then nothing was done.
+        breaks: Text of an error that the user does not get.
         times_out: True if it never answers, so that the outcome is unknown.
     """
 
@@ -122,15 +122,15 @@ class ModelAnswer(Definition):
     """One answer of the scripted model.
 
     Attributes:
-        says: What an agent answers: text, or a mapping of its outputs.
+        says: The answer of an agent: text, or a mapping of its outputs.
         means: The commands of a message to a form, in their order.
         to: Id of the pathway that the message leads to.
         held: Ids of the guidelines that hold.
-        reply: How the model words the answer.
+        reply: The reply in the model's own words.
         asks: Name of the field that the reply asks for.
         confidence: The model's confidence, 0 to 1.
         uses: Tool -> the arguments by which it is called.
-        fails: How the call fails: an HTTP status, or the name of a fault.
+        fails: The failure of the call: an HTTP status, or the name of a fault.
     """
 
     model_config = ConfigDict(title="Answer")
@@ -190,7 +190,7 @@ class Moved(Definition):
     Attributes:
         to: Id of the pathway that it leads to.
         intent: Its trigger in words.
-        tier: Who decided: pattern, condition, model, ...
+        tier: The source of the decision: pattern, condition, model, ...
         why: Texts or patterns in the reason.
     """
 
@@ -247,11 +247,11 @@ class Expected(Definition):
 
 
 class Turn(Definition):
-    """One step: a message, what must come of it, or something said by a person of the team.
+    """One step: a message, the expectations after it, or an action of a person of the team.
 
     Attributes:
         user: A message of the user.
-        bot: What must have come of the steps before.
+        bot: The expectations after the steps before.
         operator: A message of a person who has taken the conversation.
         release: Name of the person who gives it back to the assistant.
         at: The time of the step, as of `clock`; later steps follow it.
@@ -281,10 +281,10 @@ class Turn(Definition):
 
 
 class Conversation(Definition):
-    """A conversation with a journey, and what must come of it.
+    """A conversation with a journey, and its expectations.
 
     Attributes:
-        conversation: What it shows, in a few words.
+        conversation: Its subject, in a few words.
         journey: Id of an example, a file next to this one, file.py:Class or module:Class.
         clock: The time at which it begins; without a zone, in that of the locale. Default: now.
         locale: The language, or the locale, of the user. Default: English (US), UTC.

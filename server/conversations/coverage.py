@@ -25,7 +25,7 @@ class Part:
         kind: One of KINDS.
         name: Its name within its kind.
         place: File and line of its declaration.
-        times: How often it was used.
+        times: The number of its uses.
     """
 
     kind: str

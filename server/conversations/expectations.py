@@ -17,8 +17,8 @@ class Difference:
 
     Attributes:
         what: Key of the expectation.
-        expected: What is expected, in words.
-        got: What came, in words.
+        expected: The expected value, in words.
+        got: The actual value, in words.
     """
 
     what: str

@@ -46,7 +46,7 @@ _WAY_OUT = (
 
 
 class Clock:
-    """A clock that stands where a test sets it, and goes on a little at each look.
+    """A clock that a test sets, and that moves a little at each call.
 
     Attributes:
         time: The time; None: that of the machine.
@@ -79,7 +79,7 @@ class Played:
     Attributes:
         loaded: The conversation.
         lines: The messages and replies.
-        differences: How the last turn differs from what is expected; empty if all is as it should.
+        differences: The differences of the last turn; empty if all expectations hold.
         at: Line of the expectation that differs.
         turns: Number of messages.
         seconds: The duration.
@@ -109,7 +109,7 @@ class Played:
 
 
 async def play(loaded: Loaded, *, whole: bool = False, game: type[Game] | None = None) -> Played:
-    """Play a conversation in a store of its own, up to the first turn that differs.
+    """Play a conversation in a separate store, up to the first turn that differs.
 
     Args:
         loaded: The conversation.

@@ -69,7 +69,7 @@ def _results(given: Stub | Sequence[Stub]) -> Callable[[], Any]:
 
 
 def stand_in_for(name: str, given: Stub | Sequence[Stub], known: Any, spec: JourneySpec) -> Any:
-    """Return a tool with these results, and with the parameters of the one that it stands for."""
+    """Return a tool with these results, and with the parameters of the tool that it replaces."""
     result = _results(given)
 
     async def stand_in(**_: Any) -> Any:

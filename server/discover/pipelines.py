@@ -139,7 +139,7 @@ def _is_module(place: str) -> bool:
 
 
 def _all(module: ModuleType) -> dict[str, Any]:
-    """Return the pipelines of a module, and the classes of its own pipelines, by attribute."""
+    """Return the pipelines of a module, and its classes of pipelines, by attribute."""
     return {name: value for name, value in vars(module).items() if _is_pipeline(value)}
 
 

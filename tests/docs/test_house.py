@@ -32,3 +32,15 @@ def test_no_docstring_begins_with_a_question_word():
 
 def test_no_docstring_has_words_that_do_not_help():
     assert house.unhelpful_docstrings() == []
+
+
+def test_no_description_of_an_argument_begins_with_a_question_word():
+    assert house.questioning_items() == []
+
+
+def test_no_message_has_words_that_do_not_help():
+    assert house.unhelpful_messages() == []
+
+
+def test_no_page_has_words_that_do_not_help():
+    assert house.unhelpful_pages() == []

@@ -11,14 +11,20 @@ import re
 import statistics
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("journeys", "nodes", "graphs", "server")
+LANGUAGE = "journeys"
+"""Package that is measured by a part of the words only."""
 DOOR = "journeys/door.py"
+PAGES = ("README.md", "AGENTS.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/*.md")
+PROMPTS = ("prompts.py", "form_prompt.py", "replies.py", "identity.py")
+"""Files with texts for models."""
 MOST_FILES = 12
 """Most Python files in a folder, `__init__.py` aside."""
 _LEFT_OUT = ("examples", "migrations")
@@ -29,7 +35,15 @@ _UNHELPFUL = re.compile(
     r"|\b(?:comes?|came) to\b|\b[Tt]akes? note\b|\b[Ss]ay whether\b|\b[Ll]ets? go\b"
     r"|\bat hand\b|\bas it stands\b|\bof its own accord\b|\bin vain\b"
 )
-"""Words that make a sentence of a docstring harder to read, with a plain word for each."""
+"""Words that make a sentence harder to read, with a plain word for each."""
+_FURTHER = re.compile(
+    r"(?<!\.)\b(?:[Tt]old|[Ss]aid|stands?|stood|[Aa]nybody|wholly|hence|anew|mends?)\b(?![`:\"])"
+    r"|\b(?:speaks?|tells?) of\b|\b(?:goes?|went) on\b|\bbut for\b|\bleft alone\b"
+    r"|\bof (?:its|their) own(?=[,.;:)\"]|$)|\bof late\b|\bby now\b"
+)
+"""More of them, for all texts except those of the language."""
+_ITEM = re.compile(r" +\*{0,2}\w+(?: \([^)]*\))?: (.*)")
+_QUOTED = re.compile(r"`[^`]*`|\"[^\"]*\"")
 
 
 @dataclass(frozen=True)
@@ -107,29 +121,101 @@ def repeated() -> dict[str, int]:
     return {name: n for name, n in names.items() if n > 1 and name != "__init__.py"}
 
 
-def docstrings() -> Iterator[tuple[str, str]]:
+def docstrings(*, of_tests: bool = False) -> Iterator[tuple[str, str]]:
     """Yield the place and the text of each docstring, those of attributes too.
 
     Examples are left out: their docstrings are prompts.
+
+    Args:
+        of_tests: True: those of the tests, not of the product.
     """
-    for one in (source for source in sources() if "examples" not in source.path.parts):
-        for node in ast.walk(one.tree):
+    for one in _tests() if of_tests else sources():
+        for node in ast.walk(one.tree) if "examples" not in one.path.parts else ():
             body = getattr(node, "body", None)
             for part in body if isinstance(body, list) else ():
                 value = part.value if isinstance(part, ast.Expr) else None
                 if isinstance(value, ast.Constant) and isinstance(value.value, str):
-                    yield f"{one.path}:{value.lineno}", " ".join(value.value.split())
+                    yield f"{one.path}:{value.lineno}", value.value
+
+
+@cache
+def _tests() -> tuple[Source, ...]:
+    files = sorted((ROOT / "tests").rglob("*.py"))
+    return tuple(Source(f.relative_to(ROOT), "", ast.parse(f.read_text()), 0) for f in files)
 
 
 def questioning_docstrings() -> list[str]:
-    """Return docstrings of any kind that begin with a question word."""
-    return [f"{place}: {text}" for place, text in docstrings() if _RELATIVE.match(text)]
+    """Return docstrings that begin with a question word; of the tests only those of modules."""
+    of_modules = [(str(one.path), ast.get_docstring(one.tree) or "") for one in _tests()]
+    found = [*docstrings(), *of_modules]
+    return [f"{place}: {_line(text)}" for place, text in found if _RELATIVE.match(text)]
+
+
+def questioning_items() -> list[str]:
+    """Return descriptions of arguments and attributes that begin with a question word."""
+    found = [*docstrings(), *docstrings(of_tests=True)]
+    return [
+        f"{place}: {line.strip()}"
+        for place, text in found
+        for line in text.splitlines()
+        if not place.startswith(LANGUAGE)
+        if (item := _ITEM.fullmatch(line)) and _RELATIVE.match(item[1])
+    ]
 
 
 def unhelpful_docstrings() -> list[str]:
     """Return docstrings with words that never help a reader."""
-    found = ((place, _UNHELPFUL.search(text)) for place, text in docstrings())
-    return [f"{place}: {match[0]}" for place, match in found if match]
+    return list(_unhelpful((place, _line(text)) for place, text in docstrings()))
+
+
+def unhelpful_messages() -> list[str]:
+    """Return texts of errors, logs and the command line with such words.
+
+    Texts for models, and those of the language, are left out.
+    """
+    counted = [one for one in sources() if one.is_counted and one.path.name not in PROMPTS]
+    return list(
+        _unhelpful(
+            (f"{one.path}:{node.lineno}", str(node.value))
+            for one in counted
+            if one.path.parts[0] != LANGUAGE
+            for node in _texts(one.tree)
+        )
+    )
+
+
+def _texts(tree: ast.Module) -> Iterator[Any]:
+    """Yield texts of several words that are not docstrings."""
+    apart = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if is_text and id(node) not in apart and " " in str(node.value).strip():
+            yield node
+
+
+def unhelpful_pages() -> list[str]:
+    """Return lines of the documents with such words, outside of code and quotes."""
+    pages = sorted(page for pattern in PAGES for page in ROOT.glob(pattern))
+    return list(_unhelpful(line for page in pages for line in _prose(page)))
+
+
+def _prose(page: Path) -> Iterator[tuple[str, str]]:
+    is_code = False
+    for number, line in enumerate(page.read_text().splitlines(), start=1):
+        is_code ^= line.lstrip().startswith("```")
+        if not is_code:
+            yield f"{page.relative_to(ROOT)}:{number}", _QUOTED.sub("", line)
+
+
+def _unhelpful(texts: Iterable[tuple[str, str]]) -> Iterator[str]:
+    for place, text in texts:
+        further = None if place.startswith(LANGUAGE) else _FURTHER.search(text)
+        if match := _UNHELPFUL.search(text) or further:
+            yield f"{place}: {match[0]}"
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def function_lines() -> list[int]:
@@ -151,7 +237,10 @@ def main() -> None:
         "lines of a function, median": statistics.median(lengths),
         "lines of a function, p95": p95(lengths),
         "docstrings that begin with a question word": len(questioning_docstrings()),
+        "arguments and attributes that begin with a question word": len(questioning_items()),
         "docstrings with unhelpful words": len(unhelpful_docstrings()),
+        "messages with unhelpful words": len(unhelpful_messages()),
+        "lines of documents with unhelpful words": len(unhelpful_pages()),
     }
     sys.stdout.writelines(f"{name}: {value}\n" for name, value in rows.items())
 

@@ -197,7 +197,7 @@ async def _sessions(conversation: Conversation, given: str) -> None:
 
 
 async def _history(conversation: Conversation, _: str) -> None:
-    shown = Listing("turn", "who", "what was said")
+    shown = Listing("turn", "who", "message")
     for entry in await conversation.journey.transcript():
         shown.add_row(*row(entry.turn, entry.role, entry.content))
     out.print(shown if shown.row_count else "There are no messages yet.")
