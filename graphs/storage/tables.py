@@ -239,9 +239,7 @@ definitions = Table(
     Column("version", Integer, primary_key=True, autoincrement=False),
     Column("kind", String(16), nullable=False, comment="journey, concierge or guidelines"),
     Column("name", Text, nullable=False, comment="of the file; faults name it"),
-    Column(
-        "body", Text, nullable=False, comment="JSON: its text, and those of its files"
-    ),
+    Column("body", Text, nullable=False, comment="JSON: its text, and those of its files"),
     Column("digest", String(64), nullable=False, comment="sha256 of the body"),
     Column("active", Boolean, nullable=False, comment="of one version of an id at most"),
     Column("dropped", Integer, nullable=False, comment="how often cached copies were made void"),

@@ -506,7 +506,7 @@ def record(
     """Write the conversation of a stored session as a test for `journeygraph test`.
 
     The conversation is played on the journey, without the store and without the functions of its
-    effects: their results are those that were stored. The file has what was said in clear text.
+    effects: their results are those that were stored. The file has all messages in clear text.
     """
     from server.cli.conversations import record_session
 

@@ -38,7 +38,7 @@ class Recorded:
     Attributes:
         text: The file.
         turns: Number of messages.
-        notes: What the file does not compare, and why.
+        notes: Values that the file does not compare, with the reasons.
     """
 
     text: str
@@ -75,7 +75,7 @@ async def record(found: Found, session_id: str, config: JourneyConfig, file: Pat
 
     Raises:
         CommandError: There is no such session, it belongs to another journey, a model took part, or
-            the journey leads elsewhere by now.
+            the journey leads elsewhere now.
     """
     session, stored, begun, results = await _read(found, session_id, config)
     turns = _timeline(stored)
@@ -181,7 +181,7 @@ def _document(
     file: Path,
 ) -> dict[str, Any]:
     messages = [one.turn.message for one in turns if one.turn.message]
-    first = " ".join(messages[0].split())[:60] if messages else "nothing is said"
+    first = " ".join(messages[0].split())[:60] if messages else "no message"
     document: dict[str, Any] = {
         "conversation": first,
         "journey": _journey_name(found, file),

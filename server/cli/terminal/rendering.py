@@ -392,7 +392,7 @@ def show_next(after: str | None) -> None:
 
 
 def show_written(file: Path, turns: int, notes: Iterable[str]) -> None:
-    """Write that a conversation was recorded in a file, and what differs by now."""
+    """Write that a conversation was recorded in a file, and the differences."""
     messages = f"{turns} message{'s' * (turns != 1)}"
     out.print(f"Written: {file} ({messages})", markup=False, soft_wrap=True)
     for note in notes:
