@@ -15,7 +15,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("journeys", "nodes", "graphs", "server")
@@ -184,12 +183,12 @@ def unhelpful_messages() -> list[str]:
     )
 
 
-def _texts(tree: ast.Module) -> Iterator[Any]:
+def _texts(tree: ast.Module) -> Iterator[ast.Constant]:
     """Yield texts of several words that are not docstrings."""
     apart = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
-        is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
-        if is_text and id(node) not in apart and " " in str(node.value).strip():
+    constants = (node for node in ast.walk(tree) if isinstance(node, ast.Constant))
+    for node in constants:
+        if isinstance(node.value, str) and id(node) not in apart and " " in node.value.strip():
             yield node
 
 
