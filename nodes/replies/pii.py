@@ -414,7 +414,7 @@ class Detector:
 
     Args:
         kinds: The kinds to find, of `journeys.notions.guidelines.PII`.
-        allowed: Texts that may be said although they look like personal data.
+        allowed: Texts that are allowed although they look like personal data.
     """
 
     def __init__(self, kinds: Iterable[str], allowed: Iterable[str] = ()) -> None:

@@ -42,7 +42,7 @@ def described(error: BaseException) -> list[str]:
 
 
 def reworded(line: str, text: str, **changes: Any) -> str:
-    """Return a line with another text; a fault keeps its data, but for the changes."""
+    """Return a line with another text; a fault keeps its data, except the changes."""
     return line.changed(text, **changes) if isinstance(line, Fault) else text
 
 

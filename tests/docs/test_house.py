@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.support import house
 
 MOST_REPEATED = 17
-"""Most file names that stand more than once; to be lowered, never raised."""
+"""Most file names that are used more than once; to be lowered, never raised."""
 LONGEST = 30
 """Most lines of 95 % of all functions."""
 
