@@ -112,7 +112,7 @@ async def test_a_scripted_model_understands_and_answers(folder):
             "",
             "a call of the model for 'understanding'",
         ),
-        ("confidence: 0.9}", "confidence: 0.9}\n      - one more", "left over: 'one more'"),
+        ("confidence: 0.9}", "confidence: 0.9}\n      - one more", "unused answer: 'one more'"),
         ("{to: policy, confidence: 0.9}", "{means: [confirm]}", "'command' is 'confirm'"),
         ("{to: policy, confidence: 0.9}", "{fails: 400}", "for 'answer' has no answer"),
     ],

@@ -68,7 +68,7 @@ def test_a_phase_follows_from_facts_or_is_refused() -> None:
     for phase, facts, target in allowed:
         assert next_phase(phase, facts) is target, (phase, facts)
     refused: list[tuple[ConversationPhase, PhaseFacts, str]] = [
-        (GREETING, PhaseFacts(spoken=False, taken_over=True), "has not said anything"),
+        (GREETING, PhaseFacts(spoken=False, taken_over=True), "has not sent a message"),
         (COLLECTING, silent, "this move is not allowed"),
         (COMPLETED, PhaseFacts(), "no part of the journey ran again"),
         (COMPLETED, silent, "this move is not allowed"),
