@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from fnmatch import fnmatch
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -108,7 +109,7 @@ def conversation_files(paths: Iterable[str | Path]) -> list[Path]:
     found: dict[Path, None] = {}
     for path in map(Path, paths):
         if path.is_dir():
-            inside = sorted(file for pattern in PATTERNS for file in path.rglob(pattern))
+            inside = [*_inside(path)]
             found.update(dict.fromkeys(inside))
             if not inside:
                 said = f"There is no conversation in {path}: no file {' or '.join(PATTERNS[:2])}."
@@ -118,6 +119,17 @@ def conversation_files(paths: Iterable[str | Path]) -> list[Path]:
         else:
             raise CommandError(f"There is no file or folder {path}.", exit_code=2)
     return list(found)
+
+
+def _inside(folder: Path) -> Iterator[Path]:
+    """Yield the files of a folder, without those of hidden folders and environments."""
+    for entry in sorted(folder.iterdir(), key=lambda path: (path.is_dir(), path.name)):
+        if entry.is_dir():
+            hidden = entry.name.startswith(".") or entry.name == "node_modules"
+            if not (hidden or entry.is_symlink() or (entry / "pyvenv.cfg").exists()):
+                yield from _inside(entry)
+        elif any(fnmatch(entry.name, pattern) for pattern in PATTERNS):
+            yield entry
 
 
 def load_conversation(path: Path) -> Loaded:

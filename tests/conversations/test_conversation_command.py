@@ -69,6 +69,15 @@ def test_all_pass(files: Path) -> None:
     assert "2 conversations: 2 passed, 0 failed" in ended.stdout
 
 
+def test_hidden_folders_and_environments_are_not_searched(files: Path) -> None:
+    for name in (".hidden", "env", "node_modules"):
+        (files / name).mkdir()
+        (files / name / "bad.conversation.yaml").write_text(BAD)
+    (files / "env" / "pyvenv.cfg").write_text("")
+
+    assert "2 conversations: 2 passed, 0 failed" in run("test", ".").stdout
+
+
 def test_a_difference_shows_the_conversation_and_ends_with_1(files: Path) -> None:
     (files / "bad.conversation.yaml").write_text(BAD)
 
