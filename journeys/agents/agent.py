@@ -213,7 +213,7 @@ class AgentCard(Definition):
 
 
 class Agent(Definition):
-    """An agent with a name and a card of its own, for a pipeline.
+    """An agent with its own name and card, for a pipeline.
 
     Whatever else can be an agent may stand in a pipeline as it is, and gets a card from its name
     and its docstring; this is for what that leaves out.

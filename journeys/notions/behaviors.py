@@ -38,7 +38,7 @@ class ReturnToPrevious(Definition):
 
 
 class ReturnToSpecific(Definition):
-    """The detour goes on to one named pathway, resuming it if it is paused.
+    """The detour continues in one named pathway, and resumes it if it is paused.
 
     Attributes:
         target_pathway: Id of the pathway that follows, which is resumed if it is paused.

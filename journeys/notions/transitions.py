@@ -72,7 +72,7 @@ class _Phrases:
 
 
 class IntentTrigger(Definition, BaseTrigger):
-    """Fires when the user means something: said in a pattern, or judged by a model.
+    """Fires when the user means something: by a pattern, or by the verdict of a model.
 
     Attributes:
         patterns: Phrases of a message, matched as whole words in any script and case, without a
@@ -367,7 +367,7 @@ class HandOver(Rule):
     The first is left as if it had been completed, and the second begins in the same turn.
 
     Attributes:
-        from_journey: Id of the journey that is left, wherever it stands.
+        from_journey: Id of the journey to leave, from any of its pathways.
         to_journey: Id of the journey that begins.
         trigger: When it fires.
         context_update: As of a `Transition`; it reads the context of the first journey before that

@@ -209,7 +209,7 @@ def _folded(line: str, sayings: Sayings) -> str:
 
 
 def lines_of(text: str) -> list[str]:
-    """Return the lines of phrases; one that is indented goes on with the one before."""
+    """Return the lines of phrases; an indented one continues the line before."""
     joined = _BROKEN.sub(" ", _BROKEN_AT_SIGN.sub("", text))
     return [line for line in joined.splitlines() if line.strip()]
 

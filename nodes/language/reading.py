@@ -122,7 +122,7 @@ class Reading:
         return self.part(0, self.said.count(" ", 0, end) + 1 if end else 0)
 
     def marked_part(self, start: int, end: int) -> Reading:
-        """Return the words that stand in a part of `marked`."""
+        """Return the words of a part of `marked`."""
         words = self.marked.replace(",", " ")
         first = len(words[:start].split())
         return self.part(first, first + len(words[start:end].split()))

@@ -306,7 +306,7 @@ class Setting:
 
     @cached_property
     def minute(self) -> datetime:
-        """The minute in which it is said, where the user is."""
+        """The minute of the message, at the place of the user."""
         return self.at.replace(tzinfo=None, second=0, microsecond=0)
 
     @cached_property
