@@ -466,7 +466,7 @@ def explore(
         typer.Option(
             "--effects",
             help="Call the functions of effects, many times. Default: their results are made up, "
-            "but for the examples.",
+            "except for the examples.",
         ),
     ] = False,
     seconds: Annotated[float, typer.Option(min=1, help="Longest time of the search.")] = 50.0,

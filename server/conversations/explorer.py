@@ -1,7 +1,7 @@
 """Search a journey without a model for dead ends, unreachable parts and loops.
 
 Breadth first: from each state of a session, every message that may lead on is tried. States are
-the same if the session stands in the same place, with the same question and the same names known.
+the same if the session is in the same place, with the same question and the same names known.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ class Explored:
         spec: The journey.
         states: Number of states.
         turns: Number of turns that were tried.
-        seconds: How long it took.
+        seconds: The duration.
         whole: True if no bound ended it.
         fired: Ids of the transitions that fired.
         visited: Ids of the pathways that were reached.
@@ -224,7 +224,7 @@ async def explore(
 
 
 def _made_up(found: Found) -> dict[str, Any]:
-    """Return stand-ins for the tools of effects, with results of the names that are shown."""
+    """Return replacements of the tools of effects, with results of the names that are shown."""
     spec, made = found.journey.spec, {}
     for pathway in spec.pathways.values():
         for effect in pathway.effects:
@@ -471,7 +471,7 @@ class _Judge:
             seen.add(frozenset(ids))
             first = min(closed, key=lambda state: len(state.said))
             place = self._places.of_pathway(self._spec.pathways[first.pathway])
-            why = "whatever is said leads around in them, and nothing is collected or done"
+            why = "every message leads around in them, and nothing is collected or done"
             yield Finding("loop", " → ".join(ids), why, place, first.said)
 
     def _closed(self) -> Iterator[list[_State]]:
