@@ -1,6 +1,6 @@
 """Compile the spec of a journey to a LangGraph graph.
 
-START -> understand -(route)-> pathway -> settle -(onward)-> next pathway | END
+START -> understand -(route)-> pathway -> settle -(advance)-> next pathway | END
                     '-> settle, when there is nothing to run
 
 Where replies are checked, settle leads to check_reply, and that to END.
@@ -100,7 +100,7 @@ def build(
     graph.add_conditional_edges("understand", Way("route", awaited), [*awaited, "settle"])
     last = _checking(graph, spec, features, default, reads)
     if arrivals := arriving(spec):
-        graph.add_conditional_edges("settle", Way("onward", arrivals, last), [*arrivals, last])
+        graph.add_conditional_edges("settle", Way("advance", arrivals, last), [*arrivals, last])
     else:
         graph.add_edge("settle", last)
     return graph

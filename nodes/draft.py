@@ -22,7 +22,7 @@ from journeys import (
 from journeys.notions.behaviors import ReturnToSpecific
 from journeys.phrases import LONGEST_MATCH
 from nodes.commands import Command, Verdict
-from nodes.guidelines.resolve import Weighed
+from nodes.guidelines.resolve import GuidelineCandidates
 from nodes.json_data import now as now
 from nodes.json_data import stamp
 from nodes.language import Parse
@@ -550,7 +550,7 @@ def _unanswered(state: SessionState) -> str | None:
     return messages[-1]["content"] if messages and messages[-1]["role"] == "user" else None
 
 
-_NOT_READ, _NOTHING_WEIGHED, _NO_ANSWER = Parse(), Weighed(), Understood()
+_NOT_READ, _NOTHING_WEIGHED, _NO_ANSWER = Parse(), GuidelineCandidates(), Understood()
 
 
 @dataclass(slots=True)
@@ -565,7 +565,7 @@ class Reading:
         verdicts: The verdicts on triggers that need no model.
         doubted: Patterns that contradict each other, which count only if no model answers.
         questions: Transitions that a model may judge.
-        weighed: Guidelines that may hold.
+        guideline_candidates: Guidelines that may hold.
         form: The open form for a model; None if no form is open.
         answer: The answer of a model.
     """
@@ -577,7 +577,7 @@ class Reading:
     verdicts: list[Verdict] = field(default_factory=list)
     doubted: list[Verdict] = field(default_factory=list)
     questions: list[TransitionSpec] = field(default_factory=list)
-    weighed: Weighed = _NOTHING_WEIGHED
+    guideline_candidates: GuidelineCandidates = _NOTHING_WEIGHED
     form: Asking | None = None
     answer: Understood = _NO_ANSWER
 
@@ -589,7 +589,7 @@ class Reading:
     @property
     def is_open(self) -> bool:
         """Return whether there is anything to ask a model."""
-        return bool(self.questions or self.weighed.asked or self.asks_form)
+        return bool(self.questions or self.guideline_candidates.asked or self.asks_form)
 
     @property
     def asks_form(self) -> bool:

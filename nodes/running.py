@@ -12,7 +12,7 @@ from nodes.telemetry.activity import SLACK
 
 if TYPE_CHECKING:
     from nodes.llm.model_agent import Speculation
-    from nodes.pipelines.work import Seat
+    from nodes.pipelines.work import Member
 
 
 @dataclass(slots=True)
@@ -37,11 +37,11 @@ class Running:
     calls: KeptCalls = field(default_factory=KeptCalls)
     speculation: Speculation | None = None
     sized: tuple[Any, int] | None = None
-    _begun: dict[tuple[str, str], tuple[Seat, float]] = field(default_factory=dict)
+    _begun: dict[tuple[str, str], tuple[Member, float]] = field(default_factory=dict)
 
-    def at(self, seat: Seat) -> _AtWork:
-        """Return a block in which the agent in a seat works; one that is cut off stays noted."""
-        return _AtWork(self._begun, seat)
+    def at(self, member: Member) -> _AtWork:
+        """Return a block in which a member works; one that is cut off stays noted."""
+        return _AtWork(self._begun, member)
 
     def asked_ahead(self, place: tuple[str, str]) -> Speculation | None:
         """Return what the agent of a pathway, at a path in it, was asked ahead, if it was."""
@@ -64,16 +64,16 @@ class Running:
             overdue: Only agents whose own time is up.
         """
         chosen = [
-            seat
-            for seat, begun in self._begun.values()
-            if name in ("", seat.name) and not (overdue and not _is_up(seat, begun))
+            member
+            for member, begun in self._begun.values()
+            if name in ("", member.name) and not (overdue and not _is_up(member, begun))
         ]
-        at_work = [seat.path for seat, _ in self._begun.values()]
+        at_work = [member.path for member, _ in self._begun.values()]
         paths = [
             path
             for path in at_work
             if not any(other.startswith(f"{path}/") for other in at_work)
-            and any(f"{path}/".startswith(f"{seat.path}/") for seat in chosen)
+            and any(f"{path}/".startswith(f"{member.path}/") for member in chosen)
         ]
         return (chosen[0].pathway.id if chosen else self.pathway), paths
 
@@ -81,18 +81,18 @@ class Running:
     def reports_itself(self) -> bool:
         """Return whether an agent works whose own time is up; it is reported when it is cut off."""
         return any(
-            _is_up(seat, begun) and not isinstance(_called(seat), PatternPipeline)
-            for seat, begun in self._begun.values()
+            _is_up(member, begun) and not isinstance(_called(member), PatternPipeline)
+            for member, begun in self._begun.values()
         )
 
 
 class _AtWork:
     __slots__ = ("_begun", "_key", "_work")
 
-    def __init__(self, begun: dict[tuple[str, str], tuple[Seat, float]], seat: Seat) -> None:
+    def __init__(self, begun: dict[tuple[str, str], tuple[Member, float]], member: Member) -> None:
         self._begun = begun
-        self._key = (seat.pathway.id, seat.path)
-        self._work = (seat, asyncio.get_running_loop().time())
+        self._key = (member.pathway.id, member.path)
+        self._work = (member, asyncio.get_running_loop().time())
 
     def __enter__(self) -> None:
         self._begun[self._key] = self._work
@@ -106,11 +106,11 @@ class _AtWork:
             del self._begun[self._key]
 
 
-def _is_up(seat: Seat, begun: float) -> bool:
+def _is_up(member: Member, begun: float) -> bool:
     passed = asyncio.get_running_loop().time() - begun
-    return seat.timeout is not None and passed + SLACK >= seat.timeout
+    return member.timeout is not None and passed + SLACK >= member.timeout
 
 
-def _called(seat: Seat) -> Any:
-    member = seat.pipeline.members.get(seat.name)
-    return member.call if member else None
+def _called(member: Member) -> Any:
+    found = member.pipeline.members.get(member.name)
+    return found.call if found else None

@@ -32,7 +32,7 @@ from nodes.breaker import BreakerOpenError
 from nodes.json_data import words_of
 from nodes.payloads import base_of, given_in_turn, payload_of
 from nodes.pipelines.rules import conclude_as_one
-from nodes.pipelines.work import Seat, Work, ended_as, own_flags, within
+from nodes.pipelines.work import Member, Work, ended_as, own_flags, within
 from nodes.services import Services
 from nodes.state.session import AgentError, Ask, InnerState, Output, Update
 from nodes.telemetry import PipelineRun
@@ -60,9 +60,9 @@ _NOT_THE_AGENTS = (
 class InnerFailed(PipelineFailed):
     """An inner pipeline failed as a whole; `output` is its partial result."""
 
-    def __init__(self, seat: Seat, output: Output) -> None:
+    def __init__(self, member: Member, output: Output) -> None:
         super().__init__(output["error"]["message"])
-        self.seat = seat
+        self.member = member
         self.output = output
 
 
@@ -77,7 +77,7 @@ def is_no_failure(error: BaseException) -> bool:
     return isinstance(error, _NOT_THE_AGENTS) or is_invalid_resume(error)
 
 
-def take_note_of_asker(services: Services, seat: Seat, error: BaseException) -> None:
+def take_note_of_asker(services: Services, member: Member, error: BaseException) -> None:
     """Record the agent that paused the run, in the innermost pipeline.
 
     A breakpoint in an agent's graph has no question, so it has no id.
@@ -85,7 +85,7 @@ def take_note_of_asker(services: Services, seat: Seat, error: BaseException) -> 
     if services.running.askers is not None and isinstance(error, GraphInterrupt):
         ids = [asked.id for asked in error.args[0]] if error.args else []
         for id_ in ids or [""]:
-            services.running.askers.setdefault(id_, (seat.pathway.id, seat.path))
+            services.running.askers.setdefault(id_, (member.pathway.id, member.path))
 
 
 def asks_of(interrupts: Iterable[Interrupt], services: Services, pathway: str = "") -> list[Ask]:
@@ -123,7 +123,7 @@ def is_worth_another_try(error: Exception) -> bool:
 
 
 def failure_at(
-    services: Services, seat: Seat, error: BaseException, *, overdue: bool
+    services: Services, member: Member, error: BaseException, *, overdue: bool
 ) -> PathwayExecutionError:
     """Return one error type for all failures of agents, and report it.
 
@@ -133,24 +133,29 @@ def failure_at(
         return error
     reason = reason_of(error, overdue=overdue)
     if not isinstance(error, InnerFailed):  # its agents told of it
-        event = {"agent": seat.path, "pathway": seat.pathway.id, "kind": reason["kind"]}
+        event = {"agent": member.path, "pathway": member.pathway.id, "kind": reason["kind"]}
         services.tell("agent_failed", **event, error=reason["message"])
-    failure = PathwayExecutionError(seat.pathway.id, seat.path, reason["message"])
+    failure = PathwayExecutionError(member.pathway.id, member.path, reason["message"])
     failure.__cause__ = error
     return failure
 
 
 def result_of_failure(
-    state: Any, services: Services, seat: Seat, failure: PathwayExecutionError, *, overdue: bool
+    state: Any,
+    services: Services,
+    member: Member,
+    failure: PathwayExecutionError,
+    *,
+    overdue: bool,
 ) -> Output:
     """Return the record of a failed agent."""
     cause = failure.__cause__
-    if isinstance(cause, InnerFailed) and cause.seat == seat:
+    if isinstance(cause, InnerFailed) and cause.member == member:
         return cause.output
     # What it was asked for is known of a failure too, such as the part of a plan.
-    asked = brief_of(state, seat, services)
+    asked = brief_of(state, member, services)
     reason = reason_of(failure, overdue=overdue)
-    return result_of(state, seat, error=reason, **(asked.notes if asked else {}))
+    return result_of(state, member, error=reason, **(asked.notes if asked else {}))
 
 
 def reason_of(error: BaseException, *, overdue: bool) -> AgentError:
@@ -205,10 +210,10 @@ def build_pattern(
     """Add a pipeline's pattern to a graph: its agents and edges."""
     retries = retry_policy(pipeline, plan)
 
-    def make(seat: Seat, after: After | None) -> Any:
-        inner = pipeline.members[seat.name].call
-        graph = _inner_graph(seat, inner, plan) if isinstance(inner, PatternPipeline) else None
-        return _node(seat, after, plan.default, retries.max_attempts if retries else 1, graph)
+    def make(member: Member, after: After | None) -> Any:
+        inner = pipeline.members[member.name].call
+        graph = _inner_graph(member, inner, plan) if isinstance(inner, PatternPipeline) else None
+        return _node(member, after, plan.default, retries.max_attempts if retries else 1, graph)
 
     stage = Stage(
         graph=graph,
@@ -228,16 +233,16 @@ def build_pattern(
 
 def lone_agent(pipeline: PatternPipeline, plan: Plan) -> Node | None:
     """Return the node of a pipeline's only agent, to run without a graph; None if it needs one."""
-    (member, *more) = pipeline.members.values()
-    if more or pipeline.pattern != "sequential" or isinstance(member.call, PatternPipeline):
+    (only, *more) = pipeline.members.values()
+    if more or pipeline.pattern != "sequential" or isinstance(only.call, PatternPipeline):
         return None
     if retry_policy(pipeline, plan):
         return None
     timeout = pipeline.limits.timeout or plan.timeout
-    seat = Seat(plan.pathway, pipeline, member.name, has_word=True, timeout=timeout)
-    node = _node(seat, None, plan.default, 1, None)
+    member = Member(plan.pathway, pipeline, only.name, has_word=True, timeout=timeout)
+    node = _node(member, None, plan.default, 1, None)
     forgives = pipeline.error_handling == "graceful"  # then it is timed where it is forgiven
-    return node if forgives or timeout is None else _timed(node, seat.name, timeout)
+    return node if forgives or timeout is None else _timed(node, member.name, timeout)
 
 
 def _timed(node: Node, name: str, seconds: float) -> Node:
@@ -300,20 +305,20 @@ def at_most(pipeline: PatternPipeline, *, within: bool = False) -> RunnableConfi
     return {"recursion_limit": MOST_STEPS}
 
 
-def _inner_graph(seat: Seat, pipeline: PatternPipeline, plan: Plan) -> Graph:
+def _inner_graph(member: Member, pipeline: PatternPipeline, plan: Plan) -> Graph:
     """Return the graph of a pipeline within a pipeline."""
     graph: PatternGraph = StateGraph(InnerState)
     # Its members are no tries of the outer one's, which does not know how long they may take.
     plan = replace(plan, timeout=None, retries=0)
-    build_pattern(graph, pipeline, plan, prefix=f"{seat.path}/", has_word=seat.has_word)
-    return graph.compile(name=seat.name)
+    build_pattern(graph, pipeline, plan, prefix=f"{member.path}/", has_word=member.has_word)
+    return graph.compile(name=member.name)
 
 
 def _node(
-    seat: Seat, after: After | None, default: Services | None, tries: int, inner: Graph | None
+    member: Member, after: After | None, default: Services | None, tries: int, inner: Graph | None
 ) -> Any:
     """Return the node of an agent, or of an inner pipeline with the graph `inner`."""
-    forgives = seat.pipeline.error_handling == "graceful"
+    forgives = member.pipeline.error_handling == "graceful"
 
     async def node(state: Any, runtime: Runtime[Any], config: RunnableConfig) -> Update:
         around = callbacks_here() if inner is not None else {}
@@ -330,31 +335,31 @@ def _node(
         state: Any, runtime: Runtime[Any], services: Services, around: RunnableConfig
     ) -> Update:
         running, task = services.running, task_of(runtime)
-        _note_retry(services, seat, runtime, tries)
-        timing = asyncio.timeout(seat.timeout) if forgives and seat.timeout else _UNTIMED
+        _note_retry(services, member, runtime, tries)
+        timing = asyncio.timeout(member.timeout) if forgives and member.timeout else _UNTIMED
         calls = running.calls.of(task)
         try:
-            with running.at(seat):
+            with running.at(member):
                 async with timing:
                     # Handed over here: drawings look for graphs in what a node itself refers to.
                     if inner is not None:
-                        return await _inner_worked(state, services, seat, after, inner, around)
-                    update = await run_agent(state, services, seat, after, calls)
+                        return await _inner_worked(state, services, member, after, inner, around)
+                    update = await run_agent(state, services, member, after, calls)
                     running.calls.forget(task)
                     return update
         except BaseException as error:
             if is_no_failure(error):
                 running.calls.keep(task, calls, error)
-                take_note_of_asker(services, seat, error)
+                take_note_of_asker(services, member, error)
                 raise
             overdue = _expired(timing)
-            failure = failure_at(services, seat, error, overdue=overdue)
+            failure = failure_at(services, member, error, overdue=overdue)
             _note_error(services, runtime, failure, overdue=overdue)
             # Forgiven here, and not by LangGraph's error handler: that is a node which nothing
             # leads to, and drawings do not open a graph that has one.
             if forgives and _is_final(failure, runtime, tries):
-                failed = result_of_failure(state, services, seat, failure, overdue=overdue)
-                return await noted(state, services, seat, failed, after)
+                failed = result_of_failure(state, services, member, failure, overdue=overdue)
+                return await noted(state, services, member, failed, after)
             raise failure from failure.__cause__
 
     return opaque(node) if inner is None else node
@@ -363,15 +368,15 @@ def _node(
 async def _inner_worked(
     state: Any,
     services: Services,
-    seat: Seat,
+    member: Member,
     after: After | None,
     inner: Graph,
     around: RunnableConfig,
 ) -> Update:
-    brief = brief_of(state, seat, services)
+    brief = brief_of(state, member, services)
     if brief is None:
         return {}
-    told = given_in_turn(state, seat.pathway.id)
+    told = given_in_turn(state, member.pathway.id)
     payload, _ = payload_of(None, base_of(state, services) | told, brief)
     # In a journey, with the turn: what the user was asked about is in it.
     turn = {"turn": state["turn"]} if "turn" in state else {}
@@ -381,20 +386,20 @@ async def _inner_worked(
         start["progress"] = {REPLY: progress[REPLY]}
     if said := said_before(progress):
         start["progress"] = {**start.get("progress", {}), SAID: said}
-    pipeline = seat.pipeline.members[seat.name].call
+    pipeline = member.pipeline.members[member.name].call
 
     async def ran() -> Output:
-        with PipelineRun(seat.path, pipeline.pattern) as seen:
+        with PipelineRun(member.path, pipeline.pattern) as seen:
             run = await inner.ainvoke(start, {**at_most(pipeline, within=True), **around})
-            given = _given_by(seat, pipeline, run, services)
-            output = result_of(state, seat, **given, **brief.notes)
+            given = _given_by(member, pipeline, run, services)
+            output = result_of(state, member, **given, **brief.notes)
             seen.ended(ended_as(output))
         if "error" in output:
-            raise InnerFailed(seat, output)
+            raise InnerFailed(member, output)
         return output
 
-    output = await guarded(ran, seat, asyncio.get_running_loop().time())
-    return await noted(state, services, seat, output, after)
+    output = await guarded(ran, member, asyncio.get_running_loop().time())
+    return await noted(state, services, member, output, after)
 
 
 _UNTIMED = nullcontext()
@@ -412,7 +417,7 @@ def _attempt(runtime: Runtime[Any]) -> int:
     return runtime.execution_info.node_attempt if runtime.execution_info else 1
 
 
-def _note_retry(services: Services, seat: Seat, runtime: Runtime[Any], tries: int) -> None:
+def _note_retry(services: Services, member: Member, runtime: Runtime[Any], tries: int) -> None:
     """Report a retry of an agent and its reason."""
     number = _attempt(runtime) if tries > 1 else 1
     if services.running.journal is None or number < 2:
@@ -420,7 +425,7 @@ def _note_retry(services: Services, seat: Seat, runtime: Runtime[Any], tries: in
     # LangGraph itself ends a try that takes too long, and tells the agent nothing but to stop.
     kind = services.running.journal.errors.pop(task_of(runtime), "timeout")
     reason = f"try {number} of {tries}, after {kind}"
-    services.running.journal.add("retried", seat.pathway.id, seat.path, reason)
+    services.running.journal.add("retried", member.pathway.id, member.path, reason)
 
 
 def _note_error(
@@ -438,13 +443,13 @@ def task_of(runtime: Runtime[Any]) -> str:
 
 
 def _given_by(
-    seat: Seat, pipeline: PatternPipeline, run: Any, services: Services
+    member: Member, pipeline: PatternPipeline, run: Any, services: Services
 ) -> dict[str, Any]:
     """Return the result of an inner pipeline as one result of its outer pipeline."""
     results = run["results"]
     work = Work(pipeline, results, run.get("progress") or {}, services.registered)
     ended = conclude_as_one(work)
-    parts = within(seat.name, results)
+    parts = within(member.name, results)
     given = {
         "values": ended.values[0],
         "flags": [*own_flags(results), *ended.report.get("flags", ())],

@@ -23,7 +23,7 @@ from nodes.pipelines.rules import supervisor_worker as supervisor_rule
 from nodes.pipelines.rules.consensus import VOTE
 from nodes.pipelines.rules.debate import JUDGE, JUDGING, OVER
 from nodes.pipelines.rules.simple import AGGREGATOR, SYNTHESIZER
-from nodes.pipelines.work import Seat
+from nodes.pipelines.work import Member
 from nodes.services import Services
 from nodes.state.session import Output, Update
 from nodes.turn.run_agent import After, chooser_of, work_of
@@ -52,8 +52,8 @@ class Way:
 class MakeNode(Protocol):
     """Creates the node of an agent."""
 
-    def __call__(self, seat: Seat, after: After | None) -> Any:
-        """Return the node of the agent in a seat."""
+    def __call__(self, member: Member, after: After | None) -> Any:
+        """Return the node of a member."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +101,10 @@ class Stage:
         agent: Agent = self.pipeline.roles[role]
         return agent.name
 
-    def seat(self, name: str, *, has_word: bool = False) -> Seat:
+    def member(self, name: str, *, has_word: bool = False) -> Member:
         """Return the node name of an agent, or of a step of the pattern."""
         word = self.has_word and has_word
-        return Seat(self.pathway, self.pipeline, name, self.prefix, word, self.timeout)
+        return Member(self.pathway, self.pipeline, name, self.prefix, word, self.timeout)
 
     def add(
         self, name: str, way: Way | str, *, has_word: bool = False, after: After | None = None
@@ -117,7 +117,7 @@ class Stage:
             has_word: True if its reply is certainly the pipeline's reply.
             after: Chooses the next node from its result.
         """
-        node = self.make(self.seat(name, has_word=has_word), after)
+        node = self.make(self.member(name, has_word=has_word), after)
         # A try that is forgiven is timed where it is forgiven.
         timeout = None if self.forgives else self.timeout
         self.graph.add_node(name, node, retry_policy=self.retries, timeout=timeout)
@@ -182,12 +182,12 @@ def parallel(stage: Stage) -> None:
 
 def selecting(stage: Stage, k: int, mode: str) -> Any:
     """Return the step that selects up to `k` agents of a stage's pipeline."""
-    seat = stage.seat("select")
+    member = stage.member("select")
     names = [agent.name for agent in stage.pipeline.agents]
 
     async def select(state: Any, services: Services) -> Update:
-        chooser = chooser_of(state, services, seat)
-        agents = work_of(state, seat, services).agents
+        chooser = chooser_of(state, services, member)
+        agents = work_of(state, member, services).agents
         selection = await chooser.choose(chooser.task, agents, k, mode)
         noted = {
             "selected": list(selection.chosen),
@@ -286,10 +286,10 @@ def consensus(stage: Stage) -> None:
     START --> second ---> gather -(once again, to vote)-> END
           '-> ... ----'
     """
-    seat = stage.seat("gather")
+    member = stage.member("gather")
 
     async def gather(state: Any, services: Services) -> Update:
-        return {"progress": consensus_rule.following(work_of(state, seat, services))}
+        return {"progress": consensus_rule.following(work_of(state, member, services))}
 
     async def voters(state: Any) -> Goal:
         voting = state["progress"]["voters"]
@@ -309,12 +309,12 @@ def debate(stage: Stage) -> None:
           '-> ... ----'
     """
     judge = stage.role(JUDGE) if JUDGE in stage.pipeline.roles else None
-    seat = stage.seat("gather")
+    member = stage.member("gather")
 
     async def gather(state: Any, services: Services) -> Update:
-        return {"progress": debate_rule.following(work_of(state, seat, services))}
+        return {"progress": debate_rule.following(work_of(state, member, services))}
 
-    async def onward(state: Any) -> Goal:
+    async def next_steps(state: Any) -> Goal:
         phase = state["progress"].get("phase")
         if phase in (OVER, JUDGING):
             return judge if phase == JUDGING and judge else stage.end
@@ -326,7 +326,7 @@ def debate(stage: Stage) -> None:
     for name in stage.peers:
         stage.add(name, "gather")
     targets = [*stage.peers, judge] if judge else stage.peers
-    stage.step("gather", gather, Way(onward, [*targets, stage.end]))
+    stage.step("gather", gather, Way(next_steps, [*targets, stage.end]))
     if judge:
         stage.add(judge, stage.end, has_word=True)
 

@@ -116,7 +116,7 @@ async def ask_about_form(draft: TurnDraft, reading: Reading) -> None:
         return
     floor = has_floor(draft)
     is_asked = not reading.is_certain and _may_fill(draft, reading, floor=floor)
-    if is_asked or (floor and reading.weighed.asked):
+    if is_asked or (floor and reading.guideline_candidates.asked):
         reading.form = asking_in(draft, reading.parse, is_asked=is_asked)
 
 

@@ -19,7 +19,7 @@ from nodes.authored import contained
 from nodes.breaker import breaker_of
 from nodes.commands import Verdict
 from nodes.guidelines.index import Candidate, index_of
-from nodes.guidelines.resolve import Held, Weighed, resolve
+from nodes.guidelines.resolve import GuidelineCandidates, Held, resolve
 from nodes.json_data import copied, words_of
 from nodes.services import Services
 from nodes.state.session import Guided, Position
@@ -57,8 +57,8 @@ def places_of(spec: JourneySpec, targets: Collection[str]) -> list[tuple[str, st
             if at is None or (at, spec.part_of(at).id) in places:
                 break
             places[at, spec.part_of(at).id] = None
-            onward = spec.pathways[at].next
-            at = onward if onward and spec.pathways[onward].runs_on_arrival else None
+            following = spec.pathways[at].next
+            at = following if following and spec.pathways[following].runs_on_arrival else None
     return list(places)
 
 
@@ -69,7 +69,7 @@ async def weigh_guidelines(draft: TurnDraft, reading: Reading) -> None:
     targets = {transition.target for transition in reading.questions}
     places = places_of(draft.spec, targets | ({likely} if likely else set()))
     anyway = bool(reading.questions)
-    reading.weighed = await _weigh(
+    reading.guideline_candidates = await _weigh(
         draft.services, draft.situation, draft.message, places, anyway=anyway
     )
 
@@ -77,7 +77,7 @@ async def weigh_guidelines(draft: TurnDraft, reading: Reading) -> None:
 def apply_guidelines(draft: TurnDraft, reading: Reading) -> None:
     """Write into the turn which guidelines hold where it leads."""
     places = places_of(draft.spec, [draft.run] if draft.run else [])
-    found = guidance_of(draft.spec, reading.weighed, draft.position, places)
+    found = guidance_of(draft.spec, reading.guideline_candidates, draft.position, places)
     draft.turn["guidelines"] = found.guidelines
     draft.turn["audit"] += found.audit
     draft.turn["flags"] += found.flags
@@ -85,7 +85,7 @@ def apply_guidelines(draft: TurnDraft, reading: Reading) -> None:
 
 async def _weigh(
     services: Services, situation: Situation, message: str, places: Places, *, anyway: bool
-) -> Weighed:
+) -> GuidelineCandidates:
     """Find the guidelines that a message may touch: by its words, by code, and those always meant.
 
     Where no model is configured, the keywords that an author gave decide alone.
@@ -100,7 +100,7 @@ async def _weigh(
     """
     spec, config, position = services.spec, services.config, situation.position
     if not places:
-        return Weighed()
+        return GuidelineCandidates()
     index = index_of(spec.guidelines)
     most, alone = config.guideline_candidates, services.models is None
     asked = [c.guideline for c in index.candidates(message, places, most)]
@@ -112,11 +112,13 @@ async def _weigh(
         Held(guideline, "always") for guideline in index.unasked(places) if guideline.when is None
     ]
     judged = await evaluate_conditions(spec, config, coded, message, situation.context)
-    weighed = _with_code(judged, position)
+    guideline_candidates = _with_code(judged, position)
     if services.models is None:
         held += [Held(guideline, "always") for guideline in asked if guideline.needs_no_words]
         asked = []
-    return replace(weighed, asked=tuple(asked), held=(*held, *weighed.held))
+    return replace(
+        guideline_candidates, asked=tuple(asked), held=(*held, *guideline_candidates.held)
+    )
 
 
 def _said(candidate: Candidate) -> Held:
@@ -137,17 +139,21 @@ def rules_here(spec: JourneySpec, position: Position, most: int) -> list[Guideli
     return index_of(spec.guidelines).whole(places_of(spec, [*where, *leads]), 2 * most)
 
 
-def bypassed(weighed: Weighed) -> Weighed:
+def bypassed(guideline_candidates: GuidelineCandidates) -> GuidelineCandidates:
     """Return what holds of them where the model fails: what needs none, and what always counts."""
-    kept = [_unjudged(g, "could not be judged") for g in weighed.asked if g.needs_no_words]
-    return replace(weighed, asked=(), held=(*weighed.held, *kept), bypassed=True)
+    kept = [
+        _unjudged(g, "could not be judged") for g in guideline_candidates.asked if g.needs_no_words
+    ]
+    return replace(
+        guideline_candidates, asked=(), held=(*guideline_candidates.held, *kept), bypassed=True
+    )
 
 
 def _unjudged(guideline: GuidelineSpec, reason: str) -> Held:
     return Held(guideline, "bypassed", reason=reason)
 
 
-def _with_code(judged: Answers, position: Position) -> Weighed:
+def _with_code(judged: Answers, position: Position) -> GuidelineCandidates:
     held = [Held(guideline, "code") for guideline, answer in judged.values() if answer is True]
     audit = [
         note("condition_raised", position, trigger=guideline.id, reason=words_of(answer))
@@ -162,15 +168,18 @@ def _with_code(judged: Answers, position: Position) -> Weighed:
         for guideline, answer in judged.values()
         if isinstance(answer, Exception) and guideline.critical
     ]
-    return Weighed(held=tuple(held), audit=tuple(audit), bypassed=bool(audit))
+    return GuidelineCandidates(held=tuple(held), audit=tuple(audit), bypassed=bool(audit))
 
 
 def judged(
-    weighed: Weighed, verdicts: Sequence[Verdict], position: Position, threshold: float
-) -> Weighed:
+    guideline_candidates: GuidelineCandidates,
+    verdicts: Sequence[Verdict],
+    position: Position,
+    threshold: float,
+) -> GuidelineCandidates:
     """Add what a model judged to hold, with more confidence than a threshold (flow control)."""
-    asked = {guideline.id: guideline for guideline in weighed.asked}
-    held, audit = list(weighed.held), list(weighed.audit)
+    asked = {guideline.id: guideline for guideline in guideline_candidates.asked}
+    held, audit = list(guideline_candidates.held), list(guideline_candidates.audit)
     named = {verdict.question: verdict for verdict in verdicts}
     closed = [id_ for id_ in named if id_ not in asked]
     reasons = [f"'{id_}' is not open here" for id_ in closed[:_MOST_TOLD]]
@@ -183,7 +192,7 @@ def judged(
             held.append(Held(guideline, "model", verdict.confidence, verdict.reason))
         else:
             audit.append(_dropped(position, verdict.question, "confidence too low", verdict))
-    return replace(weighed, held=tuple(held), audit=tuple(audit))
+    return replace(guideline_candidates, held=tuple(held), audit=tuple(audit))
 
 
 def _dropped(position: Position, id_: str, reason: str, verdict: Verdict | Held) -> dict[str, Any]:
@@ -192,7 +201,7 @@ def _dropped(position: Position, id_: str, reason: str, verdict: Verdict | Held)
 
 
 def guidance_of(
-    spec: JourneySpec, weighed: Weighed, position: Position, places: Places
+    spec: JourneySpec, guideline_candidates: GuidelineCandidates, position: Position, places: Places
 ) -> Guidance:
     """Return the guidelines of the pathways that may run in this turn.
 
@@ -206,7 +215,9 @@ def guidance_of(
     counts_in: dict[str, list[str]] = {}
     dropped: dict[tuple[str, str], Held] = {}
     for pathway, journey in places:
-        applying = [one for one in weighed.held if one.guideline.applies_in(pathway, journey)]
+        applying = [
+            one for one in guideline_candidates.held if one.guideline.applies_in(pathway, journey)
+        ]
         resolution = resolve(index.in_order(applying))
         for held in resolution.matched:
             matched.setdefault(held.guideline.id, held)
@@ -214,7 +225,7 @@ def guidance_of(
         dropped |= {(held.guideline.id, why): held for held, why in resolution.dropped}
     holding = index.in_order(matched.values())
     guidelines_settled(spec.id, map(_kind, holding), map(_kind, dropped.values()))
-    audit = list(weighed.audit)
+    audit = list(guideline_candidates.audit)
     audit += [_dropped(position, id_, why, held) for (id_, why), held in dropped.items()]
     audit += [
         note(
@@ -226,12 +237,14 @@ def guidance_of(
         )
         for held in holding
     ]
-    flags = [BYPASSED] if weighed.bypassed else []
+    flags = [BYPASSED] if guideline_candidates.bypassed else []
     found = [_guided(held, counts_in[held.guideline.id]) for held in holding]
     return Guidance(found, audit, flags)
 
 
-def rules_ahead(spec: JourneySpec, weighed: Weighed, pathway: str) -> list[dict[str, Any]]:
+def rules_ahead(
+    spec: JourneySpec, guideline_candidates: GuidelineCandidates, pathway: str
+) -> list[dict[str, Any]]:
     """Return the guidelines for an agent that is asked before a model has judged them.
 
     Those that hold without it are as they are later. Of the others, those that have only
@@ -240,12 +253,12 @@ def rules_ahead(spec: JourneySpec, weighed: Weighed, pathway: str) -> list[dict[
     if not spec.guidelines:
         return []
     index, journey = index_of(spec.guidelines), spec.part_of(pathway).id
-    held = [one for one in weighed.held if one.guideline.applies_in(pathway, journey)]
+    held = [one for one in guideline_candidates.held if one.guideline.applies_in(pathway, journey)]
     sure = list(resolve(index.in_order(held)).matched)
     excluded = {id_ for guideline in spec.guidelines for id_ in guideline.excludes}
     unsure = [
         Held(guideline, "model")
-        for guideline in weighed.asked
+        for guideline in guideline_candidates.asked
         if guideline.applies_in(pathway, journey)
         and not (guideline.critical or guideline.tools or guideline.excludes)
         and not (guideline.depends_on or guideline.id in excluded)

@@ -35,7 +35,7 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
-class Weighed:
+class GuidelineCandidates:
     """Guidelines of a message, before a model has its say.
 
     Attributes:

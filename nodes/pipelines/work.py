@@ -1,4 +1,4 @@
-"""The terms of the rules of patterns: seats, work, briefs, conclusions, reports."""
+"""The terms of the rules of patterns: members, work, briefs, conclusions, reports."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ def only(result: Output | None, report: Mapping[str, Any], waited_for: str) -> C
 
 
 @dataclass(frozen=True, slots=True)
-class Seat:
+class Member:
     """The place of one agent.
 
     Attributes:

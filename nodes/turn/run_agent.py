@@ -15,7 +15,7 @@ from nodes.payloads import base_of, given_in_turn, outputs_of, payload_of, rules
 from nodes.pipelines.choosing import Chooser
 from nodes.pipelines.memory import breaker_of
 from nodes.pipelines.rules import RULES
-from nodes.pipelines.work import Brief, Seat, Work
+from nodes.pipelines.work import Brief, Member, Work
 from nodes.services import Services
 from nodes.state.confirmation import Consent
 from nodes.state.effects import EFFECTS
@@ -32,14 +32,14 @@ _NEARLY = 0.99
 
 
 async def run_agent(
-    state: State, services: Services, seat: Seat, after: After | None, calls: CallsOfRun
+    state: State, services: Services, member: Member, after: After | None, calls: CallsOfRun
 ) -> Update:
     """Give an agent its inputs; add what it gives back to the results of its pipeline.
 
     Args:
         state: The state of its pipeline.
         services: Services of the turn.
-        seat: The place of the agent.
+        member: The place of the agent.
         after: Chooses the next node from its result.
         calls: The results of tools before it asked, if it runs again.
 
@@ -51,42 +51,42 @@ async def run_agent(
     """
     loop = asyncio.get_running_loop()
     came = loop.time()
-    agent = services.agents[seat.pathway.id, seat.path].at(services.locale)
-    brief = brief_of(state, seat, services)
+    agent = services.agents[member.pathway.id, member.path].at(services.locale)
+    brief = brief_of(state, member, services)
     if brief is None:
         return {}
-    signature = agent.signature or seat.pathway.signature
-    told = given_in_turn(state, seat.pathway.id)
+    signature = agent.signature or member.pathway.signature
+    told = given_in_turn(state, member.pathway.id)
     payload, flags = payload_of(signature, base_of(state, services) | told, brief)
     payload |= told
-    say = _speaker(state, services, seat, rules_in(state, told), calls)
+    say = _speaker(state, services, member, rules_in(state, told), calls)
     if services.listening:
-        services.tell("agent_started", **_named(seat))
+        services.tell("agent_started", **_named(member))
     begun = loop.time()
     ask = brief.ask() if agent.asked and brief.ask else None
     call = agent.asked(ask) if agent.asked and ask else agent.call
-    with AgentRun(seat.path, seat.timeout):
-        given = await guarded(lambda: call(payload, say), seat, came)
+    with AgentRun(member.path, member.timeout):
+        given = await guarded(lambda: call(payload, say), member, came)
         values = typed(signature, outputs_of(given))
     if services.listening:
         seconds = round(loop.time() - begun, 6)
-        services.tell("agent_finished", **_named(seat), seconds=seconds)
+        services.tell("agent_finished", **_named(member), seconds=seconds)
     if brief.notes.get("phase") == "vote":
-        services.tell("voted", **_named(seat), vote=values.get("vote"))
+        services.tell("voted", **_named(member), vote=values.get("vote"))
     notes = {**brief.notes}
     if pending := say.pending:
         notes["pending"] = pending
         flags += [f"unconfirmed:{waits['tool']}" for waits in pending]
-    output = result_of(state, seat, values=values, flags=flags, streamed=say.spoke, **notes)
-    return await noted(state, services, seat, output, after)
+    output = result_of(state, member, values=values, flags=flags, streamed=say.spoke, **notes)
+    return await noted(state, services, member, output, after)
 
 
-def result_of(state: State, seat: Seat, **given: Any) -> Output:
-    """Return what the agent in a seat gave, with what is noted of it."""
+def result_of(state: State, member: Member, **given: Any) -> Output:
+    """Return what a member gave, with what is noted of it."""
     wave = len(state.get("results") or ())
     output: Output = {
-        "agent": seat.name,
-        "place": seat.place,
+        "agent": member.name,
+        "place": member.place,
         "wave": wave,
         "values": {},
         "flags": [],
@@ -97,65 +97,65 @@ def result_of(state: State, seat: Seat, **given: Any) -> Output:
 
 
 async def noted(
-    state: State, services: Services, seat: Seat, output: Output, after: After | None
+    state: State, services: Services, member: Member, output: Output, after: After | None
 ) -> Update:
     """Return a result as an update, with the next nodes if the pattern decides by it."""
     if after is None:
         return {"results": [output]}
-    work = work_of(state, seat, services)
+    work = work_of(state, member, services)
     work = replace(work, results=[*work.results, output])
     return {
         "results": [output],
-        "progress": await after(work, output, chooser_of(state, services, seat)),
+        "progress": await after(work, output, chooser_of(state, services, member)),
     }
 
 
-def work_of(state: State, seat: Seat, services: Services) -> Work:
-    """Return what the seat's pipeline has done so far."""
+def work_of(state: State, member: Member, services: Services) -> Work:
+    """Return the work of the member's pipeline so far."""
     results, progress = state.get("results") or (), state.get("progress") or {}
-    return Work(seat.pipeline, results, progress, services.registered)
+    return Work(member.pipeline, results, progress, services.registered)
 
 
-def brief_of(state: State, seat: Seat, services: Services) -> Brief | None:
+def brief_of(state: State, member: Member, services: Services) -> Brief | None:
     """Return what an agent is asked now; None if there is nothing left to ask it."""
-    rules = RULES[seat.pipeline.pattern]
-    return rules.brief(work_of(state, seat, services), seat.name, state.get("part"))
+    rules = RULES[member.pipeline.pattern]
+    return rules.brief(work_of(state, member, services), member.name, state.get("part"))
 
 
-def chooser_of(state: State, services: Services, seat: Seat) -> Chooser:
-    """Return what chooses among the members of the seat's pipeline."""
+def chooser_of(state: State, services: Services, member: Member) -> Chooser:
+    """Return the chooser among the members of its pipeline."""
     turn = (state.get("progress") or {}).get("turn")
-    return Chooser(seat.pipeline, services, task_of(state), turn)
+    return Chooser(member.pipeline, services, task_of(state), turn)
 
 
-def _named(seat: Seat) -> dict[str, str]:
-    return {"agent": seat.path, "pathway": seat.pathway.id}
+def _named(member: Member) -> dict[str, str]:
+    return {"agent": member.path, "pathway": member.pathway.id}
 
 
-async def guarded(call: Callable[[], Awaitable[Any]], seat: Seat, came: float) -> Any:
+async def guarded(call: Callable[[], Awaitable[Any]], member: Member, came: float) -> Any:
     """Call an agent, unless its breaker is open; report the outcome to the breaker.
 
     Args:
         call: Calls it.
-        seat: The place of the agent.
+        member: The place of the agent.
         came: The start of its time.
 
     Raises:
         BreakerOpenError: It failed too often recently, and is not called for a while.
     """
-    if seat.pipeline.limits.breaker_failures is None:
+    if member.pipeline.limits.breaker_failures is None:
         return await call()
-    breaker = breaker_of(seat.pipeline, seat.name)
+    breaker = breaker_of(member.pipeline, member.name)
 
     def failed(error: BaseException) -> bool | None:
         if not isinstance(error, asyncio.CancelledError):
             return None if is_pause(error) else True
         # Its time was up, which counts; or whoever called went away, which proves nothing.
         now = asyncio.get_running_loop().time()
-        overdue = seat.timeout is not None and now - came >= _NEARLY * seat.timeout
+        overdue = member.timeout is not None and now - came >= _NEARLY * member.timeout
         return True if overdue else None
 
-    with breaker.guarding(failed, lambda opened: agent_rests(seat.path, opened=opened)):
+    with breaker.guarding(failed, lambda opened: agent_rests(member.path, opened=opened)):
         return await call()
 
 
@@ -167,17 +167,17 @@ def said_before(progress: Mapping[str, Any]) -> list[str]:
     return [*progress.get(SAID, ()), *(text for step in steps for text in step["said"])]
 
 
-def is_live(services: Services, seat: Seat) -> bool:
+def is_live(services: Services, member: Member) -> bool:
     """Return whether the text of an agent is streamed."""
     # What is tried again would be heard twice.
-    once = services.config.error_recovery != "retry" and not seat.pipeline.limits.retries
-    return services.listening and seat.has_word and once and not services.holds
+    once = services.config.error_recovery != "retry" and not member.pipeline.limits.retries
+    return services.listening and member.has_word and once and not services.holds
 
 
 def _speaker(
     state: State,
     services: Services,
-    seat: Seat,
+    member: Member,
     rules: Sequence[Mapping[str, Any]],
     calls: CallsOfRun,
 ) -> _Speaker:
@@ -185,9 +185,9 @@ def _speaker(
     replied = PARTING if turn and turn["replies"] else ""
     before = PARTING.join(said_before(state.get("progress") or {}))
     opening, parting = (replied + before, PARTING) if before else ("", replied)
-    say = services.say if is_live(services, seat) else None
-    log = tool_log(services.running.journal, seat.pathway.id)
-    place = (seat.pathway.id, seat.path)
+    say = services.say if is_live(services, member) else None
+    log = tool_log(services.running.journal, member.pathway.id)
+    place = (member.pathway.id, member.path)
     ahead = services.running.asked_ahead(place)
     usage = services.usage or Usage()
     return _Speaker(usage, calls, place, turn, say, opening, parting, rules, log, ahead)

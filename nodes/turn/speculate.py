@@ -9,7 +9,7 @@ from journeys import PathwaySpec
 from nodes.features.guidance import rules_ahead
 from nodes.llm.model_agent import ModelCaller, Speculation, record_of
 from nodes.payloads import base_of, payload_of
-from nodes.pipelines.work import Seat
+from nodes.pipelines.work import Member
 from nodes.services import Services
 from nodes.state.confirmation import Consent
 from nodes.steer import limits_of, steer
@@ -31,9 +31,9 @@ def may_speculate(services: Services) -> bool:
 def speculate(draft: TurnDraft, reading: Reading) -> None:
     """Ask the one model agent of the pathway that the message leads to, unless a model objects."""
     services = draft.services
-    seat = _likely_seat(draft, reading)
-    agent = services.agents.get((seat.pathway.id, seat.path)) if seat else None
-    if seat is None or agent is None or not isinstance(agent.call, ModelCaller):
+    member = _likely_member(draft, reading)
+    agent = services.agents.get((member.pathway.id, member.path)) if member else None
+    if member is None or agent is None or not isinstance(agent.call, ModelCaller):
         return
     if agent.call.chat.answers_in_order or agent.call.chat.rests:
         return
@@ -45,26 +45,26 @@ def speculate(draft: TurnDraft, reading: Reading) -> None:
         "fields": draft.fields,
         "turn": draft.turn,
     }
-    brief = brief_of(state, seat, services)
+    brief = brief_of(state, member, services)
     if brief is None:
         return
-    signature = agent.signature or seat.pathway.signature
+    signature = agent.signature or member.pathway.signature
     payload, _ = payload_of(signature, base_of(state, services), brief)
-    rules = rules_ahead(draft.spec, reading.weighed, seat.pathway.id)
+    rules = rules_ahead(draft.spec, reading.guideline_candidates, member.pathway.id)
     record, most = record_of(draft.spec), services.config.speculate_max_wrong
-    place = (seat.pathway.id, seat.path)
+    place = (member.pathway.id, member.path)
     ahead = Speculation(
         place,
         call.first_question(payload, rules, Consent(*place, draft.turn)),
         rules,
         partial(record.add, most=most),
     )
-    ahead.begin(call.chat, call.seconds, live=is_live(services, seat))
+    ahead.begin(call.chat, call.seconds, live=is_live(services, member))
     services.running.speculation = ahead
 
 
-def _likely_seat(draft: TurnDraft, reading: Reading) -> Seat | None:
-    """Return the seat of the agent that answers if a model finds nothing else in the message.
+def _likely_member(draft: TurnDraft, reading: Reading) -> Member | None:
+    """Return the agent that answers if a model finds nothing else in the message.
 
     None if that is more than one agent, where something comes before it, where a trigger moved the
     session, or where the message may answer something else.
@@ -77,15 +77,15 @@ def _likely_seat(draft: TurnDraft, reading: Reading) -> Seat | None:
     steering = steer(draft.spec, draft.situation, reading.verdicts, limits)
     if steering.run is None or steering.entered != "stay":
         return None
-    return _only_seat(draft.spec.pathways[steering.run])
+    return _only_member(draft.spec.pathways[steering.run])
 
 
-def _only_seat(pathway: PathwaySpec) -> Seat | None:
-    """Return the seat of the agent of a pathway that only asks that one."""
+def _only_member(pathway: PathwaySpec) -> Member | None:
+    """Return the member of the agent of a pathway that only asks that one."""
     pipeline = pathway.pipeline
     if pipeline is None or pathway.collects or pathway.effects or pathway.calls:
         return None
     alone = pipeline.pattern == "sequential" and len(pipeline.agents) == 1
     if not alone or pipeline.limits.breaker_failures is not None:
         return None
-    return Seat(pathway, pipeline, pipeline.agents[0].name, has_word=True)
+    return Member(pathway, pipeline, pipeline.agents[0].name, has_word=True)

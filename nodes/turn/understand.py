@@ -187,7 +187,7 @@ async def _ask_model(draft: TurnDraft, reading: Reading, *, may_ask_ahead: bool)
         draft.question,
         draft.message,
         reading.questions,
-        reading.weighed.asked,
+        reading.guideline_candidates.asked,
         reading.form,
         rules_here(draft.spec, position, config.guideline_candidates),
     )
@@ -203,14 +203,16 @@ async def _ask_model(draft: TurnDraft, reading: Reading, *, may_ask_ahead: bool)
         turn["audit"].append(event)
         turn["flags"].append(f"understanding_failed:{failure.kind}")
         draft.turn = spent(turn, begun)
-        if reading.weighed.asked:
+        if reading.guideline_candidates.asked:
             report(logging.WARNING, BYPASSED, kind=failure.kind)
-            reading.weighed = bypassed(reading.weighed)
+            reading.guideline_candidates = bypassed(reading.guideline_candidates)
         return
     draft.turn = spent(turn, begun)
     _note_doubts(draft, answer, position)
     least = config.guideline_confidence_threshold
-    reading.weighed = judged(reading.weighed, answer.guidelines, position, least)
+    reading.guideline_candidates = judged(
+        reading.guideline_candidates, answer.guidelines, position, least
+    )
     reading.answer = answer
 
 

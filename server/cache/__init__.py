@@ -5,6 +5,6 @@ down, slow or wrong costs time, but never gives a wrong answer.
 """
 
 from server.cache.port import Cache, Counts, MemoryCache, open_cache
-from server.cache.shelf import Contexts, Shelf
+from server.cache.versioned import Contexts, VersionedCache
 
-__all__ = ["Cache", "Contexts", "Counts", "MemoryCache", "Shelf", "open_cache"]
+__all__ = ["Cache", "Contexts", "Counts", "MemoryCache", "VersionedCache", "open_cache"]

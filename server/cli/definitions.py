@@ -15,11 +15,11 @@ from journeys import Page
 from journeys.errors import require_extra
 from journeys.files.form import published
 from journeys.store_url import is_server, masked
-from server.cache import Cache, MemoryCache, Shelf, open_cache
+from server.cache import Cache, MemoryCache, VersionedCache, open_cache
 from server.cache.port import CacheUnavailableError
 from server.cli.terminal.rendering import Listing, out, row, show_next, write_json
 from server.definitions.loader import drafts_at
-from server.definitions.stored_journeys import SHELF
+from server.definitions.stored_journeys import DEFINITION_KIND
 from server.settings import Settings
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ def load(paths: Sequence[str], store: str | None) -> None:
             active = await definitions.active()
             there = [Draft.of(one, await definitions.body(one)) for one in active]
             loaded = await definitions.load(drafts_at(paths, there))
-            shelf = Shelf(cache, SHELF)
-            await shelf.drop([one.definition.id for one in loaded if one.is_new])
+            versioned = VersionedCache(cache, DEFINITION_KIND)
+            await versioned.drop([one.definition.id for one in loaded if one.is_new])
             return loaded
 
     loaded = asyncio.run(stored())
@@ -123,7 +123,7 @@ def schema(kind: str | None) -> None:
 
 async def _removed(cache: Cache, definition: str | None) -> None:
     if definition is not None:
-        await Shelf(cache, SHELF).drop([definition])
+        await VersionedCache(cache, DEFINITION_KIND).drop([definition])
         return
     try:
         count = await cache.clear(f"jg:{TENANT}:")

@@ -35,7 +35,7 @@ from journeys.concierge import journey_class
 from journeys.faults import Fault
 from nodes.llm.models import check_model, is_configured
 from nodes.telemetry.otel import report
-from server.cache import Cache, MemoryCache, Shelf
+from server.cache import Cache, MemoryCache, VersionedCache
 from server.definitions.loader import read_all
 from server.discover.errors import CommandError
 from server.discover.journeys import Served, agents_in, given_in, model_in, module_of
@@ -103,7 +103,7 @@ def given_by(names: Iterable[str], config: JourneyConfig | None = None) -> Given
     return Given(agents, tools, model, config)
 
 
-SHELF = "definition"
+DEFINITION_KIND = "definition"
 """Kind of the cached values."""
 
 
@@ -112,11 +112,11 @@ class Texts:
 
     Args:
         definitions: Their records in the database.
-        shelf: Their place in the cache.
+        versioned: Their place in the cache.
     """
 
-    def __init__(self, definitions: Definitions, shelf: Shelf) -> None:
-        self.shelf = shelf
+    def __init__(self, definitions: Definitions, versioned: VersionedCache) -> None:
+        self.versioned = versioned
         self._definitions = definitions
 
     async def drafts(
@@ -135,8 +135,8 @@ class Texts:
         versions = {one.id: _version(one, epoch) for one in active}
         bodies = await self._kept(active, versions)
         found = await self._stored([one for one in active if one.id not in bodies], faults)
-        sealed = {id_: self.shelf.seal(id_, versions[id_], body) for id_, body in found.items()}
-        await self.shelf.put(sealed)
+        sealed = {id_: self.versioned.seal(id_, versions[id_], body) for id_, body in found.items()}
+        await self.versioned.put(sealed)
         bodies |= found
         return [Draft.of(one, bodies[one.id]) for one in active if one.id in bodies]
 
@@ -144,8 +144,8 @@ class Texts:
         self, active: Sequence[Definition], versions: Mapping[str, str]
     ) -> dict[str, str]:
         bodies: dict[str, str] = {}
-        for one, kept in zip(active, await self.shelf.fetch(list(versions)), strict=True):
-            body = self.shelf.judge(kept, versions[one.id])
+        for one, kept in zip(active, await self.versioned.fetch(list(versions)), strict=True):
+            body = self.versioned.judge(kept, versions[one.id])
             if isinstance(body, str) and digest_of(body) == one.digest:
                 bodies[one.id] = body
         return bodies
@@ -192,7 +192,7 @@ class Catalogue:
         definitions: Definitions,
         config: JourneyConfig,
         given: Given,
-        shelf: Shelf,
+        versioned: VersionedCache,
         taken: Iterable[str] = (),
     ) -> None:
         self.served: Mapping[str, Served] = {}
@@ -200,7 +200,7 @@ class Catalogue:
         self._definitions = definitions
         self._config = config
         self._given = given
-        self._texts = Texts(definitions, shelf)
+        self._texts = Texts(definitions, versioned)
         self._epoch: Epoch | None = None
         self._marks: dict[str, str] = {}
         self._taken = frozenset(taken)
@@ -228,8 +228,10 @@ class Catalogue:
             JourneyDefinitionError: Guidelines for all journeys cannot be read.
         """
         definitions = await Definitions.open(config)
-        shelf = Shelf(cache or MemoryCache(), SHELF, secret=config.encryption_key)
-        catalogue = cls(definitions, config, given or Given(), shelf, taken)
+        versioned = VersionedCache(
+            cache or MemoryCache(), DEFINITION_KIND, secret=config.encryption_key
+        )
+        catalogue = cls(definitions, config, given or Given(), versioned, taken)
         try:
             await catalogue._read()
         except BaseException:

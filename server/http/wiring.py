@@ -24,7 +24,7 @@ from journeys import (
 )
 from nodes.llm.models import Models, check_model, is_configured, open_models
 from nodes.services import Services
-from server.cache import Cache, Contexts, Shelf, open_cache
+from server.cache import Cache, Contexts, VersionedCache, open_cache
 from server.definitions.stored_journeys import Catalogue, Given, given_by
 from server.discover.journeys import Found, Served, example_ids, find
 from server.http.auth import Keys
@@ -86,8 +86,8 @@ class Wiring:
         if self._contexts is None:
             if self.cache is None:
                 raise RuntimeError("This server has no cache.")
-            shelf = Shelf(self.cache, "context", secret=self.config.encryption_key)
-            self._contexts = Contexts(shelf, self.config.session_ttl_seconds)
+            versioned = VersionedCache(self.cache, "context", secret=self.config.encryption_key)
+            self._contexts = Contexts(versioned, self.config.session_ttl_seconds)
         return self._contexts
 
     def by_model(self) -> list[tuple[Any, list[JourneySpec]]]:

@@ -11,9 +11,9 @@ from pathlib import Path
 from graphs.records.definitions import TENANT, Definitions, Draft
 from journeys import JourneyConfig
 from journeys.examples import insurance_claim
-from server.cache import Cache, Contexts, MemoryCache, Shelf
+from server.cache import Cache, Contexts, MemoryCache, VersionedCache
 from server.cache.redis import RedisCache
-from server.definitions.stored_journeys import SHELF, Catalogue, Given, Texts
+from server.definitions.stored_journeys import DEFINITION_KIND, Catalogue, Given, Texts
 from server.discover.journeys import Served
 from server.http.auth import Keys
 from server.http.deps import session_view
@@ -65,8 +65,8 @@ async def _definitions(database: Postgres, redis_url: str, steps: Steps) -> list
     text = await asyncio.to_thread(CLAIM.read_text)
     await definitions.load([_claim(number, text) for number in range(STORED)])
     active, epoch = await definitions.active(), await definitions.epoch()
-    ours = Texts(definitions, Shelf(cache, SHELF))
-    theirs = Texts(definitions, Shelf(_Nothing(), SHELF))
+    ours = Texts(definitions, VersionedCache(cache, DEFINITION_KIND))
+    theirs = Texts(definitions, VersionedCache(_Nothing(), DEFINITION_KIND))
 
     def reading(texts: Texts, count: int) -> Action:
         return lambda: texts.drafts(active[:count], epoch, {})
@@ -76,7 +76,7 @@ async def _definitions(database: Postgres, redis_url: str, steps: Steps) -> list
         reading(ours, STORED), reading(theirs, STORED), steps("definitions", ROUNDS)
     )
     one = await alternate(reading(ours, 1), reading(theirs, 1), steps("a definition", ROUNDS))
-    assert ours.shelf.counts.misses == STORED
+    assert ours.versioned.counts.misses == STORED
     given = Given(insurance_claim.AGENTS, insurance_claim.TOOLS, model=False)
     catalogue = await Catalogue.open(config, given)
 

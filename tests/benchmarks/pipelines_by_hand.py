@@ -179,7 +179,7 @@ def debate(agents: Agents, judge: Agent, rounds: int) -> Any:
     async def gather(state: Any) -> dict[str, Any]:
         return {"notes": {"round": state["notes"].get("round", 1) + 1}}
 
-    async def onward(state: Any) -> Any:
+    async def following(state: Any) -> Any:
         return "judge" if state["notes"]["round"] > rounds else list(agents)
 
     graph.add_node("gather", gather)
@@ -188,7 +188,7 @@ def debate(agents: Agents, judge: Agent, rounds: int) -> Any:
         graph.add_edge(START, name)
         graph.add_edge(name, "gather")
     graph.add_node("judge", node("judge", judge, lambda state: {"debate": listed(state)}))
-    graph.add_conditional_edges("gather", onward, [*agents, "judge"])
+    graph.add_conditional_edges("gather", following, [*agents, "judge"])
     graph.add_edge("judge", END)
     return graph.compile()
 

@@ -12,10 +12,10 @@ import pytest
 from redis.asyncio import Redis
 
 from journeys import ConfigurationError
-from server.cache import Cache, Counts, MemoryCache, Shelf
+from server.cache import Cache, Counts, MemoryCache, VersionedCache
 from server.cache.port import CacheUnavailableError
 from server.cache.redis import BREAKER_FAILURES, BREAKER_SECONDS, RedisCache
-from server.cache.shelf import LARGEST
+from server.cache.versioned import LARGEST
 from tests.support.proxy import Proxy
 from tests.support.redis import RedisServer
 
@@ -66,33 +66,39 @@ def cache(request: pytest.FixtureRequest) -> Cache:
     return found
 
 
-async def kept(shelf: Shelf, name: str, version: str = "1") -> Any:
-    [found] = await shelf.fetch([name])
-    return shelf.judge(found, version)
+async def kept(versioned: VersionedCache, name: str, version: str = "1") -> Any:
+    [found] = await versioned.fetch([name])
+    return versioned.judge(found, version)
 
 
-async def keep(shelf: Shelf, name: str, data: Any, version: str = "1", **more: Any) -> None:
-    await shelf.put({name: shelf.seal(name, version, data)}, **more)
+async def keep(
+    versioned: VersionedCache, name: str, data: Any, version: str = "1", **more: Any
+) -> None:
+    await versioned.put({name: versioned.seal(name, version, data)}, **more)
 
 
 async def test_what_is_kept_comes_back_until_it_is_dropped(cache: Cache, tenant: str) -> None:
-    shelf = Shelf(cache, "context", tenant)
-    await shelf.put({name: shelf.seal(name, "1", data) for name, data in (("a", A), ("b", B))})
-    found = await shelf.fetch(["b", "none", "a"])
-    assert [shelf.judge(one, "1") for one in found] == [B, None, A]
-    await shelf.drop(["a"])
-    assert await kept(shelf, "a") is None
-    assert await kept(shelf, "b") == B
-    assert shelf.counts == Counts(hits=3, misses=2)
+    versioned = VersionedCache(cache, "context", tenant)
+    await versioned.put(
+        {name: versioned.seal(name, "1", data) for name, data in (("a", A), ("b", B))}
+    )
+    found = await versioned.fetch(["b", "none", "a"])
+    assert [versioned.judge(one, "1") for one in found] == [B, None, A]
+    await versioned.drop(["a"])
+    assert await kept(versioned, "a") is None
+    assert await kept(versioned, "b") == B
+    assert versioned.counts == Counts(hits=3, misses=2)
 
 
 async def test_all_of_a_tenant_is_forgotten_and_nobody_elses(cache: Cache, tenant: str) -> None:
-    shelves = [Shelf(cache, "context", name) for name in (tenant, f"{tenant}*", f"{tenant}2")]
-    for shelf in shelves:
-        await keep(shelf, "a", A)
+    caches = [
+        VersionedCache(cache, "context", name) for name in (tenant, f"{tenant}*", f"{tenant}2")
+    ]
+    for versioned in caches:
+        await keep(versioned, "a", A)
     assert await cache.clear(f"jg:{tenant}*:") == 1
     assert await cache.clear(f"jg:{tenant}:") == 1
-    assert [await kept(shelf, "a") for shelf in shelves] == [None, None, A]
+    assert [await kept(versioned, "a") for versioned in caches] == [None, None, A]
 
 
 async def test_memory_forgets_in_time_and_when_it_is_full(clock: Clock) -> None:
@@ -109,11 +115,11 @@ async def test_memory_forgets_in_time_and_when_it_is_full(clock: Clock) -> None:
 
 
 async def test_redis_forgets_in_time(redis_cache: RedisCache, raw: Any, tenant: str) -> None:
-    shelf = Shelf(redis_cache, "context", tenant)
-    await keep(shelf, "a", A, seconds=3600.0)
-    await keep(shelf, "b", B)
-    assert 3_590_000 < await raw.pttl(shelf.key("a")) <= 3_600_000
-    assert await raw.pttl(shelf.key("b")) == -1
+    versioned = VersionedCache(redis_cache, "context", tenant)
+    await keep(versioned, "a", A, seconds=3600.0)
+    await keep(versioned, "b", B)
+    assert 3_590_000 < await raw.pttl(versioned.key("a")) <= 3_600_000
+    assert await raw.pttl(versioned.key("b")) == -1
 
 
 FAULTS: dict[str, dict[str, Any]] = {
@@ -138,9 +144,9 @@ async def test_a_broken_server_is_a_miss_and_then_is_not_asked(
     fault: dict[str, Any],
     warm: bool,
 ) -> None:
-    shelf = Shelf(redis_cache, "context", tenant)
+    versioned = VersionedCache(redis_cache, "context", tenant)
     if warm:
-        await keep(shelf, "a", A)
+        await keep(versioned, "a", A)
     before = {name: getattr(redis_network, name) for name in fault}
     for name, value in fault.items():
         setattr(redis_network, name, value)
@@ -148,21 +154,21 @@ async def test_a_broken_server_is_a_miss_and_then_is_not_asked(
         redis_network.cut()
 
     for _ in range(BREAKER_FAILURES):
-        assert await kept(shelf, "a") is None
+        assert await kept(versioned, "a") is None
     assert redis_cache.counts == Counts(errors=BREAKER_FAILURES)
     reached = (redis_network.connected, redis_network.asked)
     for _ in range(20):
-        assert await kept(shelf, "a") is None
-        await keep(shelf, "a", B)
+        assert await kept(versioned, "a") is None
+        await keep(versioned, "a", B)
     assert (redis_network.connected, redis_network.asked) == reached
     assert redis_cache.counts == Counts(errors=BREAKER_FAILURES, unasked=40)
 
     for name, value in before.items():
         setattr(redis_network, name, value)
     clock.now += BREAKER_SECONDS
-    assert await kept(shelf, "a") == (A if warm else None)
-    await keep(shelf, "a", B)
-    assert await kept(shelf, "a") == B
+    assert await kept(versioned, "a") == (A if warm else None)
+    await keep(versioned, "a", B)
+    assert await kept(versioned, "a") == B
     assert redis_cache.counts.errors == BREAKER_FAILURES
 
 
@@ -200,13 +206,13 @@ async def test_one_operation_probes_a_server_that_is_still_down(
 async def test_as_many_as_hang_leave_no_connection_behind(
     redis_cache: RedisCache, redis_network: Proxy, clock: Clock, tenant: str
 ) -> None:
-    shelf = Shelf(redis_cache, "context", tenant)
-    await keep(shelf, "a", A)
+    versioned = VersionedCache(redis_cache, "context", tenant)
+    await keep(versioned, "a", A)
     redis_network.silent = True
     await asyncio.gather(*(redis_cache.get(["a"]) for _ in range(60)))
     redis_network.silent = False
     clock.now += BREAKER_SECONDS
-    assert await kept(shelf, "a") == A
+    assert await kept(versioned, "a") == A
     await asyncio.gather(*(redis_cache.get(["a"]) for _ in range(60)))
     assert redis_cache.counts.errors == 60
 
@@ -214,69 +220,71 @@ async def test_as_many_as_hang_leave_no_connection_behind(
 async def test_a_caller_who_leaves_takes_no_answer_of_others_along(
     redis_cache: RedisCache, redis_network: Proxy, tenant: str
 ) -> None:
-    shelf = Shelf(redis_cache, "context", tenant)
-    await keep(shelf, "a", A)
-    await keep(shelf, "b", B)
+    versioned = VersionedCache(redis_cache, "context", tenant)
+    await keep(versioned, "a", A)
+    await keep(versioned, "b", B)
     redis_network.delay = 0.02
-    leaving = asyncio.create_task(kept(shelf, "a"))
+    leaving = asyncio.create_task(kept(versioned, "a"))
     await asyncio.sleep(0.005)
     leaving.cancel()
     with pytest.raises(asyncio.CancelledError):
         await leaving
     redis_network.delay = 0.0
-    assert [await kept(shelf, name) for name in "bab"] == [B, A, B]
-    assert shelf.counts.refused == 0
+    assert [await kept(versioned, name) for name in "bab"] == [B, A, B]
+    assert versioned.counts.refused == 0
 
 
 async def test_answers_out_of_step_are_refused_and_then_in_step_again(
     redis_cache: RedisCache, redis_network: Proxy, tenant: str
 ) -> None:
-    shelf = Shelf(redis_cache, "context", tenant)
-    await keep(shelf, "a", A)
-    await keep(shelf, "b", B)
-    assert await kept(shelf, "a") == A
+    versioned = VersionedCache(redis_cache, "context", tenant)
+    await keep(versioned, "a", A)
+    await keep(versioned, "b", B)
+    assert await kept(versioned, "a") == A
     redis_network.lags = True
-    assert await kept(shelf, "b") is None
-    assert shelf.counts.refused == 1
+    assert await kept(versioned, "b") is None
+    assert versioned.counts.refused == 1
     redis_network.lags = False
     connected = redis_network.connected
-    assert [await kept(shelf, name) for name in "ba"] == [B, A]
+    assert [await kept(versioned, name) for name in "ba"] == [B, A]
     assert redis_network.connected == connected + 1
 
 
 async def test_an_answer_to_no_question_of_ours_ends_its_connection(
     redis_cache: RedisCache, redis_network: Proxy, tenant: str
 ) -> None:
-    shelf = Shelf(redis_cache, "context", tenant)
-    await keep(shelf, "a", A)
+    versioned = VersionedCache(redis_cache, "context", tenant)
+    await keep(versioned, "a", A)
     redis_network.garbles = b"*2\r\n$1\r\na\r\n$1\r\nb\r\n"
-    assert await kept(shelf, "a") is None
+    assert await kept(versioned, "a") is None
     redis_network.garbles = None
     connected = redis_network.connected
-    assert await kept(shelf, "a") == A
+    assert await kept(versioned, "a") == A
     assert redis_network.connected == connected + 1
 
 
 SEALED_ELSEWHERE = b"an older secret of ours, 32 bytes"
 
 
-def _forged(shelf: Shelf, how: str) -> bytes:
-    good = shelf.seal("a", "1", A)
-    other = Shelf(MemoryCache(), "context", "another", None)
+def _forged(versioned: VersionedCache, how: str) -> bytes:
+    good = versioned.seal("a", "1", A)
+    other = VersionedCache(MemoryCache(), "context", "another", None)
     return {
-        "another key's value": shelf.seal("b", "1", B),
+        "another key's value": versioned.seal("b", "1", B),
         "another tenant's value": other.seal("a", "1", B),
-        "another kind's value": Shelf(MemoryCache(), "definition", "t").seal("a", "1", B),
-        "another secret": Shelf(MemoryCache(), "context", "t", SEALED_ELSEWHERE).seal("a", "1", B),
+        "another kind's value": VersionedCache(MemoryCache(), "definition", "t").seal("a", "1", B),
+        "another secret": VersionedCache(MemoryCache(), "context", "t", SEALED_ELSEWHERE).seal(
+            "a", "1", B
+        ),
         "one byte changed": good.replace(b"Main", b"Pain"),
         "half of it": good[: len(good) // 2],
         "nothing": b"",
         "no seal": good[64:],
-        "sealed, and no JSON": shelf._seal(b"{") + b"{",
-        "sealed, and no envelope": shelf._seal(b"[1]") + b"[1]",
-        "sealed, and half an envelope": shelf._seal(b'{"form":1}') + b'{"form":1}',
+        "sealed, and no JSON": versioned._seal(b"{") + b"{",
+        "sealed, and no envelope": versioned._seal(b"[1]") + b"[1]",
+        "sealed, and half an envelope": versioned._seal(b'{"form":1}') + b'{"form":1}',
         "a pickle": b"cos\nsystem\n(S'true'\ntR.",
-        "far too large": shelf.seal("a", "1", {"x": "x" * LARGEST}),
+        "far too large": versioned.seal("a", "1", {"x": "x" * LARGEST}),
     }[how]
 
 
@@ -292,37 +300,37 @@ def _forged(shelf: Shelf, how: str) -> bytes:
 async def test_what_is_not_ours_under_our_key_is_a_miss(
     redis_cache: RedisCache, raw: Any, how: str
 ) -> None:
-    shelf = Shelf(redis_cache, "context", "t")
-    await raw.set(shelf.key("a"), _forged(shelf, how))
-    assert await kept(shelf, "a") is None
-    assert shelf.counts == Counts(misses=1, refused=1)
-    await keep(shelf, "a", A)
-    assert await kept(shelf, "a") == A
-    await raw.delete(shelf.key("a"))
+    versioned = VersionedCache(redis_cache, "context", "t")
+    await raw.set(versioned.key("a"), _forged(versioned, how))
+    assert await kept(versioned, "a") is None
+    assert versioned.counts == Counts(misses=1, refused=1)
+    await keep(versioned, "a", A)
+    assert await kept(versioned, "a") == A
+    await raw.delete(versioned.key("a"))
 
 
 async def test_a_value_of_another_type_is_a_miss(
     redis_cache: RedisCache, raw: Any, tenant: str
 ) -> None:
-    shelf = Shelf(redis_cache, "context", tenant)
-    await raw.rpush(shelf.key("a"), "1", "2")
-    assert await kept(shelf, "a") is None
-    await keep(shelf, "a", A)
-    assert await kept(shelf, "a") == A
+    versioned = VersionedCache(redis_cache, "context", tenant)
+    await raw.rpush(versioned.key("a"), "1", "2")
+    assert await kept(versioned, "a") is None
+    await keep(versioned, "a", A)
+    assert await kept(versioned, "a") == A
 
 
 async def test_another_version_is_a_miss(cache: Cache, tenant: str) -> None:
-    shelf = Shelf(cache, "context", tenant)
-    await keep(shelf, "a", A, version="1")
-    assert [await kept(shelf, "a", version) for version in ("0", "2", "1")] == [None, None, A]
-    assert shelf.counts == Counts(hits=1, misses=2)
+    versioned = VersionedCache(cache, "context", tenant)
+    await keep(versioned, "a", A, version="1")
+    assert [await kept(versioned, "a", version) for version in ("0", "2", "1")] == [None, None, A]
+    assert versioned.counts == Counts(hits=1, misses=2)
 
 
 async def test_what_outgrows_the_cache_leaves_nothing_old_behind(cache: Cache, tenant: str) -> None:
-    shelf = Shelf(cache, "context", tenant)
-    await keep(shelf, "a", A)
-    await keep(shelf, "a", {"x": "x" * LARGEST}, version="1")
-    assert await kept(shelf, "a") is None
+    versioned = VersionedCache(cache, "context", tenant)
+    await keep(versioned, "a", A)
+    await keep(versioned, "a", {"x": "x" * LARGEST}, version="1")
+    assert await kept(versioned, "a") is None
 
 
 async def test_by_hand_it_is_told_that_a_server_does_not_answer(

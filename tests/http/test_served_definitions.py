@@ -13,9 +13,9 @@ from redis.asyncio import Redis
 
 from graphs.records.definitions import Definitions
 from journeys import JourneyConfig, JourneyDefinitionError, StateError
-from server.cache import Cache, Counts, MemoryCache, Shelf
+from server.cache import Cache, Counts, MemoryCache, VersionedCache
 from server.cache.redis import RedisCache
-from server.definitions.stored_journeys import SHELF, Catalogue, Given
+from server.definitions.stored_journeys import DEFINITION_KIND, Catalogue, Given
 from tests.support.api import Api, serving, wired
 from tests.support.proxy import Proxy
 from tests.support.redis import RedisServer
@@ -323,7 +323,7 @@ async def test_definitions_are_read_from_the_cache_until_they_are_void(
     async def restarted() -> Counts:
         catalogue = await Catalogue.open(config, given(), cache)
         assert list(catalogue.served) == [name]
-        counts = catalogue._texts.shelf.counts
+        counts = catalogue._texts.versioned.counts
         await catalogue.close()
         assert len(asked) == counts.misses
         asked.clear()
@@ -341,8 +341,8 @@ async def test_definitions_are_read_from_the_cache_until_they_are_void(
     assert await restarted() == Counts(hits=1)
     if kind == "redis":
         async with Redis.from_url(redis_server.url) as raw:
-            assert await raw.pttl(Shelf(cache, SHELF).key(name)) == -1
-            await raw.set(Shelf(cache, SHELF).key(name), "lies")
+            assert await raw.pttl(VersionedCache(cache, DEFINITION_KIND).key(name)) == -1
+            await raw.set(VersionedCache(cache, DEFINITION_KIND).key(name), "lies")
         assert await restarted() == Counts(misses=1, refused=1)
     await cache.close()
 

@@ -29,7 +29,7 @@ Envelope = dict[str, Any]
 """The content of a key: form, tenant, key, version and data, with a verified seal."""
 
 
-class Shelf:
+class VersionedCache:
     """JSON values of one kind, each with a version that is compared with the database.
 
     A damaged value, or one with another form, tenant, key or version, is a miss.
@@ -127,12 +127,12 @@ class Contexts:
     after the turn, and only the newest one of a session waits. So a slow cache delays no turn.
 
     Args:
-        shelf: Their place in the cache.
+        versioned: Their place in the cache.
         lasting: Seconds that a session lives without a message.
     """
 
-    def __init__(self, shelf: Shelf, lasting: float) -> None:
-        self._shelf = shelf
+    def __init__(self, versioned: VersionedCache, lasting: float) -> None:
+        self._versioned = versioned
         self._lasting = min(LASTING, lasting)
         self._epoch = Epoch(0, 0)
         self._pending: dict[str, tuple[bytes, float] | None] = {}
@@ -141,7 +141,7 @@ class Contexts:
     @property
     def counts(self) -> Counts:
         """Hits and misses."""
-        return self._shelf.counts
+        return self._versioned.counts
 
     def saw(self, epoch: Epoch) -> None:
         """Set the epoch: copies from before the last invalidation are not used."""
@@ -155,7 +155,7 @@ class Contexts:
         Raises:
             StateError: The database could not be read.
         """
-        kept = asyncio.ensure_future(self._shelf.fetch([session_id]))
+        kept = asyncio.ensure_future(self._versioned.fetch([session_id]))
         try:
             found = await directory.found(session_id)
         finally:
@@ -167,7 +167,7 @@ class Contexts:
     def judged(self, found: Found, kept: Envelope | None) -> SessionContext | None:
         """Return the cached context of a session if it has the session's version."""
         listed = found.listed
-        data = self._shelf.judge(kept, self._version(listed.version, listed.created_at))
+        data = self._versioned.judge(kept, self._version(listed.version, listed.created_at))
         return SessionContext(**data) if data is not None and data.keys() == _NAMES else None
 
     def keep(self, context: SessionContext, expires_at: str | None = None) -> None:
@@ -183,7 +183,7 @@ class Contexts:
             seconds = min(seconds, left.total_seconds())
         if seconds > 0:
             version = self._version(context.version, context.started_at)
-            sealed = self._shelf.seal(context.session_id, version, context)
+            sealed = self._versioned.seal(context.session_id, version, context)
             self._soon(context.session_id, (sealed, seconds))
 
     def forget(self, session_id: str) -> None:
@@ -204,10 +204,10 @@ class Contexts:
         while self._pending:
             pending, self._pending = self._pending, {}
             if gone := [name for name, value in pending.items() if value is None]:
-                await self._shelf.drop(gone)
+                await self._versioned.drop(gone)
             for name, value in pending.items():
                 if value is not None:
-                    await self._shelf.put({name: value[0]}, value[1])
+                    await self._versioned.put({name: value[0]}, value[1])
 
     def _version(self, version: int, started_at: str) -> str:
         # Deleted and started again, a session of that id and version is another one.
