@@ -81,7 +81,7 @@ def _likely_member(draft: TurnDraft, reading: Reading) -> Member | None:
 
 
 def _only_member(pathway: PathwaySpec) -> Member | None:
-    """Return the member of the agent of a pathway that only asks that one."""
+    """Return the agent of a pathway that asks only that one."""
     pipeline = pathway.pipeline
     if pipeline is None or pathway.collects or pathway.effects or pathway.calls:
         return None
