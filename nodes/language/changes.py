@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import date
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -93,31 +94,50 @@ def _in_place_of(new: Reading, old: Reading, expected: Expected) -> Correct | Fi
     if len(fitting) != 1:
         return None
     field, read = fitting[0]
-    if (day := _other_day_of(new, old, field, expected)) is not None:
-        read = read._replace(value=day)
+    if _day(old.core()) and (kept := _other_day(new, field, expected)):
+        read = read._replace(value=kept.value)
     if not before and not reads_as(old.core(), field, expected):
         return None
     return Correct(field.name, read.raw, read=read.value)
 
 
 def _part_replaced(new: Reading, old: Reading, expected: Expected) -> Correct | None:
-    """Return an address with its number replaced: "number 6, not 5"."""
-    now = new.part(-1).raw
-    fields = [f for f in expected.correctable if f.type == "address" and is_value(old, f, expected)]
-    if not (fields and old.said.isdigit() and now.isdigit()):
+    """Return an address with its number replaced, or the end of a phone number: "6, not 5"."""
+    now, before = _only_number(new), _only_number(old)
+    if not (now and before):
         return None
-    known = str(expected.known[fields[0].name])
-    address = re.sub(rf"(?<!\w){old.said}(?!\w)", now, known, count=1)
-    return Correct(fields[0].name, address, read=address)
+    for field in expected.correctable:
+        known = str(expected.known[field.name])
+        if field.type == "address" and is_value(old, field, expected):
+            changed = re.sub(rf"(?<!\w){before}(?!\w)", now, known, count=1)
+        elif field.type == "phone" and known.endswith(before) and len(now) == len(before):
+            changed = known.removesuffix(before) + now
+        else:
+            continue
+        if not any(is_value(old, f, expected) for f in expected.correctable if f is not field):
+            return Correct(field.name, changed, read=changed)
+    return None
 
 
-def _other_day_of(new: Reading, old: Reading, field: Field, expected: Expected) -> str | None:
-    """Return a date with its day alone replaced: "the 6th, not the 5th" keeps the month."""
-    if field.type not in ("date", "datetime") or not _day(old.core()):
+def _only_number(words: Reading) -> str:
+    """Return the only number in words: "ends in 23"; empty if there is none, or another."""
+    numbers = [word for word in words.words if word.isdigit()]
+    goes_on = words.lexicon.words("joints").intersection(words.words)
+    goes_on = goes_on or [token for token in words.tokens[:-1] if token.closes]
+    return numbers[0] if len(numbers) == 1 and not goes_on else ""
+
+
+def _other_day(new: Reading, field: Field, expected: Expected) -> Read | None:
+    """Return a known date with its day alone replaced: "the 6th" keeps the month."""
+    day = next((day for count in (1, 2) if (day := _day(new.part(-count)))), "")
+    if field.type not in ("date", "datetime") or field.name not in expected.known or not day:
         return None
-    day = _day(new.part(-1)) or _day(new.part(-2))
     known = str(expected.known[field.name])
-    return f"{known[:8]}{int(day):02d}{known[10:]}" if day else None
+    try:
+        date.fromisoformat(changed := f"{known[:8]}{int(day):02d}")
+    except ValueError:
+        return None
+    return Read(new.raw, changed + known[10:])
 
 
 def _answered_anew(new: Reading, old: Reading, expected: Expected) -> Fill | None:
@@ -167,7 +187,8 @@ def _named(reading: Reading, expected: Expected) -> list[Command]:
         new = reading.marked_part(*found.span("new"))
         if field.type in NAMES and is_part(what, field, lexicon):
             continue  # "first name Beth"
-        read = readable_part(field, new, expected)
+        mere = _other_day(new, field, expected) if _day(new.core()) else None
+        read = mere or readable_part(field, new, expected)
         if read and len(new.tokens) <= _LONGEST_VALUE:
             changes = field.name in expected.known
             return [(Correct if changes else Fill)(field.name, read.raw, read=read.value)]

@@ -225,8 +225,11 @@ def _is_reason(words: Reading, command: Command, expected: Expected) -> bool:
         return False
     if isinstance(command, Skip) and len(words.tokens) > _LONGEST_REASON:
         return False  # "nothing, I just wanted a window seat"
-    if not isinstance(command, Cancel) and named_change(words, expected):
-        return False  # "wait, I did not mean Saturday"
+    changes = named_change(words, expected)
+    if isinstance(command, Cancel):  # "forget it, I do not need the breakfast"
+        changes = [c for c in changes if isinstance(c, Correct) and not isinstance(c.read, bool)]
+    if changes:
+        return False  # "wait, I did not mean Saturday", "stop, 115 instead of 150"
     fields = (*expected.fields, *expected.correctable) if isinstance(command, Wait) else ()
     return not [field for field in fields if names_field(words.words, field, words.lexicon)]
 
@@ -260,11 +263,17 @@ class _Pass:
         if given:
             self._explain([given[0]], given[1].tokens)
         self._read_clauses()
-        if given and given[0].read is False and self._changes():
+        if given and given[0].read is False and self._changes() and self._leads_on(given[1]):
             self.commands.remove(given[0])  # "no, three nights": what is asked is asked again
         if self.pending is not None and self.pending.type in FREE:
             return self._free(self.pending)
         return self._settled()
+
+    def _leads_on(self, no: Reading) -> bool:
+        """Return whether a bare "no" may only lead to what follows; "no, but ..." answers."""
+        behind = self.reading.tokens[len(no.tokens) :][:1]
+        answers = behind and behind[0].word in self.lexicon.words("joints")
+        return len(no.tokens) == 1 and not answers
 
     def _taken_back(self) -> Parse | None:
         """Read a yes or no by its name that a later clause turns: "no breakfast, well, yes"."""
@@ -790,8 +799,14 @@ class _Pass:
         ]
 
     def _without_asides(self, commands: list[Command]) -> list[Command]:
-        """Return commands without a "hold on" or "pardon" that only leads to something else."""
-        others: list[Command] = [c for c in commands if not isinstance(c, (Wait, Repeat))]
+        """Return commands without a "hold on", "pardon" or "stop" that only leads to others."""
+        changes = [place for place, c in enumerate(commands) if isinstance(c, Correct)]
+        others: list[Command] = [
+            command
+            for place, command in enumerate(commands)
+            if not isinstance(command, (Wait, Repeat))
+            and not (command == Cancel() and [n for n in changes if place < n])
+        ]
         if others or self._unread():
             return others
         return commands
