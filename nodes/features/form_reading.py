@@ -368,7 +368,11 @@ def matters(draft: TurnDraft, words: str) -> bool:
     given = {word for value in known if isinstance(value, str) for word in words_in(value)}
     if said & given or any(_is_nearly(one, other) for one in said for other in given):
         return True
-    return names_any_field(words, [*draft.form_state().live], draft.setting.language)
+    live = draft.form_state().live
+    choices = [field for field in live if field.type == "enum"]
+    if any(found_in(field, words, draft.setting) for field in choices):
+        return True
+    return names_any_field(words, live, draft.setting.language)
 
 
 def _is_nearly(one: str, other: str) -> bool:

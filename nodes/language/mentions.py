@@ -451,12 +451,12 @@ def _claim(
 ) -> Claim | None:
     """Return what a value claims; none if the words around it are of something else."""
     inside = reading.between(span.start, span.end)
-    if not inside.tokens or _is_article(inside):
+    if not inside.tokens or is_article(inside):
         return None
     clause = _clause_of(inside, reading, is_cut=field.type != "boolean")
     before = [t.word for t in clause.tokens if t.end <= span.start]
     behind = [t.word for t in clause.tokens if t.start >= span.end]
-    if _is_denied(reading, inside) or _is_not_meant(clause, field, span, asked):
+    if is_denied(reading, inside) or _is_not_meant(clause, field, span, asked):
         return None
     if reading.lexicon.words("either").intersection((*before[-1:], *behind[:1])):
         return None
@@ -497,7 +497,7 @@ def _clause_of(inside: Reading, reading: Reading, *, is_cut: bool) -> Reading:
     return clause.part(max(begins, default=0), min(ends, default=None))
 
 
-def _is_article(inside: Reading) -> bool:
+def is_article(inside: Reading) -> bool:
     """Return whether a value is a small word: "ein Tisch" is no number."""
     return len(inside.tokens) == 1 and inside.words[0] in inside.lexicon.words("small")
 
@@ -617,7 +617,7 @@ def excludes(words: Reading) -> bool:
     return any(form.fullmatch(part) for form in forms for part in parts)
 
 
-def _is_denied(reading: Reading, inside: Reading) -> bool:
+def is_denied(reading: Reading, inside: Reading) -> bool:
     """Return whether "not" comes before the value, or a "no" after it: "outside no, inside"."""
     if excludes(reading.between(reading.start, inside.end)):
         return True

@@ -11,6 +11,8 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
+from rapidfuzz.distance import OSA
+
 from journeys import Field
 from journeys.phrases import plain
 from nodes.commands import Cancel, Clear, Command, Correct, Fill, Human, Repeat, Skip, Wait
@@ -25,12 +27,14 @@ from nodes.language.answers import (
     signal,
     unjoined,
 )
-from nodes.language.changes import end_of_lead, named_change, of_type, turned
+from nodes.language.changes import end_of_lead, is_part, named_change, of_type, turned
 from nodes.language.lexicon import lexicon_of
 from nodes.language.mentions import (
     Claim,
     claims_in,
     excludes,
+    is_article,
+    is_denied,
     is_of_another,
     later_day,
     moved,
@@ -52,7 +56,7 @@ from nodes.language.reading import (
     readable_part,
     value_in,
 )
-from nodes.values import found_in, usual
+from nodes.values import Span, found_in, usual
 
 MOST_CHARACTERS = 4096
 """Characters of a message beyond which it is left to others."""
@@ -246,6 +250,7 @@ class _Pass:
         self.bare: list[Command] = []
         self.plain: list[Command] = []
         self.kept = 0
+        self.only: Command | None = None
 
     def result(self) -> Parse:
         """Return what was found, after all that contradicts is settled."""
@@ -267,6 +272,8 @@ class _Pass:
             self.commands.remove(given[0])  # "no, three nights": what is asked is asked again
         if self.pending is not None and self.pending.type in FREE:
             return self._free(self.pending)
+        if self.pending is not None:
+            self._take_left(self.pending)
         return self._settled()
 
     def _leads_on(self, no: Reading) -> bool:
@@ -646,7 +653,7 @@ class _Pass:
     def _answered(self, clause: _Clause) -> bool:
         """Take a clause as the value that was asked for."""
         field = self.pending
-        if field is None or field.type in FREE or clause.words.asks or self._has(field):
+        if field is None or field.type in WORDY or clause.words.asks or self._has(field):
             return False
         if is_of_another(clause.words, field) or self._may_replace(field):
             return False
@@ -661,7 +668,7 @@ class _Pass:
             return False
         given = self._fill(field, read, clause.words)
         goes_on = clause is not self.clauses[-1] and not clause.words.tokens[-1].closes
-        if field.type in WORDY or goes_on:  # nearly every word may be one; "two and the kids"
+        if goes_on:  # "two and the kids"
             self.bare.append(given)
         self._explain([given], clause.words.tokens)
         return True
@@ -693,12 +700,137 @@ class _Pass:
         left = [word for word in words.words if word not in known]
         return all(any(names([word], field, self.lexicon) for field in fields) for word in left)
 
+    # What is left for the field that was asked for.
+
+    def _take_left(self, field: Field) -> None:
+        """Take the one value in words that nothing explains, which is not said to be another."""
+        if field.type == "boolean" or self.reading.ends_asking or self._is_open():
+            return
+        before = [c for c in self.claims if c.field is field and self._has(field)]
+        if self._has(field) and not (before and field.type in NAMES):
+            return
+        left = [c for c in self.clauses if not self._is_explained(c) and not c.words.asks]
+        left = [c for c in left if not (is_of_another(c.words, field) or c.is_reason or c.command)]
+        if field.type == "address":
+            found = self._place_in(left, field)
+        else:
+            find = self._names_in if field.type in NAMES else self._spans_in
+            found = find(left, field)
+        if before and len(found) == 1 and _is_in(before[-1].span, found[0]):
+            self.commands = [c for c in self.commands if getattr(c, "field", "") != field.name]
+        elif before:
+            return
+        if len(found) == 1:
+            self.only = Fill(field.name, found[0].raw, read=found[0].value)
+            self._explain([self.only], self.reading.between(found[0].start, found[0].end).tokens)
+
+    def _spans_in(self, clauses: Sequence[_Clause], field: Field) -> list[Span]:
+        """Return the values of a field that are not denied, behind the last repair."""
+        found: list[Span] = []
+        denied = []
+        for clause in clauses:
+            spans = found_in(field, clause.words.raw, self.expected.setting)
+            spans = [moved(span, clause.words.tokens[0].start) for span in spans]
+            if clause.replaces and spans:
+                found = []
+            for span in spans:
+                if is_denied(self.reading, self.reading.between(span.start, span.end)):
+                    denied.append(span.value)
+                else:
+                    found.append(span)
+        found = [span for span in found if span.value not in denied]
+        return found if all(self._stands_alone(span, field) for span in found) else []
+
+    def _is_open(self) -> bool:
+        """Return whether words leave a value open: "200 or 300", "I do not know exactly"."""
+        open_ = self.lexicon.words("either") | self.lexicon.words("between")
+        if open_.intersection(self.reading.words):
+            return True
+        said = [clause.words.said for clause in self.clauses]
+        return any(self.lexicon.begins(cue, one) for cue in ("unknown", "unsure") for one in said)
+
+    def _stands_alone(self, span: Span, field: Field) -> bool:
+        """Return whether no word beside a value makes it a part of another, or of something."""
+        before = self.reading.between(self.reading.start, span.start).part(-1)
+        behind = self.reading.between(span.end, self.reading.end).part(0, 1)
+        beside = (*before.tokens, *behind.tokens)
+        inside = self.reading.between(span.start, span.end)
+        if is_article(inside) or any(map(self._is_number, beside)):
+            return False
+        if set(behind.words) <= set(inside.words) and behind.words:
+            return False  # "the eleventh eleventh eighty-eight"
+        if field.type == "email":
+            return "@" in span.raw
+        if self.lexicon.words("own").intersection(before.words):
+            return False  # "my two sisters"
+        counted = self.lexicon.words("units").union(*self.lexicon.concepts)
+        unit = counted.intersection(behind.words)
+        return not unit or names_field(behind.words, field, self.lexicon)
+
+    def _place_in(self, clauses: Sequence[_Clause], field: Field) -> list[Span]:
+        """Return the address that all words are which nothing explains, if they stand together."""
+        if not clauses or not self.commands:
+            return []
+        words = self.reading.between(clauses[0].body.start, clauses[-1].words.end)
+        together = [c for c in self.clauses if c.words.tokens[-1].end > words.start]
+        read = readable_part(field, words, self.expected)
+        if read is None or together[: len(clauses)] != list(clauses) or words.ends_asking:
+            return []
+        return [Span(read.value, read.raw, words.start, words.end, False, field.type)]
+
+    def _names_in(self, clauses: Sequence[_Clause], field: Field) -> list[Span]:
+        """Return what clauses call somebody; of a part and the whole name, the whole."""
+        found: list[Span] = []
+        for clause in clauses:
+            if is_part(clause.words.words, field, self.lexicon):
+                return []  # "first name Beth"
+            words, led = self._called(clause)
+            read = readable_part(field, words, self.expected) if words.tokens else None
+            if read is None:
+                continue
+            if not (len(clauses) == 1 or self._is_name(words, led=led)):
+                found = [] if clause.replaces else found
+                continue
+            start = words.start if led else clause.words.start
+            span = Span(read.value, read.raw, start, clause.words.end, True, "name")
+            if found and (mended := _mended(found[-1], span)):
+                found[-1] = mended
+            else:
+                found = [*found[: -1 if clause.replaces else None], span]
+        return [one for one in found if not [o for o in found if o is not one and _is_in(one, o)]]
+
+    def _called(self, clause: _Clause) -> tuple[Reading, bool]:
+        """Return the words of a clause that may be a name, and whether others bring them in.
+
+        How it is spelled is left out: "to Ann Lee", "I am Ann Lee", "Lee with two Es".
+        """
+        words, lexicon = clause.body.core(), self.lexicon
+        words = words.after(lexicon.begins("spelled", words.said)) if words.tokens else words
+        ends = [n for n in range(1, len(words.tokens)) if lexicon.says("spelled", words.part(n).said)]
+        words = words.part(0, min(ends, default=None))
+        leads = [n for n, w in enumerate(words.words) if w in lexicon.words("bring_in")]
+        led = bool(leads) and 0 < leads[-1] < len(words.tokens) - 1
+        words = words.part(leads[-1] + 1) if led else words
+        denied = words.tokens and lexicon.says("no", words.words[-1])
+        if denied or lexicon.words("own").intersection(words.words):
+            return words.part(0, 0), False  # "to my sister"
+        while len(words.tokens) > 1 and words.words[0] in lexicon.words("small"):
+            words = words.part(1)
+        return words, led
+
+    def _is_name(self, words: Reading, *, led: bool) -> bool:
+        """Return whether words are called so: with capitals, or by no common word."""
+        written = [words.text[t.start : t.end] for t in words.tokens]
+        strange = all(w not in self.lexicon.vocabulary for w in words.words)
+        several = led or len(words.tokens) >= _SHORTEST_OF_TWO
+        return all(w[:1].isupper() for w in written) or (strange and several)
+
     # Arbitration.
 
     def _settled(self) -> Parse:
         commands = self._without_asides(self._without_repeats())
         unread = self._unread()
-        if unread and (twice := [c for c in commands if self._is_given_twice(c)]):
+        if unread and (twice := [c for c in commands if c is not self.only and self._is_given_twice(c)]):
             return Parse([c for c in commands if c not in twice], unread=(self.reading.raw,))
         if unread:  # nothing leads to these, so that they are meant only if they are all there is
             doubted = [c for c in commands if any(c is bare for bare in self.bare)]
@@ -946,6 +1078,22 @@ class _Pass:
         """Return whether words may be one thing of a list, and are no sentence."""
         talk = self.lexicon.words("talk")
         return 0 < len(words.tokens) <= _LONGEST_ITEM and not talk.intersection(words.words)
+
+
+def _is_in(one: Span, other: Span) -> bool:
+    """Return whether a name is a part of another: "Rob. Robert Ellison"."""
+    mine, theirs = (f" {span.raw.casefold()} " for span in (one, other))
+    return mine in theirs and mine != theirs
+
+
+def _mended(one: Span, other: Span) -> Span | None:
+    """Return a name with one of its words spelled anew: "Ann Lea, Lee"."""
+    words, spelled = one.raw.split(), other.raw
+    near = [n for n, w in enumerate(words) if OSA.distance(w.casefold(), spelled.casefold()) <= 1]
+    if " " in spelled or len(words) < _SHORTEST_OF_TWO or len(near) != 1:
+        return None
+    raw = " ".join([*words[: near[0]], spelled, *words[near[0] + 1 :]])
+    return replace(one, raw=raw, value=raw, end=other.end)
 
 
 def _is_own(field: Field, value: Any) -> bool:
