@@ -347,7 +347,7 @@ def _changes(tail: Reading, expected: Expected, parse: Parser) -> Parse | None:
         return None
     found = parse(unjoined(tail), replace(expected, asked=None, fields=()))
     changes = any(isinstance(command, (Correct, Clear)) for command in found.commands)
-    return found if changes and found.certain else None
+    return found if changes and (found.certain or found.plain) else None
 
 
 def _replaced(tail: Reading, expected: Expected) -> Parse | None:

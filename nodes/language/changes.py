@@ -9,6 +9,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from journeys import Field
+from journeys.phrases.patterns import plain
 from nodes.commands import Clear, Command, Correct, Fill
 from nodes.language.lexicon import Lexicon
 from nodes.language.mentions import mentioned, names_any_field, names_field
@@ -87,7 +88,7 @@ def _in_place_of(new: Reading, old: Reading, expected: Expected) -> Correct | Fi
     if not before and (answer := _answered_anew(new, old, expected)):
         return answer
     fields = before or [f for f in expected.correctable if f.type not in WORDY]
-    fitting = [(field, read) for field in fields if (read := _value_in(new, field, expected))]
+    fitting = [(field, read) for field in fields if (read := said_value(new, field, expected))]
     if not before and len(fitting) > 1:
         named = mentioned_in(new, [field for field, _ in fitting])
         fitting = [(field, read) for field, read in fitting if field is named]
@@ -149,7 +150,7 @@ def _answered_anew(new: Reading, old: Reading, expected: Expected) -> Fill | Non
     return Fill(asked.name, read.raw, read=read.value) if read else None
 
 
-def _value_in(new: Reading, field: Field, expected: Expected) -> Read | None:
+def said_value(new: Reading, field: Field, expected: Expected) -> Read | None:
     """Return the value at the end of words that lead to it: "the accident was on the 3rd"."""
     lexicon = new.lexicon
     stripped = new.after(lexicon.begins("lead", new.said))
@@ -193,6 +194,29 @@ def _named(reading: Reading, expected: Expected) -> list[Command]:
             changes = field.name in expected.known
             return [(Correct if changes else Fill)(field.name, read.raw, read=read.value)]
     return []
+
+
+def labelled(words: Reading, expected: Expected) -> Correct | Fill | None:
+    """Return the value right behind the name of its field: "phone 0171 234", "the amount 820"."""
+    lexicon, fields = words.lexicon, [*expected.fields, *expected.correctable]
+    around = lexicon.words("articles") | lexicon.words("own")
+    while len(words.tokens) > 1 and words.words[0] in around:
+        words = words.part(1)
+    for count in range(min(_LEADING, len(words.tokens) - 1), 0, -1):
+        what, new = words.words[:count], words.part(count)
+        field = mentioned(what, fields, lexicon)
+        if field is None or field is expected.pending or len(new.tokens) > _LONGEST:
+            continue
+        changes = field.name in expected.known
+        if field.type in WORDY or field.type in ("boolean", "enum"):
+            is_text = field.type == "text" and not changes and plain(field.label) == " ".join(what)
+            read = Read(new.raw, new.raw) if is_text else None
+        else:
+            read = _other_day(new, field, expected) if _day(new.core()) else None
+            read = read or readable_part(field, new, expected)
+        if read and all(names_field([word], field, lexicon) for word in what):
+            return (Correct if changes else Fill)(field.name, read.raw, read=read.value)
+    return None
 
 
 def is_part(what: Sequence[str], field: Field, lexicon: Lexicon) -> bool:

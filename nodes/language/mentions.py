@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from calendar import monthrange
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
@@ -174,6 +175,9 @@ _COUNT = Field("count", "integer")
 _DAY = Field("day", "date")
 _MOST_WORDS = 200
 _MOST_SPANS = 12
+_TWO = 2
+_SURE = 20
+_LONGEST_ARTICLE = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +251,9 @@ def claims_in(
     found = []
     for field, changes, span in spans:
         replaces = any(start <= span.start < end for start, end in replaced)
-        claim = _claim(reading, field, span, field is pending, plain_days, replaces=replaces)
+        rivals = [f for f, _ in pool if f.type == field.type and f is not field]
+        asked = field is pending or (pending is None and _is_all(span, reading))
+        claim = _claim(reading, field, span, asked, plain_days, rivals, replaces=replaces)
         if claim and changes:
             claim = _changed(claim, replaces=replaces, alone=pending is None)
         elif claim and replaces:
@@ -258,10 +264,11 @@ def claims_in(
     found += _after_nights(found, reading, expected)
     found += _with_or_without(found, reading, expected)
     found += _single(found, reading, expected)
-    ordered = _in_order(found, reading)
+    ordered = _from_until(reading, expected) or _in_order(found, reading)
     settled = {claim.field.name for claim in ordered}
     groups = _groups([c for c in found if c.field.name not in settled])
     plain = [group[0] for group in groups if len(group) == 1]
+    plain = [c for c in plain if not any(_overlap(c, other) for other in ordered)]
     once = [c for c in plain if not any(_rivals(c, other) for other in plain if other is not c)]
     return sorted((*once, *ordered), key=lambda claim: claim.start)
 
@@ -446,6 +453,7 @@ def _claim(
     span: Span,
     asked: bool,
     days: Sequence[Span],
+    rivals: Sequence[Field],
     *,
     replaces: bool = False,
 ) -> Claim | None:
@@ -479,9 +487,87 @@ def _claim(
     persons = reading.lexicon.words("persons")
     people = field.type in _COUNTED and _is_for(before, reading.lexicon)
     people = people and names_field(persons, field, reading.lexicon)
-    weight = 8 * span.certain + 2 * close + 2 * beside + 4 * people + asked
     words = frozenset(w for w in near if names_field([w], field, reading.lexicon))
+    told = frozenset() if words else _told(near, field, rivals, reading.lexicon)
+    weight = 8 * span.certain + 2 * (close or bool(told)) + 2 * beside + 4 * people + asked
+    words |= told
     return Claim(field, span, weight, words, is_named=bool(words or people))
+
+
+def _told(
+    near: Sequence[str], field: Field, rivals: Sequence[Field], lexicon: Lexicon
+) -> frozenset[str]:
+    """Return the words that are said of a field alone, of several of a type: "leaving on"."""
+
+    def said_of(word: str, one: Field) -> bool:
+        return any(_is_kin(word, own) for own in _words(one, lexicon).said)
+
+    small = lexicon.words("small") | lexicon.words("around") if rivals else frozenset()
+    words = [word for word in near if rivals and word not in small and said_of(word, field)]
+    return frozenset(w for w in words if not any(said_of(w, rival) for rival in rivals))
+
+
+def _is_kin(word: str, other: str) -> bool:
+    """Return whether two words have a stem in common: "leaving" and "leave"."""
+    stem = max(_LEAST_STEM, min(len(word), len(other)) - 1)
+    return word == other or (len(word) >= stem and word[:stem] == other[:stem])
+
+
+def _is_all(span: Span, reading: Reading) -> bool:
+    """Return whether a value is all that its clause says."""
+    clause = next((c for c in reading.clauses() if c.end >= span.end), reading)
+    around = reading.lexicon.words("around") | reading.lexicon.words("joints")
+    beside = [t for t in clause.tokens if t.end <= span.start or t.start >= span.end]
+    return all(token.word in around for token in beside)
+
+
+def _from_until(reading: Reading, expected: Expected) -> list[Claim]:
+    """Return the days of "from the 10th to the 12th of May", of which one has no month."""
+    lexicon = reading.lexicon
+    known = [f for f in expected.correctable if f.type == "date"]
+    fields = [*known, *[f for f in expected.fields if f.type == "date"]]
+    until = [n for n, w in enumerate(reading.words) if n and w in lexicon.words("until")]
+    for place in until if len(fields) == _TWO else ():
+        first, behind = reading.part(place - 1, place), reading.part(place + 1)
+        found = [s for s in found_in(_DAY, behind.raw, expected.setting) if s.certain]
+        found = [s for s in found if s.start <= _LONGEST_ARTICLE]
+        mere = next((p for p in (behind.part(0, 1), behind.part(0, 2)) if _mere_day(p)), None)
+        if found:
+            last = date.fromisoformat(found[0].value)
+            ends = behind.start + found[0].end
+        elif mere and known and not behind.said.isdigit():
+            last = _on_day(date.fromisoformat(str(expected.known[known[0].name])), _mere_day(mere))
+            ends = mere.tokens[-1].end
+        else:
+            continue
+        begun = _on_day(last, _mere_day(first)) if last else None
+        if begun and last:
+            begun = begun if begun <= last else _on_day(last.replace(day=1) - timedelta(days=1), begun.day)
+        if begun and last:
+            places = [(first.tokens[0].start, first.tokens[0].end), (behind.tokens[0].start, ends)]
+            return [
+                Claim(
+                    field,
+                    Span(day.isoformat(), reading.text[start:end], start, end, True, "date"),
+                    _SURE,
+                    lexicon.words("until"),
+                    is_named=True,
+                    changes=field.name in expected.known,
+                )
+                for field, day, (start, end) in zip(fields, (begun, last), places, strict=True)
+            ]
+    return []
+
+
+def _mere_day(words: Reading) -> int:
+    """Return the day of the month that is all that words say, as "the 3rd"; else 0."""
+    found = (form.fullmatch(words.said) for form in words.lexicon.forms("form_day"))
+    return next((int(day["day"]) for day in found if day), 0)
+
+
+def _on_day(month: date, day: int) -> date | None:
+    """Return another day of a month, if it has that."""
+    return month.replace(day=day) if 0 < day <= monthrange(month.year, month.month)[1] else None
 
 
 def _clause_of(inside: Reading, reading: Reading, *, is_cut: bool) -> Reading:

@@ -5,6 +5,7 @@ Commands come with the words that they explain; a reading is certain if no word 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,7 +15,6 @@ from typing import Any
 from rapidfuzz.distance import OSA
 
 from journeys import Field
-from journeys.phrases import plain
 from nodes.commands import Cancel, Clear, Command, Correct, Fill, Human, Repeat, Skip, Wait
 from nodes.language.answers import (
     answer,
@@ -27,7 +27,15 @@ from nodes.language.answers import (
     signal,
     unjoined,
 )
-from nodes.language.changes import end_of_lead, is_part, named_change, of_type, turned
+from nodes.language.changes import (
+    end_of_lead,
+    is_part,
+    labelled,
+    named_change,
+    of_type,
+    said_value,
+    turned,
+)
 from nodes.language.lexicon import lexicon_of
 from nodes.language.mentions import (
     Claim,
@@ -77,6 +85,7 @@ _MOST_PLAIN = 2
 _SHORTEST_RETRACTION = 2
 _COUNT = Field("count", "integer")
 _LEADS = ("lead", "wish", "question", "meant")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _ASIDE = (Skip, Correct, Clear)
 _HALF = ("no", "unsure", "unknown")
 
@@ -461,24 +470,17 @@ class _Pass:
         _ = (
             self._given(clause)
             or self._answered(clause)
-            or self._replaced(clause)
             or self._labelled(clause)
+            or self._replaced(clause)
             or self._ruled_out(clause)
         )
         return 1
 
     def _labelled(self, clause: _Clause) -> bool:
-        """Take the words behind the name of an open text: "reference November rent"."""
-        words = unjoined(clause.words)
-        for field in self.expected.fields:
-            if field.type != "text" or field is self.pending or not field.label or words.asks:
-                continue
-            label = plain(field.label)
-            value = words.after(len(label)) if words.said.startswith(f"{label} ") else words
-            if value is not words and len(value.tokens) <= _LONGEST_ITEM:
-                self._explain([Fill(field.name, value.raw, read=value.raw)], clause.words.tokens)
-                return True
-        return False
+        """Take the words behind the name of a field: "reference November rent", "phone 0171 234"."""
+        command = None if clause.words.asks else labelled(unjoined(clause.words), self.expected)
+        self._explain([command] if command else [], clause.words.tokens if command else ())
+        return command is not None
 
     def _ruled_out(self, clause: _Clause) -> bool:
         """Read a value that does not do; of two choices the other one is meant."""
@@ -556,15 +558,28 @@ class _Pass:
             if words.ends_asking and not self.lexicon.begins("wish", words.said):
                 continue
             tried: list[tuple[Token, ...]] = []
-            for part in (words, words.after(end_of_lead(words)), body):
+            for part in (words, unjoined(words), words.after(end_of_lead(words)), body):
                 if part.tokens in tried:
                     continue
                 tried.append(part.tokens)
                 commands = named_change(part, self.expected, two=after is not None)
                 if commands and not self._is_of_another(commands, words, after):
+                    if not after and behind and (said := self._instead(commands, behind[0])):
+                        commands, words, after = [said], _together(words, behind[0].words), said
                     self._explain(commands, words.tokens)
                     return 2 if after else 1
         return 0
+
+    def _instead(self, commands: Sequence[Command], behind: _Clause) -> Command | None:
+        """Return the value in the next clause of what is wrong: "the day is wrong, it is the 3rd"."""
+        wrong = commands[0] if len(commands) == 1 else None
+        if not isinstance(wrong, Clear) or behind.words.asks or behind.command:
+            return None
+        field = next(f for f in self.expected.correctable if f.name == wrong.field)
+        if field.type in FREE or is_part(behind.words.words, field, self.lexicon):
+            return None
+        read = said_value(behind.body, field, self.expected)
+        return Correct(field.name, read.raw, read=read.value) if read else None
 
     def _is_of_another(
         self, commands: Sequence[Command], words: Reading, after: _Clause | None
@@ -763,9 +778,15 @@ class _Pass:
             return "@" in span.raw
         if self.lexicon.words("own").intersection(before.words):
             return False  # "my two sisters"
-        counted = self.lexicon.words("units").union(*self.lexicon.concepts)
-        unit = counted.intersection(behind.words)
-        return not unit or names_field(behind.words, field, self.lexicon)
+        idle = self.lexicon.words("small") | self.lexicon.words("joints")
+        if field.type == "enum":  # "it rains outside"
+            clause = next(c for c in self.clauses if c.words.end >= span.end)
+            idle |= self.lexicon.words("around") | self.lexicon.words("no")
+            return idle.issuperset(clause.body.between(0, span.start).words)
+        counts = len(inside.tokens) == 1 and self._is_number(inside.tokens[0])
+        if inside.tokens[-1].closes or not counts or not behind.tokens:
+            return True
+        return behind.words[0] in idle or names_field(behind.words, field, self.lexicon)
 
     def _place_in(self, clauses: Sequence[_Clause], field: Field) -> list[Span]:
         """Return the address that all words are which nothing explains, if they stand together."""
@@ -805,6 +826,8 @@ class _Pass:
         How it is spelled is left out: "to Ann Lee", "I am Ann Lee", "Lee with two Es".
         """
         words, lexicon = clause.body.core(), self.lexicon
+        while len(words.tokens) > 1 and lexicon.says("filler", words.words[-1]):
+            words = words.part(0, -1)
         words = words.after(lexicon.begins("spelled", words.said)) if words.tokens else words
         ends = [n for n in range(1, len(words.tokens)) if lexicon.says("spelled", words.part(n).said)]
         words = words.part(0, min(ends, default=None))
@@ -880,12 +903,19 @@ class _Pass:
         between = self.lexicon.words("between")
         theirs = [c for c in self.clauses if between.isdisjoint(c.words.words)]
         theirs = [c for c in theirs if is_of_another(c.words, field)]
-        unread = self._unread([c for c in self.clauses if c not in theirs])
+        unread = self._unread([c for c in self._since(command) if c not in theirs])
         return any(
             span.value != same and not self._is_part(part, span.end)
             for part in unread
             for span in found_in(field, part, self.expected.setting)
         )
+
+    def _since(self, given: Fill | Correct) -> Sequence[_Clause]:
+        """Return the clauses from that on in which a value replaces what was said before."""
+        at = self.reading.text.find(given.value)
+        places = [n for n, c in enumerate(self.clauses) if c.replaces and c.words.start <= at]
+        in_text = self.pending is not None and self.pending.type in FREE
+        return self.clauses[places[-1] if places and not in_text else 0 :]
 
     def _may_be_replaced(self, raw: str, field: Field) -> bool:
         """Return whether an unread clause behind a value repairs it: "seven, no wait, half past".
@@ -952,8 +982,20 @@ class _Pass:
         return any(isinstance(c, Fill) and c.field == field.name for c in given)
 
     def _explain(self, commands: Iterable[Command], tokens: Iterable[Token]) -> None:
-        self.commands += commands
+        self.commands += [self._in_its_year(command) for command in commands]
         self.explained.update([token.start for token in tokens])
+
+    def _in_its_year(self, command: Command) -> Command:
+        """Return a change of a day long ago that names no year in the year that is known."""
+        if not isinstance(command, Correct) or not _DATE.fullmatch(str(command.read)):
+            return command
+        said, known = str(command.read), str(self.expected.known.get(command.field, ""))
+        years = [int(day[:4]) for day in (said, known) if _DATE.match(day)]
+        now = self.expected.setting.at.year
+        if len(years) < _SHORTEST_OF_TWO or years[0] < now - 1 or years[1] >= now - 1:
+            return command
+        named = said[:4] in command.value or said[5:] == "02-29"
+        return command if named else replace(command, read=known[:4] + said[4:])
 
     def _unread(self, clauses: Sequence[_Clause] = ()) -> tuple[str, ...]:
         """Return the words that nothing explains; of a clause those between the first and last."""
