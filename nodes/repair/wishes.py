@@ -63,7 +63,7 @@ def judged_in_turn(
     """Return the wishes that a model found in words without a phrase that separates them.
 
     They are all meant if it names each as a command, in that order; or if it is sure of all, and
-    all but the one that it has values for only want an answer.
+    has values for one of them, which comes first. No "or" parts tasks that are all meant.
     """
     open_now = {t.target: t for t in reversed(_held(draft, moves, limits))}
     named = [c.target for c in moves if isinstance(c, Go) and c.target in open_now]
@@ -71,9 +71,10 @@ def judged_in_turn(
     order = list(dict.fromkeys(named))
     if not order and len(judged) > 1:
         pathways = {id_: draft.spec.pathways[id_] for id_ in open_now}
-        collecting = [id_ for id_, one in pathways.items() if one.form]
-        given = [id_ for id_ in collecting if values_for(draft, pathways[id_], said)]
-        if len(collecting) == len(given) == 1:
+        lexicon = lexicon_of(draft.setting.language)
+        said_or = lexicon.words("either").intersection(read(draft.message, lexicon).words)
+        given = [id_ for id_, one in pathways.items() if values_for(draft, one, said)]
+        if len(given) == 1 and not (said_or and len([p for p in pathways.values() if p.form]) > 1):
             order = [*given, *(id_ for id_ in open_now if id_ not in given)]
     return [Wish(open_now[id_], "", follows=True) for id_ in order] if len(order) > 1 else []
 
