@@ -28,6 +28,7 @@ from nodes.language.reading import (
 from nodes.values import found_in
 
 _DATE = Field("day", "date")
+_MONTH = re.compile(r"\d[./-]\d")
 _LONGEST = 6
 _LEADING = 3
 _LONGEST_VALUE = 12
@@ -95,7 +96,8 @@ def _in_place_of(new: Reading, old: Reading, expected: Expected) -> Correct | Fi
     if len(fitting) != 1:
         return None
     field, read = fitting[0]
-    if _day(old.core()) and (kept := _other_day(new, field, expected)):
+    is_mere = _day(old.core()) and not _MONTH.search(read.raw)
+    if is_mere and (kept := _other_day(new, field, expected)):
         read = read._replace(value=kept.value)
     if not before and not reads_as(old.core(), field, expected):
         return None
@@ -165,7 +167,10 @@ def said_value(new: Reading, field: Field, expected: Expected) -> Read | None:
         return read._replace(raw=part.raw) if read else None
     last = new.part(-_LONGEST_VALUE)
     raw = shortest(last, field, expected) or other_day(last, field, expected)
-    return Read(raw, value_in(field, raw, expected.setting)) if raw else None
+    if raw:
+        return Read(raw, value_in(field, raw, expected.setting))
+    spans = found_in(field, last.text[last.start : last.end], expected.setting)  # "on 15.6."
+    return Read(spans[-1].raw, spans[-1].value) if spans else None
 
 
 def _named(reading: Reading, expected: Expected) -> list[Command]:

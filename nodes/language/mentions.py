@@ -174,6 +174,8 @@ _WEEK = timedelta(days=7)
 _COUNT = Field("count", "integer")
 _DAY = Field("day", "date")
 _MOST_WORDS = 200
+_SOLE = (*_SPANNED, "money", "phone", "email", "enum")
+"""Types of values that can be nothing else."""
 _MOST_SPANS = 12
 _TWO = 2
 _SURE = 20
@@ -247,19 +249,24 @@ def claims_in(
         for field, changes in pool
         for span in found_in(field, text, expected.setting)[:_MOST_SPANS]
     ]
+    choices = [span for field, changes, span in spans if field.type == "enum" and not changes]
     plain_days = [s for field, _, s in spans if field.type in _SPANNED and s.certain]
     found = []
     for field, changes, span in spans:
         replaces = any(start <= span.start < end for start, end in replaced)
         rivals = [f for f, _ in pool if f.type == field.type and f is not field]
-        asked = field is pending or (pending is None and _is_all(span, reading))
+        several = field.type in (*_SPANNED, "enum") or len(reading.tokens) > 1
+        asked = field is pending or (pending is None and several and _is_all(span, reading))
         claim = _claim(reading, field, span, asked, plain_days, rivals, replaces=replaces)
         if claim and changes:
-            claim = _changed(claim, replaces=replaces, alone=pending is None)
+            beside = pending is not None and pending.type != "enum"
+            sole = beside and span.certain and not rivals and _is_all(span, reading)
+            claim = _changed(claim, replaces=replaces, alone=pending is None, sole=sole)
         elif claim and replaces:
             claim = replace(claim, weight=claim.weight - (field is pending))
-        if claim:
-            found.append(claim)
+        choice = any(span.start < c.end and c.start < span.end for c in choices)
+        if claim and not (choice and field.type != "enum" and not (asked or claim.is_named)):
+            found.append(claim)  # "today" may be how urgent it is, and no day
     found = [_later(claim, expected) for claim in found if not _is_outdone(claim, found)]
     found += _after_nights(found, reading, expected)
     found += _with_or_without(found, reading, expected)
@@ -352,13 +359,20 @@ def moved(span: Span, offset: int) -> Span:
     return replace(span, start=span.start + offset, end=span.end + offset) if offset else span
 
 
-def _changed(claim: Claim, *, replaces: bool, alone: bool) -> Claim | None:
-    """Return a claim on a field that has a value; none if nothing says that it is meant."""
+def _changed(claim: Claim, *, replaces: bool, alone: bool, sole: bool) -> Claim | None:
+    """Return a claim on a field that has a value; none if nothing says that it is meant.
+
+    Args:
+        claim: The value.
+        replaces: Whether its clause says that it replaces another.
+        alone: Whether nothing is asked that it may answer.
+        sole: Whether it is all of its clause, and no other field is of its type.
+    """
     if replaces and not claim.is_named:  # a value of two types may replace either
         return replace(claim, changes=True, weight=min(claim.weight, 0))
     if replaces or not claim.field.asked:
         return replace(claim, changes=True)
-    if claim.is_named:
+    if claim.is_named or (sole and claim.field.type in _SOLE):
         return replace(claim, changes=True, weight=claim.weight - 0.5)
     return replace(claim, changes=True, is_bare=True) if alone else None
 
@@ -681,18 +695,22 @@ def _strange(words: Sequence[str], reading: Reading, field: Field) -> int:
 
 def is_of_another(clause: Reading, field: Field) -> bool:
     """Return whether a clause is about something that is not the field: "my cat is 12"."""
-    asked = clause.lexicon.forms("form_own_name") if field.type in NAMES else ()
-    own = any(form.search(plain(field.ask)) for form in asked)
-    marked = clause.marked
-    others = clause.lexicon.forms("form_named_other") if own else ()
-    if [form for form in (*others, *clause.lexicon.forms("form_doubt")) if form.match(marked)]:
+    if is_doubted(clause, field):
         return True
     for pattern in clause.lexicon.forms("form_subject"):
         found = pattern.match(clause.marked)
         if found:
-            subject = found["subject"].split()
-            return not concerns(subject, field, clause.lexicon)
+            return not concerns(found["subject"].split(), field, clause.lexicon)
     return False
+
+
+def is_doubted(clause: Reading, field: Field) -> bool:
+    """Return whether a clause says that it is of another person, or of another time."""
+    asked = clause.lexicon.forms("form_own_name") if field.type in NAMES else ()
+    own = any(form.search(plain(field.ask)) for form in asked)
+    others = clause.lexicon.forms("form_named_other") if own else ()
+    forms = (*others, *clause.lexicon.forms("form_doubt"))
+    return any(form.match(clause.marked) for form in forms)
 
 
 def excludes(words: Reading) -> bool:

@@ -43,6 +43,7 @@ from nodes.language.mentions import (
     excludes,
     is_article,
     is_denied,
+    is_doubted,
     is_of_another,
     later_day,
     moved,
@@ -445,9 +446,26 @@ class _Pass:
             known, count = len(self.commands), self._read_clause(place)
             given = self.commands[known:]
             read = self.clauses[place : place + count]
-            if given and not [clause for clause in read if not self._is_explained(clause)]:
+            left = [t for c in read for t in c.words.tokens if t.start not in self.explained]
+            if given and not left:
                 self.plain += given
+            elif len(given) == 1 and not self._may_matter(left, given[0]):
+                self.plain += given  # "make it three nights while I am at it"
             place += count
+
+    def _may_matter(self, left: Sequence[Token], given: Command) -> bool:
+        """Return whether one of some words may take a change half back, or be a part of it."""
+        uses = ("negation", "no", "either", "between", "turns", "contrast")
+        doubts = frozenset.union(*[self.lexicon.words(use) for use in uses])
+        fields = (*self.expected.fields, *self.expected.correctable)
+        others = [field for field in fields if field.name != getattr(given, "field", "")]
+        return not isinstance(given, Correct) or any(
+            token.word in doubts
+            or self._is_number(token)
+            or self.lexicon.begins("condition", token.word)
+            or any(names([token.word], field, self.lexicon) for field in others)
+            for token in left
+        )
 
     def _read_clause(self, place: int) -> int:
         """Read a clause by the first way that explains it; return how many were read."""
@@ -725,7 +743,11 @@ class _Pass:
         if self._has(field) and not (before and field.type in NAMES):
             return
         left = [c for c in self.clauses if not self._is_explained(c) and not c.words.asks]
-        left = [c for c in left if not (is_of_another(c.words, field) or c.is_reason or c.command)]
+        left = [c for c in left if not (c.is_reason or c.command)]
+        meant = [c for c in left if not is_doubted(c.words, field)]
+        if len(meant) == len(left):  # else what is left is not of another
+            meant = [c for c in left if not is_of_another(c.words, field)]
+        left = meant
         if field.type == "address":
             found = self._place_in(left, field)
         else:
@@ -905,7 +927,9 @@ class _Pass:
         theirs = [c for c in theirs if is_of_another(c.words, field)]
         unread = self._unread([c for c in self._since(command) if c not in theirs])
         return any(
-            span.value != same and not self._is_part(part, span.end)
+            span.value != same
+            and not self._is_part(part, span.end)
+            and not is_article(read(span.raw, self.lexicon))
             for part in unread
             for span in found_in(field, part, self.expected.setting)
         )
@@ -1019,6 +1043,11 @@ class _Pass:
         if found or settled.certain or any(isinstance(c, Human) for c in settled.commands):
             return settled  # found is what the field's own pattern matches
         message = reading.text.strip() if reading.complete else reading.raw
+        if field.extract and len(self._own_values(field)) > 1:
+            meant = [c for c in self.clauses if not is_doubted(c.words, field)]
+            found = self._spans_in(meant, field)
+            given = Fill(field.name, found[0].raw, read=found[0].value) if len(found) == 1 else None
+            return replace(settled, commands=[*settled.commands, *([given] if given else [])])
         if self._is_no_text(field, settled):
             asides: list[Command] = [c for c in settled.commands if isinstance(c, _ASIDE)]
             return Parse(asides, unread=(message,), plain=settled.plain)
@@ -1097,9 +1126,7 @@ class _Pass:
         if is_greeting(reading.raw) or (refused and not field.required):
             return True
         told = [c for c in self.clauses if not c.is_idle and not c.command]
-        if told and all(c.words.asks and not self._wishes(c.words) for c in told):
-            return True
-        return bool(field.extract) and len(self._own_values(field)) > 1
+        return bool(told) and all(c.words.asks and not self._wishes(c.words) for c in told)
 
     def _wishes(self, words: Reading) -> bool:
         return self.lexicon.begins("wish", words.said) > 0
