@@ -345,7 +345,12 @@ def _changes(tail: Reading, expected: Expected, parse: Parser) -> Parse | None:
     meant = expected.kind == "return" and tail.lexicon.begins("meant", tail.said)
     if not meant and expected.kind not in _REPLACING:
         return None
-    found = parse(unjoined(tail), replace(expected, asked=None, fields=()))
+    rest = tail.after(tail.lexicon.begins("but", tail.said))  # "all right but my phone, it is ..."
+    expected = replace(expected, asked=None, fields=())
+    for words in (tail, rest) if rest.tokens else (tail,):
+        found = parse(unjoined(words), expected)
+        if found.certain:
+            break
     changes = any(isinstance(command, (Correct, Clear)) for command in found.commands)
     return found if changes and (found.certain or found.plain) else None
 

@@ -193,12 +193,19 @@ def _named(reading: Reading, expected: Expected) -> list[Command]:
         new = reading.marked_part(*found.span("new"))
         if field.type in NAMES and is_part(what, field, lexicon):
             continue  # "first name Beth"
+        new = unspelled(new) if field.type in NAMES else new
         mere = _other_day(new, field, expected) if _day(new.core()) else None
         read = mere or readable_part(field, new, expected)
         if read and len(new.tokens) <= _LONGEST_VALUE:
             changes = field.name in expected.known
             return [(Correct if changes else Fill)(field.name, read.raw, read=read.value)]
     return []
+
+
+def unspelled(words: Reading) -> Reading:
+    """Return a name without what says how it is spelled: "Lee with two Es"."""
+    ends = (n for n in range(1, len(words.tokens)) if words.lexicon.says("spelled", words.part(n).said))
+    return words.part(0, next(ends, None))
 
 
 def labelled(words: Reading, expected: Expected) -> Correct | Fill | None:

@@ -35,6 +35,7 @@ from nodes.language.changes import (
     of_type,
     said_value,
     turned,
+    unspelled,
 )
 from nodes.language.lexicon import lexicon_of
 from nodes.language.mentions import (
@@ -389,13 +390,14 @@ class _Pass:
             led = self.reading.after(lexicon.begins("name_lead", said))
             if lexicon.words("own").intersection(led.words):
                 return False  # "to my brother"
-        return not (self._is_long() and field.type == "text") and not self._holds_others(field)
+        long = self._is_long() and field.type == "text"
+        return not (long or self._holds_others(field, self.reading.text))
 
     def _is_long(self) -> bool:
         """Return whether a message is long enough for several wishes: three long clauses."""
         return len(self.clauses) > _MOST_PLAIN and len(self.reading.tokens) > _LONGEST_PLAIN
 
-    def _holds_others(self, field: Field) -> bool:
+    def _holds_others(self, field: Field, text: str) -> bool:
         """Return whether words hold a value that is plainly of another field, or of no list."""
         others = [*self.expected.fields, *self.expected.correctable]
         if field.type == "list":
@@ -404,7 +406,7 @@ class _Pass:
             span.certain
             for other in others
             if other is not field and (other.extract or other.type not in _WORDS)
-            for span in found_in(other, self.reading.text, self.expected.setting)
+            for span in found_in(other, text, self.expected.setting)
         )
 
     # Values, and the clauses in which they stand.
@@ -591,7 +593,7 @@ class _Pass:
     def _instead(self, commands: Sequence[Command], behind: _Clause) -> Command | None:
         """Return the value in the next clause of what is wrong: "the day is wrong, it is the 3rd"."""
         wrong = commands[0] if len(commands) == 1 else None
-        if not isinstance(wrong, Clear) or behind.words.asks or behind.command:
+        if not isinstance(wrong, Clear) or behind.words.ends_asking or behind.command:
             return None
         field = next(f for f in self.expected.correctable if f.name == wrong.field)
         if field.type in FREE or is_part(behind.words.words, field, self.lexicon):
@@ -850,9 +852,7 @@ class _Pass:
         words, lexicon = clause.body.core(), self.lexicon
         while len(words.tokens) > 1 and lexicon.says("filler", words.words[-1]):
             words = words.part(0, -1)
-        words = words.after(lexicon.begins("spelled", words.said)) if words.tokens else words
-        ends = [n for n in range(1, len(words.tokens)) if lexicon.says("spelled", words.part(n).said)]
-        words = words.part(0, min(ends, default=None))
+        words = unspelled(words.after(lexicon.begins("spelled", words.said)))
         leads = [n for n, w in enumerate(words.words) if w in lexicon.words("bring_in")]
         led = bool(leads) and 0 < leads[-1] < len(words.tokens) - 1
         words = words.part(leads[-1] + 1) if led else words
@@ -1066,7 +1066,8 @@ class _Pass:
             first = self.clauses[0]
             led = len(self.clauses) > 1 and self.lexicon.says("yes", first.words.said)
             items = [c for c in items if not (led and c is first)]
-            is_list = len(items) + led == len(self.clauses) and self._is_plain(field)
+            others = [c for c in self.clauses if c not in items and not self._is_explained(c)]
+            is_list = len(items) + led == len(self.clauses)
             leads = self.lexicon.words("item_leads")
             message = (
                 message
@@ -1087,7 +1088,11 @@ class _Pass:
         if value is None:
             return settled
         alone = not (changes or apart)
-        certain = is_list if field.type == "list" else alone and self._is_plain(field)
+        if field.type == "list" and changes:  # "latex, and my number is 555 0100"
+            certain = not (others or self._holds_others(field, message))
+        else:
+            certain = (alone or field.type == "list") and self._is_plain(field)
+            certain &= field.type != "list" or is_list
         # Where a part was extracted, nothing explains the words around it.
         certain &= not field.extract or str(value).casefold() == message.casefold()
         asks = reading.ends_asking or self.lexicon.begins("question", reading.said)
