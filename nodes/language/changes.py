@@ -9,7 +9,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from journeys import Field
-from journeys.phrases.patterns import plain
+from journeys.phrases import plain
 from nodes.commands import Clear, Command, Correct, Fill
 from nodes.language.lexicon import Lexicon
 from nodes.language.mentions import mentioned, names_any_field, names_field
