@@ -125,9 +125,8 @@ def _part_replaced(new: Reading, old: Reading, expected: Expected) -> Correct | 
 def _only_number(words: Reading) -> str:
     """Return the only number in words: "ends in 23"; empty if there is none, or another."""
     numbers = [word for word in words.words if word.isdigit()]
-    goes_on = words.lexicon.words("joints").intersection(words.words)
-    goes_on = goes_on or [token for token in words.tokens[:-1] if token.closes]
-    return numbers[0] if len(numbers) == 1 and not goes_on else ""
+    several = len(list(words.clauses())) > 1 or words.lexicon.words("joints") & {*words.words}
+    return numbers[0] if len(numbers) == 1 and not several else ""
 
 
 def _other_day(new: Reading, field: Field, expected: Expected) -> Read | None:
@@ -204,8 +203,8 @@ def _named(reading: Reading, expected: Expected) -> list[Command]:
 
 def unspelled(words: Reading) -> Reading:
     """Return a name without what says how it is spelled: "Lee with two Es"."""
-    ends = (n for n in range(1, len(words.tokens)) if words.lexicon.says("spelled", words.part(n).said))
-    return words.part(0, next(ends, None))
+    says, places = words.lexicon.says, range(1, len(words.tokens))
+    return words.part(0, next((n for n in places if says("spelled", words.part(n).said)), None))
 
 
 def labelled(words: Reading, expected: Expected) -> Correct | Fill | None:

@@ -537,38 +537,34 @@ def _is_all(span: Span, reading: Reading) -> bool:
 
 def _from_until(reading: Reading, expected: Expected) -> list[Claim]:
     """Return the days of "from the 10th to the 12th of May", of which one has no month."""
-    lexicon = reading.lexicon
+    until = reading.lexicon.words("until")
     known = [f for f in expected.correctable if f.type == "date"]
     fields = [*known, *[f for f in expected.fields if f.type == "date"]]
-    until = [n for n, w in enumerate(reading.words) if n and w in lexicon.words("until")]
-    for place in until if len(fields) == _TWO else ():
+    places = [n for n, w in enumerate(reading.words) if n and w in until]
+    for place in places if len(fields) == _TWO else ():
         first, behind = reading.part(place - 1, place), reading.part(place + 1)
-        found = [s for s in found_in(_DAY, behind.raw, expected.setting) if s.certain]
-        found = [s for s in found if s.start <= _LONGEST_ARTICLE]
+        spans = [s for s in found_in(_DAY, behind.raw, expected.setting) if s.certain]
+        spans = [s for s in spans if s.start <= _LONGEST_ARTICLE]
         mere = next((p for p in (behind.part(0, 1), behind.part(0, 2)) if _mere_day(p)), None)
-        if found:
-            last = date.fromisoformat(found[0].value)
-            ends = behind.start + found[0].end
-        elif mere and known and not behind.said.isdigit():
-            last = _on_day(date.fromisoformat(str(expected.known[known[0].name])), _mere_day(mere))
-            ends = mere.tokens[-1].end
-        else:
-            continue
-        begun = _on_day(last, _mere_day(first)) if last else None
+        last, end = None, 0
+        if spans:
+            last, end = date.fromisoformat(spans[0].value), behind.start + spans[0].end
+        elif mere and known and (not first.said.isdigit() or first.text[first.end - 1] == "."):
+            month = date.fromisoformat(str(expected.known[known[0].name]))
+            last, end = _on_day(month, _mere_day(mere)), mere.tokens[-1].end
+        begun = last and _on_day(last, _mere_day(first))
+        if begun and last and begun > last:
+            begun = _on_day(last.replace(day=1) - timedelta(days=1), begun.day)
         if begun and last:
-            begun = begun if begun <= last else _on_day(last.replace(day=1) - timedelta(days=1), begun.day)
-        if begun and last:
-            places = [(first.tokens[0].start, first.tokens[0].end), (behind.tokens[0].start, ends)]
+            start = behind.tokens[0].start
+            days = ((begun, first.tokens[0].start, first.tokens[0].end), (last, start, end))
+            spans = [
+                Span(day.isoformat(), reading.text[one:other], one, other, True, "date")
+                for day, one, other in days
+            ]
             return [
-                Claim(
-                    field,
-                    Span(day.isoformat(), reading.text[start:end], start, end, True, "date"),
-                    _SURE,
-                    lexicon.words("until"),
-                    is_named=True,
-                    changes=field.name in expected.known,
-                )
-                for field, day, (start, end) in zip(fields, (begun, last), places, strict=True)
+                Claim(field, span, _SURE, until, is_named=True, changes=field in known)
+                for field, span in zip(fields, spans, strict=True)
             ]
     return []
 

@@ -275,17 +275,21 @@ class _Pass:
             return Parse(unread=(self.reading.raw,))
         if not given and (read := self._taken_back()):
             return read
+        self._read_all(given)
+        if self.pending is not None and self.pending.type in FREE:
+            return self._free(self.pending)
+        return self._settled()
+
+    def _read_all(self, given: tuple[Fill, Reading, Reading] | None) -> None:
+        """Read all clauses behind a yes or no that was asked for, and what is left of them."""
         self._join_spanned()
         if given:
             self._explain([given[0]], given[1].tokens)
         self._read_clauses()
         if given and given[0].read is False and self._changes() and self._leads_on(given[1]):
             self.commands.remove(given[0])  # "no, three nights": what is asked is asked again
-        if self.pending is not None and self.pending.type in FREE:
-            return self._free(self.pending)
-        if self.pending is not None:
+        if self.pending is not None and self.pending.type not in FREE:
             self._take_left(self.pending)
-        return self._settled()
 
     def _leads_on(self, no: Reading) -> bool:
         """Return whether a bare "no" may only lead to what follows; "no, but ..." answers."""
@@ -343,19 +347,9 @@ class _Pass:
         others = self.lexicon.forms("form_named_other") if field.type in NAMES else ()
         if certain and any(form.match(reading.marked) for form in others):
             return Parse(unread=(reading.raw,))  # "his name is Karl"
-        if not certain and (led := self._brought_in(field, read)):
-            return led
+        if not certain and field.type in NAMES:
+            return None  # words that bring it in may tell it apart
         return Parse(given, certain, certain, () if certain else (reading.raw,))
-
-    def _brought_in(self, field: Field, read: Read) -> Parse | None:
-        """Read a name or address behind words that bring it in, which are left unread."""
-        for claim in self.claims:
-            if claim.field is field and claim.span.value == read.value:
-                words = self.reading
-                around = (words.between(0, claim.start), words.between(claim.end, words.end))
-                unread = tuple(part.raw for part in around if part.tokens)
-                return Parse([_command(claim)], unread=unread)
-        return None
 
     def _gives_others(self, field: Field) -> bool:
         """Return whether a message has values of other fields too; a date alone is no address."""
@@ -447,6 +441,12 @@ class _Pass:
         while place < len(self.clauses):
             known, count = len(self.commands), self._read_clause(place)
             given = self.commands[known:]
+            behind = self.clauses[place + count : place + count + 1]
+            wrong = given[0] if len(given) == 1 and behind else None
+            if isinstance(wrong, Clear) and (said := self._instead(wrong, behind[0])):
+                self.commands.pop()
+                self._explain([said], behind[0].words.tokens)
+                given, count = self.commands[known:], count + 1
             read = self.clauses[place : place + count]
             left = [t for c in read for t in c.words.tokens if t.start not in self.explained]
             if given and not left:
@@ -476,50 +476,33 @@ class _Pass:
             self.kept = len(self.commands)
         if self._is_explained(clause):
             return 1
-        if (clause.is_idle and not self._has_value(clause)) or not clause.body.tokens:
-            self._explain([], clause.words.tokens)
-            return 1
-        if clause.command or (clause.is_reason and self.commands):
-            given = [clause.command] if clause.command else []
+        idle = (clause.is_idle and not self._has_value(clause)) or not clause.body.tokens
+        if idle or clause.command or (clause.is_reason and self.commands):
+            given = [clause.command] if clause.command and not idle else []
             self._explain(given, clause.words.tokens)
             return 1
-        if self._slipped(clause):
-            return 1
-        if count := self._changed(place):
+        if count := int(self._slipped(clause)) or self._changed(place):
             return count
-        _ = (
-            self._given(clause)
-            or self._answered(clause)
-            or self._labelled(clause)
-            or self._replaced(clause)
-            or self._ruled_out(clause)
-        )
+        _ = self._given(clause) or self._answered(clause) or self._named(clause)
         return 1
 
-    def _labelled(self, clause: _Clause) -> bool:
-        """Take the words behind the name of a field: "reference November rent", "phone 0171 234"."""
-        command = None if clause.words.asks else labelled(unjoined(clause.words), self.expected)
-        self._explain([command] if command else [], clause.words.tokens if command else ())
-        return command is not None
+    def _named(self, clause: _Clause) -> bool:
+        """Take a value by the name before it, by a word that it replaces another, or by a no."""
+        named = None if clause.words.asks else labelled(unjoined(clause.words), self.expected)
+        if named:
+            self._explain([named], clause.words.tokens)
+            return True
+        return self._replaced(clause) or self._ruled_out(clause)
 
     def _ruled_out(self, clause: _Clause) -> bool:
-        """Read a value that does not do; of two choices the other one is meant."""
+        """Take the other one of two choices, where one does not do."""
         field, words = self.pending, clause.words
-        if field is None or field.type in WORDY or words.asks:
+        if field is None or field.type != "enum" or words.asks or self._has(field):
             return False
-        ways = list(field.ways.items())
-        if field.type == "enum":
-            denied = [way for way, said in ways if self._is_out(words, (way, *said))]
-            if len(denied) == 1 and len(ways) == _SHORTEST_OF_TWO and not self._has(field):
-                (other,) = [way for way, _ in ways if way != denied[0]]
-                self.commands.append(Fill(field.name, other, read=other))
-            return False
-        spans = found_in(field, words.raw, self.expected.setting)
-        places = [moved(span, words.start) for span in spans]
-        if not places or not all(unfit(words, words.between(p.start, p.end)) for p in places):
-            return False
-        self._explain([], words.tokens)
-        return True
+        kept = [way for way, said in field.ways.items() if not self._is_out(words, (way, *said))]
+        if len(field.ways) == _SHORTEST_OF_TWO and len(kept) == 1:
+            self.commands.append(Fill(field.name, kept[0], read=kept[0]))
+        return False
 
     def _is_out(self, words: Reading, names: Iterable[str]) -> bool:
         """Return whether a choice is denied: after a "not", or as one that does not suit."""
@@ -584,16 +567,13 @@ class _Pass:
                 tried.append(part.tokens)
                 commands = named_change(part, self.expected, two=after is not None)
                 if commands and not self._is_of_another(commands, words, after):
-                    if not after and behind and (said := self._instead(commands, behind[0])):
-                        commands, words, after = [said], _together(words, behind[0].words), said
                     self._explain(commands, words.tokens)
                     return 2 if after else 1
         return 0
 
-    def _instead(self, commands: Sequence[Command], behind: _Clause) -> Command | None:
-        """Return the value in the next clause of what is wrong: "the day is wrong, it is the 3rd"."""
-        wrong = commands[0] if len(commands) == 1 else None
-        if not isinstance(wrong, Clear) or behind.words.ends_asking or behind.command:
+    def _instead(self, wrong: Clear, behind: _Clause) -> Correct | None:
+        """Return the value in the next clause of what is wrong: "the day is wrong, it is 3 May"."""
+        if behind.words.ends_asking or behind.command:
             return None
         field = next(f for f in self.expected.correctable if f.name == wrong.field)
         if field.type in FREE or is_part(behind.words.words, field, self.lexicon):
@@ -875,7 +855,8 @@ class _Pass:
     def _settled(self) -> Parse:
         commands = self._without_asides(self._without_repeats())
         unread = self._unread()
-        if unread and (twice := [c for c in commands if c is not self.only and self._is_given_twice(c)]):
+        doubtful = [c for c in commands if c is not self.only] if unread else []
+        if twice := [c for c in doubtful if self._is_given_twice(c)]:
             return Parse([c for c in commands if c not in twice], unread=(self.reading.raw,))
         if unread:  # nothing leads to these, so that they are meant only if they are all there is
             doubted = [c for c in commands if any(c is bare for bare in self.bare)]
@@ -1045,9 +1026,8 @@ class _Pass:
         message = reading.text.strip() if reading.complete else reading.raw
         if field.extract and len(self._own_values(field)) > 1:
             meant = [c for c in self.clauses if not is_doubted(c.words, field)]
-            found = self._spans_in(meant, field)
-            given = Fill(field.name, found[0].raw, read=found[0].value) if len(found) == 1 else None
-            return replace(settled, commands=[*settled.commands, *([given] if given else [])])
+            own = [Fill(field.name, s.raw, read=s.value) for s in self._spans_in(meant, field)]
+            return replace(settled, commands=[*settled.commands, *own[: len(own) == 1]])
         if self._is_no_text(field, settled):
             asides: list[Command] = [c for c in settled.commands if isinstance(c, _ASIDE)]
             return Parse(asides, unread=(message,), plain=settled.plain)
