@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -73,7 +74,7 @@ MOST_CHARACTERS = 4096
 _MOST_CLAUSES = 12
 _LONGEST_SLIP = 5
 _MOST_WORDS_OF_CHANGE = 40
-_LONGEST_CHANGE_IN_TEXT = 12
+_LONGEST_CHANGE_IN_TEXT = 20
 _SHORTEST_OF_TWO = 2
 _LONGEST_ITEM = 5
 _LONGEST_REASON = 5
@@ -290,6 +291,19 @@ class _Pass:
             self.commands.remove(given[0])  # "no, three nights": what is asked is asked again
         if self.pending is not None and self.pending.type not in FREE:
             self._take_left(self.pending)
+        self.commands = [self._from_new_day(command) for command in self.commands]
+
+    def _from_new_day(self, command: Command) -> Command:
+        """Return a last day that was counted in nights, counted from the first day as changed."""
+        nights = self.lexicon.words("nights")
+        days = [c for c in self.commands if isinstance(c, Correct) and _DATE.fullmatch(str(c.read))]
+        if not isinstance(command, Fill) or len(days) != 1:
+            return command
+        if nights.isdisjoint(read(command.value, self.lexicon).words):
+            return command
+        known, first = str(self.expected.known[days[0].field]), str(days[0].read)
+        count = date.fromisoformat(str(command.read)) - date.fromisoformat(known)
+        return replace(command, read=(date.fromisoformat(first) + count).isoformat())
 
     def _leads_on(self, no: Reading) -> bool:
         """Return whether a bare "no" may only lead to what follows; "no, but ..." answers."""
@@ -332,6 +346,8 @@ class _Pass:
     def _whole(self, field: Field) -> Parse | None:
         """Read all of a message as the value that was asked for."""
         reading = self.reading
+        if field.type in NAMES and ". " in reading.raw and len(self.clauses) > 1:
+            return None  # "Lee. Ann Lee"
         contrast = self.lexicon.words("contrast").intersection(reading.words)
         if contrast or self.lexicon.begins("wonder", reading.said) or excludes(reading):
             return None
@@ -806,22 +822,28 @@ class _Pass:
     def _names_in(self, clauses: Sequence[_Clause], field: Field) -> list[Span]:
         """Return what clauses call somebody; of a part and the whole name, the whole."""
         found: list[Span] = []
+        read_in: list[_Clause] = []
         for clause in clauses:
             if is_part(clause.words.words, field, self.lexicon):
                 return []  # "first name Beth"
             words, led = self._called(clause)
-            read = readable_part(field, words, self.expected) if words.tokens else None
-            if read is None:
+            name = readable_part(field, words, self.expected) if words.tokens else None
+            if name is None:
                 continue
             if not (len(clauses) == 1 or self._is_name(words, led=led)):
                 found = [] if clause.replaces else found
                 continue
+            read_in.append(clause)
             start = words.start if led else clause.words.start
-            span = Span(read.value, read.raw, start, clause.words.end, True, "name")
+            span = Span(name.value, name.raw, start, clause.words.end, True, "name")
             if found and (mended := _mended(found[-1], span)):
                 found[-1] = mended
             else:
                 found = [*found[: -1 if clause.replaces else None], span]
+        names = {word for one in found for word in read(one.raw, self.lexicon).words}
+        others = [set(clause.words.words) for clause in clauses if clause not in read_in]
+        if any(words & names and words - names for words in others):
+            return []  # a longer name may stand there
         return [one for one in found if not [o for o in found if o is not one and _is_in(one, o)]]
 
     def _called(self, clause: _Clause) -> tuple[Reading, bool]:
