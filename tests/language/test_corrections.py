@@ -5,18 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from journeys import Field
-from nodes.commands import Fill
+from nodes.commands import Correct, Fill
 from nodes.language import read_message
 from tests.language.desks import (
     BANK,
     CLAIM,
     CLINIC,
+    ENGLISH,
     GERMAN,
     HOTEL,
     PARCEL,
     RESTAURANT,
+    SPANISH,
     TELECOM,
     ear,
+    rows,
     wrong,
 )
 
@@ -336,3 +339,86 @@ def test_german_corrections() -> None:
         der Hund ist 6 -> nothing
     """
     assert wrong(table, ear(known=BOOKED, among=RESTAURANT, setting=GERMAN)) == {}
+
+
+def test_a_preferred_value_takes_the_place_of_the_other() -> None:
+    asked: dict[str, Any] = {"known": {"date": BOOKED["date"]}, "among": RESTAURANT}
+    messages = {
+        "at 8 pm, and rather on Saturday than on Friday": ENGLISH,
+        "8 pm, and I prefer Saturday to Friday": ENGLISH,
+        "um 20 Uhr, und doch lieber am Samstag als am Freitag": GERMAN,
+        "a las 20:00, y mejor el sábado que el viernes": SPANISH,
+        "a las 20:00, y el sábado en lugar del viernes": SPANISH,
+    }
+    for message, setting in messages.items():
+        said = read_message(
+            message, ear("field", "time", fields=RESTAURANT[2:], setting=setting, **asked)
+        )
+        got = {command.field: command.read for command in said.commands}
+        assert got == {"time": "20:00", "date": "2026-11-28"}, message
+
+
+def test_stop_before_a_change_gives_nothing_up() -> None:
+    summary = ear("summary", "transfer", known=SENT, among=BANK)
+    table = """
+        stop, 55 instead of 50 -> Correct amount 55
+        cancel it, it is too late -> Cancel
+    """
+    assert wrong(table, summary) == {}
+
+
+def test_a_number_of_a_few_digits_takes_the_place_of_the_end_of_a_phone_number() -> None:
+    known = {"phone": "+442079460321"}
+    summary = ear("summary", "visit", known=known, among=CLINIC)
+    (changed,) = read_message("it ends in 22, not 21", summary).commands
+    assert changed == Correct("phone", "+442079460322", read="+442079460322")
+    assert read_message("it ends in 22, not 47", summary).commands == []
+
+
+def test_what_is_wrong_takes_the_value_of_the_next_clause_in_the_year_that_is_known() -> None:
+    known = {"date_of_birth": "1984-03-12"}
+    phone = ear("field", "phone", fields=CLINIC[3:], known=known, among=CLINIC)
+    said = read_message("020 7946 0999, and the date of birth is wrong, it is 13 March", phone)
+    assert {c.field: c.read for c in said.commands} == {
+        "phone": "+442079460999",
+        "date_of_birth": "1984-03-13",
+    }
+
+
+def test_the_one_value_that_is_not_of_another_time_or_person_is_left() -> None:
+    amount = ear("field", "amount", fields=BANK[1:], known={"recipient": "Lee"}, among=BANK)
+    for message in (
+        "he earns 3000 a month but he is only asking for 150",
+        "I bought it for 9k, so 150",
+    ):
+        (given,) = read_message(message, amount).commands
+        assert given.read == {"amount": "150.00", "currency": "EUR"}, message
+    for message in ("between 100 and 150", "100 or 150, they said", "for 150 chairs, he says"):
+        assert read_message(message, amount).commands == [], message
+
+
+def test_of_a_part_and_a_whole_name_the_whole_is_taken() -> None:
+    name = ear("field", "name", fields=RESTAURANT[3:], among=RESTAURANT)
+    table = """
+        Gemma, with a G. Gemma Ashworth -> Gemma Ashworth
+        it goes to my landlord, Peter Novak -> Peter Novak
+        Jorge Peres sorry Perez with a z -> Jorge Perez
+        Weber. Nora Weber -> Nora Weber
+        eh Sarah, Sarah Winkler somehow I guess it was -> nothing
+        my sister, and my brother -> nothing
+    """
+    heard = {message: read_message(message, name).commands for message, _ in rows(table)}
+    got = {message: said[0].value if said else "nothing" for message, said in heard.items()}
+    assert got == dict(rows(table))
+
+
+def test_two_days_of_which_one_has_no_month() -> None:
+    stay = ear("field", "check_in", fields=HOTEL, among=HOTEL)
+    for message in ("from the 10th to the 12th of December", "the 10th until 12 December please"):
+        said = read_message(message, stay).commands
+        assert [c.read for c in said] == ["2026-12-10", "2026-12-12"], message
+    known = {"check_in": "2026-12-04", "check_out": "2026-12-07"}
+    summary = ear("summary", "stay", known=known, among=HOTEL)
+    said = read_message("the 5th to the 8th", summary).commands
+    assert [c.read for c in said] == ["2026-12-05", "2026-12-08"]
+    assert read_message("2 to 3 rooms", summary).commands == []
