@@ -511,13 +511,19 @@ class _Pass:
         return self._replaced(clause) or self._ruled_out(clause)
 
     def _ruled_out(self, clause: _Clause) -> bool:
-        """Take the other one of two choices, where one does not do."""
+        """Read a value that does not do; of two choices the other one is meant."""
         field, words = self.pending, clause.words
-        if field is None or field.type != "enum" or words.asks or self._has(field):
+        if field is None or field.type in WORDY or words.asks:
             return False
-        kept = [way for way, said in field.ways.items() if not self._is_out(words, (way, *said))]
-        if len(field.ways) == _SHORTEST_OF_TWO and len(kept) == 1:
-            self.commands.append(Fill(field.name, kept[0], read=kept[0]))
+        if field.type == "enum":
+            kept = [way for way, own in field.ways.items() if not self._is_out(words, (way, *own))]
+            if len(kept) == 1 < len(field.ways) < _MOST_FOUND and not self._has(field):
+                self.commands.append(Fill(field.name, kept[0], read=kept[0]))
+            return False
+        spans = found_in(field, words.raw, self.expected.setting)
+        places = [moved(span, words.start) for span in spans]
+        if places and all(unfit(words, words.between(p.start, p.end)) for p in places):
+            self._explain([], words.tokens)
         return False
 
     def _is_out(self, words: Reading, names: Iterable[str]) -> bool:
