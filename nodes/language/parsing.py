@@ -791,7 +791,7 @@ class _Pass:
         return any(self.lexicon.begins(cue, one) for cue in ("unknown", "unsure") for one in said)
 
     def _stands_alone(self, span: Span, field: Field) -> bool:
-        """Return whether no word beside a value makes it a part of another, or of something."""
+        """Return whether no word next to a value makes it a part of another."""
         before = self.reading.between(self.reading.start, span.start).part(-1)
         behind = self.reading.between(span.end, self.reading.end).part(0, 1)
         beside = (*before.tokens, *behind.tokens)
@@ -826,7 +826,7 @@ class _Pass:
         return [Span(read.value, read.raw, words.start, words.end, False, field.type)]
 
     def _names_in(self, clauses: Sequence[_Clause], field: Field) -> list[Span]:
-        """Return what clauses call somebody; of a part and the whole name, the whole."""
+        """Return the names in clauses; of a part and the whole name, the whole."""
         found: list[Span] = []
         read_in: list[_Clause] = []
         for clause in clauses:
