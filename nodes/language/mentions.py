@@ -364,9 +364,9 @@ def _changed(claim: Claim, *, replaces: bool, alone: bool, sole: bool) -> Claim 
 
     Args:
         claim: The value.
-        replaces: Whether its clause says that it replaces another.
-        alone: Whether nothing is asked that it may answer.
-        sole: Whether it is all of its clause, and no other field is of its type.
+        replaces: True if its clause has a cue that it replaces another.
+        alone: True if nothing is asked that it may answer.
+        sole: True if it is all of its clause, and no other field is of its type.
     """
     if replaces and not claim.is_named:  # a value of two types may replace either
         return replace(claim, changes=True, weight=min(claim.weight, 0))
