@@ -511,7 +511,7 @@ def _claim(
 def _told(
     near: Sequence[str], field: Field, rivals: Sequence[Field], lexicon: Lexicon
 ) -> frozenset[str]:
-    """Return the words that are said of a field alone, of several of a type: "leaving on"."""
+    """Return the words that belong to one field alone of several of a type: "leaving on"."""
 
     def said_of(word: str, one: Field) -> bool:
         return any(_is_kin(word, own) for own in _words(one, lexicon).said)

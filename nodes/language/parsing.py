@@ -740,7 +740,7 @@ class _Pass:
     # What is left for the field that was asked for.
 
     def _take_left(self, field: Field) -> None:
-        """Take the one value in words that nothing explains, which is not said to be another."""
+        """Take the one value in words that nothing explains, which is not named as another."""
         if field.type == "boolean" or self.reading.ends_asking or self._is_open():
             return
         before = [c for c in self.claims if c.field is field and self._has(field)]
@@ -815,7 +815,7 @@ class _Pass:
         return behind.words[0] in idle or names_field(behind.words, field, self.lexicon)
 
     def _place_in(self, clauses: Sequence[_Clause], field: Field) -> list[Span]:
-        """Return the address that all words are which nothing explains, if they stand together."""
+        """Return the address that all words are which nothing explains, if they are together."""
         if not clauses or not self.commands:
             return []
         words = self.reading.between(clauses[0].body.start, clauses[-1].words.end)
@@ -944,7 +944,7 @@ class _Pass:
         )
 
     def _since(self, given: Fill | Correct) -> Sequence[_Clause]:
-        """Return the clauses from that on in which a value replaces what was said before."""
+        """Return the clauses from that on in which a value replaces an earlier one."""
         at = self.reading.text.find(given.value)
         places = [n for n, c in enumerate(self.clauses) if c.replaces and c.words.start <= at]
         in_text = self.pending is not None and self.pending.type in FREE

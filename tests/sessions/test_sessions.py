@@ -154,7 +154,7 @@ async def test_an_abstract_journey_does_not_start(memory_url: str) -> None:
         """No pathways yet."""
 
     async with Abstract("s-1", JourneyConfig(persistence=memory_url)) as journey:
-        with pytest.raises(JourneyDefinitionError, match="Abstract has no pathways"):
+        with pytest.raises(JourneyDefinitionError, match="it has no pathways"):
             await journey.start()
 
 
