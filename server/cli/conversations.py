@@ -27,7 +27,7 @@ from server.conversations.conversation_files import Loaded, conversation_files, 
 from server.conversations.coverage import Coverage, coverages
 from server.conversations.explorer import Explored, Finding, Limits, explore
 from server.conversations.player import Played, play
-from server.conversations.recorder import record, write_recorded
+from server.conversations.recorder import default_file, record, write_recorded
 from server.conversations.reports import as_data, failure_lines, heading, summary, write_junit
 from server.discover.errors import CommandError
 from server.discover.journeys import example_ids, find
@@ -65,7 +65,7 @@ def play_files(
 
 def record_session(session: str, journey: str, store: str | None, output: Path | None) -> None:
     """Write the conversation of a stored session as a test."""
-    settings, file = Settings(), output or Path(f"{session}.conversation.yaml")
+    settings, file = Settings(), output or default_file(session)
     config = settings.config(store)
     found = find(journey or asyncio.run(_example_of(session, config)))
     settings.require_key(found.journey.spec)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -44,6 +45,11 @@ class Recorded:
     text: str
     turns: int
     notes: Sequence[str]
+
+
+def default_file(session_id: str) -> Path:
+    """Return the file of a session in the current folder, whatever characters its id has."""
+    return Path(re.sub(r"[^\w.@+-]", "_", session_id).lstrip(".") + ".conversation.yaml")
 
 
 def write_recorded(recorded: Recorded, file: Path) -> None:

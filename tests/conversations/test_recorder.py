@@ -92,6 +92,15 @@ def test_a_recorded_conversation_passes_at_once(desk: Path) -> None:
     assert "count: [invalid, valid]" in text
 
 
+def test_the_file_of_a_session_is_in_the_current_folder_whatever_its_id(desk: Path) -> None:
+    store, session = f"sqlite:///{desk}/s.db", "../a/b: c"
+    run("chat", "desk.yaml", "--store", store, "--session", session, typed="hello")
+
+    run("record", session, "--store", store, "--journey", "desk.yaml")
+
+    assert (desk / "_a_b__c.conversation.yaml").exists()
+
+
 CHANGES = [
     ("Welcome to the desk!", "Welcome!"),
     ("A pear or a plum?", "A plum or a pear?"),

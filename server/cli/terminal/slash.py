@@ -257,9 +257,9 @@ async def _fields(conversation: Conversation, name: str) -> None:
 
 async def _save(conversation: Conversation, name: str) -> None:
     # Most conversations are not saved, and what plays them again takes long to import.
-    from server.conversations.recorder import record, write_recorded  # noqa: PLC0415
+    from server.conversations.recorder import default_file, record, write_recorded  # noqa: PLC0415
 
-    file = Path(name or f"{conversation.session_id}.conversation.yaml")
+    file = Path(name) if name else default_file(conversation.session_id)
     journey = conversation.journey
     recorded = await record(conversation.found, journey.session_id, journey.config, file)
     write_recorded(recorded, file)
