@@ -108,8 +108,8 @@ class Known(Definition):
 def known(name: str) -> Known:
     """Return an entry of `__complete_when__` that counts a value from whenever it is.
 
-    A pathway that was completed, and is entered again, waits for other names to be written anew, if
-    it wrote them itself; not for this one.
+    A pathway that was completed, and is entered again, waits for other names to be written again,
+    if it wrote them itself; not for this one.
 
     Example:
         >>> __complete_when__ = [known("customer_id"), "order"]

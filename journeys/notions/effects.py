@@ -17,9 +17,9 @@ class Effect(Definition):
     however often the turn is tried. One without it is never called again after a call with an
     unknown outcome; a person is offered then.
 
-    A tool that raises has done nothing; what a `ValueError`, a `LookupError` or LangChain's
-    `ToolException` says, the user is told. One that runs out of time (`TimeoutError`) or loses its
-    connection may have done it. What it returns counts as done.
+    A tool that raises has done nothing. The user receives the text of a `ValueError`, a
+    `LookupError` or LangChain's `ToolException`. A tool that runs out of time
+    (`TimeoutError`) or loses its connection may have done it. What it returns counts as done.
 
     Attributes:
         tool: Name of the tool, or a function, which then is a tool with its own name: it need not

@@ -13,16 +13,18 @@ class Escalation(Definition):
 
     Attributes:
         on_request: A person is called when the user asks for one.
-        when_collected: When all fields of the journey's live branches are collected.
-        attempts_exhausted: When the `max_attempts` of a field are used up. False: a person is only
-            offered.
-        failures: When this number of turns in a row failed or were not understood. Default: never.
-        keywords: When the user says one of these words, as a whole word in any case.
-        sentiment: When a model finds that the message matches this description, such as "the user
-            is angry".
-        when: When a function of the context, in a file an expression, is true after a turn.
-            Default: never.
-        after_seconds: When the conversation lasts longer than this. Default: never.
+        when_collected: A person is called when all fields of the journey's live branches are
+            collected.
+        attempts_exhausted: A person is called when the `max_attempts` of a field are used up.
+            False: a person is only offered.
+        failures: Number of turns in a row that failed or were not understood, after which a person
+            is called. Default: never.
+        keywords: Words in a user's message that call a person, as whole words in any case.
+        sentiment: Description of a message, such as "the user is angry". A person is called when a
+            model finds that the message matches it.
+        when: A function of the context, in a file an expression. A person is called when it is true
+            after a turn. Default: never.
+        after_seconds: Longest conversation in seconds; after it a person is called. Default: never.
         unclaimed_seconds: If no person claims the conversation for this time, the assistant offers
             to continue.
 

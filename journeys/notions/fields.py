@@ -76,7 +76,7 @@ class Range(Definition):
     """A value must lie between two others, both included; None leaves a side open.
 
     Numbers bound integers, numbers and the amounts of money; ISO text bounds dates and times, and
-    "today" or "now" stand for the day and the moment in which the user speaks.
+    "today" or "now" mean the day and the moment in which the user speaks.
 
     Attributes:
         least: Smallest valid value: a number, an ISO date or time, "today" or "now".
@@ -141,7 +141,7 @@ class _Written(Definition):
         range: Bounds of numbers, amounts, dates, times.
         length: Of a text or a list.
         check: A tool that judges the value.
-        message: What the user is told otherwise.
+        message: Text for a user whose value is refused.
     """
 
     model_config = ConfigDict(title="Validator")

@@ -60,12 +60,13 @@ class Guideline(Definition):
     turn what to do, and gives them its tools.
 
     Attributes:
-        condition: When it applies, in words; a model judges it. Without a condition, or with
+        condition: Its condition, in words; a model judges it. Without a condition, or with
             `when`, no model is asked.
         action: Instruction for the agents when it applies.
         id: Its name, unique in the journey. Default: made from the words of the condition or
             action.
-        scope: Where it applies. Default: in the pathway or the journey that declares it.
+        scope: Part of the conversation in which it applies. Default: the pathway or the journey
+            that declares it.
         when: A function of message and context, in a file an expression, that decides instead of a
             model. A function that waits must be async, as a plain one runs in the event loop.
         keywords: Words and phrases of messages to which it may apply. Default: the words of the

@@ -39,7 +39,7 @@ def select_passages(
     Args:
         question: The question.
         passages: All passages. The same ones are read once.
-        k: How many are returned, at most.
+        k: Most passages that are returned.
         least: The least share of the question's words, from 0 to 1, that a passage must have.
 
     Raises:
@@ -108,8 +108,8 @@ def retriever_fault(given: Any, *, named: bool = True) -> str:
     """Return why something is no retriever; empty if it is one.
 
     Args:
-        given: What an author gives.
-        named: True if a name stands for one.
+        given: Value that an author gives.
+        named: True if the name of a retriever is valid too.
     """
     if isinstance(given, str) and named:
         return "" if given.strip() else "the name must not be empty"

@@ -15,7 +15,7 @@ class Personality(Definition):
     Attributes:
         name: Name of the assistant.
         tone: Its tone, in words for a model ("friendly", "brief and calm").
-        formality: How it addresses users.
+        formality: Its form of address for users.
         emojis: True if it uses emojis.
         greeting: Text at the start of a session, unchanged.
         reword: True: a model words the runtime's own texts in this tone, which costs a call in each

@@ -117,7 +117,7 @@ class ConditionTrigger(Definition, BaseTrigger):
     Attributes:
         condition: A function of the context, in a file an expression. It must be quick and must not
             change anything.
-        description: What it means, for drawings and the audit.
+        description: Its meaning, for drawings and the audit.
     """
 
     model_config = ConfigDict(title="Condition trigger")
@@ -176,7 +176,7 @@ class Triggered:
 
     Args:
         always: True if it may be an `AlwaysTrigger`.
-        in_words: True if text stands for the condition of an `IntentTrigger`.
+        in_words: True if text is read as the condition of an `IntentTrigger`.
     """
 
     def __init__(self, *, always: bool = False, in_words: bool = False) -> None:
@@ -231,7 +231,7 @@ NEVER_FIRES = Fault("it never fires.", remedy="Give it a condition in words, pat
 
 
 def _in_words(text: str) -> dict[str, str]:
-    """Return the mapping that a text of a file stands for."""
+    """Return the mapping that a text of a file means."""
     if not text.strip():  # only the text has a place in the file
         raise wrong("it must not be empty.")
     return {"condition": text}
@@ -290,7 +290,7 @@ Update = Annotated[
 
 
 class Rule(Definition):
-    """A rule that something triggers: in a file, the keys of the trigger stand next to its own."""
+    """A rule that something triggers: in a file, the keys of the trigger are next to its own."""
 
     waits = True
     absent = {"trigger": NEVER_FIRES}
@@ -311,7 +311,7 @@ class Rule(Definition):
 
     @classmethod
     def arranged(cls, value: dict[str, Any]) -> dict[str, Any]:
-        """Return a mapping of a file with the keys of the trigger in a mapping of its own."""
+        """Return a mapping of a file with the keys of the trigger in a separate mapping."""
         keys = cls._keys()
         trigger = {key: item for key, item in value.items() if key in keys}
         others = {key: item for key, item in value.items() if key not in keys}
@@ -327,7 +327,7 @@ class Transition(Rule):
     """A rule that moves the session.
 
     Attributes:
-        trigger: When it fires.
+        trigger: Trigger that makes it fire.
         from_pathway: Its source: the id of a pathway, a list of ids, or "*" for everywhere.
         to_pathway: Its target. The same pathway runs again; a detour pauses the present one.
         context_update: Changes of the context before the target runs, name -> "set:TEXT",
@@ -369,7 +369,7 @@ class HandOver(Rule):
     Attributes:
         from_journey: Id of the journey to leave, from any of its pathways.
         to_journey: Id of the journey that begins.
-        trigger: When it fires.
+        trigger: Trigger that makes it fire.
         context_update: As of a `Transition`; it reads the context of the first journey before that
             is forgotten.
         priority: As of a `Transition`, among the transitions of the first journey.

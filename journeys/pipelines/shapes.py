@@ -101,7 +101,7 @@ class Shape(Definition):
 
     Attributes:
         kind: Name of the pattern.
-        peers: What its agents are called.
+        peers: Name for its agents.
         required: Roles that it cannot do without.
         optional: Roles that it can have.
     """
@@ -191,7 +191,7 @@ class Consensus(Shape):
 
     Attributes:
         threshold: Share of the votes that a proposal needs.
-        voting_strategy: How votes are counted.
+        voting_strategy: Rule by which votes are counted.
     """
 
     kind = "consensus"

@@ -156,7 +156,7 @@ def _serves(name: str, value: Any, body: Mapping[str, Any], meant: str) -> bool:
 
 
 def _meant(bare: str, value: Any, known: Sequence[str]) -> str | None:
-    """Return the attribute that a name stands for, or is a slip of; a function is a helper."""
+    """Return the attribute that a name means, or is a slip of; a function is a helper."""
     plain = {name.strip("_"): name for name in known}
     if bare in plain or callable(value) or isinstance(value, (property, staticmethod)):
         return plain.get(bare)

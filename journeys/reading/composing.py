@@ -65,8 +65,8 @@ def compose(
 
     Args:
         id: Id of the concierge.
-        name: What it is called, also in messages.
-        purpose: What it is for.
+        name: Its name, also in messages.
+        purpose: Its purpose.
         journeys: Its journeys, in the order in which they are offered.
         declared: Its other declarations.
         guidelines: Global ones: of all journeys, and of the concierge itself.

@@ -52,7 +52,7 @@ class Declared(Definition):
         locale: Language, region, time zone and formats. Default: the session's, else the config's.
         texts: Replacements for the runtime's own texts: name -> text, or a language -> name ->
             text. Default: the catalogue's.
-        validation: How replies are checked. Default: before sending if a guideline is critical;
+        validation: Checks of replies. Default: before sending if a guideline is critical;
             otherwise not.
         safe_reply: Replaces a reply that breaks the rules. Default: `texts.unsafe`.
         degrade: Answer of a turn that fails.
@@ -134,7 +134,7 @@ class OfJourney(Declared):
     Attributes:
         activation: Conditions that start it in a concierge: text (a model judges it), or
             `{condition, patterns, confidence}`, or `{when}`. Default: only a hand-over starts it.
-        escalation: When a person takes over. Default: never.
+        escalation: Conditions under which a person takes over. Default: never.
         knowledge: Source for questions that no state answers: the name of a retriever, which is
             passed as one of `TOOLS`, or a `Knowledge`.
     """
@@ -235,7 +235,7 @@ class Attributes(ClassBody):
         self.faults.append(Fault(fault.message, *path, remedy=fault.remedy, where=self._owner))
 
     def note_inner(self, held: Mapping[str, Any], fault: Fault, path: Path) -> None:
-        """Take down a fault of a definition that stands in an attribute."""
+        """Record a fault of a definition that is the value of an attribute."""
         self.faults.append(fault.at(self._owner.inner(f".{self.named(path)}"), *_path(path)))
 
 
@@ -250,7 +250,7 @@ def read_attributes(
 
     Args:
         kind: Definition whose fields are attributes of the class, as `__name__`.
-        owner: How messages name the class.
+        owner: Name of the class in messages.
         cls: The class.
         root: The class that has the defaults.
         faults: Takes every fault.

@@ -84,9 +84,9 @@ def read_guidelines(
 
     Args:
         owner: The body, for messages.
-        declared: What `__guidelines__` holds.
+        declared: Value of `__guidelines__`.
         faults: Takes a sentence for each fault.
-        journey: Id of the journey; None if guidelines stand by themselves, for all journeys.
+        journey: Id of the journey; None for guidelines of all journeys.
         pathway: Id of the pathway, where the body is one.
     """
     if isinstance(declared, str) or not isinstance(declared, Sequence):
@@ -184,7 +184,7 @@ def id_made_of(guideline: Guideline) -> str:
 
 
 def numbered(guidelines: Sequence[GuidelineSpec]) -> tuple[GuidelineSpec, ...]:
-    """Return guidelines with ids of their own, where they were made of the same words."""
+    """Return guidelines with unique ids, also if ids were made of the same words."""
     taken = {guideline.id for guideline in guidelines}
     numbers: dict[str, Iterator[int]] = {}
     result = []

@@ -33,7 +33,7 @@ PATTERNS = (
     "resume",
     "human",
 )
-"""Repair patterns, each of which a journey may give a pathway of its own."""
+"""Repair patterns, for each of which a journey may declare a pathway."""
 
 
 def reference_faults(

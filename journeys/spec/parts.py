@@ -16,7 +16,7 @@ from journeys.spec.spec import ACTIVATION, CANCEL, JourneySpec, PathwaySpec, Tra
 from journeys.spec.warning_signs import collected_names
 
 RECEPTION = "concierge"
-"""Id of the pathway in which a concierge stands while none of its journeys is active."""
+"""Id of the pathway of a concierge while none of its journeys is active."""
 
 
 def named(part: str, id_: str) -> str:
@@ -29,7 +29,7 @@ def pathways_of(part: JourneySpec, forgets: Sequence[str]) -> Iterator[PathwaySp
 
     Args:
         part: The journey.
-        forgets: What the context loses where it ends.
+        forgets: Context names that are removed where it ends.
     """
     for pathway in part.pathways.values():
         ends = pathway.next is None and not pathway.is_detour
@@ -88,7 +88,7 @@ def activations_of(part: JourneySpec) -> Iterator[TransitionSpec]:
 def cancel_of(
     part: JourneySpec, trigger: BaseTrigger, forgets: Sequence[str], priority: int, where: str
 ) -> TransitionSpec:
-    """Return what gives a part up, wherever it stands."""
+    """Return the transition that gives up a part, from any of its pathways."""
     return TransitionSpec(
         id=f"cancel:{part.id}",
         trigger=trigger,

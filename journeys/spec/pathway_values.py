@@ -51,7 +51,7 @@ class ValueSchema(Definition):
 
     Attributes:
         type: A kind of value, or a list of one and "null".
-        description: What it holds; models are told it.
+        description: Its content, for models.
         enum: The only values that it has.
         items: Of an array: what is in it.
         properties: Of an object: its keys.
@@ -72,7 +72,7 @@ class Output(ValueSchema):
     """Output of an agent for the context: a JSON Schema and a merge strategy.
 
     Attributes:
-        merge: How a new value joins the old one.
+        merge: Strategy that joins a new value to the old one.
     """
 
     model_config = ConfigDict(title="Output")

@@ -115,7 +115,7 @@ class PathwaySpec(Definition):
             that hold.
         agents: Names of registered agents, in their order; []: no agent runs. Default: one, with
             the name of the state; none if it has `fields` or `say`.
-        pipeline: How its agents work together: the name of a pattern, or `{pattern}` with its
+        pipeline: Cooperation of its agents: the name of a pattern, or `{pattern}` with its
             settings and roles. Default: `sequential`.
         inputs: Context names that its agents get besides the message; a model sees no other part of
             the context.
@@ -196,7 +196,7 @@ class PathwaySpec(Definition):
 
     @property
     def anew(self) -> tuple[str, ...]:
-        """Those of `awaited` that it has to write anew on each visit, if it writes them itself."""
+        """Those of `awaited` that it has to write again on each visit, if it writes them itself."""
         criterion = self.complete_when
         if not isinstance(criterion, tuple):
             return ()
@@ -428,7 +428,7 @@ class JourneySpec:
 
     @property
     def reception(self) -> str | None:
-        """Id of the pathway where a concierge stands between its journeys; None in others."""
+        """Id of the pathway of a concierge between its journeys; None in others."""
         return self.entry if self.parts else None
 
     def part_of(self, pathway_id: str) -> JourneySpec:
