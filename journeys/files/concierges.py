@@ -30,7 +30,7 @@ def concierge_of(part: Part, form: ConciergeForm, beside: Beside | None) -> Jour
 
     Args:
         part: The file.
-        form: What it says.
+        form: Content of the file.
         beside: Returns the text of a file that it names; None: it may name none.
     """
     where = part.where(f"concierge '{form.id}'")

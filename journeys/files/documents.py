@@ -44,7 +44,7 @@ class Event:
 
     Attributes:
         raw: A scalar as it was written, where it was not quoted.
-        fault: Why it may not stand here; its value is dropped.
+        fault: Reason why it is not valid here; its value is dropped.
     """
 
     kind: str
@@ -61,9 +61,9 @@ class Tree:
     Attributes:
         value: The data; None for an empty text.
         values: Path -> where the value begins.
-        keys: Path -> where the key of a mapping stands.
+        keys: Path -> place of the key of a mapping.
         raw: Path -> how a scalar that is no text was written.
-        faults: What is wrong with the text itself, such as a key that stands twice.
+        faults: Faults of the text itself, such as a key that is given twice.
         broken: True if the text could not be read to its end.
         gone: Identities of the mappings that are not judged, as too little of them is right.
     """

@@ -79,14 +79,14 @@ class Words:
     """Content of an expression.
 
     Attributes:
-        depth: How deep its brackets are nested.
-        macros: How many of its words go through lists.
-        sums: How many '+' are in it; each may join texts or lists to a longer one.
-        nested: One of them that stands within another; empty: none.
-        bound: Names that they give to what is in a list.
-        names: Names of the context that it reads; None if that cannot be told.
-        patterns: What `matches` is given, as it is written.
-        unfit: What may not stand in an expression; empty: nothing.
+        depth: Depth of its nested brackets.
+        macros: Number of its words that go through lists.
+        sums: Number of '+' in it; each may join texts or lists to a longer one.
+        nested: Word that goes through a list inside another such word; empty: none.
+        bound: Names that these words give to the items of a list.
+        names: Names of the context that it reads; None if that is unknown.
+        patterns: Patterns that `matches` is given, as they are written.
+        unfit: Part that is not allowed in an expression; empty: none.
     """
 
     depth: int
@@ -199,7 +199,7 @@ MOST_SIGNS = 2_000
 MOST_DEPTH = 12
 """Deepest nesting of brackets."""
 MOST_MACROS = 5
-"""Most words like `exists` in one expression; none may stand within another."""
+"""Most words like `exists` in one expression; none may be inside another."""
 MOST_SUMS = 10
 """Most '+' in one expression: texts and lists that are joined again and again have no bound."""
 MOST_PATTERN = 5_000

@@ -1,4 +1,4 @@
-"""A part of a file that is being read: what is wrong in it, and where its things stand."""
+"""A part of a file that is being read: its faults, and the places of its contents."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class InFile(Where):
     pathway = "state"
 
     def __new__(cls, part: Part, path: Path, what: str) -> InFile:
-        """Return where a part stands that messages call `what`."""
+        """Return the place of a part that messages call `what`."""
         where = super().__new__(cls, f"{part.placed(part.tree.place(path))} {what}")
         where.part, where.path, where.what, where.elsewhere = part, path, what, {}
         return where
@@ -96,13 +96,13 @@ class FileSource(Source):
         self.faults.append(Fault(fault.message, *path, remedy=fault.remedy, where=self._root))
 
     def stands_for(self, made: Any, value: Any) -> None:
-        """Take down that a mapping, and the mappings in it, stand where another one does."""
+        """Record the place of a mapping for another one, and for the mappings in that one."""
         at = self.tree.paths.get(id(value), ())
         for held in (made, *made.values()):
             self.tree.paths.setdefault(id(held), at)
 
     def function(self, value: Any, variables: tuple[str, ...]) -> Any:
-        """Return the expression that stands for a function."""
+        """Return the expression that is written in place of a function."""
         if not isinstance(value, str):
             raise wrong("it must be text, in quotes.")
         if not value.strip():
@@ -119,7 +119,7 @@ class Part:
     Args:
         name: Of the file, for messages.
         tree: The whole file.
-        base: Where in it this part begins.
+        base: Path in it at which this part begins.
     """
 
     def __init__(self, name: str, tree: Tree, base: Path = ()) -> None:
@@ -159,7 +159,7 @@ class Part:
         return self._whole(path)
 
     def line(self, *path: str | int) -> int:
-        """Return the line in which something stands."""
+        """Return the line of something."""
         return self.tree.place(self._whole(path)).line
 
     def note_text(self, faults: Iterable[TextFault]) -> None:

@@ -65,12 +65,13 @@ def guidelines_of(
 def related(
     part: Part, guidelines: Sequence[GuidelineSpec], written: int
 ) -> tuple[GuidelineSpec, ...]:
-    """Return guidelines with ids of their own, noting what is wrong between them.
+    """Return guidelines with unique ids, noting the faults between them.
 
     Args:
         part: Of the file.
         guidelines: Those that could be read.
-        written: How many are written; where some could not be read, nothing is between them.
+        written: Number of guidelines in the file. If some could not be read, faults in the
+            relations between them are not noted.
     """
     part.faults += taken_ids(guidelines)
     specs = numbered(guidelines)

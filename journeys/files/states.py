@@ -29,7 +29,7 @@ from journeys.spec.spec import PathwaySpec
 _SINGLE: dict[str, Any] = {"string": str, "integer": int, "number": float, "boolean": bool}
 _KINDS = (*_SINGLE, "array", "object")
 _KINDS = (*_SINGLE, "array", "object")
-_HEARD = "What the user just said"
+_HEARD = "Latest message of the user"
 _SAID = "What to say to the user"
 _RESPONSE = "response"
 _GIVEN = ("message", "context", "history", "tool_results", "guidelines")
@@ -266,7 +266,7 @@ def _saying(part: Part, id_: str, state: PathwaySpec) -> PatternPipeline:
 
 
 def _pipeline(state: PathwaySpec) -> tuple[str, Any]:
-    """Return the name of a pattern, and what is said of it."""
+    """Return the name of a pattern, and its declaration."""
     given: Any = state.pipeline or "sequential"
     return (given, {}) if isinstance(given, str) else (given.pattern, given)
 
@@ -297,9 +297,9 @@ def check_form(part: Part, form: Form | None, tools: Tools, *path: str | int) ->
 
     Args:
         part: Of the file.
-        form: What is collected.
-        tools: What validators may ask.
-        path: Where it is written.
+        form: Form whose values are collected.
+        tools: Tools that validators may ask.
+        path: Path of the form in the part.
     """
     if part.has(*path, "fields"):
         path = (*path, "fields")

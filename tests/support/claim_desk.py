@@ -110,7 +110,7 @@ def as_json() -> str:
 
 def hearing(name: str, inputs: Any = None, **outputs: Any) -> type[Signature]:
     said = {
-        "message": (str, InputField(description="What the user just said", source="message")),
+        "message": (str, InputField(description="Latest message of the user", source="message")),
         **(inputs or {}),
     }
     reply = {"response": (str, OutputField(description="What to say to the user"))}
