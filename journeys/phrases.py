@@ -78,7 +78,7 @@ def _marks() -> dict[int, None]:
 
 
 def _joined(char: str, following: str) -> bool:
-    """Return whether two characters that stand side by side belong to one word."""
+    """Return whether two adjacent characters belong to one word."""
     if _is_mark(following):  # one with its letter in any script: a tone makes another word of it
         return char.isalpha() or _is_mark(char) or _in_word(char)
     return _in_word(char) and _in_word(following)
@@ -96,7 +96,7 @@ def _in_word(char: str) -> bool:
 
 
 def at_edges(text: str, start: int, end: int) -> bool:
-    """Return whether `text[start:end]` stands there as whole words. `text` is in normal form."""
+    """Return whether `text[start:end]` consists of whole words. `text` is in normal form."""
     cut_before = start > 0 and _joined(text[start - 1], text[start])
     cut_after = end < len(text) and _joined(text[end - 1], text[end])
     return not (cut_before or cut_after)
@@ -106,7 +106,8 @@ def said(pattern: str, text: str) -> bool:
     """Return whether a message contains a pattern as whole words.
 
     Example:
-        >>> said("help", "I need HELP!"), said("help", "That was helpful")
+        >>> from journeys import phrases
+        >>> phrases.said("help", "I need HELP!"), phrases.said("help", "That was helpful")
         (True, False)
     """
     pattern, text = normal(pattern), normal(text)
@@ -136,7 +137,7 @@ class Matcher:
             self._automaton.make_automaton()
 
     def match(self, message: str) -> dict[str, str]:
-        """Return the questions answered by a message, each with the pattern that was said."""
+        """Return the questions answered by a message, each with the pattern that was found."""
         answered: dict[str, str] = {}
         text = normal(message)
         if not len(self._automaton):
@@ -344,7 +345,7 @@ class _Places:
     """The places of a pattern at which a character is read, and which may follow which.
 
     Attributes:
-        alphabet: The characters that are told apart.
+        alphabet: The characters that are distinguished.
         takes: Place -> the characters that it takes.
         follows: Pair of places -> in how many ways the second follows the first.
     """
@@ -354,7 +355,7 @@ class _Places:
     follows: Counter[tuple[int, int]] = field(default_factory=Counter)
 
     def sequence(self, tree: Any) -> _Piece:
-        """Add parts that stand behind each other."""
+        """Add parts that follow each other."""
         done = _Piece()
         for op, value in tree:
             done = self._joined(done, self.part(op, value))

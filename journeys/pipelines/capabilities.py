@@ -20,8 +20,8 @@ def select_best_agent(task: str, agents: Sequence[Any], return_score: bool = Fal
     Of agents that fit equally well it is the first one; so it is where none fits at all.
 
     Args:
-        task: What is to be done.
-        agents: Whatever can stand in a pipeline.
+        task: The task, in words.
+        agents: Anything that can be part of a pipeline.
         return_score: Return `{"agent": ..., "score": ...}` instead, with a score from 0 to 1, and
             `"fallback": True` in it where no card fits.
 
@@ -48,9 +48,9 @@ def select_top_k_agents(
     Agents that fit equally well are in declared order; all are where none fits at all.
 
     Args:
-        task: What is to be done.
-        agents: Whatever can stand in a pipeline.
-        k: How many are returned, at most.
+        task: The task, in words.
+        agents: Anything that can be part of a pipeline.
+        k: Most agents that are returned.
         return_scores: Return each as by `select_best_agent(..., return_score=True)`.
 
     Raises:
@@ -78,7 +78,7 @@ def _check(task: Any, agents: Any, k: Any) -> None:
 
 
 def _card_of(given: Any, place: int) -> AgentCard:
-    """Return the card of what can be an agent; made once for what has a name of its own."""
+    """Return the card of what can be an agent; made once for an object that has a name."""
     if isinstance(given, Agent):
         return given.card
     try:

@@ -60,8 +60,8 @@ class PipelineDefinition(Definition):
         error_handling: "graceful": what can be had without the agents that failed, and who they
             were; "fail-fast": the first error is raised.
         limits: Of each agent.
-        name: Its name where it stands among other agents.
-        description: What it is for.
+        name: Its name among other agents.
+        description: Its purpose.
     """
 
     model_config = ConfigDict(title="Pipeline")
@@ -223,7 +223,7 @@ class PatternPipeline(PipelineDefinition, Pipeline):
         return self.changed(limits=self.limits.changed(**limits))
 
     def with_name(self, name: str, description: str = "") -> PatternPipeline:
-        """Return it under a name of its own, by which others know it."""
+        """Return it with this name, by which others know it."""
         return self.changed(name=name, description=description or self.description)
 
     def with_model(self, model: Any) -> PatternPipeline:
@@ -246,8 +246,8 @@ class PatternPipeline(PipelineDefinition, Pipeline):
         """Run it once.
 
         Args:
-            **inputs: What every agent is given. `message` is what the user said, or `task` where
-                there is none; `history` and `context` are as in a journey.
+            **inputs: Inputs of every agent. `message` is the message of the user, or `task` if
+                there is no message; `history` and `context` are as in a journey.
 
         Returns:
             The outputs, and under `pipeline` how they came about: `status` ("complete", "partial",
@@ -276,7 +276,7 @@ class PatternPipeline(PipelineDefinition, Pipeline):
         return door.compile_pipeline(self, checkpointer=checkpointer, **options)
 
     def reset(self) -> None:
-        """Forget whose turn it is and which agents failed of late."""
+        """Forget whose turn it is and which agents failed recently."""
         door.reset_pipeline(self)
 
     def to_dict(self) -> dict[str, Any]:
@@ -285,7 +285,7 @@ class PatternPipeline(PipelineDefinition, Pipeline):
         Its model and embeddings are not written.
 
         Raises:
-            ConfigurationError: A name in it stands for two things, or a function has none.
+            ConfigurationError: A name in it means two things, or a function has none.
         """
         from journeys.pipelines.serialize import pipeline_data  # noqa: PLC0415
 
@@ -299,7 +299,7 @@ class PatternPipeline(PipelineDefinition, Pipeline):
 
 
 def _own_name(given: Any) -> str | None:
-    """Return the name that cannot be changed by where something stands."""
+    """Return the name that does not depend on the place of something."""
     if isinstance(given, str):
         return given
     if isinstance(given, PatternPipeline) and given.name == given.pattern:
@@ -321,12 +321,12 @@ def _peers(agents: Any, roles: Any) -> Any:
 
 
 def agent_of(given: Any, place: str, taken: set[str | None] | None = None) -> Agent:
-    """Return what stands in a pipeline as an agent with a name.
+    """Return a part of a pipeline as an agent with a name.
 
     Args:
         given: An `Agent`, the name of a journey's agent, or anything that can be an agent.
-        place: Names what has no name of its own.
-        taken: Names that are not free for a pipeline without one of its own.
+        place: Name for a part that has no name.
+        taken: Names that are not free for a pipeline without a name.
     """
     if isinstance(given, Agent):
         return given

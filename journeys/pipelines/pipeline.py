@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 class Pipeline(ABC):
     """Inputs in, outputs out, by agents that work together; itself an agent to others.
 
-    The nine patterns are made by the static methods. Subclass it for a way of your own: write
-    `async def run(self, **inputs)`, and it can stand wherever an agent can.
+    The nine patterns are made by the static methods. Subclass it for another pattern: write
+    `async def run(self, **inputs)`, and it can be used wherever an agent can.
 
     Source: ADR-018 sections 1 and 3.
 
@@ -80,7 +80,7 @@ class Pipeline(ABC):
         """Return the pipeline that `to_dict` wrote.
 
         Args:
-            data: What it wrote.
+            data: Data that it wrote.
             agents: The agents, and functions among the settings, by the names in it. Of an
                 `Agent` the card and the weight hold where the data says nothing of them.
 
@@ -140,7 +140,7 @@ class Pipeline(ABC):
         """One agent is chosen, and answers.
 
         Args:
-            agents: Who may answer.
+            agents: Agents that may answer.
             routing_strategy: "semantic" (by their cards), "llm", "round-robin" or "random".
             error_handling: "graceful" or "fail-fast".
         """
@@ -159,10 +159,10 @@ class Pipeline(ABC):
         """Ask the best agents for the task at once; a synthesizer makes one answer of theirs.
 
         Args:
-            agents: Who may answer.
+            agents: Agents that may answer.
             synthesizer: Is given their `perspectives`.
             discovery_mode: "a2a" (by their cards), "llm", or "all".
-            top_k: How many are asked, unless all are.
+            top_k: Number of agents that are asked, unless all are.
             error_handling: "graceful" or "fail-fast".
         """
         settings = {"discovery_mode": discovery_mode, "top_k": top_k}
@@ -203,7 +203,7 @@ class Pipeline(ABC):
         """Every agent makes a proposal, then every agent votes.
 
         Args:
-            agents: Who proposes and votes; one that gives no `vote` votes for what it proposed.
+            agents: Agents that propose and vote; one that gives no `vote` votes for its proposal.
             threshold: Share of the votes that is needed: more than it under "majority" and
                 "weighted", at least it under "threshold".
             voting_strategy: "majority", "unanimous", "weighted" (by the agents' weights and how
@@ -224,8 +224,8 @@ class Pipeline(ABC):
         """Every agent takes a position and answers the others', round by round.
 
         Args:
-            agents: Who debates.
-            rounds: How often each of them speaks.
+            agents: Agents that debate.
+            rounds: Number of times that each of them speaks.
             judge: Is given the `debate` and decides; without one the majority of the agents does.
             error_handling: "graceful" or "fail-fast".
         """
@@ -263,7 +263,7 @@ class Pipeline(ABC):
         """All agents at once, each with the same inputs.
 
         Args:
-            agents: Who works.
+            agents: Agents that work.
             aggregator: Is given their `results` and makes one of them; without one their outputs
                 are joined in declared order.
             max_workers: Most agents that work at the same time.

@@ -3,7 +3,7 @@
 Schema 1 of a pipeline: `schema` (at the top alone), `pattern`, `name`, `description`, `agents`,
 `roles`, `settings`, `error_handling` and `limits`. Schema 1 of an agent: `name`, its card
 (`description`, `skills`, `input_modes`, `output_modes`), `weight`, and where it comes from:
-`pipeline` holds one that stands in it, `registered_by` is "journey" for one that the journey
+`pipeline` holds one that is nested in it, `registered_by` is "journey" for one that the journey
 registers; without either it is looked up by its name. A function among the settings is written by
 its name, too. Models, embeddings and clocks are not written.
 """
@@ -116,7 +116,7 @@ def pipeline_of_text(text: str, agents: Mapping[str, Any]) -> PatternPipeline:
 
 
 class _Repeated(dict[str, Any]):
-    """An object of a JSON text in which names stand twice: `names`."""
+    """An object of a JSON text in which names are given twice: `names`."""
 
     names: tuple[str, ...] = ()
 
@@ -213,7 +213,7 @@ class PipelineData(Source):
         return PipelineDocument.read(data, self)
 
     def named(self, path: Path) -> str:
-        """Return what a fault calls a value, whose path stands before it."""
+        """Return the word for a value in a fault that begins with its path."""
         return "it"
 
     def shown(self, value: Any, held: Any, path: Path) -> str:
@@ -291,7 +291,7 @@ class PipelineData(Source):
         self._unreadable.add(path)
 
     def _plain(self, value: Any, path: Path, level: int = 1) -> Any:
-        """Return a copy of a value, of which each part stands once; an unreadable value is None.
+        """Return a copy of a value without shared parts; an unreadable value is None.
 
         Raises:
             _TooMuchError: There are too many agents, or it is nested too deep.
@@ -363,7 +363,7 @@ def _told(value: Any) -> str:
 
 
 class _Writer:
-    """Writes pipelines, and notes what each name stands for."""
+    """Writes pipelines, and notes the meaning of each name."""
 
     def __init__(self) -> None:
         self.faults: list[str] = []
@@ -413,7 +413,7 @@ class _Writer:
 def _card_of(agent: Agent) -> list[str]:
     """Return what is written of an agent.
 
-    A pipeline has the skills of the agents in it, which would be written anew at each level.
+    A pipeline has the skills of the agents in it, which would be written again at each level.
     """
     own = isinstance(agent.call, PatternPipeline) and agent.skills == own_skills(agent.call)
     return [name for name in Agent.keys() if not (own and name == "skills")]  # noqa: SIM118
