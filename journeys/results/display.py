@@ -32,7 +32,7 @@ class Drawing:
 
     Attributes:
         spec: The journey that is drawn.
-        here: The pathway where a session stands; empty for none.
+        here: The current pathway of a session; empty for none.
         paused: The pathways on its stack.
     """
 
@@ -61,12 +61,12 @@ def session_html(
     messages: Sequence[Mapping[str, Any]],
     context: Mapping[str, Any],
 ) -> str:
-    """Show a session as a conversation: where it stands, what was said lately, what it knows.
+    """Show a session as a conversation: its place, the latest messages and the context.
 
     Args:
         journey: Id of the journey.
         session: Id of the session, with its version.
-        place: Where it stands, as of `place_html`.
+        place: Its place, as of `place_html`.
         messages: The latest messages.
         context: The context.
     """
@@ -84,7 +84,7 @@ def session_html(
 
 
 def response_html(message: str, place: str) -> str:
-    """Show a reply, and where the session stands after it."""
+    """Show a reply, and the place of the session after it."""
     return _framed([_said({"role": "assistant", "content": message}), place])
 
 
@@ -93,7 +93,7 @@ def _framed(body: Sequence[str]) -> str:
 
 
 def place_html(pathway: str, stack: Sequence[str], *, ended: bool) -> str:
-    """Show where a session stands, and what is paused."""
+    """Show the place of a session, and what is paused."""
     words = [f"in <b>{escape(pathway)}</b>"]
     words += [f"{escape(paused)} is paused" for paused in reversed(stack)]
     words += ["the journey is complete"] if ended else []

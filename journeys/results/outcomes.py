@@ -21,14 +21,14 @@ class FieldAttemptEntry:
         field: Name of the field.
         value: The value, as it is kept: plain JSON. None if nothing could be read, or where the
             field was emptied; and of a sensitive field, always.
-        raw: What was said; of a sensitive field nothing.
+        raw: Original words; nothing for a sensitive field.
         hidden: True if value and words are not shown, because the field is sensitive.
-        timestamp: When it was said, ISO 8601 in UTC.
-        confidence: How sure the understanding was, 0 to 1.
+        timestamp: Time of the attempt, ISO 8601 in UTC.
+        confidence: Certainty of the understanding, 0 to 1.
         validation_status: valid, invalid, pending (it waits for a yes) or cleared: from there on
             there is no value.
         source: user_provided, corrected, inferred, tool or operator.
-        reason: Why it was refused or cleared.
+        reason: Reason why it was refused or cleared.
 
     Source: collecting agent, state model.
     """
@@ -100,7 +100,7 @@ class FormView:
         session_id: The session.
         pathway_id: The pathway that collects now.
         current_field: The field that is asked for; None if none is.
-        asked: What the user was asked last: `kind`, `about` and `options`; None if nothing.
+        asked: The latest question to the user: `kind`, `about` and `options`; None if nothing.
         is_complete: True if all that the pathway collects is collected and confirmed; true of one
             that collects nothing.
         fields: Every field of the journey by name, those of that pathway first.
@@ -115,7 +115,7 @@ class FormView:
 
     @property
     def collected(self) -> dict[str, Any]:
-        """The values of the fields that count, by name, but for sensitive ones."""
+        """The values of the fields that count, by name, except sensitive ones."""
         return {
             name: state.value
             for name, state in self.fields.items()
@@ -128,8 +128,8 @@ class ConversationPhase(StrEnum):
 
     It is derived from the position of a session, never stored:
 
-    - `GREETING`: the user has not said anything yet.
-    - `COLLECTING`: the talk goes on.
+    - `GREETING`: there is no message of the user yet.
+    - `COLLECTING`: the conversation continues.
     - `ESCALATED`: a person has it, or is called for, and the assistant is silent.
     - `COMPLETED`: the journey has reached its goal.
     """
@@ -151,7 +151,7 @@ class JourneyResponse:
     """The outcome of one turn (ADR-025 section 5.5 and REQ-PM-001, both sets of names).
 
     Attributes:
-        message: What to say to the user; replies of several pathways are separated by a blank line.
+        message: Text for the user; replies of several pathways are separated by a blank line.
         pathway_id: Pathway of the session after the turn.
         pathway_changed: True if the session moved in this turn.
         transition_to: Target of the transition that fired; None if none did.
@@ -247,8 +247,8 @@ class JourneyEvent:
     """One event of a streamed turn.
 
     Types: `transition` (from, to, intent), `pathway` (pathway), `token` (text), `waiting` (waiting:
-    what agents ask), `done` (response) and `error` (type, message), always the last but for a
-    `done`. Of the agents of a pathway:
+    what agents ask), `done` (response) and `error` (type, message), which only `done`
+    can follow. Of the agents of a pathway:
     `agent_started` (agent, pathway), `agent_finished` (agent, pathway, seconds), `agent_failed`
     (agent, pathway, error, kind), `selected` (agents, by, scores) and `voted` (agent, vote).
     """
@@ -276,17 +276,17 @@ class VersionInfo:
     Attributes:
         version: Its number, from 0; never used twice.
         kind: start, turn, failure, waiting (for an answer to an agent), rollback, or an operator's:
-            operator (claimed, said) or release.
-        pathway_id: Where the session stood after it.
+            operator (a claim or a message) or release.
+        pathway_id: Pathway of the session after it.
         journey_id: The journey of that pathway; None if a concierge has none active, or the pathway
             is of another version.
-        message: What the user said; None but for turns.
-        reply: What was answered.
+        message: Message of the user; None except for turns.
+        reply: Text of the reply.
         rolled_back_to: The version that a rollback went back to.
-        begun_at: When the message came, ISO 8601 in UTC.
-        at: When it was answered.
+        begun_at: Time of the message, ISO 8601 in UTC.
+        at: Time of the reply.
         usage: `model_calls`, `input_tokens` and `output_tokens` of the turn.
-        flags: What failed in the turn, by name.
+        flags: Failures in the turn, by name.
     """
 
     version: int
@@ -339,11 +339,11 @@ _MOVES = frozenset(
 class AuditEntry:
     """One row of the audit: something that moved the session, or was kept from moving it.
 
-    The rows of a turn are in the order in which it went. A session stands where the last row of
-    these kinds led: transition; advanced (by `__next__`); arrived (there, and run in the same
-    turn); returned (from a detour); restarted (at the entry, after a task was given up); changing
-    (of what an effect did); migrated (by `__migrations__`, or as this version does not have the
-    pathway); rollback. `moved_to` is that place.
+    The rows of a turn are in the order of its events. The last row of these kinds led to the
+    present place of a session: transition; advanced (by `__next__`); arrived (there, and run in the
+    same turn); returned (from a detour); restarted (at the entry, after a task was given up);
+    changing (of what an effect did); migrated (by `__migrations__`, or as this version does not
+    have the pathway); rollback. `moved_to` is that place.
 
     Others are completed (a pathway), journey_completed (in a concierge), detour_entered,
     detour_left, pause_ended, stack_cleared, dropped, depth_refused, hop_limit, pruned,
@@ -379,16 +379,16 @@ class CheckEntry:
         session_id: The session.
         journey_id: Its journey.
         turn: Number of the turn.
-        pathway_id: Where the reply came from.
+        pathway_id: Pathway of the reply.
         is_valid: True if the reply was valid as it was made.
-        violations: What was wrong with it, in words; personal data is only named by its kind.
-        confidence: How sure the model was that judged it; None if none did.
-        latency_ms: How long all of it took.
+        violations: Its faults, in words; personal data is only named by its kind.
+        confidence: Certainty of the model that judged it; None if no model did.
+        latency_ms: Duration of the whole check.
         outcome: "sent", "masked" (personal data was taken out), "rewritten", or "replaced" by the
             safe reply. "pending": it was sent, and a model has still to judge it.
         bypassed: True if a model should have judged it and could not.
         review: True if a person should look at it.
-        at: When it was recorded, ISO 8601 in UTC.
+        at: Time of the record, ISO 8601 in UTC.
     """
 
     session_id: str
@@ -410,10 +410,10 @@ class AuditedTurn:
     """All that is recorded of one turn: with the turns before it, the conversation again.
 
     Attributes:
-        turn: Its row of the ledger: what was said, where the session stood then, and flags.
-        events: What moved the session or was kept from moving it, guidelines that held, and what
-            was dropped.
-        checks: How the reply was checked.
+        turn: Its row of the ledger: message, reply, pathway of the session after it, and flags.
+        events: Events that moved the session or were kept from moving it, guidelines that held, and
+            what was dropped.
+        checks: Checks of the reply.
         attempts: The attempts at fields.
     """
 
@@ -427,7 +427,7 @@ class Page(list[_T]):
     """A part of a listing.
 
     Attributes:
-        next: Where the next part begins, to be handed back as `after`; None on the last one.
+        next: Start of the next part, to be handed back as `after`; None on the last one.
     """
 
     def __init__(self, items: Iterable[_T] = (), next: str | None = None) -> None:
@@ -444,15 +444,15 @@ class EscalationEntry:
         session_id: The session.
         journey_id: Its journey.
         turn: Number of the turn in which the person was called.
-        reason: Why: asked, sentiment, keyword, `max_attempts:FIELD`, `failures:N`, condition,
-            timeout, collected, or what else led to it.
+        reason: Reason for the call: asked, sentiment, keyword, `max_attempts:FIELD`,
+            `failures:N`, condition, timeout, collected, or what else led to it.
         status: open, claimed, released, or expired: it was not claimed in time, and the assistant
             continued.
-        claimed_by: Who took it.
-        at: When the person was called, ISO 8601 in UTC.
-        updated_at: When its status changed last.
-        unclaimed_at: From when on the user is offered to go on with the assistant meanwhile.
-        delivered_at: When it was handed to the webhook; None: not yet, or there is none.
+        claimed_by: Person who claimed it.
+        at: Time of the call, ISO 8601 in UTC.
+        updated_at: Time of its latest change of status.
+        unclaimed_at: Time from which the user is offered to continue with the assistant meanwhile.
+        delivered_at: Time at which the webhook received it; None: not yet, or there is no webhook.
     """
 
     id: str
@@ -477,7 +477,7 @@ class EscalationCase:
         payload: reason, summary, position (pathway, title, question), stack, fields (value,
             validity, attempts; sensitive ones hidden) and metadata.
         transcript: The messages until then, oldest first; at most the last 200.
-        since: What was said from then on, likewise, until the assistant had it again.
+        since: The messages from then on, in the same form, until the assistant had it again.
     """
 
     entry: EscalationEntry
