@@ -77,11 +77,11 @@ def _body_faults(cls: type, root: type) -> Iterator[Fault]:
 class Concierge(Journey, spec=empty_spec("concierge", "Concierge")):
     """Several journeys in one conversation, one of them active at a time.
 
-    While none is, a message is held against what activates them: patterns and conditions for
-    nothing, descriptions by the turn's one question to a model. The best above
-    `activation_confidence_threshold` begins, and answers in the same turn. A journey that is
-    completed, cancelled or handed over leaves the context, but for what it shares, and another may
-    begin. A session of it is that of any journey, in every other respect.
+    While none is active, a message is compared with their activations: patterns and conditions
+    without a model, descriptions in the turn's one question to a model. The best journey above
+    `activation_confidence_threshold` begins, and answers in the same turn. When a journey is
+    completed, cancelled or handed over, its values leave the context, except those that it shares.
+    Another journey can begin then. In all other respects, its session is that of any journey.
 
     Attributes:
         __journeys__: The journeys; the `__activation__` of each starts it.

@@ -68,7 +68,7 @@ class ConfigurationError(JourneyError, ValueError):
     """A setting is unknown, out of range, or cannot be honoured here.
 
     Attributes:
-        faults: What is wrong, each with its path, where a definition is refused.
+        faults: Faults of a refused definition, each with its path.
     """
 
     def __init__(self, message: str, faults: Sequence[Fault] = ()) -> None:
@@ -81,7 +81,7 @@ class InvalidMessageError(JourneyError, ValueError):
 
 
 class PathwayNotFoundError(JourneyError, ValueError):
-    """A session stands at, or was sent to, a pathway that its journey does not have."""
+    """A session is in, or was sent to, a pathway that its journey does not have."""
 
     def __init__(self, pathway_id: str, available: Sequence[str]) -> None:
         self.pathway_id = pathway_id
@@ -114,9 +114,9 @@ class PathwayExecutionError(JourneyError, RuntimeError):
 
     Attributes:
         pathway_id: The pathway that ran; empty if none did.
-        agent: The agent that it failed by, or that was cut off; several are separated by ", ".
+        agent: The agent that failed or was cut off; several are separated by ", ".
             Empty if none worked.
-        reason: What happened.
+        reason: Description of the failure.
     """
 
     def __init__(self, pathway_id: str, agent: str, reason: str) -> None:
@@ -130,7 +130,9 @@ class PathwayExecutionError(JourneyError, RuntimeError):
 
 
 class ModelError(JourneyError, RuntimeError):
-    """A language model gave no usable answer; what it or its client said is never in the text.
+    """A language model gave no usable answer.
+
+    The text of the error never contains output of the model or messages of its client.
 
     Attributes:
         kind: timeout, unavailable, rejected (the request or the key), refused (by the model or a
@@ -213,9 +215,9 @@ class SessionExpiredError(JourneyError, RuntimeError):
 
 
 class StateError(JourneyError, RuntimeError):
-    """The store could not do what was asked; the session stands where it stood.
+    """The store could not do what was asked; the session is unchanged.
 
-    Unless it says otherwise: if the store did not answer in a commit, the outcome is unknown.
+    Exception: if the store did not answer in a commit, the outcome is unknown, as the error says.
     `retryable` says whether the same call may succeed later.
     """
 
@@ -229,10 +231,10 @@ class VersionNotFoundError(StateError, ValueError):
 
 
 class NotWaitingError(StateError, ValueError):
-    """An answer was given where no agent waits for it; the session stands where it stood.
+    """An answer was given that no agent waits for; the session is unchanged.
 
     Attributes:
-        waiting: The ids of what is asked now.
+        waiting: The ids of the open questions.
     """
 
     def __init__(self, reason: str, waiting: Sequence[str] = ()) -> None:
@@ -241,12 +243,12 @@ class NotWaitingError(StateError, ValueError):
 
 
 def require_extra(extra: str, what: str, *modules: str) -> None:
-    """Refuse to go on where the packages of an extra are not installed.
+    """Raise an error if the packages of an extra are not installed.
 
     Args:
         extra: The extra of this package that installs them.
-        what: What needs them, as the error says it.
-        modules: What is imported of them.
+        what: Name of the feature that needs them, for the error.
+        modules: Modules of these packages that are imported.
 
     Raises:
         ConfigurationError: One of them is missing.

@@ -21,7 +21,7 @@ class Where(str):
 
     __slots__ = ()
     pathway = "pathway"
-    """The term for a pathway where the definition stands."""
+    """The term for a pathway in the source of the definition."""
 
     @property
     def file(self) -> str:
@@ -33,7 +33,7 @@ class Where(str):
         return None
 
     def key(self, in_code: str, in_file: str = "") -> str:
-        """Return the name of an attribute as it is written where the definition stands.
+        """Return the name of an attribute as the source of the definition writes it.
 
         Args:
             in_code: Its name in a class body.
@@ -65,7 +65,7 @@ class Fault(str):
     """Fault or warning of a definition: a sentence with its parts as attributes.
 
     Attributes:
-        message: What is wrong.
+        message: Description of the fault.
         remedy: The way out; empty if the message shows it.
         path: The part of the definition that is wrong.
         at_key: True if the key itself is wrong, and not its value.

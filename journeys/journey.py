@@ -81,20 +81,20 @@ class Journey:
             pathway that still exists, else at the entry; the user is informed.
 
     Args:
-        session_id: Who is talking; 1 to 200 printable characters.
+        session_id: Id of the session; 1 to 200 printable characters.
         config: Settings; the defaults keep the session in "sqlite:///journeys.db".
         agents: Agent name -> function, Runnable, graph, object with `run` or `arun`, or
             `ModelAgent`.
-        model: What understands messages, and is the agent wherever a pathway with a signature has
-            none registered. None: the models that the config names, where `OPENAI_API_KEY` is set
-            (`OPENAI_BASE_URL` for a compatible server) or one of them is another provider's
-            ("anthropic:..."), else no model. A LangChain chat model, or the name of a model: that
-            one for every step. False: no model, whatever else is said.
-        tools: Tool name -> function, LangChain tool, or `Tool`: what does the work of the tools
-            that pathways call and that guidelines and files name. Model agents may use them too.
-            A retriever that `__knowledge__` names is passed here as well, and is no tool by that.
+        model: Model that understands messages, and is the agent of each pathway that has a
+            signature and no registered agent. None: the models that the config names, if
+            `OPENAI_API_KEY` is set (`OPENAI_BASE_URL` for a compatible server) or one of them is
+            another provider's ("anthropic:..."); else no model. A LangChain chat model, or the name
+            of a model: that one for every step. False: no model, regardless of other settings.
+        tools: Tool name -> function, LangChain tool, or `Tool`: implementations of the tools that
+            pathways call and that guidelines and files name. Model agents may use them too. A
+            retriever that `__knowledge__` names is passed here as well, and does not become a tool.
         saver: A LangGraph checkpointer of your own for the state; the ledger stays in the store.
-        on_end: Called with the response of a turn in which the journey ended, perhaps anew.
+        on_end: Called with the response of each turn in which the journey ended.
         on_expire: Called with the id of a session of this journey that is found to have expired.
 
     Raises:
@@ -186,7 +186,7 @@ class Journey:
         on_end: Any = None,
         on_expire: Any = None,
     ) -> Self:
-        """Take up a session where it stands, in any process.
+        """Continue a session from its stored state, in any process.
 
         Raises:
             SessionNotStartedError: There is no such session in the store.
@@ -247,10 +247,10 @@ class Journey:
 
     @classmethod
     def draw(cls, session: JourneySession | None = None) -> Drawing:
-        """Return the picture of what leads where; a notebook shows it, `print` writes it as text.
+        """Return a picture of the transitions; a notebook shows it, `print` writes it as text.
 
         Args:
-            session: Marks where this session stands, and which pathways are paused.
+            session: Session whose active and paused pathways are marked.
 
         Raises:
             JourneyDefinitionError: The journey has no pathways.
@@ -394,7 +394,7 @@ class Journey:
         return await self.manager.escalations(limit, after)
 
     async def escalation(self) -> EscalationCase | None:
-        """Return the last call for a person with all that they are told; None: there is none."""
+        """Return the last call for a person with all that they get to read; None: there is none."""
         return await self.manager.escalation()
 
     async def claim(self, by: str) -> JourneySession:
@@ -412,5 +412,5 @@ class Journey:
     async def transcript(
         self, limit: int | None = None, after: str | None = None
     ) -> Page[TranscriptEntry]:
-        """Return what was said, oldest first."""
+        """Return the messages and replies, oldest first."""
         return await self.manager.transcript(limit, after)

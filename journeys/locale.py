@@ -124,20 +124,20 @@ def _made(parts: tuple[tuple[str, str], ...]) -> Locale:
 
 @lru_cache(maxsize=1024)
 def in_force(journey: Locale, session: Locale, config: Locale) -> Locale:
-    """Return what holds, part by part; language, region and time zone are always decided.
+    """Return the locale in force, part by part; language, region and time zone are always decided.
 
     Args:
         journey: That of the active journey.
-        session: What the session brought.
-        config: What the config says, and the environment behind it.
+        session: That of the session.
+        config: That of the config, completed from the environment.
     """
     return journey.over(session).over(config).over(DEFAULT)
 
 
 def of_environment() -> Locale:
-    """Return what the process was started with: by `TZ`, and `LC_*` or `LANG`.
+    """Return the locale of the process, from `TZ`, and `LC_*` or `LANG`.
 
-    What is not known here, as in "C.UTF-8", decides nothing.
+    Values that are not known here, as in "C.UTF-8", set no part of it.
     """
     said = os.environ.get
     everywhere, plain = said("LC_ALL"), said("LANG") or ""

@@ -48,7 +48,7 @@ class Pathway:
         __tools__: Names of the tools that its model agents may use here; []: none. Other tools of
             these agents are neither shown to the model nor run. Default: all tools of the agents
             and the journey; a tool that a guideline names only while that guideline holds.
-        __pipeline__: How the agents work together: "sequential", one after the other, each sees the
+        __pipeline__: Pattern of its agents: "sequential", one after the other, each sees the
             outputs of those before it; "parallel", at the same time; another of the nine patterns
             by name; or a `Pipeline` object, which brings its own agents.
         __pipeline_config__: Settings of a pattern that is given by name; its roles, such as

@@ -347,7 +347,7 @@ class _Places:
     Attributes:
         alphabet: The characters that are distinguished.
         takes: Place -> the characters that it takes.
-        follows: Pair of places -> in how many ways the second follows the first.
+        follows: Pair of places -> number of ways in which the second follows the first.
     """
 
     alphabet: Sequence[str]

@@ -24,7 +24,7 @@ class ModelAgent:
     """An agent that is a language model; registered under a name like any other agent.
 
     A pathway with a signature needs none where a model is configured: an agent that is not
-    registered becomes one. This is for what such an agent lacks: tools, or a model of its own.
+    registered becomes one. This is for what such an agent lacks: tools, or a separate model.
 
     Attributes:
         tools: Tools that the model may call: typed functions (it sees their name, docstring and
@@ -215,8 +215,8 @@ class AgentCard(Definition):
 class Agent(Definition):
     """An agent with its own name and card, for a pipeline.
 
-    Whatever else can be an agent may stand in a pipeline as it is, and gets a card from its name
-    and its docstring; this is for what that leaves out.
+    All other objects that can be agents can be used in a pipeline directly. Each gets a card from
+    its name and its docstring. Use this class to set the other parts of the card.
 
     Attributes:
         call: A function, Runnable, graph, object with `run` or `arun`, `ModelAgent` or pipeline.
@@ -329,7 +329,7 @@ def _check_name(name: Any, call: Any) -> None:
 
 
 def _check_call(name: str, call: Any) -> None:
-    """Refuse what takes other arguments than an agent is given; of a class it is said later."""
+    """Refuse a call whose arguments are not those of an agent; a class is checked later."""
     takes_itself = call is None or isinstance(call, (ModelAgent, type)) or hasattr(call, "ainvoke")
     if not takes_itself:
         call_of(name, call)
@@ -443,9 +443,9 @@ def _first_paragraph(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Saying:
-    """An agent that says one text; `{name}` stands for a value of the context.
+    """An agent that replies with one text; `{name}` is replaced by a value of the context.
 
-    Where the journey runs, values are said as users read them.
+    In a journey, values are shown as users read them.
 
     Attributes:
         text: The text.

@@ -182,10 +182,10 @@ def InputField(
 
     Args:
         default: Value when nothing fills it; without one the input is required.
-        description: What it holds, in words; shown to a model.
+        description: Its content, in words; shown to a model.
         desc: Short spelling of `description`.
-        source: What fills it: "message", "history" or "context". Unset: the context value of that
-            name; else, for the first required text input, the message.
+        source: Source of its value: "message", "history" or "context". Unset: the context value of
+            that name; else, for the first required text input, the message.
     """
     return Field("input", description or desc, default, source)
 
@@ -200,7 +200,7 @@ def OutputField(
 
     Args:
         default: Documents what its absence means; an agent may leave any output out.
-        description: What it holds, in words; shown to a model.
+        description: Its content, in words; shown to a model.
         desc: Short spelling of `description`.
     """
     return Field("output", description or desc, default)
@@ -324,21 +324,21 @@ class Signature:
             name: Name of the new class.
             inputs: Field name -> (type, InputField(...)).
             outputs: Field name -> (type, OutputField(...)).
-            instructions: What the docstring of a class body would say.
+            instructions: Text that a class body would have as its docstring.
             intent: Purpose of the agent.
-            guidelines: How it behaves.
+            guidelines: Rules of its behaviour.
 
         Raises:
-            JourneyDefinitionError: With every fault of what was given.
+            JourneyDefinitionError: With every fault of the arguments.
 
         Example:
             >>> from journeys import InputField, OutputField
             >>> Echo = Signature.define(
             ...     "Echo",
-            ...     inputs={"said": (str, InputField(desc="what was said"))},
+            ...     inputs={"text": (str, InputField(desc="the message"))},
             ...     outputs={"response": (str, OutputField(desc="the same"))})
             >>> list(Echo().inputs)
-            ['said']
+            ['text']
         """
         _refuse([*pair_faults(name, "input", inputs), *pair_faults(name, "output", outputs)])
         said = "it is both an input and an output."

@@ -57,8 +57,8 @@ class ToolSpec(Definition):
 class Call(Definition):
     """A call of a tool that a pathway makes by itself, before its agents work.
 
-    An argument that the context lacks keeps the tool from being called, and the agents are told
-    which one it was.
+    If the context lacks an argument, the tool is not called, and the agents get the name of this
+    argument.
 
     Attributes:
         tool: Name of the tool.

@@ -23,7 +23,7 @@ _ENTRY = re.compile(r"^    (\w+): (.*(?:\n {8,}.*)*)", re.M)
 
 
 class _DefinitionType(ModelMetaclass):
-    """Takes `_: KW_ONLY` out of a body: what stands before it may be given by position."""
+    """Removes `_: KW_ONLY` from a body: fields before it can be given by position."""
 
     def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any], **given: Any) -> Any:
         written = body.get("__annotations__", {})

@@ -23,7 +23,7 @@ FAULTY = "faulty"
 
 
 REFUSED = "refused"
-"""Kind of the error of a value that has a sentence of its own; see `refused`."""
+"""Kind of the error of a value that has its own sentence; see `refused`."""
 
 
 class NotAMapping(dict[str, Any]):
@@ -69,18 +69,18 @@ class Source:
         self.note(held, fault)
 
     def note_inner(self, held: Mapping[str, Any], fault: Fault, path: Path) -> None:
-        """Take down a fault of a definition that stands at a path of a mapping."""
+        """Record a fault of a definition at a path of a mapping."""
         self.note(held, fault.at(fault.where, *path))
 
     def stands_for(self, made: Mapping[str, Any], value: Any) -> None:
-        """Take down that a mapping is another one, arranged anew."""
+        """Record that a mapping is another one in a new arrangement."""
 
     def function(self, value: Any, variables: tuple[str, ...]) -> Any:
         """Return what is called where a definition takes a function."""
         raise NotImplementedError
 
     def takes(self, cls: type[Definition], value: Any) -> bool:
-        """Return whether a value may stand for a definition."""
+        """Return whether a value can be given for a definition."""
         return isinstance(value, dict)
 
     def read(self, cls: type[Made], value: Any, handler: Callable[[Any], Made]) -> Made:
@@ -182,7 +182,7 @@ class Source:
             self.note(value, Fault(said, *path, remedy=remedy))
 
     def _said(self, value: Any, path: Path, error: Any) -> tuple[str, str]:
-        """Return what is said of a value that does not fit, and the way out."""
+        """Return the message and the remedy for a value that does not fit."""
         kind, last = error["type"], str(error["loc"][-1])
         if kind == REFUSED:
             name = f"{self.named(path)}: " if error["ctx"]["named"] else ""
@@ -233,7 +233,7 @@ def refused(said: str, remedy: str = "", *, named: bool = False) -> PydanticCust
     """Return the error of a value whose fault is a whole sentence.
 
     Args:
-        said: What is wrong.
+        said: The fault.
         remedy: The way out.
         named: True if the name of the value goes before the sentence.
     """
@@ -280,7 +280,7 @@ def _broken(
 
 
 def _without(cls: type[Definition], value: dict[str, Any], wrong: Sequence[Any]) -> Any:
-    """Return a mapping without what is wrong in it; what it needs stands in for that."""
+    """Return a mapping without its wrong parts; required ones are taken from `stand_ins`."""
     paths = [(real_path(value, item["loc"]), item["type"]) for item in wrong]
     out = {_smallest(value, path): kind.startswith("model_") for path, kind in paths if path}
     return {**cls.stand_ins, **_left(value, out)}

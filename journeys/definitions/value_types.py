@@ -41,7 +41,7 @@ Phrase = Annotated[str, _Text(may_be_empty=False)]
 
 
 def pattern(written: str, remedy: str, longest: int | None = None) -> Any:
-    """Return what a text must match; `remedy` is said of one that does not."""
+    """Return the rule that a text matches a pattern; `remedy` is for one that does not."""
     REMEDIES[written] = remedy
     return Field(pattern=written, max_length=longest)
 
@@ -172,10 +172,10 @@ class InCode:
     """A value that a class body may also give as something else, such as a function.
 
     Args:
-        kind: What it is in a file, and may be in a class body.
-        fit: Returns what a class body gives as it is held, or refuses it; unset: it may be a
-            function as well.
-        wanted: What a class body must give, for messages.
+        kind: Its type in a file; also allowed in a class body.
+        fit: Returns the value of a class body in its stored form, or refuses it; unset: it can be
+            a function as well.
+        wanted: Name of the value that a class body must give, for messages.
     """
 
     def __init__(
@@ -209,7 +209,7 @@ Target = Annotated[str, InCode(Name, lambda given: given)]
 
 
 class Short:
-    """A definition, for which the value of one of its keys may stand by itself."""
+    """A definition that can be given as the value of one of its keys alone."""
 
     def __init__(self, key: str) -> None:
         self.key = key
@@ -246,7 +246,7 @@ def _tagged(shapes: Mapping[str, CoreSchema], in_code: str) -> CoreSchema:
 
     Args:
         shapes: The schema of each shape.
-        in_code: What a class body may give, in words.
+        in_code: Description of the values that a class body can give.
     """
     of_text = f"<{' or a '.join(shapes)}|{in_code}>"
     tags = {shape: of_text if shape == "text" else shape for shape in shapes}

@@ -1,7 +1,7 @@
 """The catalogue of texts by language, formality, and with emojis or without.
 
-Each language is a file next to this one. What an author or an operator words anew is put over it in
-`nodes/texts.py`.
+Each language is a file next to this one. `nodes/texts.py` replaces its texts by those of an author
+or an operator.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class Catalogue:
 
     Attributes:
         name: Of the language, in English.
-        address: Formality -> how a model is told to address the user; empty if nothing is said.
-        texts: Formality -> name -> text; what is neutral counts where nothing else is written.
+        address: Formality -> instruction to a model for the address of the user; empty: none.
+        texts: Formality -> name -> text; the neutral text is used if a formality has none.
     """
 
     name: str
@@ -64,7 +64,7 @@ def texts_in(language: str, formality: str = "neutral", *, emojis: bool = False)
 
 @lru_cache
 def catalogue_of(language: str) -> Catalogue:
-    """Return what is said in a language, from its file, which is read once.
+    """Return the texts of a language from its file, which is read once.
 
     Raises:
         ConfigurationError: The file has faults; each is named with its entry and the way out.
@@ -73,7 +73,7 @@ def catalogue_of(language: str) -> Catalogue:
 
 
 def catalogue_from(path: Path) -> Catalogue:
-    """Return what is said in the language of a file.
+    """Return the texts of the language of a file.
 
     Raises:
         ConfigurationError: The file has faults; each is named with its entry and the way out.

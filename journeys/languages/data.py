@@ -100,8 +100,8 @@ def name_faults(
     """Return what is wrong with the names of an entry.
 
     Args:
-        entry: Where they stand; "" is the file itself.
-        given: What is written there.
+        entry: The entry that contains them; "" is the file itself.
+        given: The content of the entry.
         known: The names of the reference.
         all_of_them: True if none may be missing.
     """
