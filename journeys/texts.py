@@ -1,4 +1,4 @@
-"""The texts that the runtime itself says: one catalogue."""
+"""The catalogue of the runtime's own texts."""
 
 from __future__ import annotations
 
@@ -21,79 +21,80 @@ class Texts:
         closing: Answer to a message after the journey has ended.
         apology: Answer of a turn that failed under graceful recovery.
         too_deep: Answer when a detour would exceed the depth limit.
-        moved_back: After a new version of the journey that does not have the pathway: what it goes
-            back to.
-        moved_to_entry: The same, where the journey begins anew.
+        moved_back: Notice after a new version of the journey that lacks the pathway; `{task}` is
+            the task that continues.
+        moved_to_entry: The same, if the journey begins again from the start.
         empty: Answer to an empty message.
         too_long: Answer to a message over the size limit.
-        refused: Answer of a turn that failed in a journey that refuses to go on then.
-        unsafe: Answer in place of a reply that breaks the rules, where the journey has no
-            `__safe_reply__` of its own.
-        wrong_before: Said before a reply, if the one before it was sent and then found to break the
-            rules.
+        refused: Answer of a failed turn in a journey that refuses to continue then.
+        unsafe: Replacement for a reply that breaks the rules, if the journey has no
+            `__safe_reply__`.
+        wrong_before: Text before a reply, if the previous reply was sent and then found to break
+            the rules.
         unsure: Answer of a concierge to a message that starts none of its journeys.
-        which: Question of a concierge which of its journeys is meant; `{journeys}` stands for them.
+        which: Question of a concierge which of its journeys is meant; `{journeys}` lists them.
         cancelled: Answer when the user gives up a journey.
-        ask: Question for a field that has none of its own; `{field}` is what it is called.
-        ask_choice: What follows a question whose answer is one of `{choices}`.
+        ask: Question for a field without its own question; `{field}` is the name of the field.
+        ask_choice: A `{question}`, followed by the `{choices}` for its answer.
         not_text, not_integer, not_number, not_boolean, not_date, not_time, not_datetime, not_money,
-            not_email, not_phone, not_name, not_full_name, not_address, not_enum, not_list: Why a
-            value of that type is not taken; `not_enum` names the `{choices}`.
-        out_of_range: ... is not from `{least}` to `{most}`. too_low, too_high: only one is bound.
+            not_email, not_phone, not_name, not_full_name, not_address, not_enum, not_list: Reason
+            why a value of that type is refused; `not_enum` names the `{choices}`.
+        out_of_range: Not from `{least}` to `{most}`. too_low, too_high: only one limit is set.
         too_short, too_few, too_many_characters, too_many_items: `{least}` or `{most}` of them.
         not_matching: A pattern does not match. refused_value: a function refused it.
-        hint: What follows the second refusal; `{hint}` says what is taken.
+        hint: Text after the second refusal; `{hint}` describes valid values.
         exhausted: After the last try; `{field}`.
-        collected: All is collected, and nothing else is said.
-        summary: Asks whether all is right; `{fields}` are lines of what was said.
-        summary_wrong: Asks what is wrong with it.
+        collected: Reply when all is collected and there is no other reply.
+        summary: Asks whether all is right; `{fields}` has a line for each value.
+        summary_wrong: Asks which value is wrong.
         corrected: A value was changed: `{field}`, `{value}`.
-        understood: Says back the value of a field, `{value}`, where some words were not understood.
-        unread: Says which words were not understood, `{words}`.
+        understood: Repeats the `{value}` of a `{field}` if some words were not understood.
+        unread: Names the words that were not understood, `{words}`.
         ask_leave: Asks whether to give up `{task}`.
         confirm_correction: Asks whether to change `{field}` to `{value}`.
-        kept: A change was called off; `{field}` stays `{value}`.
+        kept: A change was cancelled; `{field}` remains `{value}`.
         emptied: `{field}` has no value any more.
-        no_longer_valid: `{field}` was checked again; `{reason}`. outdated: so was this one, before
-            it was used, or after a pause.
+        no_longer_valid: `{field}` was checked again and refused; `{reason}`. outdated: the same,
+            for a check before its use or after a pause.
         skipped: An optional question is left open.
         required: `{field}` is needed; `{description}`.
-        explain: Why something is asked: `{description}`. explain_plain: nothing says why.
+        explain: Reason for a question: `{description}`. explain_plain: none is known.
         wait: Answer to "one moment".
-        noise: Answer to what says nothing. not_read: to what seems to answer the question for
-            `{field}`, and is no value of it. cannot_answer: to a question without an answer here.
-            off_topic: to what leads off. off_topic_again: to the third such message in a row.
-            unsupported: to what nothing here does; `{tasks}` are done.
-        answered: Answer from knowledge: `{answer}`, and `{sources}` of it. not_known: nothing there
-            answers it. lookup_failed: the lookup failed.
-        clarify, clarify_again: Which of `{options}` is meant. which_first: which of them comes
-            first.
-        offer_human: Asks whether to bring in a person. human_called: one is called.
-            no_human: there is none to call. human_declined: the user goes on without.
-        unclaimed: The conversation is not claimed yet; asks whether to go on here.
+        noise: Answer to a message without meaning. not_read: to one that seems to answer the
+            question for `{field}`, and has no value for it. cannot_answer: to a question without an
+            answer here. off_topic: to one off the topic. off_topic_again: to the third of these in
+            a row. unsupported: to a wish that nothing here fulfils; `{tasks}` are possible.
+        answered: Answer from knowledge: `{answer}`, and its `{sources}`. not_known: the knowledge
+            has no answer. lookup_failed: the lookup failed.
+        clarify, clarify_again: Asks which of `{options}` is meant. which_first: asks which of them
+            is first.
+        offer_human: Asks whether to call a person. human_called: a person is called.
+            no_human: no person can be called. human_declined: the user continues without one.
+        unclaimed: The conversation is not claimed yet; asks whether to continue here.
         released: The assistant has the conversation again.
-        returning: Goes back to `{task}`. ask_return: asks whether to. which_paused: which of
-            `{options}` to go on with. left: `{task}` is given up.
+        returning: Returns to `{task}`. ask_return: asks whether to do so. which_paused: asks which
+            of `{options}` to continue. left: `{task}` is given up.
         more: Asks whether there is anything else.
         cancelled_all: All tasks are given up.
-        blocked: Something else comes right after this.
-        restart: `{task}` is begun already; asks whether to go on with it or begin anew.
+        blocked: Answer to a wish that is handled right after the present task.
+        restart: `{task}` is begun already; asks whether to continue it or to start over.
         go_on, begin_anew: The two answers to that, as options.
-        restarted: A task begins again. ask_restart: asks whether to, where something was done for
-            `{task}` already.
-        back: An earlier question is asked again; `{field}` is `{value}`. back_first: there is none.
-        status: What is known so far, `{fields}`. status_empty: nothing is. status_waiting: what
-            else is open, `{tasks}`.
+        restarted: A task begins again. ask_restart: asks whether to do so, if something was done
+            for `{task}` already.
+        back: An earlier question is asked again; `{field}` is `{value}`. back_first: no question is
+            earlier.
+        status: Values known so far, `{fields}`. status_empty: there are none. status_waiting: the
+            other open `{tasks}`.
         after_effect: `{task}` is done; `{field}` was `{value}` then; `{options}`.
-        stays_done: The same, where nothing but to leave it is left; no `{options}`.
+        stays_done: The same without `{options}`, if it can only be left as it is.
         change_it, ask_person, leave_it: The answers to that, as options.
-        effect_failed: What was to be done did not work, by its `{reason}`. retry: asks whether to
-            try again. effect_unsure: the outcome is unknown. effect_late: the outcome is unknown,
-            and a repetition takes effect only once.
+        effect_failed: The effect failed; `{reason}`. retry: asks whether to try again.
+            effect_unsure: the outcome is unknown. effect_late: the outcome is unknown, and a
+            repetition takes effect only once.
         resumed: Greets after a pause; `{fields}` are known. expired: `{field}` is asked again.
-        summary_line: One line of what was said: `{field}`, `{value}`.
+        summary_line: One line of a summary: `{field}`, `{value}`.
         yes, no: The words for a boolean.
-        hidden: Stands for a sensitive value.
+        hidden: Replacement for a sensitive value.
     """
 
     closing: str = "We are all done here. If you need anything else, just say so."
@@ -171,10 +172,10 @@ class Texts:
     clarify_again: str = "I am still not sure. Please choose one:\n{options}"
     which_first: str = "What shall we do first?\n{options}"
     offer_human: str = "Would you like to speak to a person?"
-    human_called: str = "I am handing you over to a person, who can read what we have said so far."
-    no_human: str = "I am afraid there is nobody here I could hand you over to."
+    human_called: str = "I am handing you over to a person, who can read our conversation so far."
+    no_human: str = "I am afraid there is no one here I could hand you over to."
     human_declined: str = "All right, let us try again."
-    unclaimed: str = "Nobody is free yet. Shall we go on here in the meantime?"
+    unclaimed: str = "No one is free yet. Shall we go on here in the meantime?"
     released: str = "You are talking to me, the assistant, again."
     returning: str = "Back to {task}."
     ask_return: str = "Shall we go on with {task}?"
@@ -232,11 +233,11 @@ def placeholder_fault(name: str, text: str) -> tuple[str, str] | None:
 
 
 def own_words(declared: Mapping[str, Mapping[str, str]], language: str) -> dict[str, str]:
-    """Return the texts that a journey words itself, as they are said in a language.
+    """Return a journey's own texts in a language.
 
     Args:
-        declared: Language -> name -> text; those of no language, "", are said in every one.
-        language: What is written for it counts more.
+        declared: Language -> name -> text; those under "" are used in every language.
+        language: Language whose texts have priority.
     """
     return {**declared.get("", {}), **declared.get(language, {})}
 
