@@ -18,8 +18,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("journeys", "nodes", "graphs", "server")
-LANGUAGE = "journeys"
-"""Package that is measured by a part of the words only."""
 DOOR = "journeys/door.py"
 PAGES = ("README.md", "AGENTS.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/*.md")
 PROMPTS = ("prompts.py", "form_prompt.py", "replies.py", "identity.py")
@@ -40,7 +38,7 @@ _FURTHER = re.compile(
     r"|\b(?:speaks?|tells?) of\b|\b(?:goes?|went) on\b|\bbut for\b|\bleft alone\b"
     r"|\bof (?:its|their) own(?=[,.;:)\"]|$)|\bof late\b|\bby now\b"
 )
-"""More of them, for all texts except those of the language."""
+"""More of them."""
 _ITEM = re.compile(r" +\*{0,2}\w+(?: \([^)]*\))?: (.*)")
 _QUOTED = re.compile(r"`[^`]*`|\"[^\"]*\"")
 
@@ -157,7 +155,6 @@ def questioning_items() -> list[str]:
         f"{place}: {line.strip()}"
         for place, text in found
         for line in text.splitlines()
-        if not place.startswith(LANGUAGE)
         if (item := _ITEM.fullmatch(line)) and _RELATIVE.match(item[1])
     ]
 
@@ -170,14 +167,13 @@ def unhelpful_docstrings() -> list[str]:
 def unhelpful_messages() -> list[str]:
     """Return texts of errors, logs and the command line with such words.
 
-    Texts for models, and those of the language, are left out.
+    Texts for models are left out.
     """
     counted = [one for one in sources() if one.is_counted and one.path.name not in PROMPTS]
     return list(
         _unhelpful(
             (f"{one.path}:{node.lineno}", str(node.value))
             for one in counted
-            if one.path.parts[0] != LANGUAGE
             for node in _texts(one.tree)
         )
     )
@@ -208,8 +204,7 @@ def _prose(page: Path) -> Iterator[tuple[str, str]]:
 
 def _unhelpful(texts: Iterable[tuple[str, str]]) -> Iterator[str]:
     for place, text in texts:
-        further = None if place.startswith(LANGUAGE) else _FURTHER.search(text)
-        if match := _UNHELPFUL.search(text) or further:
+        if match := _UNHELPFUL.search(text) or _FURTHER.search(text):
             yield f"{place}: {match[0]}"
 
 
