@@ -336,7 +336,7 @@ def _check_call(name: str, call: Any) -> None:
 
 
 def _own_card(call: Any) -> AgentCard:
-    """Return what something to call says of itself: its `to_a2a_card()`, else what it is called."""
+    """Return the own card of an agent: its `to_a2a_card()`, else one from its name."""
     name, purpose = _of_itself(call)
     skills = own_skills(call)
     make = None if isinstance(call, type) else getattr(call, "to_a2a_card", None)
@@ -424,7 +424,7 @@ def _of_itself(call: Any) -> tuple[str, str]:
     if not isinstance(name, str) or name == "<lambda>":
         name = "" if name == "<lambda>" else type(call).__name__
     if "description" in getattr(call, "__dict__", {}) and isinstance(described, str):
-        return name, purpose  # a pipeline of a pattern: what its class says is said of every one
+        return name, purpose  # a pipeline of a pattern: its class describes the pattern
     # An object without a docstring has its class's, which may be one of a library.
     own = call.__doc__ if inspect.isroutine(call) else vars(type(call)).get("__doc__")
     return name, purpose or _first_paragraph(own if isinstance(own, str) else "")

@@ -158,7 +158,7 @@ def _shape(kind: Any) -> str:
 
 
 def _bare(annotation: Any) -> Any:
-    """Return a type without what `Annotated` says of it."""
+    """Return a type without the metadata of `Annotated`."""
     annotated = typing.get_origin(annotation) is typing.Annotated
     return typing.get_args(annotation)[0] if annotated else annotation
 

@@ -1,6 +1,6 @@
 """The base of everything that authors declare: a pydantic model that class bodies and files share.
 
-Definitions are frozen, take arguments by position, and say all that is wrong with them at once. The
+Definitions are frozen, take arguments by position, and report all their faults at once. The
 same class is what a class body holds, what a file is read into, and what the JSON Schema of files
 is made from.
 """
@@ -125,7 +125,7 @@ class Definition(BaseModel, metaclass=_DefinitionType):
         return found
 
     def _refuse(self, given: Mapping[str, Any], faults: list[Fault]) -> None:
-        """Say what is wrong with what a class body gives.
+        """Raise the faults of a class body, or store them for its reader.
 
         Raises:
             ConfigurationError: With every fault, one a line.
@@ -219,7 +219,7 @@ class Definition(BaseModel, metaclass=_DefinitionType):
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: Any, handler: Any) -> dict[str, Any]:
-        """Return its schema in files: without what these do not have, with what its words say."""
+        """Return its schema in files: only the parts of files, each with its description."""
         schema: dict[str, Any] = handler.resolve_ref_schema(handler(core))
         fields = cls.__pydantic_fields__
         of_names = described(cls)
@@ -257,7 +257,7 @@ def _rules(cls: Any) -> tuple[Any, ...]:
 
 @cache
 def described(cls: Any) -> dict[str, str]:
-    """Return what a definition says of its fields, from its docstring and those of its bases."""
+    """Return the descriptions of the fields of a definition, from its docstring and bases."""
     said: dict[str, str] = {}
     for body in reversed(cls.__mro__):
         section = inspect.cleandoc(vars(body).get("__doc__") or "").partition("Attributes:\n")[2]

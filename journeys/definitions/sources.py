@@ -61,11 +61,11 @@ class Source:
         return shown(value)
 
     def note(self, held: Mapping[str, Any], fault: Fault) -> None:
-        """Take down a fault of what a mapping holds."""
+        """Record a fault of the content of a mapping."""
         self.faults.append(fault)
 
     def note_judged(self, held: Mapping[str, Any], fault: Fault) -> None:
-        """Take down a fault of a definition whose lists may lack what could not be read."""
+        """Record a fault of a definition whose lists may lack unreadable entries."""
         self.note(held, fault)
 
     def note_inner(self, held: Mapping[str, Any], fault: Fault, path: Path) -> None:
@@ -296,7 +296,7 @@ def _follows(cls: type[Definition], error: Any, errors: list[Any]) -> bool:
 
 
 def _smallest(value: Any, path: Path) -> Path:
-    """Return the path of what a fault leaves out: an entry, a mapping in a list, or a key."""
+    """Return the path of the part that a fault removes: an entry, a mapping in a list, or a key."""
     least = path[:1]
     for number in range(1, len(path)):
         value = value[path[number - 1]]
