@@ -20,14 +20,13 @@ from journeys.files.loading import text_of
 from journeys.files.part import FileSource, InFile, Part
 from journeys.locale import DEFAULT, in_force
 from journeys.spec.warning_signs import kept_names
+from server.conversations import PATTERNS
 from server.conversations.conversation_form import Asked, Conversation, Expected, Moved, Turn
 from server.discover.definition_files import is_definition, placed
 from server.discover.errors import CommandError, reworded
 from server.discover.journeys import Found, find
 from server.discover.modules import shown
 
-PATTERNS = ("*.conversation.yaml", "*.conversation.yml", "*.conversation.json")
-"""Names of the files of a folder that hold conversations."""
 KINDS = (
     *("change", "clarify", "correction", "human", "leave", "more", "paused", "restart", "retry"),
     *("return", "start_over", "summary", "unclaimed", "wrong", "waiting"),

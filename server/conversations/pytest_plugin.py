@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from server.conversations import PATTERNS
+
 if TYPE_CHECKING:
     from server.conversations.player import Played
 
 _OPTION = "conversation_files"
-_NAMES = ("*.conversation.yaml", "*.conversation.yml", "*.conversation.json")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the setting for the names of the files."""
     about = "Names of the files that are conversations with a journey."
-    parser.addini(_OPTION, about, type="args", default=list(_NAMES))
+    parser.addini(_OPTION, about, type="args", default=list(PATTERNS))
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
