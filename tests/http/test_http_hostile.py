@@ -8,7 +8,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -286,16 +286,22 @@ async def test_a_head_that_does_not_come_is_not_waited_for(
         assert writer.transport.is_closing() or reader.at_eof()
 
 
+def answering_after(seconds: float) -> Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]:
+    """Return an agent that takes some time for its answer."""
+
+    async def slow(payload: dict[str, Any]) -> dict[str, Any]:
+        await asyncio.sleep(seconds)
+        return function(payload)
+
+    return slow
+
+
 async def test_a_connection_with_a_turn_that_takes_long_is_kept(
     serve: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(protocols, "HEAD_SECONDS", 0.2)
 
-    async def slow(payload: dict[str, Any]) -> dict[str, Any]:
-        await asyncio.sleep(0.5)
-        return function(payload)
-
-    api = await serve(one(Solo, clerk=slow))
+    api = await serve(one(Solo, clerk=answering_after(0.5)))
     session = await api.begin("solo")
 
     for word in ("one", "two"):  # on one connection
@@ -499,11 +505,7 @@ async def test_a_slow_head_does_not_end_the_answer_before_it(
 ) -> None:
     monkeypatch.setattr(protocols, "HEAD_SECONDS", 0.1)
 
-    async def slow(payload: dict[str, Any]) -> dict[str, Any]:
-        await asyncio.sleep(0.4)
-        return function(payload)
-
-    api = await serve(one(Solo, clerk=slow))
+    api = await serve(one(Solo, clerk=answering_after(0.4)))
     session = await api.begin("solo")
     body = b'{"message": "hi"}'
     headers = (HOST, "Content-Type: application/json", f"Content-Length: {len(body)}")
