@@ -180,6 +180,10 @@ async def test_a_file_of_the_release_before_keeps_its_sessions(
         assert await parcel.snapshot() == {"customer": "C-1", "street": "Side"}
 
 
+_CENTURY = 100 * 365 * 24 * 3600
+"""The stored session has the times of its recording; they must not age with the calendar."""
+
+
 async def test_a_session_that_an_older_release_stored_goes_on(tmp_path: Path) -> None:
     """That release, of before the definitions were typed models, wrote the file itself."""
     data = Path(__file__).parent / "data"
@@ -188,7 +192,11 @@ async def test_a_session_that_an_older_release_stored_goes_on(tmp_path: Path) ->
         (stored,) = connection.execute("SELECT version FROM turns WHERE version = 3").fetchone()
     connection.close()
     tour = load_journey(data / "tour.yaml")
-    config = JourneyConfig(persistence=f"sqlite:///{tmp_path / 'tours.db'}")
+    config = JourneyConfig(
+        persistence=f"sqlite:///{tmp_path / 'tours.db'}",
+        resume_after_seconds=_CENTURY,
+        session_ttl_seconds=_CENTURY,
+    )
 
     async with await tour.restore("ada", config) as journey:
         assert await journey.snapshot() == {"guests": 4, "day": "2031-05-01"}
