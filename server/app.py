@@ -16,6 +16,7 @@ from server.http.routes import escalations, fields, health, reviews, sessions, t
 from server.http.routes import journeys as journeys_routes
 from server.http.schemas import ProblemBody
 from server.http.wiring import Wiring, wire
+from server.page.files import page_routes
 from server.settings import Settings
 
 _ABOUT = """Long conversations with a goal. Start a session, then send messages to it.
@@ -95,6 +96,8 @@ def _add_routes(app: FastAPI, wiring: Wiring) -> None:
     app.include_router(escalations.router, responses=_problems(), **behind_the_key)
     app.include_router(reviews.router, responses=_problems(), **behind_the_key)
     app.include_router(journeys_routes.router, responses=_problems(), **behind_the_key)
+    if wiring.shows_page:
+        app.router.routes.extend(page_routes())
 
 
 def _problems(*statuses: int) -> dict[int | str, dict[str, Any]]:

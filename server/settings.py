@@ -79,6 +79,8 @@ class Settings(_OfSessions):
         api_keys: API keys of the HTTP server, separated by commas.
         docs: True: the API description is served at /docs and /openapi.json; unset: only if no API
             key is set.
+        page: True: the page is served at /; unset: only if no API key is set. It asks for a key
+            where one is set.
         log_level: Lowest level of the server's log: "debug", "info" (one event a turn), "warning"
             or "error".
 
@@ -104,6 +106,7 @@ class Settings(_OfSessions):
     definitions: bool = False
     api_keys: SecretStr | None = None
     docs: bool | None = None
+    page: bool | None = None
     log_level: Annotated[Level, BeforeValidator(lambda level: str(level).lower())] = "warning"
     origins: Mapping[str, Origin] = Field(
         default_factory=dict, validation_alias=ORIGINS, repr=False, exclude=True

@@ -74,6 +74,8 @@ def _introduce(wiring: Wiring, listener: socket.socket) -> None:
     _tell(f"Store: {masked(wiring.config.persistence)}")
     _tell(access_rule(wiring.keys))
     docs = f", described at {place}/docs" if wiring.shows_docs else ""
+    if wiring.shows_page:
+        _tell(f"Page: {place}/")
     _tell(f"Listening at {place}{docs}. Ctrl-C stops.")
 
 

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import re
+from collections.abc import Iterable
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -18,11 +19,9 @@ from server.http.problems import problem_of
 STALL_SECONDS = 10.0
 """Seconds without progress after which a stream to a client is closed."""
 _SANE = re.compile(r"[A-Za-z0-9._-]{1,64}")
-_HEADERS = [
-    (b"x-content-type-options", b"nosniff"),
-    (b"cache-control", b"no-store"),
-    (b"content-security-policy", b"frame-ancestors 'none'"),
-]
+_POLICY = b"content-security-policy"
+_SNIFF = (b"x-content-type-options", b"nosniff")
+_HEADERS = [_SNIFF, (b"cache-control", b"no-store"), (_POLICY, b"frame-ancestors 'none'")]
 _OWN = {b"x-request-id", *dict(_HEADERS)}
 
 
@@ -76,11 +75,11 @@ class _Answer:
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.begun = True
-            given = [pair for pair in message.get("headers", ()) if pair[0] not in _OWN]
+            given, added = _joined(message.get("headers", ()))
             if any(n == b"content-type" and v.startswith(b"text/event-stream") for n, v in given):
                 self._patience = STALL_SECONDS
             named = (b"x-request-id", self._request_id.encode())
-            message = {**message, "headers": [*given, *_HEADERS, named]}
+            message = {**message, "headers": [*given, *added, named]}
         if self._patience is None:
             await self._send(message)
             return
@@ -90,6 +89,17 @@ class _Answer:
         except TimeoutError:
             self.stalled = True
             raise
+
+
+_Pairs = list[tuple[bytes, bytes]]
+
+
+def _joined(given: Iterable[tuple[bytes, bytes]]) -> tuple[_Pairs, _Pairs]:
+    """Return the headers of an answer and those to add; a page has its own policies."""
+    pairs = list(given)
+    if any(name == _POLICY for name, _ in pairs):
+        return pairs, [_SNIFF]
+    return [pair for pair in pairs if pair[0] not in _OWN], _HEADERS
 
 
 def _request_id(given: str) -> str:

@@ -60,6 +60,7 @@ class Wiring:
     keys: Keys
     shows_docs: bool
     turns: Turns
+    shows_page: bool = False
     model: Any = None
     cache: Cache | None = None
     given: Given | None = None
@@ -298,6 +299,7 @@ def wire(
         keys=keys,
         shows_docs=not keys if settings.docs is None else settings.docs,
         turns=Turns(),
+        shows_page=not keys if settings.page is None else settings.page,
         cache=open_cache(settings.redis()),
     )
 

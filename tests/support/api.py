@@ -153,6 +153,7 @@ def wired(
         journeys={one.journey.spec.id: one for one in served or post_office},
         keys=Keys(keys),
         shows_docs=not keys,
+        shows_page=not keys,
         turns=Turns(),
         model=model,
     )

@@ -1,0 +1,1 @@
+"""The page that `journeygraph serve` shows in a browser."""

@@ -1,0 +1,147 @@
+// Requests to the server, and the events of a turn.
+
+const KEY = "journeygraph.key";
+
+/** An error of the server (problem+json), or of the connection. */
+export class Problem extends Error {
+  constructor(body, status = 0) {
+    super(body.detail || body.title || "The request failed.");
+    this.status = status;
+    this.title = body.title || "Error";
+    this.detail = body.detail || "";
+    this.code = body.code || "";
+    this.requestId = body.request_id || "";
+    this.faults = body.faults || [];
+  }
+
+  /** Whether the server was not reached, or the connection was lost. */
+  get isConnection() {
+    return this.status === 0;
+  }
+}
+
+function lost() {
+  return new Problem({
+    title: "No connection",
+    detail: "The server does not answer. Check that it runs, then try again.",
+    code: "no_connection",
+  });
+}
+
+/** The key of this tab; it is forgotten when the tab is closed. */
+export const key = {
+  get: () => sessionStorage.getItem(KEY) || "",
+  set: (value) => sessionStorage.setItem(KEY, value),
+  forget: () => sessionStorage.removeItem(KEY),
+};
+
+/** Return the client of the API. `onKey` is called when the server asks for a key. */
+export function client(onKey) {
+  const base = new URL("v1/", document.baseURI);
+
+  async function request(path, { method = "GET", body, headers = {}, query, signal } = {}) {
+    const url = new URL(path, base);
+    for (const [name, value] of Object.entries(query || {})) {
+      if (value !== undefined && value !== null && value !== "") url.searchParams.set(name, value);
+    }
+    const sent = { Accept: "application/json", ...headers };
+    if (key.get()) sent.Authorization = `Bearer ${key.get()}`;
+    if (body !== undefined) sent["Content-Type"] = "application/json";
+    let answer;
+    try {
+      answer = await fetch(url, {
+        method,
+        headers: sent,
+        body: body === undefined ? undefined : JSON.stringify(body),
+        signal,
+        cache: "no-store",
+        credentials: "omit",
+        redirect: "error",
+      });
+    } catch (error) {
+      throw error.name === "AbortError" ? error : lost();
+    }
+    if (answer.ok) return answer;
+    const problem = await problemOf(answer);
+    if (answer.status === 401) {
+      key.forget();
+      onKey(problem);
+    }
+    throw problem;
+  }
+
+  const json = async (path, options) => {
+    const answer = await request(path, options);
+    return answer.status === 204 ? null : answer.json();
+  };
+
+  return {
+    /** Return the JSON of a resource; `query` has the parameters. */
+    get: (path, query, signal) => json(path, { query, signal }),
+    post: (path, body, headers) => json(path, { method: "POST", body, headers }),
+    delete: (path) => json(path, { method: "DELETE" }),
+    /** Return a resource as text, in the media type `accept`. */
+    text: async (path, accept, signal) =>
+      (await request(path, { headers: { Accept: accept }, signal })).text(),
+    /** Return all entries `name` of a resource with pages, from a cursor on, and the last cursor. */
+    async pages(path, name, cursor = null, query = {}) {
+      const entries = [];
+      for (;;) {
+        const page = await json(path, { query: { ...query, cursor } });
+        if (!page.next_cursor) return { entries, last: page[name], cursor };
+        entries.push(...page[name]);
+        cursor = page.next_cursor;
+      }
+    },
+    /** Send something, and call `onEvent(type, data)` for each event of the turn. */
+    async stream(path, body, { headers = {}, onEvent, signal } = {}) {
+      const accept = { Accept: "text/event-stream", ...headers };
+      const answer = await request(path, { method: "POST", body, headers: accept, signal });
+      try {
+        for await (const [type, data] of events(answer.body)) onEvent(type, data);
+      } catch (error) {
+        throw error instanceof TypeError ? lost() : error;
+      }
+    },
+  };
+}
+
+async function problemOf(answer) {
+  let body = {};
+  try {
+    body = await answer.json();
+  } catch {
+    // Not from this server, perhaps from a proxy before it.
+  }
+  return new Problem({ title: answer.statusText, ...body }, answer.status);
+}
+
+/** Yield the events of a stream as [type, data]. */
+async function* events(stream) {
+  const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  try {
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return;
+      const blocks = (rest + value).split(/\r?\n\r?\n/);
+      rest = blocks.pop();
+      for (const block of blocks) {
+        const event = eventIn(block);
+        if (event) yield event;
+      }
+    }
+  } finally {
+    reader.cancel().catch(() => {});
+  }
+}
+
+function eventIn(block) {
+  let type = "message";
+  const data = [];
+  for (const line of block.split(/\r?\n/)) {
+    if (line.startsWith("event:")) type = line.slice(6).trim();
+    else if (line.startsWith("data:")) data.push(line.slice(5).replace(/^ /, ""));
+  }
+  return data.length ? [type, JSON.parse(data.join("\n"))] : null;
+}
