@@ -11,7 +11,7 @@ import gc
 import hashlib
 import math
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any, TypeVar
@@ -22,6 +22,8 @@ MAX_DEPTH = 64
 """Deepest nesting of a value."""
 LARGE = 64_000
 """Bytes from which on plain data is large: it is read while no garbage is collected."""
+REST = 0.1
+"""Seconds in which no garbage is collected after something large was loaded."""
 _WHOLE = 2**63
 MOST_WORDS = 500
 """Characters that are kept of what an error says."""
@@ -69,22 +71,30 @@ def uncollected(load: Callable[[_Given], _Loaded], given: _Given) -> _Loaded:
     """Return what a function in C makes of something large, while no garbage is collected.
 
     Nothing of it is garbage, and it has so many objects that full collections would begin, each of
-    which walks all objects of the process. Nor is any collected before the next step of the loop:
-    an agent that does not wait has released its copy by then, so that it is not visited.
+    which walks all objects of the process. Nor is anything collected in the next `REST` seconds: a
+    turn that does not wait has ended by then, and what it loaded is released without a visit.
     """
     if not gc.isenabled():
         return load(given)
     gc.disable()
-    try:
-        made = load(given)
-    except BaseException:
-        gc.enable()
-        raise
-    try:
-        asyncio.get_running_loop().call_soon(gc.enable)
-    except RuntimeError:  # no loop runs here
-        gc.enable()
+    rest = _Rest()
+    made = load(given)
+    with suppress(RuntimeError):  # no loop runs here
+        asyncio.get_running_loop().call_later(REST, rest.end)
     return made
+
+
+class _Rest:
+    """A time without collections: it ends at the latest when nothing refers to it.
+
+    So it also ends if the load fails, if no loop runs, or if the loop is closed before.
+    """
+
+    def end(self) -> None:
+        """Let garbage be collected again."""
+
+    def __del__(self) -> None:
+        gc.enable()
 
 
 def now() -> datetime:

@@ -5,6 +5,7 @@ Machines are noisy and drift; two things measured a moment apart drift together.
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import os
 import tempfile
@@ -15,6 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 from typing import Any
+
+from nodes.json_data import REST
 
 Action = Callable[[], Awaitable[Any]]
 Steps = Callable[[str, int], Iterable[int]]
@@ -97,6 +100,8 @@ class Times:
 
 
 async def timed(action: Action) -> Times:
+    if not gc.isenabled():  # what ran before made it rest; this must not profit from that
+        await asyncio.sleep(2 * REST)
     wall, cpu = time.perf_counter(), time.process_time()
     await action()
     return Times(time.perf_counter() - wall, time.process_time() - cpu)

@@ -21,8 +21,9 @@ from journeys import (
     Pathway,
     Transition,
 )
-from nodes.json_data import copied, size, uncollected
+from nodes.json_data import REST, copied, size, uncollected
 from nodes.state.context import apply_ops, checked, how_to_merge, names_changed, restoring
+from tests.benchmarks.material import session
 
 # A busy machine is slow, not wrong.
 
@@ -415,11 +416,43 @@ def test_a_large_context_is_copied_without_full_collections() -> None:
     assert gc.isenabled()
 
 
-async def test_no_garbage_is_collected_until_the_loop_goes_on_after_a_large_copy() -> None:
+async def test_no_garbage_is_collected_for_a_short_time_after_a_large_copy() -> None:
     copied({str(n): [n] for n in range(20_000)})
 
     assert not gc.isenabled()
+    await asyncio.sleep(REST)
     await asyncio.sleep(0)
+    assert gc.isenabled()
+
+
+async def test_what_a_turn_has_loaded_is_released_before_garbage_is_collected(
+    memory_url: str,
+) -> None:
+    kept = {f"topic {n}": {"name": f"name {n}", "seen": [n]} for n in range(10_000)}
+    journey = await session(memory_url, context={"kept": kept})
+    collected: list[int] = []
+
+    def note(phase: str, about: dict[str, int]) -> None:
+        if phase == "start":
+            collected.append(about["generation"])
+
+    gc.collect()
+    gc.callbacks.append(note)
+    try:
+        await journey.process_message("hello")
+        assert not gc.isenabled()
+    finally:
+        gc.callbacks.remove(note)
+    assert collected == []
+    await journey.close()
+
+
+def test_garbage_is_collected_again_if_the_loop_ends_after_a_large_copy() -> None:
+    async def copy() -> None:
+        copied({str(n): [n] for n in range(20_000)})
+        assert not gc.isenabled()
+
+    asyncio.run(copy())
     assert gc.isenabled()
 
 
