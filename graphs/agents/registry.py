@@ -182,6 +182,11 @@ def services_of(
     )
 
 
+def services_to_read(spec: JourneySpec, config: JourneyConfig) -> Services:
+    """Return the services that read the state of a session, without agents and models."""
+    return Services(spec, config, {}, matcher_of(spec), texts=texts_of(spec, config))
+
+
 # By identity, which lasts as long as the entry: it holds what was registered.
 _registered: LRUCache[tuple[str, int], tuple[Any, DeclaredAgent]] = LRUCache(1024)
 

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from graphs.agents.registry import check_agent, check_all, services_of
+from graphs.agents.registry import check_agent, check_all, services_of, services_to_read
 from graphs.agents.tools import check_tools
 from graphs.records.effects import EffectsOfSession
 from graphs.records.escalations import OF_SESSION, entry, read_case
@@ -299,7 +299,7 @@ class PathwayManager:
                 has_model=is_configured(self._model, self.config, self.spec),
             )
         session, head = await self._known()
-        return session_of(head, await session.values(head))
+        return self._shown(head, await session.values(head))
 
     async def restore_session(self, session_id: str | None = None) -> JourneySession | None:
         """Restore a session by its id (default: this manager's); None if it does not exist."""
@@ -332,7 +332,7 @@ class PathwayManager:
         """
 
         async def back(session: Session, head: Row) -> JourneySession:
-            return session_of(*await session.rolled_back(head, version))
+            return self._shown(*await session.rolled_back(head, version))
 
         return await self._in_turn(back)
 
@@ -547,10 +547,10 @@ class PathwayManager:
             values = await session.values(head)
             takeover = takeover_of(values["position"])
             if _held(takeover, act, escalation)["by"] == act["by"] and act["act"] == "claim":
-                return session_of(head, values)
+                return self._shown(head, values)
             values = await operate(session, head, self._served(), _turn_of(head, act))
             moved = {"version": head["version"] + 1, "updated_at": values["turn"]["at"]}
-            return session_of({**head, **moved}, values)
+            return self._shown({**head, **moved}, values)
 
         return await self._in_turn(acted)
 
@@ -646,6 +646,11 @@ class PathwayManager:
             return self._shared().models
         self._models = self._models or open_models(self._model, self.config, self.spec)
         return self._models
+
+    def _shown(self, head: Row, values: Mapping[str, Any]) -> JourneySession:
+        """Return the public state of the session; no agents are needed for it."""
+        services = self._shared() if self._shared else self._services
+        return session_of(services or services_to_read(self.spec, self.config), head, values)
 
     def _served(self) -> Services:
         if self._shared:

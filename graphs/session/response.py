@@ -84,11 +84,15 @@ def _metadata(services: Services, values: Mapping[str, Any]) -> dict[str, Any]:
         "flags": list(turn["flags"]),
         "waiting": waiting_in(turn),
         "sources": list(turn.get("sources", ())),
-        "asked": asked_after(services, values) if "talk" in position else None,
+        "asked": _asked(services, values),
         "guidelines": _guidelines(turn),
         "checks": [dict(check) for check in turn.get("checks", ())],
         "usage": dict(turn.get("usage") or Usage().counted()),
     }
+
+
+def _asked(services: Services, values: Mapping[str, Any]) -> dict[str, Any] | None:
+    return asked_after(services, values) if "talk" in values["position"] else None
 
 
 def _guidelines(turn: Turn) -> list[str]:
@@ -113,7 +117,9 @@ def unmoved(
     return response_of(services, {**values, "turn": turn})
 
 
-def session_of(head: Mapping[str, Any], values: Mapping[str, Any]) -> JourneySession:
+def session_of(
+    services: Services, head: Mapping[str, Any], values: Mapping[str, Any]
+) -> JourneySession:
     """Return the public state of a session."""
     position = values["position"]
     return JourneySession(
@@ -130,6 +136,7 @@ def session_of(head: Mapping[str, Any], values: Mapping[str, Any]) -> JourneySes
         created_at=head["created_at"],
         updated_at=head["updated_at"],
         waiting=waiting_in(values["turn"]),
+        asked=_asked(services, values),
         locale=brought_locale(values),
     )
 

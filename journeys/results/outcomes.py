@@ -200,8 +200,8 @@ class JourneySession:
 
     Times are ISO 8601 in UTC. `conversation_history` is the recent window of the talk; the whole
     of it is the transcript. `phase` is how far along the conversation is. `waiting` lists what
-    agents ask by `interrupt()`, as in the metadata of a response. `locale` is what the session
-    brought when it was begun.
+    agents ask by `interrupt()`, and `asked` is the open question of a form, both as in the metadata
+    of a response. `locale` is what the session brought when it was begun.
     """
 
     session_id: str
@@ -217,6 +217,7 @@ class JourneySession:
     updated_at: str
     phase: ConversationPhase = ConversationPhase.COLLECTING
     waiting: list[dict[str, Any]] = field(default_factory=list)
+    asked: dict[str, Any] | None = None
     locale: Locale = NOWHERE
 
     @property

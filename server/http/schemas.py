@@ -217,6 +217,9 @@ class Session(BaseModel):
         description="Open questions of agents from interrupt(): id, value, pathway and agent "
         "of each."
     )
+    asked: AskedNow | None = Field(
+        description="The open question, as in the metadata of the last reply; null if there is none."
+    )
     locale: OwnLocale = Field(description="Locale that was sent with the session.")
     version: int
     created_at: str
@@ -235,6 +238,7 @@ class Session(BaseModel):
             is_journey_complete=session.is_journey_complete,
             greeting=session.greeting,
             waiting=session.waiting,
+            asked=None if session.asked is None else AskedNow.model_validate(session.asked),
             locale=OwnLocale.model_validate(session.locale.parts),
             version=session.version,
             created_at=session.created_at,

@@ -194,7 +194,6 @@ ANSWERS = [
     ("GET", "/v1/journeys/parcel/graph?format=svg", 200),
     ("GET", "/v1/sessions/absent", 404),
     ("GET", "/nowhere", 404),
-    ("GET", "/nowhere", 404),
     ("PUT", "/v1/sessions", 405),
     ("GET", "/v1/sessions/s-1/messages", 405),
     ("PATCH", "/v1/sessions/s-1", 405),

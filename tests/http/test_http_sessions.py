@@ -12,6 +12,8 @@ import pytest
 
 from graphs.records import ledger
 from graphs.storage import statements
+from journeys import JourneyConfig
+from server.discover.journeys import Served, find
 from tests.support import api as helpers
 from tests.support.api import Api, one
 from tests.support.clerks import staff
@@ -504,3 +506,40 @@ async def test_what_is_recorded_of_a_session_comes_page_by_page(api: Api) -> Non
 
         wrong = await api.client.get(f"{session}/{path}", params={"cursor": "bm9uZQ", **of})
         assert (wrong.status_code, wrong.json()["code"]) == (422, "invalid_cursor")
+
+
+async def test_a_session_shows_its_open_question_as_its_last_reply_did(
+    serve: Callable[..., Any], tmp_path: Path
+) -> None:
+    found = find("healthcare_referral")
+    referral = Served(found.journey, found.agents, found.checked_tools())
+    store = f"sqlite:///{tmp_path}/sessions.db"
+    api = await serve(referral, url=store)
+    path = await api.begin("healthcare_referral")
+    assert (await api.client.get(path)).json()["asked"] is None
+
+    first = await api.says(path, "hello")
+    asked = first["metadata"]["asked"]
+    assert [one["payload"] for one in asked["options"]][:2] == ["cardiology", "dermatology"]
+    assert (await api.client.get(path)).json()["asked"] == asked
+
+    second = await api.says(path, "cardiology")
+    assert second["metadata"]["asked"] != asked
+    other = await serve(referral, url=store)  # as after a restart
+    assert (await other.client.get(path)).json()["asked"] == second["metadata"]["asked"]
+
+    back = await api.client.post(f"{path}/rollback", json={"version": 1})
+    assert back.json()["asked"] == asked
+
+
+async def test_the_open_question_is_known_without_agents(tmp_path: Path) -> None:
+    found = find("healthcare_referral")
+    config = JourneyConfig(persistence=f"sqlite:///{tmp_path}/sessions.db")
+    async with found.journey("s-1", config, agents=found.agents, model=False) as begun:
+        await begun.start()
+        reply = await begun.process_message("hello")
+    async with found.journey("s-1", config) as restored:
+        session = await restored.get_session_state()
+
+    assert session is not None
+    assert session.asked == reply.metadata["asked"] is not None

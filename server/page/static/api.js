@@ -28,14 +28,14 @@ function lost() {
   });
 }
 
-/** The key of this tab; it is forgotten when the tab is closed. */
+/** The key of this tab; it is forgotten when the tab is closed, or when the server refuses it. */
 export const key = {
   get: () => sessionStorage.getItem(KEY) || "",
   set: (value) => sessionStorage.setItem(KEY, value),
   forget: () => sessionStorage.removeItem(KEY),
 };
 
-/** Return the client of the API. `onKey` is called when the server asks for a key. */
+/** Return the client of the API. `onKey(isWrong)` is called when the server asks for a key. */
 export function client(onKey) {
   const base = new URL("v1/", document.baseURI);
 
@@ -45,7 +45,8 @@ export function client(onKey) {
       if (value !== undefined && value !== null && value !== "") url.searchParams.set(name, value);
     }
     const sent = { Accept: "application/json", ...headers };
-    if (key.get()) sent.Authorization = `Bearer ${key.get()}`;
+    const used = key.get();
+    if (used) sent.Authorization = `Bearer ${used}`;
     if (body !== undefined) sent["Content-Type"] = "application/json";
     let answer;
     try {
@@ -64,8 +65,8 @@ export function client(onKey) {
     if (answer.ok) return answer;
     const problem = await problemOf(answer);
     if (answer.status === 401) {
-      key.forget();
-      onKey(problem);
+      if (used === key.get()) key.forget(); // else a new one was entered meanwhile
+      onKey(Boolean(used));
     }
     throw problem;
   }

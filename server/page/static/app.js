@@ -1,11 +1,12 @@
 // The page: its header, the router by the hash of the URL, and the views of a session.
 //
 //   #/                  start a session
-//   #/s/SESSION_ID/TAB  a session; TAB is one of VIEWS, or nothing
+//   #/s/SESSION_ID/TAB  a session; TAB is one of VIEWS, or nothing: the conversation
 
-import { html, render, useEffect, useMemo, useState } from "./vendor/preact.js";
+import { html, render, useEffect, useState } from "./vendor/preact.js";
 import { client, key } from "./api.js";
-import { useSession } from "./session.js";
+import { Failure, addressOf, inWords } from "./parts.js";
+import { closeSession, useSession } from "./session.js";
 import { Start } from "./start.js";
 import { Talk } from "./talk.js";
 
@@ -16,10 +17,8 @@ const VIEWS = [];
 // Views without a session: name in the URL, label in the header, component with the prop {api}.
 const PAGES = [["", "Start", Start]];
 
-/** Return the address of a session, or of a view of it. */
-export function addressOf(session, view = "") {
-  return `#/s/${encodeURIComponent(session)}${view ? `/${view}` : ""}`;
-}
+let askForKey = () => {};
+const api = client((isWrong) => askForKey(isWrong));
 
 function placeIn(hash) {
   const [kind = "", id = "", view = ""] = hash.replace(/^#\/?/, "").split("/").map(decoded);
@@ -36,28 +35,59 @@ function decoded(part) {
 
 function App() {
   const [place, setPlace] = useState(() => placeIn(location.hash));
-  const [isKeyWanted, setKeyWanted] = useState(false);
-  const [entered, setEntered] = useState(0);
-  const api = useMemo(() => client(() => setKeyWanted(true)), [entered]);
+  const [tabs, setTabs] = useState(storedTabs);
+  const [wanted, setWanted] = useState(null); // {isWrong} while a key is asked for
+  askForKey = (isWrong) => setWanted((asked) => ({ isWrong: isWrong || Boolean(asked && asked.isWrong) }));
   useEffect(() => {
     const follow = () => setPlace(placeIn(location.hash));
     addEventListener("hashchange", follow);
     return () => removeEventListener("hashchange", follow);
   }, []);
+  useEffect(() => {
+    if (place.id && !tabs.some((tab) => tab.id === place.id)) changeTabs([...tabs, { id: place.id, name: "" }]);
+  }, [place.id]);
+  const changeTabs = (changed) => {
+    sessionStorage.setItem("journeygraph.tabs", JSON.stringify(changed));
+    setTabs(changed);
+  };
+  const close = (id) => {
+    closeSession(id);
+    const rest = tabs.filter((tab) => tab.id !== id);
+    changeTabs(rest);
+    if (id === place.id) location.hash = rest.length ? addressOf(rest[rest.length - 1].id) : "#/";
+  };
+  const nameTab = (id, name) => {
+    if (tabs.some((tab) => tab.id === id && tab.name !== name)) {
+      changeTabs(tabs.map((tab) => (tab.id === id ? { id, name } : tab)));
+    }
+  };
   const enter = (value) => {
     key.set(value);
-    setKeyWanted(false);
-    setEntered(entered + 1);
+    setWanted(null);
   };
-  const found = PAGES.find(([name]) => name === place.kind) || PAGES[0];
+  const page = PAGES.find(([name]) => name === place.kind) || PAGES[0];
+  useEffect(() => {
+    document.title = `${place.id || page[1]} · JourneyGraph`;
+  }, [place.id, page]);
   return html`<${Header} place=${place} />
+    ${tabs.length ? html`<${Sessions} tabs=${tabs} current=${place.id} onClose=${close} />` : null}
     <main>
-      ${isKeyWanted
-        ? html`<${KeyForm} onEnter=${enter} />`
+      ${wanted
+        ? html`<${KeyForm} isWrong=${wanted.isWrong} onEnter=${enter} />`
         : place.id
-          ? html`<${Session} key=${place.id} api=${api} id=${place.id} view=${place.view} />`
-          : html`<${found[2]} api=${api} />`}
+          ? html`<${Session} key=${place.id} id=${place.id} view=${place.view} onName=${nameTab} />`
+          : html`<${page[2]} api=${api} />`}
     </main>`;
+}
+
+/** Return the sessions in tabs: the id and the name of the journey of each. */
+function storedTabs() {
+  try {
+    const tabs = JSON.parse(sessionStorage.getItem("journeygraph.tabs"));
+    return Array.isArray(tabs) ? tabs.filter((tab) => tab && typeof tab.id === "string") : [];
+  } catch {
+    return [];
+  }
 }
 
 function Header({ place }) {
@@ -74,20 +104,45 @@ function Header({ place }) {
 }
 
 function Theme() {
-  const dark = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-  const [theme, setTheme] = useState(document.documentElement.dataset.theme || dark);
-  const other = theme === "dark" ? "light" : "dark";
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const [theme, setTheme] = useState(document.documentElement.dataset.theme || "");
+  const [, setSystem] = useState(system.matches);
+  useEffect(() => {
+    const follow = (event) => setSystem(event.matches);
+    system.addEventListener("change", follow);
+    return () => system.removeEventListener("change", follow);
+  }, []);
+  const other = (theme || (system.matches ? "dark" : "light")) === "dark" ? "light" : "dark";
   const change = () => {
     document.documentElement.dataset.theme = other;
-    localStorage.setItem("journeygraph.theme", other);
+    try {
+      localStorage.setItem("journeygraph.theme", other);
+    } catch {
+      // Storage is off: the choice holds until the page is closed.
+    }
     setTheme(other);
   };
   return html`<button type="button" class="theme" onClick=${change}>
-    ${other === "dark" ? "Dark" : "Light"}
+    ${other === "dark" ? "Dark" : "Light"}<span class="hidden"> colours</span>
   </button>`;
 }
 
-function KeyForm({ onEnter }) {
+/** The open sessions as tabs. */
+function Sessions({ tabs, current, onClose }) {
+  return html`<nav class="sessions" aria-label="Open sessions">
+    ${tabs.map(
+      ({ id, name }) =>
+        html`<span key=${id} class=${id === current ? "tab current" : "tab"}>
+          <a href=${addressOf(id)} title=${id} aria-current=${id === current ? "page" : null}>
+            ${name ? html`<bdi>${inWords(name)}</bdi>${" "}` : null}<bdi class="small">${id.length > 12 ? id.slice(0, 8) : id}</bdi>
+          </a>
+          <button type="button" aria-label=${`Close the tab of ${id}`} onClick=${() => onClose(id)}>×</button>
+        </span>`,
+    )}
+  </nav>`;
+}
+
+function KeyForm({ isWrong, onEnter }) {
   const [value, setValue] = useState("");
   const enter = (event) => {
     event.preventDefault();
@@ -95,48 +150,51 @@ function KeyForm({ onEnter }) {
   };
   return html`<form class="card" onSubmit=${enter}>
     <h1>API key</h1>
-    <p>This server needs a key of JOURNEYGRAPH_API_KEYS. It is kept in this tab only.</p>
+    ${isWrong ? html`<p class="fault" role="alert">The server does not accept this key.</p>` : null}
+    <p>This server needs one of its API keys. It is kept until this browser tab is closed.</p>
     <label for="key">Key</label>
     <input
       id="key"
       type="password"
       autocomplete="off"
+      spellcheck="false"
       value=${value}
       onInput=${(event) => setValue(event.target.value)}
     />
-    <button class="main">Continue</button>
+    <button class="main" disabled=${!value.trim()}>Continue</button>
   </form>`;
 }
 
-function Session({ api, id, view }) {
+function Session({ id, view, onName }) {
   const open = useSession(api, id);
-  if (!open) return null;
-  const { state } = open;
+  const { session, turns, live, journey, missing } = open.state;
+  useEffect(() => {
+    if (journey) onName(id, journey.name);
+  }, [journey]);
+  if (missing && !session) {
+    return html`<div class="card">
+      <${Failure} problem=${missing} onRetry=${() => open.open().catch(() => {})} />
+      <a href="#/">Start another session</a>
+    </div>`;
+  }
   const shown = VIEWS.find(([name]) => name === view) || VIEWS[0];
-  const props = {
-    api,
-    session: state.session,
-    turns: state.turns,
-    live: state.live,
-    journey: state.journey,
-    onChange: () => open.read(),
-  };
+  const props = { api, session, turns, live, journey, onChange: () => open.read().catch(() => {}) };
   const layout = shown ? (view ? "on-view" : "on-talk") : "alone";
   return html`<div class=${`session ${layout}`}>
-    ${shown ? html`<${Tabs} id=${id} view=${view} />` : null}
-    <${Talk} open=${open} state=${state} />
-    ${shown && state.session && state.journey
-      ? html`<section class="view" aria-label=${shown[1]}><${shown[2]} ...${props} /></section>`
+    ${shown ? html`<${Tabs} id=${id} view=${view} shown=${shown[0]} />` : null}
+    <${Talk} open=${open} />
+    ${shown && session && journey
+      ? html`<section class="view" aria-label=${shown[1]}><${shown[2]} key=${shown[0]} ...${props} /></section>`
       : null}
   </div>`;
 }
 
-function Tabs({ id, view }) {
+function Tabs({ id, view, shown }) {
   return html`<nav class="tabs" aria-label="Views of the session">
     <a class="tab-talk" href=${addressOf(id)} aria-current=${view ? null : "page"}>Talk</a>
     ${VIEWS.map(
       ([name, label]) =>
-        html`<a href=${addressOf(id, name)} aria-current=${name === view ? "page" : null}>${label}</a>`,
+        html`<a href=${addressOf(id, name)} class=${name === shown ? "shown" : ""} aria-current=${name === view ? "page" : null}>${label}</a>`,
     )}
   </nav>`;
 }

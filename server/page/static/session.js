@@ -1,22 +1,39 @@
-// The open session: what is stored of it, and the turn that runs now.
+// The open sessions: what is stored of each, and its running turn.
 
-import { useEffect, useState } from "./vendor/preact.js";
+import { useEffect, useMemo, useState } from "./vendor/preact.js";
+import { Problem } from "./api.js";
+
+const LOOK_MS = 3000; // between two looks at a conversation that a person has
+const LOST_MS = 1500; // between two looks for the reply to a lost request
+const LOOKS = 4; // without a reply, until the user decides
+const RELOAD_MS = 45_000; // after a reload, a turn that runs on in the server has this time
 
 const EMPTY = {
   session: null, // GET sessions/{id}
   journey: null, // GET journeys/{id}
-  entries: [], // GET .../history
+  entries: [], // GET .../history, and replies that the server did not store: {..., isLocal: true}
   turns: [], // GET .../audit
-  asked: null, // metadata.asked of the last reply
-  pending: null, // what was sent and has no reply yet: {route, body, text, key, version}
-  live: null, // events of the running turn: [{type, data}], null without one
-  problem: null, // why the last request failed
+  pending: null, // the message without a reply: {route, body, text, key, version, at}
+  live: null, // events of the running turn: [{type, data}]; null without one
+  isLost: false, // the connection was lost during the turn
+  problem: null, // the error of the last message
+  missing: null, // the error of the first reading
 };
+
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Return a key that names one message, so that sending it twice is one turn. */
 function newKey() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+function noReply() {
+  return new Problem({
+    title: "No reply",
+    detail: "The connection was lost, and no reply is stored. Send the message again, or take it back.",
+    code: "no_reply",
+  });
 }
 
 export class OpenSession {
@@ -25,14 +42,32 @@ export class OpenSession {
     this.id = id;
     this.path = `sessions/${encodeURIComponent(id)}`;
     this.state = EMPTY;
+    this.draft = "";
     this.listeners = new Set();
-    this.first = null; // the first reading
+    this.local = []; // [number of stored entries before it, entry]
     this.kept = { history: { entries: [], cursor: null }, audit: { entries: [], cursor: null } };
+    this.first = this.open();
   }
 
   set(patch) {
     this.state = { ...this.state, ...patch };
     for (const listener of this.listeners) listener(this.state);
+  }
+
+  get isHeard() {
+    return this.listeners.size > 0 && !document.hidden;
+  }
+
+  /** Read the session; continue with a message that had no reply before a reload. */
+  async open() {
+    await this.read();
+    const pending = this.stored();
+    if (!pending || !this.state.session) return;
+    if (this.isAnswered(pending)) this.clear();
+    else {
+      this.set({ pending, live: [], isLost: true });
+      this.find(pending, Math.max(1, (pending.at + RELOAD_MS - Date.now()) / LOST_MS));
+    }
   }
 
   /** Read the session, its messages and its turns as they are stored. */
@@ -44,19 +79,36 @@ export class OpenSession {
         this.pages("audit", "turns"),
       ]);
       const journey = this.state.journey || (await this.api.get(`journeys/${session.journey_id}`));
-      this.set({ session, entries, turns, journey, problem: null });
+      this.set({ session, entries: this.withLocal(entries), turns, journey, missing: null });
     } catch (problem) {
-      this.set({ problem });
+      if (!this.state.session) this.set({ missing: problem });
+      throw problem;
     }
+  }
+
+  /** Read all anew if the session has changed. */
+  async look() {
+    const session = await this.api.get(this.path);
+    const known = this.state.session;
+    if (!known || session.version !== known.version) await this.read();
   }
 
   /** Return all entries of a list; pages that are full are read only once. */
   async pages(route, name) {
     const kept = this.kept[route];
     const found = await this.api.pages(`${this.path}/${route}`, name, kept.cursor);
-    kept.entries.push(...found.entries);
-    kept.cursor = found.cursor;
+    if (found.cursor !== kept.cursor) {
+      kept.entries = [...kept.entries, ...found.entries];
+      kept.cursor = found.cursor;
+    }
     return [...kept.entries, ...found.last];
+  }
+
+  withLocal(entries) {
+    if (!this.local.length) return entries;
+    const all = [...entries];
+    for (const [before, entry] of [...this.local].reverse()) all.splice(before, 0, entry);
+    return all;
   }
 
   say(text, shown = text) {
@@ -69,21 +121,39 @@ export class OpenSession {
   }
 
   async send(route, body, text) {
-    await this.first;
-    if (!this.state.session) return;
-    const version = this.state.session.version;
-    return this.run({ route, body, text, key: newKey(), version });
+    await this.first.catch(() => {});
+    if (!this.state.session || this.state.live) return;
+    const { version } = this.state.session;
+    await this.run({ route, body, text, key: newKey(), version, at: Date.now() });
   }
 
-  /** Send the message again that has no reply. */
-  retry() {
-    return this.state.pending ? this.run(this.state.pending) : this.read();
+  /** Send the message without a reply again, unless its reply is stored by now. */
+  async retry() {
+    const { pending } = this.state;
+    try {
+      await this.read();
+    } catch (problem) {
+      this.set({ problem });
+      return;
+    }
+    if (this.isAnswered(pending)) this.clear();
+    else await this.run(pending);
+  }
+
+  /** Forget the message without a reply; return its text. */
+  takeBack() {
+    const { pending } = this.state;
+    this.clear();
+    return pending ? pending.text : "";
   }
 
   async run(pending) {
-    this.set({ pending, live: [], problem: null });
+    this.store(pending);
+    this.set({ pending, live: [], isLost: false, problem: null });
+    let done = null;
     const hear = (type, data) => {
-      if (type === "error") throw data;
+      if (type === "error") throw new Problem(data, data.status);
+      if (type === "done") done = data;
       this.set({ live: [...this.state.live, { type, data }] });
     };
     try {
@@ -91,25 +161,148 @@ export class OpenSession {
         headers: { "Idempotency-Key": pending.key },
         onEvent: hear,
       });
-      const done = this.state.live.find((event) => event.type === "done");
-      await this.read();
-      this.set({ pending: null, asked: done ? done.data.metadata.asked : null, live: null });
     } catch (problem) {
-      this.set({ problem, live: null });
+      if (!(problem instanceof Problem) || !problem.isConnection) {
+        this.forget();
+        this.set({ live: null, problem });
+        return;
+      }
     }
+    if (done) await this.finish(pending, done);
+    else {
+      this.set({ isLost: true });
+      await this.find(pending, LOOKS);
+    }
+  }
+
+  /** Show a reply, then read what is stored of its turn. */
+  async finish(pending, done) {
+    const { session, entries } = this.state;
+    const { version, phase, pathway_stack, returning, waiting, asked } = done.metadata;
+    const at = new Date().toISOString();
+    const pair = [{ role: "user", content: pending.text, timestamp: at, turn: version }];
+    if (done.message) pair.push({ role: "assistant", content: done.message, timestamp: at, turn: version });
+    const isStored = version > pending.version;
+    if (!isStored) {
+      const before = entries.length - this.local.length;
+      this.local.push(...pair.map((entry) => [before, { ...entry, isLocal: true }]));
+    }
+    this.forget();
+    this.set({
+      session: {
+        ...session,
+        ...{ version, phase, pathway_stack, returning, waiting, asked },
+        pathway_id: done.pathway_id,
+        is_journey_complete: done.is_journey_complete,
+      },
+      entries: [...entries, ...pair],
+      pending: null,
+      live: null,
+    });
+    if (isStored) await this.read().catch(() => {});
+  }
+
+  /** Look for the reply to a lost request: the turn continues in the server, or is gone. */
+  async find(pending, looks) {
+    for (let look = 0; look < looks && this.state.pending === pending; ) {
+      await pause(LOST_MS);
+      try {
+        await this.look();
+        look += 1;
+      } catch (problem) {
+        if (!problem.isConnection) look += 1;
+      }
+      if (this.isAnswered(pending)) {
+        this.clear();
+        return;
+      }
+    }
+    if (this.state.pending === pending) this.set({ live: null, isLost: false, problem: noReply() });
+  }
+
+  isAnswered(pending) {
+    const { session, entries } = this.state;
+    if (!session || session.version <= pending.version) return false;
+    if (pending.route === "resume") return true;
+    const text = pending.body.message.trim();
+    return entries.some(
+      (entry) => entry.role === "user" && entry.turn > pending.version && entry.content.trim() === text,
+    );
+  }
+
+  clear() {
+    this.forget();
+    this.set({ pending: null, live: null, isLost: false, problem: null });
+  }
+
+  // The message without a reply is stored in the tab, so that a reload does not lose it.
+
+  store(pending) {
+    sessionStorage.setItem(this.storedAs, JSON.stringify(pending));
+  }
+
+  stored() {
+    try {
+      return JSON.parse(sessionStorage.getItem(this.storedAs));
+    } catch {
+      return null;
+    }
+  }
+
+  forget() {
+    sessionStorage.removeItem(this.storedAs);
+  }
+
+  get storedAs() {
+    return `journeygraph.pending.${this.id}`;
   }
 }
 
-/** Return the open session of an id with its state, read once and shared by all views. */
+const opened = new Map();
+
+/** Return the open session of an id; one for all views, also while another session is shown. */
+function sessionOf(api, id) {
+  const known = opened.get(id);
+  if (known && known.api === api) return known;
+  const made = new OpenSession(api, id);
+  made.first.catch(() => {});
+  opened.set(id, made);
+  return made;
+}
+
+/** Forget a session whose tab was closed. */
+export function closeSession(id) {
+  opened.delete(id);
+}
+
+/** Return the open session of an id; the view is drawn again whenever it changes. */
 export function useSession(api, id) {
-  const [open, setOpen] = useState(null);
-  const [, setState] = useState(null);
+  const open = useMemo(() => sessionOf(api, id), [api, id]);
+  const [, setState] = useState(open.state);
   useEffect(() => {
-    const opened = new OpenSession(api, id);
-    opened.listeners.add(setState);
-    setOpen(opened);
-    opened.first = opened.read();
-    return () => opened.listeners.delete(setState);
-  }, [api, id]);
-  return open && open.id === id ? open : null;
+    open.listeners.add(setState);
+    setState(open.state);
+    if (open.state.missing) open.open().catch(() => {});
+    const stop = follow(open);
+    return () => {
+      open.listeners.delete(setState);
+      stop();
+    };
+  }, [open]);
+  return open;
+}
+
+/** Look at the session when the page is shown again, and regularly while a person has it. */
+function follow(open) {
+  const look = () => {
+    if (open.isHeard && open.state.session && !open.state.live) open.look().catch(() => {});
+  };
+  const timer = setInterval(() => {
+    if (open.state.session && open.state.session.phase === "escalated") look();
+  }, LOOK_MS);
+  document.addEventListener("visibilitychange", look);
+  return () => {
+    clearInterval(timer);
+    document.removeEventListener("visibilitychange", look);
+  };
 }

@@ -1,6 +1,8 @@
 // Start a session: the choice of a journey, an id, first values of the context.
 
 import { html, useEffect, useState } from "./vendor/preact.js";
+import { Problem } from "./api.js";
+import { Failure, addressOf, inWords } from "./parts.js";
 
 /** The form that starts a session. */
 export function Start({ api }) {
@@ -8,59 +10,112 @@ export function Start({ api }) {
   const [chosen, setChosen] = useState("");
   const [id, setId] = useState("");
   const [context, setContext] = useState("");
-  const [problem, setProblem] = useState("");
+  const [problem, setProblem] = useState(null);
+  const [isBusy, setBusy] = useState(false);
+  const read = async () => {
+    setProblem(null);
+    try {
+      const found = (await api.get("journeys")).journeys;
+      setJourneys(found);
+      setChosen(found.length ? found[0].journey_id : "");
+    } catch (error) {
+      setProblem(error);
+    }
+  };
   useEffect(() => {
-    api.get("journeys").then(
-      (found) => {
-        setJourneys(found.journeys);
-        setChosen(found.journeys.length ? found.journeys[0].journey_id : "");
-      },
-      (error) => setProblem(error.message),
-    );
-  }, [api]);
+    read();
+  }, []);
   const start = async (event) => {
     event.preventDefault();
-    setProblem("");
+    setProblem(null);
+    setBusy(true);
     try {
       const body = { journey_id: chosen };
       if (id.trim()) body.session_id = id.trim();
       if (context.trim()) body.context = contextIn(context);
       const begun = await api.post("sessions", body);
-      location.hash = `#/s/${encodeURIComponent(begun.session_id)}`;
+      location.hash = addressOf(begun.session_id);
     } catch (error) {
-      setProblem(error.message);
+      setProblem(error);
+      setBusy(false);
     }
   };
-  if (!journeys) return html`<p class="card" role="status">${problem || "Reading the journeys…"}</p>`;
-  const shown = journeys.find((one) => one.journey_id === chosen);
+  if (!journeys) {
+    return html`<div class="card">
+      ${problem ? html`<${Failure} problem=${problem} onRetry=${read} />` : html`<p role="status">Reading the journeys…</p>`}
+    </div>`;
+  }
+  if (!journeys.length) {
+    return html`<div class="card">
+      <h1>No journey yet</h1>
+      <p>This server has no journey. Store one with <code>journeygraph load PATH</code>, then reload this page.</p>
+    </div>`;
+  }
   return html`<form class="card" onSubmit=${start}>
     <h1>Start a session</h1>
-    <label for="journey">Journey</label>
-    <select id="journey" value=${chosen} onChange=${(event) => setChosen(event.target.value)}>
-      ${journeys.map((one) => html`<option key=${one.journey_id} value=${one.journey_id}>${one.name}</option>`)}
-    </select>
-    ${shown && shown.purpose ? html`<p dir="auto">${shown.purpose}</p>` : null}
+    <fieldset class="journeys">
+      <legend>Journey</legend>
+      ${journeys.map(
+        (one) =>
+          html`<label key=${one.journey_id} class=${one.journey_id === chosen ? "choice chosen" : "choice"}>
+            <input
+              type="radio"
+              name="journey"
+              value=${one.journey_id}
+              checked=${one.journey_id === chosen}
+              onChange=${() => setChosen(one.journey_id)}
+            />
+            <span>
+              <strong dir="auto">${inWords(one.name)}</strong>
+              ${one.purpose ? html`<span class="small" dir="auto">${one.purpose}</span>` : null}
+            </span>
+          </label>`,
+      )}
+    </fieldset>
     <details>
       <summary>Session id and context</summary>
       <label for="session">Session id</label>
-      <input id="session" value=${id} placeholder="a new one" autocomplete="off" onInput=${(event) => setId(event.target.value)} />
+      <input
+        id="session"
+        value=${id}
+        placeholder="a new one"
+        autocomplete="off"
+        spellcheck="false"
+        onInput=${(event) => setId(event.target.value)}
+      />
       <label for="context">First values of the context, as JSON</label>
-      <textarea id="context" rows="4" value=${context} placeholder='{"insurance_id": "INS-123456"}' onInput=${(event) => setContext(event.target.value)}></textarea>
+      <textarea
+        id="context"
+        rows="4"
+        class="code"
+        value=${context}
+        placeholder='{"insurance_id": "INS-123456"}'
+        spellcheck="false"
+        onInput=${(event) => setContext(event.target.value)}
+      ></textarea>
     </details>
-    ${problem ? html`<p class="failure" role="alert">${problem}</p>` : null}
-    <button class="main" disabled=${!chosen}>Start</button>
+    <div class="actions">
+      ${problem
+        ? html`<${Failure} problem=${problem}>
+            ${problem.code === "session_exists" ? html`<a href=${addressOf(id.trim())}>Open this session</a>` : null}
+          <//>`
+        : null}
+      <button class="main" disabled=${!chosen || isBusy}>Start</button>
+    </div>
   </form>`;
 }
 
+/** Return the context in a text; throw a Problem if it is not an object. */
 function contextIn(text) {
+  const example = 'Write an object, such as {"name": "Ann"}.';
   let value;
   try {
     value = JSON.parse(text);
-  } catch {
-    throw new Error("The context is not JSON. Write an object, such as {\"name\": \"Ann\"}.");
+  } catch (error) {
+    throw new Problem({ title: "The context is not JSON", detail: `${error.message}. ${example}` });
   }
   if (value === null || typeof value !== "object" || Array.isArray(value)) {
-    throw new Error("The context must be an object, such as {\"name\": \"Ann\"}.");
+    throw new Problem({ title: "The context is not an object", detail: example });
   }
   return value;
 }

@@ -1,52 +1,130 @@
-// The conversation of a session: what was said, and the field for the next message.
+// The conversation of a session: its messages, and the field for the next one.
 
-import { html, useEffect, useRef, useState } from "./vendor/preact.js";
+import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "./vendor/preact.js";
+import { Failure, Moment, inWords } from "./parts.js";
 
 const NAMES = { user: "You", assistant: "Assistant", operator: "Person" };
+const NEAR_END = 80; // pixels from the end within which new messages scroll into view
+const PHASES = {
+  greeting: "Not begun",
+  collecting: "In progress",
+  escalated: "With a person",
+  completed: "Complete",
+};
 
-/** The conversation. Props: `open`, the OpenSession; `state`, its state. */
-export function Talk({ open, state }) {
-  const { session, entries, pending, live, problem, asked } = state;
-  const end = useRef(null);
-  const words = (live || []).map((event) => (event.type === "token" ? event.data.text : "")).join("");
-  useEffect(() => end.current.scrollIntoView({ block: "end" }), [entries.length, pending, words]);
+/** The conversation. Props: `open`, an OpenSession. */
+export function Talk({ open }) {
+  const { session, journey, entries, pending, live, isLost, problem } = open.state;
+  const field = useRef(null);
+  const waiting = session && !live ? session.waiting : [];
+  const asked = session && !live && !pending && !waiting.length ? session.asked : null;
+  const focus = () => {
+    if (field.current && matchMedia("(pointer: fine)").matches) field.current.focus();
+  };
+  useEffect(focus, [open]);
+  const choose = (option) => {
+    focus();
+    open.say(option.payload, option.label);
+  };
+  const answer = (value, shown) => {
+    focus();
+    open.resume(value, shown);
+  };
+  const takeBack = () => {
+    field.current.take(open.takeBack());
+    focus();
+  };
   return html`<section class="talk" aria-label="Conversation">
-    <ol class="messages" aria-live="polite" tabindex="0" aria-label="Messages">
-      ${session && session.greeting && !entries.length
-        ? html`<${Message} role="assistant" text=${session.greeting} />`
-        : null}
-      ${entries.map(
-        (entry, place) => html`<${Message} key=${place} role=${entry.role} text=${entry.content} />`,
-      )}
-      ${pending ? html`<${Message} key="pending" role="user" text=${pending.text} />` : null}
-      ${live ? html`<${Message} key="live" role="assistant" text=${words || "…"} />` : null}
-    </ol>
-    <div ref=${end}></div>
-    ${problem ? html`<${Failure} problem=${problem} onRetry=${() => open.retry()} />` : null}
-    <${Options} asked=${live ? null : asked} onChoose=${(one) => open.say(one.payload, one.label)} />
-    <${Composer} isBusy=${Boolean(live)} hint=${asked ? asked.hint : ""} onSay=${(text) => open.say(text)} />
+    ${session ? html`<${Status} session=${session} journey=${journey} />` : null}
+    <${Messages} session=${session} entries=${entries} pending=${pending} live=${live} />
+    <${Announcer} entries=${entries} />
+    ${isLost ? html`<p class="note" role="status">The connection was lost. Looking for the reply…</p>` : null}
+    ${problem
+      ? html`<${Failure} problem=${problem} onRetry=${pending ? () => open.retry() : null}>
+          ${pending ? html`<button type="button" onClick=${takeBack}>Take the message back</button>` : null}
+        <//>`
+      : null}
+    ${waiting.map((ask) => html`<${Waiting} key=${ask.id} ask=${ask} isOne=${waiting.length === 1} onAnswer=${answer} />`)}
+    ${asked && asked.options.length ? html`<${Options} asked=${asked} onChoose=${choose} />` : null}
+    <${Composer}
+      open=${open}
+      field=${field}
+      isBusy=${Boolean(live || pending)}
+      hint=${asked ? asked.hint : ""}
+    />
   </section>`;
 }
 
-function Message({ role, text }) {
-  return html`<li class=${`message ${role}`}>
-    <span class="who">${NAMES[role] || role}</span>
-    <p class="words" dir="auto">${text}</p>
-  </li>`;
-}
-
-function Failure({ problem, onRetry }) {
-  return html`<div class="failure" role="alert">
-    <strong>${problem.title}</strong>
-    <p>${problem.detail}</p>
-    ${problem.faults.map((fault) => html`<p>${fault.text}</p>`)}
-    <button type="button" onClick=${onRetry}>Try again</button>
+function Status({ session, journey }) {
+  const stack = [...session.pathway_stack].reverse();
+  return html`<div class="status">
+    <strong dir="auto">${inWords(journey ? journey.name : session.journey_id)}</strong>
+    <span class=${`phase ${session.phase}`}>${PHASES[session.phase] || session.phase}</span>
+    <span class="small" dir="auto">
+      ${inWords(session.pathway_id)}${stack.length ? `, then back to ${stack.map(inWords).join(", ")}` : ""}
+    </span>
+    ${session.phase === "escalated"
+      ? html`<p class="note">A person is called for. Your messages wait for them, and the assistant is silent.</p>`
+      : null}
   </div>`;
 }
 
+function Messages({ session, entries, pending, live }) {
+  const list = useRef(null);
+  const isAtEnd = useRef(true);
+  const words = useMemo(() => spoken(live), [live]);
+  useLayoutEffect(() => {
+    if (isAtEnd.current) list.current.scrollTop = list.current.scrollHeight;
+  }, [entries, pending, words]);
+  useEffect(() => {
+    isAtEnd.current = true;
+    list.current.scrollTop = list.current.scrollHeight;
+  }, [pending]);
+  const onScroll = () => {
+    const { scrollHeight, scrollTop, clientHeight } = list.current;
+    isAtEnd.current = scrollHeight - scrollTop - clientHeight < NEAR_END;
+  };
+  // Drawn once per change of what is stored, and not for each word of a stream.
+  const stored = useMemo(() => entries.map((entry, place) => html`<${Message} key=${place} ...${entry} />`), [entries]);
+  return html`<ol class="messages" ref=${list} onScroll=${onScroll} tabindex="0" aria-label="Messages">
+    ${session && !entries.length && !pending
+      ? html`<li key="empty" class="empty">Nothing was said yet. Write the first message.</li>`
+      : null}
+    ${stored}
+    ${pending ? html`<${Message} key="pending" role="user" content=${pending.text} />` : null}
+    ${live ? html`<${Message} key="live" role="assistant" content=${words} isTyping />` : null}
+  </ol>`;
+}
+
+/** Return the words of a running turn so far. */
+function spoken(live) {
+  return (live || []).map((event) => (event.type === "token" ? event.data.text : "")).join("");
+}
+
+function Message({ role, content, timestamp, isTyping, isLocal }) {
+  return html`<li class=${`message ${role}`}>
+    <span class="who">
+      ${NAMES[role] || role} ${timestamp ? html`<${Moment} at=${timestamp} />` : null}${isLocal ? " (not stored)" : ""}
+    </span>
+    <p class="words" dir="auto">
+      ${content}${isTyping
+        ? html`<span class="typing" role="img" aria-label="The assistant is writing"><i></i><i></i><i></i></span>`
+        : null}
+    </p>
+  </li>`;
+}
+
+/** Say the last reply to screen readers, once and as a whole. */
+function Announcer({ entries }) {
+  const first = useRef(null);
+  if (first.current === null && entries.length) first.current = entries.length;
+  const last = entries[entries.length - 1];
+  const isNew = last && last.role !== "user" && entries.length > (first.current || 0);
+  return html`<p class="hidden" aria-live="polite">${isNew ? `${NAMES[last.role]}: ${last.content}` : ""}</p>`;
+}
+
 function Options({ asked, onChoose }) {
-  if (!asked || !asked.options.length) return null;
-  return html`<ul class="options" aria-label="Answers">
+  return html`<ul class="options" aria-label=${asked.label ? `Answers: ${asked.label}` : "Answers"}>
     ${asked.options.map(
       (one) =>
         html`<li key=${one.payload}>
@@ -56,14 +134,60 @@ function Options({ asked, onChoose }) {
   </ul>`;
 }
 
-function Composer({ isBusy, hint, onSay }) {
+/** The question of an agent that waits for an answer of any kind. */
+function Waiting({ ask, isOne, onAnswer }) {
   const [text, setText] = useState("");
+  const [fault, setFault] = useState("");
+  const id = `answer-${ask.id}`;
+  const send = (value, shown) => onAnswer(isOne ? value : { [ask.id]: value }, shown);
+  const answer = (event) => {
+    event.preventDefault();
+    try {
+      send(JSON.parse(text), text);
+    } catch {
+      setFault('This is not JSON. Examples: true, 7, "text", {"card": 7}.');
+    }
+  };
+  return html`<form class="waiting" onSubmit=${answer}>
+    <p dir="auto">
+      <strong>${ask.agent || ask.pathway}</strong> asks:${" "}
+      ${typeof ask.value === "string" ? ask.value : html`<code>${JSON.stringify(ask.value)}</code>`}
+    </p>
+    <div class="row">
+      <button type="button" onClick=${() => send(true, "Yes")}>Yes</button>
+      <button type="button" onClick=${() => send(false, "No")}>No</button>
+      <label class="hidden" for=${id}>Answer as JSON</label>
+      <input
+        id=${id}
+        value=${text}
+        placeholder="an answer as JSON, or write a message below"
+        autocomplete="off"
+        aria-describedby=${fault ? `${id}-fault` : null}
+        onInput=${(event) => setText(event.target.value)}
+      />
+      <button disabled=${!text.trim()}>Answer</button>
+    </div>
+    ${fault ? html`<p class="fault" id=${`${id}-fault`} role="alert">${fault}</p>` : null}
+  </form>`;
+}
+
+function Composer({ open, field, isBusy, hint }) {
+  const [text, setText] = useState(open.draft);
+  const write = (value) => {
+    open.draft = value;
+    setText(value);
+  };
+  useEffect(() => setText(open.draft), [open]);
+  useEffect(() => {
+    field.current.take = (given) => write(open.draft || given);
+  }, [open]);
   const say = () => {
     if (isBusy || !text.trim()) return;
-    onSay(text);
-    setText("");
+    open.say(text);
+    write("");
   };
   const onKeyDown = (event) => {
+    // While letters are composed (IME), Enter chooses among them; 229 is how some browsers say it.
     if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229) return;
     event.preventDefault();
     say();
@@ -72,13 +196,17 @@ function Composer({ isBusy, hint, onSay }) {
     <label class="hidden" for="message">Message</label>
     <textarea
       id="message"
-      rows="2"
+      ref=${field}
+      rows="1"
       dir="auto"
       value=${text}
       placeholder=${hint || "Write a message"}
-      onInput=${(event) => setText(event.target.value)}
+      enterkeyhint="send"
+      aria-describedby="keys"
+      onInput=${(event) => write(event.target.value)}
       onKeyDown=${onKeyDown}
     ></textarea>
     <button type="button" class="main" disabled=${isBusy || !text.trim()} onClick=${say}>Send</button>
+    <span id="keys" class="hidden">Enter sends, Shift and Enter begin a new line.</span>
   </div>`;
 }
