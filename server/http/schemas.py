@@ -218,7 +218,7 @@ class Session(BaseModel):
         "of each."
     )
     asked: AskedNow | None = Field(
-        description="The open question, as in the metadata of the last reply; null if there is none."
+        description="The open question, as in the metadata of a reply; null if there is none."
     )
     locale: OwnLocale = Field(description="Locale that was sent with the session.")
     version: int
