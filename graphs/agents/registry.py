@@ -266,7 +266,7 @@ class _Maker:
 
     def _chat(self, pathway: PathwaySpec, name: str, given: ModelAgent) -> Chat:
         if given.model is not None and not isinstance(given.model, str):
-            return chat_of(given.model)
+            return self.models.of(given.model) if self.models else chat_of(given.model)
         if self.models is None:
             if given.model and provider_of(given.model):
                 return provided(given.model)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from journeys import JourneyConfig, ModelError
@@ -106,6 +107,8 @@ _own: dict[int, object] = {}
 
 def resting(chat: Chat, config: JourneyConfig) -> Chat:
     """Return a model that rests after failures in a row, in all sessions of the process."""
+    if chat.cassette is not None and chat.cassette.is_offline:
+        return chat
     limits = config.breaker_failures, config.breaker_seconds
     return replace(chat, breaker=breaker_of(identity_of(chat), *limits, in_a_row=True))
 
@@ -225,6 +228,19 @@ async def ask(
     """
     if until <= asyncio.get_running_loop().time():  # which says nothing of the model
         raise ModelError("timeout", "no time was left for the model")
+    if chat.cassette is None:
+        return await _asked(chat, question, until, usage, listen)
+    live = partial(_asked, chat, question, until, usage)
+    return await chat.cassette.answer(question, usage, until, listen, live)
+
+
+async def _asked(
+    chat: Chat,
+    question: Question,
+    until: float,
+    usage: Usage,
+    listen: Callable[[], Hear] | None,
+) -> Answer:
     with rested(chat):
         return await _tried(chat, question, until, usage, listen)
 

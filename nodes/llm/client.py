@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from langchain_openai import ChatOpenAI
 
     from nodes.llm.call import Question
+    from nodes.llm.cassette import Cassette
 
 
 Message = Any
@@ -63,6 +64,7 @@ class Chat:
         is_openai: True if it speaks OpenAI's chat completions.
         retries_itself: True if its client tries again by itself.
         breaker: Leaves it alone where it does not answer; None: it is always asked.
+        cassette: Has its answers, or records them; None: it is asked itself.
     """
 
     model: Any = field(repr=False)
@@ -70,6 +72,7 @@ class Chat:
     is_openai: bool = False
     retries_itself: bool = False
     breaker: Breaker | None = field(default=None, repr=False, compare=False)
+    cassette: Cassette | None = field(default=None, repr=False, compare=False)
 
     @property
     def called(self) -> str:
@@ -85,6 +88,8 @@ class Chat:
     @property
     def answers_in_order(self) -> bool:
         """Return whether its answers depend on the order of calls, which forbids speculation."""
+        if self.cassette is not None and self.cassette.in_order:
+            return True
         client = getattr(self.model, "root_async_client", None)
         where = str(client.base_url) if client is not None else ""
         return bool(getattr(self.model, "answers_in_order", False)) or IN_ORDER in where

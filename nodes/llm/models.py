@@ -8,7 +8,7 @@ import re
 import time
 import weakref
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -16,6 +16,7 @@ from cachetools import TLRUCache
 from rapidfuzz.distance import OSA
 
 from journeys import ConfigurationError, IntentTrigger, JourneyConfig, JourneySpec
+from nodes.llm.cassette import Cassette
 from nodes.llm.client import Chat, client_of, quick_chat
 
 OPENAI = "openai"
@@ -182,6 +183,7 @@ class Models:
         own: Models of work that has its own, handed in likewise.
         cache: The latest verdicts.
         in_one_loop: True if one event loop asks them, which alone can use a connection again.
+        cassette: Has the answers of all of them, or records them.
         users: The users that have them open; the last one closes the connections.
     """
 
@@ -190,6 +192,7 @@ class Models:
     own: Mapping[str, Any] = field(default_factory=dict, repr=False)
     cache: Cache = field(default_factory=new_cache, repr=False)
     in_one_loop: bool = True
+    cassette: Cassette | None = None
     users: int = 0
     _client: Any = field(default=None, repr=False)
     _chats: dict[str, Chat] = field(default_factory=dict, repr=False)
@@ -198,10 +201,14 @@ class Models:
         """Return the model of a step that the settings name; one handed in serves every step."""
         own = self.own.get(work)
         if own is not None:
-            return self._of_its_own(own) if isinstance(own, str) else chat_of(own)
+            return self._of_its_own(own) if isinstance(own, str) else self.of(own)
         if self.handed is not None:
-            return chat_of(self.handed)
+            return self.of(self.handed)
         return self.named(self.name or configured)
+
+    def of(self, model: Any) -> Chat:
+        """Return a chat model that an author handed in."""
+        return self._recorded(chat_of(model))
 
     def named(self, name: str) -> Chat:
         """Return the model of a name that an author wrote at a trigger or an agent.
@@ -212,15 +219,20 @@ class Models:
             plain = without_provider(name)
             handed = chat_of(self.handed, plain)
             if plain == name or handed.is_openai:
-                return handed
+                return self._recorded(handed)
         return self._of_its_own(name)
 
     def _of_its_own(self, name: str) -> Chat:
+        if self.cassette is not None and self.cassette.is_offline:
+            return Chat(None, name, is_openai=True, cassette=self.cassette)
         if provider_of(name):
-            return provided(name)
+            return self._recorded(provided(name))
         if name not in self._chats:
-            self._chats[name] = chat_of(self._made(name))
+            self._chats[name] = self._recorded(chat_of(self._made(name)))
         return self._chats[name]
+
+    def _recorded(self, chat: Chat) -> Chat:
+        return chat if self.cassette is None else replace(chat, cassette=self.cassette)
 
     def _made(self, name: str) -> Any:
         """Return a model of OpenAI's API."""
@@ -264,7 +276,7 @@ def open_models(
     Args:
         given: None takes those that the settings name, where one is configured; False takes none,
             text is the name of a model for every step, and a LangChain chat model serves every
-            step itself. A `ModelSet` has several.
+            step itself. A `ModelSet` has several. A `Cassette` has the answers of those behind it.
         config: The settings; without them, as by default.
         spec: The journey, which may name models too.
 
@@ -275,7 +287,9 @@ def open_models(
     check_model(given, config, spec)
     if not is_configured(given, config, spec):
         return None
-    if given is None or isinstance(given, (str, ModelSet)):
+    if isinstance(given, Cassette):
+        models = _on(given)
+    elif given is None or isinstance(given, (str, ModelSet)):
         models = _of_environment(given)
     else:
         models = Models(handed=given, cache=_cache_of(given))
@@ -308,6 +322,8 @@ def is_configured(
     That is so with a model, with a key of OpenAI's API in the environment (`OPENAI_API_KEY`), and
     where the settings or the journey name a model of another provider.
     """
+    if isinstance(given, Cassette):
+        return given.is_offline or is_configured(given.model, config, spec)
     general = given.agents if isinstance(given, ModelSet) else given
     if general is not None:
         return general is not False
@@ -325,6 +341,7 @@ def check_model(
     Raises:
         ConfigurationError: As `open_models`.
     """
+    given = _behind(given)
     own = given.own if isinstance(given, ModelSet) else {}
     general = given.agents if isinstance(given, ModelSet) else given
     own_names = {} if spec is None else dict(_named_by(spec))
@@ -342,6 +359,11 @@ def check_model(
         names |= {n: name for n, name in _named_in(config).items() if _WORK.get(n) not in own}
     handed = general is not None and not isinstance(general, str)
     _check_names(names, own_names, handed=handed)
+
+
+def _behind(given: Any) -> Any:
+    """Return the model behind a cassette, or the given one."""
+    return given.model if isinstance(given, Cassette) else given
 
 
 def _check_unanswered(own: Mapping[str, Any], names: Mapping[str, str]) -> None:
@@ -405,18 +427,29 @@ def _check_names(settings: Mapping[str, str], own: Mapping[str, str], *, handed:
     quick_chat()
 
 
-def _of_environment(given: str | ModelSet | None) -> Models:
+def _parts(given: Any) -> tuple[Any, str | None, Mapping[str, Any]]:
+    """Return the chat model that serves every step, else its name, and the models of own work."""
     wanted = given if isinstance(given, ModelSet) else ModelSet(given)
     named = wanted.agents is None or isinstance(wanted.agents, str)
-    name, handed = (wanted.agents, None) if named else (None, wanted.agents)
+    return None if named else wanted.agents, wanted.agents if named else None, wanted.own
+
+
+def _on(cassette: Cassette) -> Models:
+    """Return the models of one cassette, which nothing else shares."""
+    handed, name, own = _parts(None if cassette.is_offline else cassette.model)
+    return Models(handed, name, own, cassette=cassette)
+
+
+def _of_environment(given: str | ModelSet | None) -> Models:
+    handed, name, own = _parts(given)
     try:
         loop = asyncio.get_running_loop()
     except RuntimeError:  # compiled for a graph server, which runs it in a loop of its own
-        return Models(handed=handed, name=name, own=wanted.own, in_one_loop=False)
+        return Models(handed, name, own, in_one_loop=False)
     key = (given, os.environ.get(KEY), os.environ.get(SERVER))
     opened = _open.setdefault(loop, {})
     if key not in opened:
-        opened[key] = Models(handed=handed, name=name, own=wanted.own)
+        opened[key] = Models(handed, name, own)
     return opened[key]
 
 

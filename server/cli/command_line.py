@@ -435,18 +435,32 @@ def test(
             "--drawings", metavar="FOLDER", help="Draw the coverage of each journey (SVG) in it."
         ),
     ] = None,
+    records: Annotated[
+        bool,
+        typer.Option("--record", help="Record the answers of the model for `model: recorded`."),
+    ] = False,
+    live: Annotated[
+        bool, typer.Option("--live", help="Play `model: recorded` with the model itself.")
+    ] = False,
+    runs: Annotated[
+        int, typer.Option(min=1, max=100, help="Runs of each conversation with a live model.")
+    ] = 1,
     as_json: AsJson = False,
 ) -> None:
     """Play conversations on their journeys, and show the first turn that differs.
 
-    No network is used and nothing is stored: models answer as the files say. Tools, effects and
-    agents are the journey's own functions, unless a file gives their results.
+    Nothing is stored, and only `model: live`, --live and --record use the network: otherwise models
+    answer as the files say. Tools, effects and agents are the journey's own functions, unless a
+    file gives their results.
 
     Exit code 0: all passed. 1: a conversation differs. 2: a file has faults, or there is none.
     """
-    from server.cli.conversations import play_files
+    from server.cli.conversations import Models, play_files
 
-    play_files(paths, junit, drawings, as_json=as_json, coverage=coverage)
+    if records and live:
+        raise typer.BadParameter("--record and --live exclude each other.")
+    models = Models(records, live, runs)
+    play_files(paths, junit, drawings, models=models, as_json=as_json, coverage=coverage)
 
 
 @command

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import typer
 from graphs.drawing.svg import svg
 from graphs.session.directory import Directory
 from journeys import JourneyConfig, examples
+from journeys.faults import Fault
 from server.cli.terminal.rendering import (
     Listing,
     err,
@@ -26,9 +28,20 @@ from server.cli.terminal.rendering import (
 from server.conversations.conversation_files import Loaded, conversation_files, load_conversation
 from server.conversations.coverage import Coverage, coverages
 from server.conversations.explorer import Explored, Finding, Limits, explore
-from server.conversations.player import Played, play
+from server.conversations.player import Played, play, record_model
 from server.conversations.recorder import default_file, record, write_recorded
-from server.conversations.reports import as_data, failure_lines, heading, summary, write_junit
+from server.conversations.reports import (
+    Runs,
+    as_data,
+    failure_lines,
+    heading,
+    pass_hats,
+    runs_as_data,
+    runs_of,
+    summary,
+    write_junit,
+)
+from server.conversations.stubs import LiveModel
 from server.discover.errors import CommandError
 from server.discover.journeys import example_ids, find
 from server.settings import Settings
@@ -39,28 +52,45 @@ def play_files(
     junit: Path | None,
     drawings: Path | None,
     *,
+    models: Models,
     as_json: bool = False,
     coverage: bool = False,
 ) -> None:
     """Play the conversations of files and folders."""
-    loaded, coverage = _loaded(conversation_files(paths)), coverage or drawings is not None
+    coverage = coverage or drawings is not None
     interruptible()
-    games = asyncio.run(_played(loaded, quiet=as_json, whole=coverage))
+    try:
+        loaded = _loaded(conversation_files(paths))
+        games = asyncio.run(_played(loaded, models, quiet=as_json, whole=coverage))
+    except CommandError as error:
+        if as_json:  # a program reads the faults where it reads the outcomes
+            write_json({"conversations": [], "faults": [*map(_fault, error.lines)]})
+        raise
+    runs = runs_of(games)
     covered = coverages(games) if coverage else []
     if junit:
         write_junit(games, junit)
     if as_json:
-        data: dict[str, Any] = {"conversations": [as_data(played) for played in games]}
-        data |= {"coverage": [one.as_data() for one in covered]} if coverage else {}
-        write_json(data)
+        _write(games, runs, covered, coverage=coverage)
     else:
-        out.print(f"\n{summary(games)}", markup=False, soft_wrap=True)
-        for one in covered:
-            _show_coverage(one)
+        _show_outcome(games, runs, covered)
     if drawings:
         _draw(covered, drawings)
     if not all(played.passed for played in games):
         raise typer.Exit(1)
+
+
+def _fault(line: str) -> dict[str, Any]:
+    return (line if isinstance(line, Fault) else Fault(line)).as_data()
+
+
+def _write(
+    games: Sequence[Played], runs: Sequence[Runs], covered: Sequence[Coverage], *, coverage: bool
+) -> None:
+    """Write the outcomes as JSON."""
+    data: dict[str, Any] = {"conversations": [as_data(played) for played in games]}
+    data |= {"coverage": [one.as_data() for one in covered]} if coverage else {}
+    write_json(data | (runs_as_data(runs) if runs else {}))
 
 
 def record_session(session: str, journey: str, store: str | None, output: Path | None) -> None:
@@ -107,20 +137,76 @@ def _loaded(files: Sequence[Path]) -> list[Loaded]:
     return loaded
 
 
-async def _played(loaded: Sequence[Loaded], *, quiet: bool, whole: bool) -> list[Played]:
+@dataclass(frozen=True)
+class Models:
+    """Models of the conversations of a command.
+
+    Attributes:
+        records: True to record the answers for those that are to be recorded.
+        live: True to play these with the model of the settings, too.
+        runs: The number of runs of each conversation with a live model.
+    """
+
+    records: bool = False
+    live: bool = False
+    runs: int = 1
+
+    async def games(self, loaded: Loaded, *, whole: bool) -> AsyncIterator[Played]:
+        """Play a conversation as often as it is wanted."""
+        wanted = loaded.conversation.model
+        if wanted == "recorded" and self.records:
+            yield await record_model(loaded, whole=whole)
+        elif wanted == "live" or (wanted and self.live):
+            for number in range(1, self.runs + 1):
+                played = await play(loaded, whole=whole, model=LiveModel.of(loaded.found))
+                played.run = 0 if played.skipped else number
+                yield played
+                if played.skipped:
+                    return
+        else:
+            yield await play(loaded, whole=whole)
+
+
+async def _played(
+    loaded: Sequence[Loaded], models: Models, *, quiet: bool, whole: bool
+) -> list[Played]:
     games = []
     for one in loaded:
-        games.append(played := await play(one, whole=whole))
-        if not quiet:
-            _show(played)
+        async for played in models.games(one, whole=whole):
+            games.append(played)
+            if not quiet:
+                _show(played)
     return games
 
 
+def _show_runs(runs: Sequence[Runs]) -> None:
+    """Write how often each conversation passed, and pass^k of all."""
+    listed = Listing("conversation with a live model", "passed", "of")
+    for one in runs:
+        listed.add_row(*row(one.file, one.passed, one.total))
+    out.print(listed)
+    hats = "  ".join(f"pass^{k} {share:.0%}" for k, share in pass_hats(runs).items())
+    out.print(hats, markup=False, soft_wrap=True)
+
+
 def _show(played: Played) -> None:
-    style = "green" if played.passed else "bold red"
+    style = "dim" if played.skipped else "green" if played.passed else "bold red"
     out.print(plain(heading(played)), style=style, markup=False, soft_wrap=True)
+    for note in played.notes:
+        out.print(plain(f"    ! {note}"), style="yellow", markup=False, soft_wrap=True)
     for line in () if played.passed else failure_lines(played):
         out.print(plain(line), markup=False, soft_wrap=True)
+
+
+def _show_outcome(
+    games: Sequence[Played], runs: Sequence[Runs], covered: Sequence[Coverage]
+) -> None:
+    """Write how many conversations passed, and the coverage of the journeys."""
+    if runs:
+        _show_runs(runs)
+    out.print(f"\n{summary(games)}", markup=False, soft_wrap=True)
+    for one in covered:
+        _show_coverage(one)
 
 
 def _show_coverage(covered: Coverage) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+import json
+import os
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fnmatch import fnmatch
@@ -20,6 +23,7 @@ from journeys.files.loading import text_of
 from journeys.files.part import FileSource, InFile, Part
 from journeys.locale import DEFAULT, in_force
 from journeys.spec.warning_signs import kept_names
+from nodes.json_data import cleaned
 from server.conversations import PATTERNS
 from server.conversations.conversation_form import Asked, Conversation, Expected, Moved, Turn
 from server.discover.definition_files import is_definition, placed
@@ -27,6 +31,9 @@ from server.discover.errors import CommandError, reworded
 from server.discover.journeys import Found, find
 from server.discover.modules import shown
 
+_RECORDING = "recording"
+_SECRET = re.compile(r"(?:KEYS?|TOKEN|SECRET|PASSWORD|URL)$")
+_LEAST_SECRET = 8
 KINDS = (
     *("change", "clarify", "correction", "human", "leave", "more", "paused", "restart", "retry"),
     *("return", "start_over", "summary", "unclaimed", "wrong", "waiting"),
@@ -97,6 +104,44 @@ class _Source(FileSource):
     def __init__(self, part: Part) -> None:
         super().__init__(part)
         self._root = _InConversation(part, (), "")
+
+
+def recording_of(file: Path) -> Path:
+    """Return the file with the recorded answers of the model of a conversation."""
+    stem = file.name.removesuffix(file.suffix).removesuffix(".conversation")
+    return file.with_name(f"{stem}.{_RECORDING}.json")
+
+
+def read_recording(file: Path) -> list[dict[str, Any]]:
+    """Return the answers in a recording; none if there is no such file.
+
+    Raises:
+        ValueError: It is no recording.
+        OSError: It cannot be read.
+    """
+    if not file.exists():
+        return []
+    read = json.loads(file.read_text(encoding="utf-8"))
+    answers = read.get("answers") if isinstance(read, dict) else None
+    keys = {"turn", "for", "schema", "shown", "wording", "usage"}
+    if not isinstance(answers, list) or not all(keys <= {*one} for one in answers):
+        raise ValueError("it is not a recording of a model")
+    return answers
+
+
+def write_recording(file: Path, answers: Sequence[Mapping[str, Any]]) -> None:
+    """Write the answers of a model; the same answers make the same file.
+
+    Raises:
+        CommandError: A key or a password of the environment is among them.
+        OSError: It cannot be written.
+    """
+    text = cleaned(json.dumps({"answers": list(answers)}, ensure_ascii=False, indent=1)) + "\n"
+    for name, value in os.environ.items():
+        if _SECRET.search(name) and len(value) >= _LEAST_SECRET and value in text:
+            said = f"An answer of the model has the value of {name}. Nothing is written to {file}."
+            raise CommandError(said)
+    file.write_text(text, encoding="utf-8")
 
 
 def conversation_files(paths: Iterable[str | Path]) -> list[Path]:

@@ -17,6 +17,7 @@ from journeys.definitions.value_types import (
     Checked,
     ContextName,
     Listed,
+    OneOf,
     Phrase,
     Share,
     Short,
@@ -39,6 +40,8 @@ COMMANDS = (
     *("repeat", "restart", "back", "status", "explain", "off_topic", "ask", "human", "go"),
 )
 """Commands of a message to a form, as `nodes.llm.scripted` has them."""
+MODELS = ("recorded", "live")
+"""Models of a conversation whose turns have no answers."""
 _PATTERN = re.compile(r"/(.*)/(i?)", re.DOTALL)
 
 
@@ -292,6 +295,8 @@ class Conversation(Definition):
         place: Id of the pathway in which it begins. Default: the entry.
         tools: Results of tools and effects, by name. Default: the journey's own functions.
         agents: Results of agents, by name. Default: the journey's own agents.
+        model: recorded: the answers of the recording next to the file; live: the model of the
+            settings, whose words are not compared. Default: the answers of the turns, else none.
         turns: The steps.
     """
 
@@ -307,9 +312,24 @@ class Conversation(Definition):
     place: Text = ""
     tools: Stubs = Field(default_factory=dict)
     agents: Stubs = Field(default_factory=dict)
+    model: Annotated[str, OneOf(MODELS)] | None = None
     turns: Annotated[Listed[Turn], NOT_EMPTY]
 
+    @rule("model", "clock", "turns")
+    def _has_one_model(self) -> Iterator[Fault]:
+        if self.model and self.is_scripted:
+            said = f"turns have answers of a model, and the model is {self.model}."
+            yield Fault(said, "model", remedy="Remove 'model' here, or from the turns.")
+        if self.model == "recorded" and self.clock is None:
+            said = "a recorded conversation needs 'clock': a model is shown dates."
+            yield Fault(said, "model", remedy="Add clock, such as 2026-11-24T12:00.")
+
     @cached_property
-    def has_model(self) -> bool:
+    def is_scripted(self) -> bool:
         """Return whether a turn has answers of a model."""
         return any("model" in turn.model_fields_set for turn in self.turns)
+
+    @property
+    def has_model(self) -> bool:
+        """Return whether a model takes part."""
+        return self.model is not None or self.is_scripted

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -23,8 +23,14 @@ from journeys import (
 )
 from journeys.locale import DEFAULT
 from nodes.json_data import clocked
-from nodes.llm.models import is_configured
-from server.conversations.conversation_files import Loaded
+from nodes.llm.cassette import Cassette
+from nodes.llm.models import KEY, is_configured
+from server.conversations.conversation_files import (
+    Loaded,
+    read_recording,
+    recording_of,
+    write_recording,
+)
 from server.conversations.conversation_form import Expected, Turn
 from server.conversations.expectations import (
     OF_AUDIT,
@@ -33,7 +39,13 @@ from server.conversations.expectations import (
     Seen,
     differences,
 )
-from server.conversations.stubs import Script, agents_for, tools_for
+from server.conversations.stubs import (
+    LiveModel,
+    RecordedModel,
+    Script,
+    agents_for,
+    tools_for,
+)
 from server.discover.errors import CommandError
 from server.settings import Settings
 
@@ -85,6 +97,9 @@ class Played:
         seconds: The duration.
         places: The pathways in which it was.
         seen: All that came of each step, where a game keeps it.
+        run: Number of the run with a live model, from 1; 0 with another one.
+        skipped: The reason why it was not played; empty if it was.
+        notes: Remarks that are no differences.
         responses: The responses of the messages.
         audit: The audit of the session, where it was asked for.
         attempts: The attempts at its fields, where they were asked for.
@@ -98,6 +113,9 @@ class Played:
     seconds: float = 0.0
     places: set[str] = field(default_factory=set)
     seen: list[Seen] = field(default_factory=list)
+    run: int = 0
+    skipped: str = ""
+    notes: list[str] = field(default_factory=list)
     responses: list[JourneyResponse] = field(default_factory=list)
     audit: Sequence[AuditEntry] = ()
     attempts: Sequence[FieldAttemptEntry] = ()
@@ -108,19 +126,31 @@ class Played:
         return not self.differences
 
 
-async def play(loaded: Loaded, *, whole: bool = False, game: type[Game] | None = None) -> Played:
+async def play(
+    loaded: Loaded,
+    *,
+    whole: bool = False,
+    game: Callable[..., Game] | None = None,
+    model: LiveModel | None = None,
+) -> Played:
     """Play a conversation in a separate store, up to the first turn that differs.
 
     Args:
         loaded: The conversation.
         whole: True to read the audit and the attempts of all turns at the end.
-        game: The class that plays it; None: `Game`.
+        game: Makes the game of it; None: `Game`.
+        model: The model; None: the one that the conversation names.
 
     Raises:
         CommandError: The journey cannot be opened as the conversation wants it.
     """
-    clock, script = Clock(loaded.begins), Script(loaded.conversation)
-    begun = datetime.now(UTC)
+    try:
+        script = model or model_of(loaded)
+    except (ValueError, OSError) as error:
+        return Played(loaded, differences=[_no_recording(loaded, error)], at=loaded.lines[0])
+    clock, begun = Clock(loaded.begins), datetime.now(UTC)
+    if script.is_live and not loaded.found.has_model(Settings().config("memory://")):
+        return Played(loaded, skipped="no model is configured", at=loaded.lines[0])
     with clocked(clock):
         async with _opened(loaded, script) as journey:
             playing = (game or Game)(loaded, journey, clock, script)
@@ -131,12 +161,72 @@ async def play(loaded: Loaded, *, whole: bool = False, game: type[Game] | None =
             if whole:
                 playing.played.audit = await journey.manager.audit()
                 playing.played.attempts = await journey.manager.attempts()
+    if isinstance(script, RecordedModel) and (reworded := script.model.reworded):
+        playing.played.notes.append(_REWORDED.format(count=reworded, file=loaded.name))
     playing.played.seconds = (datetime.now(UTC) - begun).total_seconds()
     return playing.played
 
 
+_REWORDED = (
+    "{count} recorded answer(s) were given under other instructions. To renew them: "
+    "journeygraph test --record {file}"
+)
+
+
+def model_of(loaded: Loaded) -> LiveModel:
+    """Return the model that a conversation names.
+
+    Raises:
+        ValueError: Its recording is missing, or has another form.
+        OSError: It cannot be read.
+    """
+    if loaded.conversation.model == "live":
+        return LiveModel.of(loaded.found)
+    if loaded.conversation.model == "recorded":
+        file = recording_of(loaded.path)
+        if not file.exists():
+            raise ValueError("there is no such file")
+        return RecordedModel(Cassette(read_recording(file)), f". {_way_out(loaded)}")
+    return Script(loaded.conversation)
+
+
+async def record_model(loaded: Loaded, *, whole: bool = False) -> Played:
+    """Play a conversation with the model of the settings, and record its answers.
+
+    Recorded answers to requests that did not change are kept, so that nothing is asked twice.
+    Nothing is written if the conversation differs, or the model cannot be reached.
+
+    Raises:
+        CommandError: No model is configured, the recording cannot be written, or as `play`.
+    """
+    file = recording_of(loaded.path)
+    if not loaded.found.has_model(Settings().config("memory://")):
+        said = f"{loaded.name} cannot be recorded: no model is configured. Set {KEY}."
+        raise CommandError(said, exit_code=2)
+    try:
+        kept = read_recording(file)
+    except (ValueError, OSError):
+        kept = []
+    cassette = Cassette(kept, loaded.found.model, records=True)
+    played = await play(loaded, whole=whole, model=RecordedModel(cassette))
+    if cassette.failed:
+        played.differences[:0] = [Difference("model", "answers to record", cassette.failed)]
+    if played.passed:
+        write_recording(file, cassette.answers)
+    return played
+
+
+def _no_recording(loaded: Loaded, error: Exception) -> Difference:
+    file = recording_of(loaded.path)
+    return Difference("model", f"a recording in {file.name}", f"{error}. {_way_out(loaded)}")
+
+
+def _way_out(loaded: Loaded) -> str:
+    return f"To record it: journeygraph test --record {loaded.name}"
+
+
 @asynccontextmanager
-async def _opened(loaded: Loaded, script: Script) -> AsyncIterator[Journey]:
+async def _opened(loaded: Loaded, script: LiveModel) -> AsyncIterator[Journey]:
     """Open the session of a conversation; nothing of it outlives the block."""
     name = secrets.token_hex(8)
     config, spec = Settings().config(f"memory://{name}"), loaded.found.journey.spec
@@ -160,7 +250,7 @@ async def _opened(loaded: Loaded, script: Script) -> AsyncIterator[Journey]:
 class Game:
     """A conversation that is being played."""
 
-    def __init__(self, loaded: Loaded, journey: Journey, clock: Clock, script: Script) -> None:
+    def __init__(self, loaded: Loaded, journey: Journey, clock: Clock, script: LiveModel) -> None:
         self.played = Played(loaded)
         self.journey = journey
         self._clock = clock
@@ -193,7 +283,8 @@ class Game:
         """Find a failure of the last turn that no expectation was about."""
         last = self.played.loaded.conversation.turns[-1]
         if last.bot is None:
-            self.played.differences += differences(Expected(), self.seen)
+            words = not self._script.is_live
+            self.played.differences += differences(Expected(), self.seen, words=words)
 
     def _stand(self, session: JourneySession) -> None:
         place = session.current_pathway_id
@@ -259,7 +350,7 @@ class Game:
             await self._read_fields()
         if wanted & OF_AUDIT:
             await self._read_audit()
-        return differences(expected, seen)
+        return differences(expected, seen, words=not self._script.is_live)
 
     async def read_all(self) -> None:
         """Read all of the state after a step."""

@@ -70,7 +70,7 @@ class ConversationItem(pytest.Item):
         self.loaded = loaded
 
     def runtest(self) -> None:
-        """Play the conversation.
+        """Play the conversation; skip it if it needs a live model and none is configured.
 
         Raises:
             DifferenceError: A turn differs.
@@ -78,6 +78,8 @@ class ConversationItem(pytest.Item):
         from server.conversations.player import play  # noqa: PLC0415
 
         played = asyncio.run(play(self.loaded))
+        if played.skipped:
+            pytest.skip(played.skipped)
         if not played.passed:
             raise DifferenceError(played)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import comb
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -14,9 +16,11 @@ _INDENT = " " * 4
 
 def heading(played: Played) -> str:
     """Return a line with the name and the outcome of a conversation."""
-    mark = "✓" if played.passed else "✗"
+    mark = "-" if played.skipped else "✓" if played.passed else "✗"
     turns = f"{played.turns} turn{'s' * (played.turns != 1)}"
-    return f"{mark} {played.loaded.name}: {played.loaded.conversation.conversation} ({turns})"
+    run = f", run {played.run}" if played.run else ""
+    about = f"skipped: {played.skipped}" if played.skipped else f"{turns}{run}"
+    return f"{mark} {played.loaded.name}: {played.loaded.conversation.conversation} ({about})"
 
 
 def failure_lines(played: Played) -> Iterator[str]:
@@ -34,11 +38,58 @@ def failure_lines(played: Played) -> Iterator[str]:
 
 
 def summary(games: Sequence[Played]) -> str:
-    """Return how many conversations passed and failed."""
+    """Return how many conversations passed and failed, each run with a live model one of them."""
     failed = sum(not played.passed for played in games)
+    skipped = sum(bool(played.skipped) for played in games)
     seconds = sum(played.seconds for played in games)
     counted = f"{len(games)} conversation{'s' * (len(games) != 1)}"
-    return f"{counted}: {len(games) - failed} passed, {failed} failed ({seconds:.1f} s)"
+    left_out = f", {skipped} skipped" if skipped else ""
+    passed = len(games) - failed - skipped
+    return f"{counted}: {passed} passed, {failed} failed{left_out} ({seconds:.1f} s)"
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Runs of a conversation with a live model.
+
+    Attributes:
+        file: The file.
+        passed: The number of runs that passed.
+        total: The number of runs.
+    """
+
+    file: str
+    passed: int
+    total: int
+
+    def pass_hat(self, k: int) -> float:
+        """Return the estimated probability that k runs in a row all pass."""
+        return comb(self.passed, k) / comb(self.total, k)
+
+
+def runs_of(games: Sequence[Played]) -> list[Runs]:
+    """Return the runs with a live model, by conversation."""
+    by_file: dict[str, list[Played]] = {}
+    for played in games:
+        if played.run:
+            by_file.setdefault(played.loaded.name, []).append(played)
+    return [
+        Runs(file, sum(one.passed for one in runs), len(runs)) for file, runs in by_file.items()
+    ]
+
+
+def pass_hats(runs: Sequence[Runs]) -> dict[int, float]:
+    """Return pass^k for each k: the mean over the conversations."""
+    most = min((one.total for one in runs), default=0)
+    return {k: sum(one.pass_hat(k) for one in runs) / len(runs) for k in range(1, most + 1)}
+
+
+def runs_as_data(runs: Sequence[Runs]) -> dict[str, Any]:
+    """Return the runs and pass^k as JSON."""
+    return {
+        "runs": [{"file": r.file, "passed": r.passed, "total": r.total} for r in runs],
+        "pass_hat": {str(k): round(share, 4) for k, share in pass_hats(runs).items()},
+    }
 
 
 def as_data(played: Played) -> dict[str, Any]:
@@ -47,10 +98,13 @@ def as_data(played: Played) -> dict[str, Any]:
         "file": played.loaded.name,
         "conversation": played.loaded.conversation.conversation,
         "journey": played.loaded.found.journey.spec.id,
-        "passed": played.passed,
+        "passed": played.passed and not played.skipped,
+        "skipped": played.skipped,
+        "run": played.run,
         "turns": played.turns,
         "seconds": round(played.seconds, 3),
         "line": played.at,
+        "notes": played.notes,
         "differences": [
             {"what": d.what, "expected": d.expected, "got": d.got} for d in played.differences
         ],
@@ -64,20 +118,30 @@ def write_junit(games: Sequence[Played], file: Path) -> None:
     """Write the outcomes as JUnit XML."""
     failed = sum(not played.passed for played in games)
     seconds = sum(played.seconds for played in games)
-    counts = {"tests": str(len(games)), "failures": str(failed), "errors": "0", "skipped": "0"}
+    skipped = sum(bool(played.skipped) for played in games)
+    counts = {"tests": str(len(games)), "failures": str(failed), "errors": "0"}
+    counts["skipped"] = str(skipped)
     root = ElementTree.Element("testsuites")
     about = {"name": "journeygraph", "time": f"{seconds:.3f}", **counts}
     suite = ElementTree.SubElement(root, "testsuite", about)
+    if hats := pass_hats(runs_of(games)):
+        properties = ElementTree.SubElement(suite, "properties")
+        for k, share in hats.items():
+            about = {"name": f"pass^{k}", "value": f"{share:.4f}"}
+            ElementTree.SubElement(properties, "property", about)
     for played in games:
+        run = f" (run {played.run})" if played.run else ""
         case = ElementTree.SubElement(
             suite,
             "testcase",
             classname=played.loaded.name,
-            name=played.loaded.conversation.conversation,
+            name=f"{played.loaded.conversation.conversation}{run}",
             file=played.loaded.name,
             line=str(played.at),
             time=f"{played.seconds:.3f}",
         )
+        if played.skipped:
+            ElementTree.SubElement(case, "skipped", message=played.skipped)
         if not played.passed:
             first = _legal(str(played.differences[0]))
             failure = ElementTree.SubElement(case, "failure", message=first)

@@ -14,10 +14,12 @@ from langchain_core.tools import BaseTool
 from graphs.agents.tools import shared_tools
 from journeys import ConfigurationError, JourneySpec, Tool
 from nodes.llm import scripted
+from nodes.llm.cassette import Cassette
 from nodes.llm.scripted import Call, Fault, ScriptedModel, UseTool
 from server.conversations.conversation_files import Loaded, field_names
 from server.conversations.conversation_form import Conversation, ModelAnswer, Stub
 from server.discover.errors import CommandError
+from server.discover.journeys import Found
 
 _KEY = "idempotency_key"
 _WAY_OUT = "A conversation can give their results as tools: {name: {gives: ...}}."
@@ -122,18 +124,70 @@ def _agent(given: Stub | Sequence[Stub]) -> Any:
     return stand_in
 
 
-class Script:
+class LiveModel:
+    """The model of the settings, or of the journey's module; its words are not compared.
+
+    Attributes:
+        model: The argument `model` of `Journey`.
+        is_live: True if its words may be other ones each time.
+    """
+
+    is_live = True
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+
+    @classmethod
+    def of(cls, found: Found) -> LiveModel:
+        """Return the model of a journey, without answers that other conversations have cached."""
+        return LiveModel(Cassette(model=found.model, records=True, in_order=False))
+
+    def will_answer(self, answers: Sequence[str | ModelAnswer]) -> None:
+        """Begin the next turn."""
+
+    def faults(self) -> list[str]:
+        """Return the faults since the last call."""
+        return []
+
+
+class RecordedModel(LiveModel):
+    """A model whose answers are recorded.
+
+    Args:
+        model: The recording.
+        way_out: The end of messages about requests that differ.
+    """
+
+    is_live = False
+    model: Cassette
+
+    def __init__(self, model: Cassette, way_out: str = "") -> None:
+        super().__init__(model)
+        self._way_out = way_out
+
+    def will_answer(self, answers: Sequence[str | ModelAnswer]) -> None:
+        """Begin the next turn."""
+        self.model.next_turn()
+
+    def faults(self) -> list[str]:
+        """Return the faults since the last call: requests that differ, answers left over."""
+        return [f"{fault}{self._way_out}" for fault in self.model.faults()]
+
+
+class Script(LiveModel):
     """The model of a conversation: it answers as the turns say, and keeps what goes wrong.
 
     Attributes:
         model: The model; False if no turn has answers.
     """
 
+    is_live = False
+    model: ScriptedModel | bool
+
     def __init__(self, conversation: Conversation) -> None:
         self.unexpected: list[str] = []
-        self.model: ScriptedModel | bool = (
-            ScriptedModel(always=self._too_many) if conversation.has_model else False
-        )
+        scripted = conversation.is_scripted
+        super().__init__(ScriptedModel(always=self._too_many) if scripted else False)
 
     def will_answer(self, answers: Sequence[str | ModelAnswer]) -> None:
         """Add the answers of the next turn."""

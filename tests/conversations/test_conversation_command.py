@@ -122,6 +122,20 @@ def test_faults_of_a_file_have_places_and_the_way_out(files: Path) -> None:
         assert part in told
 
 
+def test_faults_are_also_written_as_json(files: Path) -> None:
+    (files / "faulty.conversation.yaml").write_text(FAULTY)
+
+    ended = run("test", ".", "--json", code=2)
+
+    data = json.loads(ended.stdout)
+    assert data["conversations"] == []
+    first = data["faults"][0]
+    assert first["place"] == {"file": "faulty.conversation.yaml", "line": 4, "column": 1}
+    assert "'clok' is not a valid key" in first["message"]
+    assert "'clok' is not a valid key" in ended.stderr
+    assert json.loads(run("test", "nowhere.yaml", "--json", code=2).stdout)["faults"]
+
+
 def test_names_that_the_journey_does_not_have_are_faults(files: Path) -> None:
     (files / "unknown.conversation.yaml").write_text(UNKNOWN)
 

@@ -1,0 +1,348 @@
+"""Keep the answers of a model by their requests, and give them again without the model.
+
+A request is the same if its purpose, the names that the model may answer with, its tools and the
+data that the model is shown are the same. Instructions, descriptions and earlier replies of the
+assistant are wording: they may differ, and are only counted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+from journeys import ModelError
+from nodes.json_data import cleaned
+from nodes.llm.client import Answer, Call
+from nodes.state.messages import text_of
+
+if TYPE_CHECKING:
+    from nodes.journal import Usage
+    from nodes.llm.call import Hear, Question
+
+Json = dict[str, Any]
+Ask = Callable[[Callable[[], "Hear"] | None], Awaitable[Answer]]
+"""Asks the model itself."""
+
+_DIGITS = 12
+_OF_SCHEMA = frozenset({"description", "title", "examples"})
+"""Keys of a schema that are wording."""
+_OF_DATA = frozenset(
+    {
+        *("conversation", "purpose", "the_user", "examples", "when", "about", "called"),
+        *("assistant_said_last", "question_still_open", "label", "what_can_be_done_here"),
+    }
+)
+"""Keys of the data of a call that understands a message that are wording."""
+_BY_MODEL = frozenset({"refused", "cut_off", "empty", "too_long"})
+"""Failures that are answers of the model; others are those of the network or of the settings."""
+UNRECORDED = "unrecorded"
+"""Kind of the error for a request without an answer."""
+
+
+def _digest(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str)
+    return hashlib.sha256(" ".join(text.split()).encode("utf-8", "replace")).hexdigest()[:_DIGITS]
+
+
+def _without(value: Any, hidden: frozenset[str], *, names: bool = False) -> Any:
+    """Return data without some keys; below `properties` the keys are names, which stay."""
+    if isinstance(value, Mapping):
+        return {
+            key: _without(item, hidden, names=key in ("properties", "$defs"))
+            for key, item in value.items()
+            if names or key not in hidden
+        }
+    return [_without(item, hidden) for item in value] if isinstance(value, list) else value
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _role_and_text(message: Any) -> tuple[str, str]:
+    if isinstance(message, Mapping):
+        return str(message.get("role")), text_of(message.get("content") or "")
+    role = {"human": "user", "ai": "assistant"}.get(message.type, message.type)
+    return role, text_of(message.content)
+
+
+def _request(question: Question) -> tuple[Json, str]:
+    """Return what counts of a request, as digests, and the digest of its wording."""
+    said = [_role_and_text(message) for message in question.messages]
+    shown = [text for role, text in said if role not in ("system", "assistant")]
+    tools = {tool["function"]["name"]: tool["function"] for tool in question.tools}
+    counts: Json = {
+        "for": question.schema_name,
+        "schema": _digest(_without(question.schema, _OF_SCHEMA)),
+        "shown": [_shown(text, question.schema_name) for text in shown],
+    }
+    if tools:
+        counts["tools"] = {
+            name: _digest(_without(one.get("parameters", {}), _OF_SCHEMA))
+            for name, one in sorted(tools.items())
+        }
+    system = [text for role, text in said if role == "system"]
+    return counts, _digest([system, shown, question.schema, tools])
+
+
+def _shown(text: str, purpose: str) -> Any:
+    """Return the digest of a message; of data, one for each key."""
+    data = _parsed(text)
+    if not isinstance(data, dict):
+        return _digest(text)
+    if purpose != "understanding":
+        return {key: _digest(value) for key, value in data.items()}
+    data = {key: value for key, value in data.items() if key not in _OF_DATA}
+    for key in ("form", "form_now"):
+        if key in data:
+            data[key] = _without(data[key], _OF_DATA | {"question", "text"})
+    return {key: _digest(_without(value, _OF_DATA)) for key, value in data.items()}
+
+
+def _differences(recorded: Json, now: Json) -> Iterator[str]:
+    """Yield the parts in which two requests differ."""
+    if recorded["schema"] != now["schema"]:
+        yield "the names that the model may answer with"
+    were, are = recorded.get("tools", {}), now.get("tools", {})
+    if were != are:
+        changed = sorted(name for name in {*were, *are} if were.get(name) != are.get(name))
+        yield f"the tools ({', '.join(changed)})"
+    if len(recorded["shown"]) != len(now["shown"]):
+        yield "the number of messages that the model is shown"
+        return
+    for number, (was, now_) in enumerate(zip(recorded["shown"], now["shown"], strict=True), 1):
+        if was == now_:
+            continue
+        if isinstance(was, dict) and isinstance(now_, dict):
+            names = [key for key in {**was, **now_} if was.get(key) != now_.get(key)]
+            yield ", ".join(f"'{name}'" for name in names)
+        else:
+            yield f"message {number} of those that the model is shown"
+
+
+class Cassette:
+    """Answers of a model, recorded by their requests.
+
+    Without `records` it gives each answer once, in the turn in which it was recorded, and a request
+    that it does not have fails. With it, an answer is used again in any turn if nothing at all of
+    its request differs, and other requests go to the model.
+
+    Args:
+        answers: The recorded answers.
+        model: The argument `model` of `Journey` for requests that are not recorded; False: none.
+        records: True to record.
+        in_order: True if calls come one after the other, so that no agent is asked ahead.
+
+    Attributes:
+        reworded: The number of answers that were recorded under another wording.
+        failed: The reason why the model could not be recorded; empty if it could.
+    """
+
+    def __init__(
+        self,
+        answers: Iterable[Json] = (),
+        model: Any = False,
+        *,
+        records: bool = False,
+        in_order: bool = True,
+    ) -> None:
+        self.model = model
+        self.in_order = in_order
+        self.reworded = 0
+        self.failed = ""
+        self._records = records
+        self._left = list(answers)
+        self._made: list[Json] = []
+        self._turn = 0
+        self._faults: list[str] = []
+
+    @property
+    def is_offline(self) -> bool:
+        """Return whether no model is behind it."""
+        return self.model is False
+
+    @property
+    def answers(self) -> list[Json]:
+        """Return the answers of this recording, in the order of their requests."""
+        return [one for one in self._made if len(one) > 1]
+
+    def replayed(self) -> Self:
+        """Return a cassette that gives the answers of this recording."""
+        return type(self)(self.answers)
+
+    def next_turn(self) -> None:
+        """Begin the next turn."""
+        self._turn += 1
+
+    def faults(self) -> list[str]:
+        """Return the faults since the last call: requests that differ, answers left over."""
+        faults, self._faults = self._faults, []
+        if not self._records and not faults:
+            for one in self._of_turn():
+                if "unanswered" not in one:
+                    faults.append(f"the recorded answer for '{one['for']}' was not asked for")
+                self._left.remove(one)
+        return faults
+
+    async def answer(
+        self,
+        question: Question,
+        usage: Usage,
+        until: float,
+        listen: Callable[[], Hear] | None,
+        ask: Ask,
+    ) -> Answer:
+        """Return the recorded answer to a question, or that of the model.
+
+        Args:
+            question: The question.
+            usage: Counts the calls and the tokens.
+            until: The deadline, on the event loop's clock.
+            listen: See `ask`.
+            ask: Asks the model.
+
+        Raises:
+            ModelError: The model failed when it was recorded; or there is no answer.
+        """
+        counts, wording = _request(question)
+        made: Json = {"turn": self._turn}
+        self._made.append(made)
+        found = self._found(counts, wording)
+        if found is not None:
+            made |= {**found, "turn": self._turn}
+            return await _given(found, usage, until, listen)
+        if not self._records or self.is_offline:
+            said = self._why_not(counts)
+            self._faults.append(said)
+            raise ModelError(UNRECORDED, said)
+        before = [*_spent(usage)]
+        pieces: list[str] = []
+        result: Json = {}
+        try:
+            answer = await ask(_kept(listen, pieces) if listen else None)
+            result = _record(answer)
+        except asyncio.CancelledError:
+            made |= {**counts, "wording": wording, "unanswered": True, "usage": [1, 0, 0]}
+            raise
+        except ModelError as error:
+            if error.kind not in _BY_MODEL:
+                self.failed = self.failed or str(error)
+                raise
+            result = {"fails": error.kind, "why": str(error), "said": "".join(pieces)}
+            raise
+        finally:
+            if result:
+                used = [now - was for now, was in zip(_spent(usage), before, strict=True)]
+                made |= {**counts, "wording": wording, **result, "usage": used}
+        return answer
+
+    def _of_turn(self) -> list[Json]:
+        return [one for one in self._left if one["turn"] == self._turn]
+
+    def _found(self, counts: Json, wording: str) -> Json | None:
+        """Take the answer to a request from those that are left."""
+        for one in self._left if self._records else self._of_turn():
+            if self._records and "unanswered" in one:
+                continue
+            if any(one.get(key) != counts.get(key) for key in ("for", "schema", "shown", "tools")):
+                continue
+            same = one["wording"] == wording
+            if not same and self._records:
+                continue
+            self.reworded += not same
+            self._left.remove(one)
+            return one
+        return None
+
+    def _why_not(self, counts: Json) -> str:
+        """Return why a request has no answer."""
+        purpose = counts["for"]
+        alike = [one for one in self._left if one["for"] == purpose]
+        alike = [one for one in alike if one["turn"] == self._turn] or alike[: self._records]
+        if not alike:
+            return f"a call of the model for '{purpose}' is not in the recording of this turn"
+        parts = "; ".join(_differences(alike[0], counts)) or "its wording"
+        return f"the request for '{purpose}' differs from the recorded one in {parts}"
+
+
+def _spent(usage: Usage) -> Sequence[int]:
+    return usage.model_calls, usage.input_tokens, usage.output_tokens
+
+
+def _kept(listen: Callable[[], Hear], pieces: list[str]) -> Callable[[], Hear]:
+    """Return a listener that also keeps the pieces of the last try."""
+
+    def begun() -> Hear:
+        hear = listen()
+        pieces.clear()
+
+        def heard(piece: str) -> bool:
+            pieces.append(piece)
+            return hear(piece)
+
+        return heard
+
+    return begun
+
+
+def _record(answer: Answer) -> Json:
+    parsed = _parsed(answer.text)
+    text: Any = parsed if isinstance(parsed, dict) else cleaned(answer.text)
+    result: Json = {"says": text} if answer.text else {}
+    calls = [{"tool": call.name, "arguments": call.arguments} for call in answer.calls]
+    return {**result, "calls": calls} if calls else result
+
+
+async def _given(
+    one: Json, usage: Usage, until: float, listen: Callable[[], Hear] | None
+) -> Answer:
+    """Return a recorded answer as the model gave it.
+
+    Raises:
+        ModelError: The model failed.
+    """
+    calls, read, written = one["usage"]
+    usage.model_calls += calls
+    usage.add_tokens({"input_tokens": read, "output_tokens": written})
+    if "unanswered" in one:
+        await asyncio.sleep(until - asyncio.get_running_loop().time())
+        raise ModelError("timeout", "the model did not answer in time")
+    hear = listen() if listen else None
+    if "fails" in one:
+        if hear is not None and one.get("said"):
+            hear(one["said"])
+            hear("")
+        raise ModelError(one["fails"], one["why"])
+    said = one.get("says", "")
+    text = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
+    if hear is not None and text:
+        hear(text)
+    called: Sequence[Json] = one.get("calls", ())
+    read_calls = [Call(f"call_{n}", c["tool"], c["arguments"]) for n, c in enumerate(called)]
+    return Answer(text, read_calls, _message(text, read_calls))
+
+
+def _message(text: str, calls: Sequence[Call]) -> Any:
+    """Return an answer as a message of LangChain, as the model is shown it again."""
+    from langchain_core.messages import AIMessage, InvalidToolCall, ToolCall  # noqa: PLC0415
+
+    called = [(call.id, call.name, call.arguments) for call in calls]
+    return AIMessage(
+        text,
+        tool_calls=[
+            ToolCall(id=id_, name=name, args=given)
+            for id_, name, given in called
+            if given is not None
+        ],
+        invalid_tool_calls=[
+            InvalidToolCall(type="invalid_tool_call", id=id_, name=name, args=None, error=None)
+            for id_, name, given in called
+            if given is None
+        ],
+    )

@@ -1,0 +1,403 @@
+"""Conversations with a recorded and with a live model, against a server on a real socket."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from nodes.llm.scripted import Answer, Fault, Script, UseTool, leads_nowhere, leads_to
+from server.conversations.conversation_files import _found
+from server.scripted import ScriptedServer
+from tests.support.command import flat, folder, logging_as_before, run
+
+pytest_plugins = ("pytester",)
+__all__ = ["folder", "logging_as_before"]
+
+PARCELS = '''
+from journeys import (
+    InputField, IntentTrigger, Journey, ModelAgent, OutputField, Pathway, ReturnToPrevious,
+    Signature, Transition,
+)
+
+
+class FindOrder(Signature):
+    """Find out which parcel the customer means."""
+
+    message: str = InputField(description="What the customer just wrote")
+    response: str = OutputField(description="What to say back")
+    order: str | None = OutputField(description="The order number")
+
+
+class Parcels(Journey):
+    """Find a parcel that did not arrive."""
+
+    class FindPath(Pathway):
+        __signature__ = FindOrder
+        __agents__ = ["clerk"]
+        __accumulate__ = ["order"]
+        __complete_when__ = ["order"]
+
+    class PolicyPath(Pathway):
+        __agents__ = ["policy"]
+        __return_behavior__ = ReturnToPrevious()
+
+    __transitions__ = [
+        Transition(IntentTrigger(description="asks about refunds"), to_pathway="policy")
+    ]
+
+
+def find_parcel(number: str) -> str:
+    "Return where a parcel is."
+    return f"{number} is in the depot"
+
+
+AGENTS = {"policy": lambda ask: "Three working days."}
+MODEL_AGENTS = {**AGENTS, "clerk": ModelAgent(tools=[find_parcel])}
+'''
+TEXT = """
+conversation: a parcel, and a question about refunds
+journey: parcels.py
+clock: 2026-11-24T12:00
+model: recorded
+turns:
+  - user: my parcel never came
+  - bot: {pathway: find, says: Which order, model_calls: 2}
+  - user: do I get my money back
+  - bot: {transition: {to: policy, tier: model}, says: Three working days.}
+  - user: it is P-17
+  - bot: {context: {order: P-17}, says: in the depot, complete: true}
+"""
+ANSWERS: list[Answer] = [
+    leads_nowhere,
+    {"response": "Which order is it?", "order": None},
+    leads_to("policy", confidence=0.9),
+    leads_nowhere,
+    UseTool("find_parcel", number="P-17"),
+    {"response": "It is in the depot.", "order": "P-17"},
+]
+
+
+@pytest.fixture
+def parcels(folder: Path) -> Path:
+    (folder / "parcels.py").write_text(PARCELS)
+    (folder / "a.conversation.yaml").write_text(TEXT)
+    _found.cache_clear()
+    return folder
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
+    with ScriptedServer() as server:
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-4711")
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        yield server
+        server.script = Script()
+
+
+def offline(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    _found.cache_clear()
+
+
+@pytest.fixture
+def recorded(parcels: Path, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> Path:
+    server.script = Script(*ANSWERS)
+    assert "1 passed, 0 failed" in run("test", ".", "--record").stdout
+    server.script.check()
+    offline(monkeypatch)
+    return parcels
+
+
+def test_a_recording_is_replayed_without_a_model(recorded: Path) -> None:
+    assert "1 passed, 0 failed" in run("test", ".").stdout
+
+    text = (recorded / "a.recording.json").read_text()
+    assert "Which order is it?" in text
+    assert "sk-canary" not in text
+    assert "127.0.0.1" not in text
+
+
+def test_pytest_replays_it_too(recorded: Path, pytester: pytest.Pytester) -> None:
+    for name in ("parcels.py", "a.conversation.yaml", "a.recording.json"):
+        (pytester.path / name).write_text((recorded / name).read_text())
+
+    plugin = ("-p", "server.conversations.pytest_plugin", "-p", "no:asyncio")
+    ended = pytester.runpytest_inprocess(*plugin, "-p", "no:cacheprovider")
+
+    ended.assert_outcomes(passed=1)
+
+
+def test_recording_again_asks_nothing_and_changes_nothing(
+    recorded: Path, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = recorded / "a.recording.json"
+    before = file.read_bytes()
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-4711")
+    monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+    server.script = Script()
+
+    run("test", ".", "--record")
+
+    assert server.script.calls == []
+    assert file.read_bytes() == before
+
+
+def test_a_recording_of_the_same_answers_is_the_same_file(
+    recorded: Path, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = recorded / "a.recording.json"
+    before = file.read_bytes()
+    file.unlink()
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-another-one")
+    monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+    server.script = Script(*ANSWERS)
+
+    run("test", ".", "--record")
+
+    assert file.read_bytes() == before
+
+
+def test_only_the_changed_turns_are_asked_again(
+    recorded: Path, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = recorded / "a.conversation.yaml"
+    file.write_text(TEXT.replace("it is P-17", "its number is P-17"))
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-4711")
+    monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+    server.script = Script(*ANSWERS[3:])
+
+    run("test", ".", "--record")
+
+    server.script.check()
+    offline(monkeypatch)
+    assert "1 passed" in run("test", ".").stdout
+
+
+CHANGES = [
+    ("a.conversation.yaml", "do I get my money back", "will I be refunded", "'user_message'"),
+    ("a.conversation.yaml", "it is P-17", "it is P-18", "'user_message'"),
+    (
+        "parcels.py",
+        "    response: str",
+        '    shop: str | None = OutputField(description="A shop")\n    response: str',
+        "the model may answer with",
+    ),
+    ("parcels.py", "is in the depot", "is lost", "of those that the model is shown"),
+    ("parcels.py", "number: str)", "number: str, city: str)", "the tools (find_parcel)"),
+    (
+        "parcels.py",
+        'to_pathway="policy")',
+        'to_pathway="policy", priority=3), '
+        'Transition(IntentTrigger(description="asks for a person"), to_pathway="policy")',
+        "the model may answer with",
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "was", "now", "told"), CHANGES)
+def test_a_request_that_differs_in_what_matters_fails(
+    recorded: Path, name: str, was: str, now: str, told: str
+) -> None:
+    file = recorded / name
+    text = file.read_text()
+    assert was in text
+    file.write_text(text.replace(was, now))
+    _found.cache_clear()
+
+    shown = flat(run("test", ".", code=1).stdout)
+
+    assert told in shown
+    assert "journeygraph test --record a.conversation.yaml" in shown
+
+
+@pytest.mark.parametrize(
+    ("was", "now"),
+    [
+        ("Find out which parcel the customer means.", "Find the parcel of the customer."),
+        ("What to say back", "The reply"),
+        ("asks about refunds", "wants the money back"),
+        ("Find a parcel that did not arrive.", "Find parcels."),
+        ("Return where a parcel is.", "Find a parcel."),
+    ],
+)
+def test_another_wording_of_the_instructions_is_only_noted(
+    recorded: Path, was: str, now: str
+) -> None:
+    file = recorded / "parcels.py"
+    assert was in file.read_text()
+    file.write_text(file.read_text().replace(was, now))
+    _found.cache_clear()
+
+    shown = flat(run("test", ".").stdout)
+
+    assert "1 passed, 0 failed" in shown
+    assert "under other instructions" in shown
+
+
+def test_an_answer_that_is_not_asked_for_fails(recorded: Path) -> None:
+    file = recorded / "a.recording.json"
+    read = json.loads(file.read_text())
+    read["answers"].insert(0, {**read["answers"][0], "for": "answer"})
+    file.write_text(json.dumps(read))
+
+    shown = flat(run("test", ".", code=1).stdout)
+
+    assert "the recorded answer for 'answer' was not asked for" in shown
+
+
+def test_a_missing_recording_fails_with_the_way_out(parcels: Path) -> None:
+    shown = flat(run("test", ".", code=1).stdout)
+
+    assert "a recording in a.recording.json" in shown
+    assert "To record it: journeygraph test --record a.conversation.yaml" in shown
+
+
+def test_a_recording_that_is_none_fails(parcels: Path) -> None:
+    for text in ("{", "[]", '{"answers": [{}]}'):
+        (parcels / "a.recording.json").write_text(text)
+
+        assert "1 failed" in run("test", ".", code=1).stdout
+
+
+def test_to_record_without_a_model_is_refused(parcels: Path) -> None:
+    assert "no model is configured" in run("test", ".", "--record", code=2).stderr
+
+
+def test_what_the_model_refuses_is_recorded(
+    parcels: Path, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failing = "turns: [{user: my parcel}, {bot: {flags: [failed, journey_bypassed]}}]"
+    (parcels / "a.conversation.yaml").write_text(TEXT[: TEXT.index("turns:")] + failing)
+    server.script = Script(leads_nowhere, Fault.refusal())
+
+    assert "1 passed" in run("test", ".", "--record").stdout
+    offline(monkeypatch)
+
+    assert "1 passed" in run("test", ".").stdout
+    [_, refused] = json.loads((parcels / "a.recording.json").read_text())["answers"]
+    assert refused["fails"] == "refused"
+
+
+def test_a_model_that_cannot_be_reached_is_not_recorded(
+    parcels: Path, server: ScriptedServer
+) -> None:
+    server.script = Script(Fault.status(401), always=Fault.status(401))
+
+    shown = flat(run("test", ".", "--record", code=1).stdout)
+
+    assert "the model answered 401" in shown
+    assert not (parcels / "a.recording.json").exists()
+
+
+def test_a_key_in_an_answer_is_not_written(parcels: Path, server: ScriptedServer) -> None:
+    server.script = Script(
+        leads_nowhere,
+        {"response": "Which order is it, sk-canary-4711?", "order": None},
+        *ANSWERS[2:],
+    )
+
+    told = flat(run("test", ".", "--record", code=1).stderr)
+
+    assert "has the value of OPENAI_API_KEY" in told
+    assert "sk-canary" not in told
+    assert not (parcels / "a.recording.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "told"),
+    [
+        ("clock: 2026-11-24T12:00\n", "", "a recorded conversation needs 'clock'"),
+        ("model: recorded", "model: recordd", "Did you mean 'recorded'?"),
+        (
+            "  - user: it is P-17\n",
+            "  - user: it is P-17\n    model: [hello]\n",
+            "turns have answers of a model, and the model is recorded",
+        ),
+    ],
+)
+def test_faults_of_the_file(parcels: Path, was: str, now: str, told: str) -> None:
+    (parcels / "a.conversation.yaml").write_text(TEXT.replace(was, now))
+
+    assert told in flat(run("test", ".", code=2).stderr)
+
+
+LIVE = TEXT.replace("model: recorded", "model: live")
+WORDED: list[Answer] = [
+    leads_nowhere,
+    {"response": "Tell me the number, please.", "order": None},
+    *ANSWERS[2:5],
+    {"response": "At the depot!", "order": "P-17"},
+]
+
+
+def test_of_a_live_model_only_the_structure_is_compared(
+    parcels: Path, server: ScriptedServer
+) -> None:
+    (parcels / "a.conversation.yaml").write_text(LIVE)
+    server.script = Script(*WORDED)
+
+    assert "1 passed, 0 failed" in run("test", ".").stdout
+
+    server.script = Script(*WORDED[:2], leads_nowhere, {"response": "No.", "order": None})
+    assert "transition.to" in run("test", ".", code=1).stdout
+
+
+def test_runs_of_a_live_model_are_reported(parcels: Path, server: ScriptedServer) -> None:
+    (parcels / "a.conversation.yaml").write_text(LIVE)
+    wrong: list[Answer] = [*WORDED[:2], leads_nowhere, {"response": "No.", "order": None}]
+    server.script = Script(*WORDED, *wrong, *WORDED, *WORDED)
+
+    shown = flat(run("test", ".", "--runs", "4", "--junit", "out.xml", code=1).stdout)
+
+    assert "run 2" in shown
+    assert "pass^1 75% pass^2 50% pass^3 25% pass^4 0%" in shown
+    assert "4 conversations: 3 passed, 1 failed" in shown
+    [suite] = ElementTree.parse(parcels / "out.xml").getroot()
+    named = {p.get("name"): p.get("value") for p in suite.iter("property")}
+    assert named["pass^2"] == "0.5000"
+    assert "(run 2)" in str([case.get("name") for case in suite.iter("testcase")][1])
+
+
+def test_runs_as_json(parcels: Path, server: ScriptedServer) -> None:
+    (parcels / "a.conversation.yaml").write_text(LIVE)
+    server.script = Script(*WORDED, *WORDED)
+
+    data = json.loads(run("test", ".", "--runs", "2", "--json").stdout)
+
+    assert data["runs"] == [{"file": "a.conversation.yaml", "passed": 2, "total": 2}]
+    assert data["pass_hat"] == {"1": 1.0, "2": 1.0}
+    assert [one["run"] for one in data["conversations"]] == [1, 2]
+
+
+def test_recorded_conversations_can_be_played_live(
+    recorded: Path, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-4711")
+    monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+    server.script = Script(*WORDED)
+
+    assert "1 passed" in run("test", ".", "--live").stdout
+
+
+def test_a_live_conversation_without_a_model_is_skipped(parcels: Path) -> None:
+    (parcels / "a.conversation.yaml").write_text(LIVE)
+
+    shown = run("test", ".", "--junit", "out.xml").stdout
+
+    assert "(skipped: no model is configured)" in shown
+    assert "0 passed, 0 failed, 1 skipped" in shown
+    [suite] = ElementTree.parse(parcels / "out.xml").getroot()
+    assert suite.get("skipped") == "1"
+
+
+def test_pytest_skips_it_too(parcels: Path, pytester: pytest.Pytester) -> None:
+    (pytester.path / "parcels.py").write_text(PARCELS)
+    (pytester.path / "a.conversation.yaml").write_text(LIVE)
+    plugin = ("-p", "server.conversations.pytest_plugin", "-p", "no:asyncio")
+    ended = pytester.runpytest_inprocess(*plugin, "-p", "no:cacheprovider")
+    ended.assert_outcomes(skipped=1)
