@@ -65,11 +65,13 @@ def _parsed(text: str) -> Any:
         return None
 
 
+_ROLES = {"human": "user", "ai": "assistant", "AIMessageChunk": "assistant"}
+
+
 def _role_and_text(message: Any) -> tuple[str, str]:
     if isinstance(message, Mapping):
         return str(message.get("role")), text_of(message.get("content") or "")
-    role = {"human": "user", "ai": "assistant"}.get(message.type, message.type)
-    return role, text_of(message.content)
+    return _ROLES.get(message.type, message.type), text_of(message.content)
 
 
 def _request(question: Question) -> tuple[Json, str]:

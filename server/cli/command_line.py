@@ -516,15 +516,20 @@ def record(
             show_default=False,
         ),
     ] = None,
+    live: Annotated[
+        bool,
+        typer.Option("--live", help="Ask the model again, and record its answers next to it."),
+    ] = False,
 ) -> None:
     """Write the conversation of a stored session as a test for `journeygraph test`.
 
     The conversation is played on the journey, without the store and without the functions of its
-    effects: their results are those that were stored. The file has all messages in clear text.
+    effects: their results are those that were stored. Answers of models are not stored; --live asks
+    the model again. The file has all messages in clear text.
     """
     from server.cli.conversations import record_session
 
-    record_session(session, journey, store, output)
+    record_session(session, journey, store, output, live=live)
 
 
 @command

@@ -15,6 +15,8 @@ from graphs.drawing.svg import svg
 from graphs.session.directory import Directory
 from journeys import JourneyConfig, examples
 from journeys.faults import Fault
+from nodes.llm.cassette import Cassette
+from nodes.llm.models import KEY
 from server.cli.terminal.rendering import (
     Listing,
     err,
@@ -93,13 +95,18 @@ def _write(
     write_json(data | (runs_as_data(runs) if runs else {}))
 
 
-def record_session(session: str, journey: str, store: str | None, output: Path | None) -> None:
+def record_session(
+    session: str, journey: str, store: str | None, output: Path | None, *, live: bool = False
+) -> None:
     """Write the conversation of a stored session as a test."""
     settings, file = Settings(), output or default_file(session)
     config = settings.config(store)
     found = find(journey or asyncio.run(_example_of(session, config)))
     settings.require_key(found.journey.spec)
-    recorded = asyncio.run(record(found, session, config, file))
+    if live and not found.has_model(config):
+        raise CommandError(f"--live: no model is configured. Set {KEY}.", exit_code=2)
+    cassette = Cassette(model=found.model, records=True) if live else None
+    recorded = asyncio.run(record(found, session, config, file, cassette))
     write_recorded(recorded, file)
     show_written(file, recorded.turns, recorded.notes)
 

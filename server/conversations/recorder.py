@@ -18,11 +18,18 @@ from graphs.storage.sealing import SealOfReader
 from graphs.storage.statements import ALL_TURNS, TURNS
 from journeys import AuditedTurn, AuditEntry, Journey, JourneyConfig, JourneySession
 from journeys.files.documents import plain_value
+from nodes.llm.cassette import Cassette
 from nodes.state.context import apply_ops
-from server.conversations.conversation_files import Loaded, loaded_from
+from server.conversations.conversation_files import (
+    Loaded,
+    loaded_from,
+    recording_of,
+    write_recording,
+)
 from server.conversations.conversation_form import Turn
 from server.conversations.expectations import Seen
 from server.conversations.player import Game, play
+from server.conversations.stubs import RecordedModel
 from server.discover.errors import CommandError
 from server.discover.journeys import Found
 
@@ -40,11 +47,13 @@ class Recorded:
         text: The file.
         turns: Number of messages.
         notes: Values that the file does not compare, with the reasons.
+        answers: The answers of the model, for a recording next to the file; None: it has none.
     """
 
     text: str
     turns: int
     notes: Sequence[str]
+    answers: Sequence[Mapping[str, Any]] | None = None
 
 
 def default_file(session_id: str) -> Path:
@@ -53,12 +62,14 @@ def default_file(session_id: str) -> Path:
 
 
 def write_recorded(recorded: Recorded, file: Path) -> None:
-    """Write a recorded conversation to a file that is not there yet.
+    """Write a recorded conversation to a file that is not there yet, and its recording.
 
     Raises:
-        CommandError: It is there.
+        CommandError: It is there, or a key is among the answers.
         OSError: It cannot be written.
     """
+    if recorded.answers is not None and not file.exists():
+        write_recording(recording_of(file), recorded.answers)
     try:
         with file.open("x", encoding="utf-8") as opened:
             opened.write(recorded.text)
@@ -67,7 +78,13 @@ def write_recorded(recorded: Recorded, file: Path) -> None:
         raise CommandError(said, exit_code=2) from None
 
 
-async def record(found: Found, session_id: str, config: JourneyConfig, file: Path) -> Recorded:
+async def record(
+    found: Found,
+    session_id: str,
+    config: JourneyConfig,
+    file: Path,
+    cassette: Cassette | None = None,
+) -> Recorded:
     """Return the conversation of a session as the text of a file.
 
     It is played on the journey: what comes of each turn is what the file expects. So nothing is
@@ -78,20 +95,34 @@ async def record(found: Found, session_id: str, config: JourneyConfig, file: Pat
         session_id: Id of the session.
         config: Settings with the store, and the key of a sensitive journey.
         file: Path of the file, which need not exist.
+        cassette: Has the answers of the model in this session, or records new ones; None: there
+            are none, for a session stores no answers of models.
 
     Raises:
-        CommandError: There is no such session, it belongs to another journey, a model took part, or
-            the journey leads elsewhere now.
+        CommandError: There is no such session, it belongs to another journey, a model took part
+            and its answers are not known, or the journey leads elsewhere now.
     """
     session, stored, begun, results = await _read(found, session_id, config)
     turns = _timeline(stored)
+    called = _calls_of_models(turns)
+    if called and cassette is None:
+        raise CommandError(
+            f"A model took part in turn {called[0]} of '{session_id}', and its answers are not "
+            "stored. Add --live to ask the model again for the same messages, or use /save in a "
+            "chat, which has its answers."
+        )
+    cassette = cassette if called else None
     document = _document(found, session, turns, begun, results, file)
-    seen = await _seen(loaded_from(as_yaml({**document, "turns": [*_said(turns)]}), file))
+    if cassette:
+        document["model"] = "recorded"
+    said = as_yaml({**document, "turns": [*_said(turns)]})
+    seen = await _seen(loaded_from(said, file), cassette)
     notes = [*_changes(turns, seen)]
     expected = [*_expected(turns, seen, found.journey)]
     text = as_yaml({**document, "turns": expected})
-    await _check(loaded_from(text, file))
-    return Recorded(text, sum("user" in turn for turn in expected), notes)
+    await _check(loaded_from(text, file), cassette)
+    messages = sum("user" in turn for turn in expected)
+    return Recorded(text, messages, notes, cassette.answers if cassette else None)
 
 
 _Result = dict[str, Any]
@@ -152,7 +183,7 @@ def _timeline(stored: SessionAudit) -> list[AuditedTurn]:
     """Return the turns that led to the last state, without those that were rolled back.
 
     Raises:
-        CommandError: A model took part.
+        CommandError: A turn answers an agent by a value.
     """
     led_to: dict[int, list[AuditedTurn]] = {}
     turns: list[AuditedTurn] = []
@@ -164,18 +195,17 @@ def _timeline(stored: SessionAudit) -> list[AuditedTurn]:
             turns = [*turns, one]
         led_to[one.turn.version] = turns
     for one in turns:
-        if one.turn.usage.get("model_calls"):
-            raise CommandError(
-                f"A model took part in turn {one.turn.version} of '{stored.session_id}', and its "
-                "answers are not stored. Record a conversation without a model, or write the "
-                "file by hand, with `model:` in its turns."
-            )
         if one.turn.kind == "waiting" and one.turn.message is None:
             raise CommandError(
                 f"Turn {one.turn.version} of session '{stored.session_id}' answers an agent by a "
                 "value and not by a message, which a file cannot do."
             )
     return turns
+
+
+def _calls_of_models(turns: Sequence[AuditedTurn]) -> list[int]:
+    """Return the versions of the turns in which a model took part."""
+    return [one.turn.version for one in turns if one.turn.usage.get("model_calls")]
 
 
 def _document(
@@ -248,15 +278,19 @@ class _Watching(Game):
         self.played.seen.append(self.seen)
 
 
-async def _seen(loaded: Loaded) -> list[Seen]:
+async def _seen(loaded: Loaded, cassette: Cassette | None) -> list[Seen]:
     """Return what comes of each step of a conversation.
 
     Raises:
         CommandError: It cannot be played to its end.
     """
-    played = await play(loaded, game=_Watching)
-    if played.differences:
-        said = f"The conversation cannot be played again: {played.differences[0]}."
+    model = RecordedModel(cassette) if cassette else None
+    played = await play(loaded, game=_Watching, model=model)
+    why = cassette.failed if cassette else ""
+    if why or played.differences:
+        said = f"The conversation cannot be played again: {why or played.differences[0]}."
+        if cassette and cassette.is_offline:
+            said += " What the model answered before this chat is not known; use record --live."
         raise CommandError(said)
     return played.seen
 
@@ -362,13 +396,14 @@ def _of_fields(before: Seen | None, now: Seen) -> Iterator[tuple[str, Any]]:
         yield "context", others
 
 
-async def _check(loaded: Loaded) -> None:
+async def _check(loaded: Loaded, cassette: Cassette | None) -> None:
     """Play the conversation as it is written.
 
     Raises:
         CommandError: Something in it is another one each time.
     """
-    played = await play(loaded)
+    model = RecordedModel(cassette.replayed()) if cassette else None
+    played = await play(loaded, model=model)
     if not played.passed:
         raise CommandError(
             f"The conversation differs each time that it is played: {played.differences[0]}. Give "

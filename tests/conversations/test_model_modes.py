@@ -401,3 +401,80 @@ def test_pytest_skips_it_too(parcels: Path, pytester: pytest.Pytester) -> None:
     plugin = ("-p", "server.conversations.pytest_plugin", "-p", "no:asyncio")
     ended = pytester.runpytest_inprocess(*plugin, "-p", "no:cacheprovider")
     ended.assert_outcomes(skipped=1)
+
+
+SAID = ("my parcel never came", "do I get my money back", "it is P-17")
+
+
+def chatted(*lines: str) -> str:
+    store = ("--store", "sqlite:///s.db", "--session", "s")
+    return flat(run("chat", "parcels.py", *store, typed="\n".join(lines)).output)
+
+
+def test_save_in_a_chat_keeps_the_answers_of_the_model(
+    parcels: Path, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (parcels / "a.conversation.yaml").unlink()
+    server.script = Script(*ANSWERS)
+
+    shown = chatted(*SAID, "/save")
+
+    server.script.check()
+    assert "Written: s.conversation.yaml (3 messages)" in shown
+    offline(monkeypatch)
+    assert "1 passed, 0 failed" in run("test", ".").stdout
+    text = (parcels / "s.conversation.yaml").read_text()
+    assert "model: recorded" in text
+    assert "order: P-17" in text
+
+
+def test_save_in_a_later_chat_says_that_answers_are_missing(
+    parcels: Path, server: ScriptedServer
+) -> None:
+    server.script = Script(*ANSWERS)
+    chatted(SAID[0])
+
+    shown = run(
+        "chat",
+        "parcels.py",
+        "--store",
+        "sqlite:///s.db",
+        "--session",
+        "s",
+        typed="\n".join((*SAID[1:], "/save")),
+    )
+
+    assert "What the model answered before this chat is not known" in flat(shown.output)
+    assert not (parcels / "s.conversation.yaml").exists()
+
+
+def test_a_stored_session_is_recorded_by_asking_the_model_again(
+    parcels: Path, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (parcels / "a.conversation.yaml").unlink()
+    server.script = Script(*ANSWERS)
+    chatted(*SAID)
+    server.script = Script(*WORDED)
+    words = ("record", "s", "--store", "sqlite:///s.db", "--journey", "parcels.py")
+
+    assert "Add --live to ask the model again" in flat(run(*words, code=1).stderr)
+    shown = flat(run(*words, "--live").stdout)
+
+    assert "Written: s.conversation.yaml (3 messages)" in shown
+    assert "! The reply of turn 1 was another one when it was recorded." in shown
+    offline(monkeypatch)
+    assert "1 passed, 0 failed" in run("test", ".").stdout
+
+
+def test_a_session_that_the_model_leads_elsewhere_now_is_not_recorded(
+    parcels: Path, server: ScriptedServer
+) -> None:
+    server.script = Script(*ANSWERS)
+    chatted(*SAID)
+    server.script = Script(*ANSWERS[:2], leads_nowhere, {"response": "No.", "order": None})
+
+    words = ("record", "s", "--store", "sqlite:///s.db", "--journey", "parcels.py", "--live")
+    run(*words, code=1)
+
+    assert not (parcels / "s.conversation.yaml").exists()
+    assert not (parcels / "s.recording.json").exists()

@@ -198,6 +198,7 @@ async def test_a_conversation_with_a_model_is_refused(folder: Path) -> None:
     told = await asyncio.to_thread(recorded, folder, code=1)
 
     assert "A model took part in turn 1 of 's', and its answers are not stored." in told
+    assert "Add --live" in told
 
 
 def test_what_cannot_be_recorded_is_said(desk: Path) -> None:

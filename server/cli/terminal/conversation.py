@@ -16,6 +16,7 @@ from journeys import (
     JourneySession,
 )
 from nodes.features.takeover import WITH_PERSON
+from nodes.llm.cassette import Cassette
 from server.cli.terminal.rendering import Flow, firing, movement, out, plain, short, troubles
 from server.discover.journeys import Found
 
@@ -31,6 +32,7 @@ class Conversation:
     Attributes:
         found: The journey with its module.
         journey: The journey that runs.
+        cassette: The answers of the model in this conversation; None without a model.
         begun: True if the session exists.
         heard: True if a message was sent in this conversation.
         pathway: The pathway after the last turn.
@@ -45,11 +47,16 @@ class Conversation:
 
     def __init__(self, found: Found, session_id: str, config: JourneyConfig) -> None:
         spec, agents = found.journey.spec, found.agents_for(config)
+        self.cassette: Cassette | None = None
         if not spec.entry:
             raise JourneyDefinitionError([spec.why_abstract])
         try:
-            check_all(spec, agents, has_model=found.has_model(config))
-            given = {"agents": agents, "tools": found.checked_tools(), "model": found.model}
+            has_model = found.has_model(config)
+            check_all(spec, agents, has_model=has_model)
+            if has_model:
+                self.cassette = Cassette(model=found.model, records=True, in_order=False)
+            given = {"agents": agents, "tools": found.checked_tools()}
+            given["model"] = self.cassette or found.model
             self.journey: Journey = found.journey(session_id, config, **given)
         except AgentNotRegisteredError as error:
             raise found.without_agents(error) from None

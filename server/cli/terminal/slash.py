@@ -19,6 +19,7 @@ from journeys import (
 )
 from journeys.errors import did_you_mean
 from journeys.locale import in_force
+from nodes.llm.cassette import Cassette
 from nodes.services import setting_at
 from nodes.state.form_state import field_named
 from nodes.values import Setting
@@ -260,8 +261,9 @@ async def _save(conversation: Conversation, name: str) -> None:
     from server.conversations.recorder import default_file, record, write_recorded  # noqa: PLC0415
 
     file = Path(name) if name else default_file(conversation.session_id)
-    journey = conversation.journey
-    recorded = await record(conversation.found, journey.session_id, journey.config, file)
+    journey, cassette = conversation.journey, conversation.cassette
+    said = Cassette(cassette.answers, records=True) if cassette else None
+    recorded = await record(conversation.found, journey.session_id, journey.config, file, said)
     write_recorded(recorded, file)
     show_written(file, recorded.turns, recorded.notes)
 
