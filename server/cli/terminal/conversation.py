@@ -55,9 +55,13 @@ class Conversation:
             check_all(spec, agents, has_model=has_model)
             if has_model:
                 self.cassette = Cassette(model=found.model, records=True, in_order=False)
-            given = {"agents": agents, "tools": found.checked_tools()}
-            given["model"] = self.cassette or found.model
-            self.journey: Journey = found.journey(session_id, config, **given)
+            self.journey: Journey = found.journey(
+                session_id,
+                config,
+                agents=agents,
+                tools=found.checked_tools(),
+                model=self.cassette or found.model,
+            )
         except AgentNotRegisteredError as error:
             raise found.without_agents(error) from None
         self.begun = self.heard = self.complete = False
