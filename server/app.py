@@ -59,8 +59,9 @@ def app_of(wiring: Wiring) -> FastAPI:
         description=_ABOUT,
         lifespan=lifespan,
         redirect_slashes=False,
+        docs_url=None,  # it would load its scripts from another address; the page's room has ours
         redoc_url=None,
-        openapi_url="/openapi.json" if wiring.shows_docs else None,  # and with it /docs
+        openapi_url="/openapi.json" if wiring.shows_docs else None,
         # The framework's own spans hold the path, and in it a session's id; its log, what errors
         # say. Its metrics name routes alone. Older ones know nothing of this, and report nothing.
         telemetry={"tracing": False, "logs": False, "metrics": True},
@@ -96,8 +97,7 @@ def _add_routes(app: FastAPI, wiring: Wiring) -> None:
     app.include_router(escalations.router, responses=_problems(), **behind_the_key)
     app.include_router(reviews.router, responses=_problems(), **behind_the_key)
     app.include_router(journeys_routes.router, responses=_problems(), **behind_the_key)
-    if wiring.shows_page:
-        app.router.routes.extend(page_routes())
+    app.router.routes.extend(page_routes(page=wiring.shows_page, docs=wiring.shows_docs))
 
 
 def _problems(*statuses: int) -> dict[int | str, dict[str, Any]]:

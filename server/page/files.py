@@ -1,13 +1,13 @@
-"""The files of the page, and the routes that serve them.
+"""The files of the page and of the API description, and the routes that serve them.
 
-All files are read when the application is made. A request names one of them or gets a 404, so no
-request can reach another file.
+A request names one of the files or gets a 404, so no request can reach another file.
 """
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from functools import cache
 from http import HTTPStatus
 from importlib.resources import files
@@ -24,13 +24,18 @@ POLICY = (
     "object-src 'none'"
 )
 """The content security policy of the page: nothing inline, nothing from another address."""
+_DOCS_POLICY = f"{POLICY}; img-src 'self' data:"
+"""That of the API description: Swagger UI has its icons in its style sheet."""
 _TYPES = {
     "html": "text/html; charset=utf-8",
     "js": "text/javascript; charset=utf-8",
     "css": "text/css; charset=utf-8",
     "svg": "image/svg+xml",
 }
-_INDEX = "index.html"
+_DOCS = ("docs.html", "docs.js", "docs.css", "icon.svg")
+"""Our files of the API description."""
+_SWAGGER = ("swagger-ui-bundle.js", "swagger-ui.css")
+_Answer = Callable[[Request], Awaitable[Response]]
 
 
 class _File(NamedTuple):
@@ -38,33 +43,65 @@ class _File(NamedTuple):
     headers: dict[str, str]
 
 
-def page_routes() -> list[Route]:
-    """Return the routes of the page: `/`, and its files below `/page/`."""
-    _kept()
-    return [Route("/", _index), Route("/page/{name:path}", _named)]
+def page_routes(*, page: bool, docs: bool) -> list[Route]:
+    """Return the routes of the page, and of the description of the API at `/docs`.
+
+    Their files are below `/page/` and `/docs/`. Those of Swagger UI, which are large, are read when
+    they are first asked for, all others now.
+    """
+    routes = []
+    if docs:
+        ours = {name: _ours()[name] for name in _DOCS}
+        routes += [
+            Route("/docs", _named(ours, "docs.html")),
+            Route("/docs/swagger/{name}", _of_swagger),
+            Route("/docs/{name:path}", _below(ours)),
+        ]
+    if page:
+        ours = {name: file for name, file in _ours().items() if not name.startswith("docs.")}
+        routes += [Route("/", _named(ours, "index.html")), Route("/page/{name:path}", _below(ours))]
+    return routes
 
 
-async def _index(request: Request) -> Response:
-    return _answer(request, _INDEX)
+def _named(known: Mapping[str, _File], name: str) -> _Answer:
+    async def answer(request: Request) -> Response:
+        return _answer(request, known[name])
+
+    return answer
 
 
-async def _named(request: Request) -> Response:
-    return _answer(request, request.path_params["name"])
+def _below(known: Mapping[str, _File]) -> _Answer:
+    async def answer(request: Request) -> Response:
+        return _answer(request, known.get(request.path_params["name"]))
+
+    return answer
 
 
-def _answer(request: Request, name: str) -> Response:
-    file = _kept().get(name)
+async def _of_swagger(request: Request) -> Response:
+    known = await asyncio.to_thread(_swagger)
+    return _answer(request, known.get(request.path_params["name"]))
+
+
+def _answer(request: Request, file: _File | None) -> Response:
     if file is None:
         raise HTTPException(HTTPStatus.NOT_FOUND)
-    if file.headers["ETag"] in request.headers.get("if-none-match", ""):
+    known = [tag.strip() for tag in request.headers.get("if-none-match", "").split(",")]
+    if file.headers["ETag"] in known:
         return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=file.headers)
     return Response(file.body, headers=file.headers)
 
 
 @cache
-def _kept() -> dict[str, _File]:
-    """Return the files by their names, with their headers."""
+def _ours() -> Mapping[str, _File]:
+    """Return our files by their names."""
     return {name: _read(name, file) for name, file in _found(files(__package__) / "static")}
+
+
+@cache
+def _swagger() -> Mapping[str, _File]:
+    """Return the files of Swagger UI, which another package has."""
+    folder = files("fastapi_offline") / "static"
+    return {name: _read(name, folder / name) for name in _SWAGGER}
 
 
 def _found(folder: Traversable, place: str = "") -> Iterator[tuple[str, Traversable]]:
@@ -82,7 +119,7 @@ def _read(name: str, file: Traversable) -> _File:
         "ETag": f'"{hashlib.sha256(body).hexdigest()[:32]}"',
         # A browser asks each time, so an upgrade never mixes old and new files.
         "Cache-Control": "no-cache",
-        "Content-Security-Policy": POLICY,
+        "Content-Security-Policy": _DOCS_POLICY if name.startswith("docs.") else POLICY,
         "Referrer-Policy": "no-referrer",
     }
     return _File(body, headers)

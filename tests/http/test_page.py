@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
+from server.http.wiring import wire
 from server.page import files
+from server.settings import Settings
 from tests.support import api as helpers
 from tests.support.api import KEY, Api
 
@@ -44,12 +46,17 @@ async def test_the_page_is_at_the_root(api: Api) -> None:
     assert '<script type="module" src="page/app.js">' in answer.text
 
 
+def place_of(name: str) -> str:
+    """The path of a file."""
+    return f"/{'docs' if name.startswith('docs.') else 'page'}/{name}"
+
+
 async def test_every_file_is_served_with_its_type(api: Api) -> None:
     types = {"html": "text/html", "js": "text/javascript", "css": "text/css"}
     types["svg"] = "image/svg+xml"
 
     for name in static_files():
-        answer = await api.client.get(f"/page/{name}")
+        answer = await api.client.get(place_of(name))
         assert answer.status_code == 200, name
         assert answer.content == (STATIC / name).read_bytes()
         assert answer.headers["content-type"].startswith(types[name.rpartition(".")[2]])
@@ -68,7 +75,13 @@ async def test_every_file_that_is_named_is_there(api: Api) -> None:
                 assert (await api.client.get(f"/{wanted}")).status_code == 200, wanted
 
 
-@pytest.mark.parametrize("path", ["/", "/page/app.js", "/page/vendor/preact.js"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/", "/page/app.js", "/page/vendor/preact.js"),
+        *("/docs", "/docs/docs.js", "/docs/swagger/swagger-ui-bundle.js"),
+    ],
+)
 async def test_the_page_takes_nothing_from_elsewhere(api: Api, path: str) -> None:
     answer = await api.client.get(path)
     policy = policy_of(answer)
@@ -122,7 +135,9 @@ async def test_a_head_has_the_headers_alone(api: Api) -> None:
         *("/page/../files.py", "/page/..%2ffiles.py", "/page/%2e%2e/files.py", "/page//app.js"),
         *("/page/..\\files.py", "/page/vendor/../../files.py", "/page/app.js%00", "/page/App.js"),
         *("/page//etc/passwd", "/page/%2fetc%2fpasswd", "/page/app.js/", "/page/./app.js"),
-        *("/index.html", "/app.js", "/static/app.js"),
+        *("/index.html", "/app.js", "/static/app.js", "/page/docs.js", "/docs/app.js", "/docs/"),
+        *("/docs/swagger/redoc.standalone.js", "/docs/swagger/..%2f..%2fcore.py"),
+        *("/docs/swagger/../../core.py", "/docs/swagger/", "/docs/../page/files.py"),
     ],
 )
 async def test_no_other_file_can_be_reached(api: Api, path: str) -> None:
@@ -139,11 +154,48 @@ async def test_the_page_only_reads(api: Api) -> None:
         assert (await api.client.request(method, "/page/app.js")).status_code == 405
 
 
-async def test_where_a_key_is_set_the_page_is_shown_by_setting(serve: Callable[..., Any]) -> None:
-    shut = await serve(keys=(KEY,))
+PAGE = ("/", "/page/app.js", "/page/index.html", "/page/icon.svg")
+DOCS = ("/docs", "/docs/docs.js", "/docs/icon.svg", "/docs/swagger/swagger-ui.css", "/openapi.json")
 
-    assert (await shut.client.get("/")).status_code == 404
-    assert (await shut.client.get("/page/app.js")).status_code == 404
+
+@pytest.mark.parametrize(
+    ("given", "page", "docs"),
+    [
+        ({}, True, True),
+        ({"page": False}, False, True),
+        ({"docs": False}, True, False),
+        ({"api_keys": KEY}, False, False),
+        ({"api_keys": KEY, "page": True}, True, False),
+        ({"api_keys": KEY, "docs": True}, False, True),
+    ],
+)
+async def test_page_and_description_are_shown_without_a_key_or_by_setting(
+    given: dict[str, Any], page: bool, docs: bool
+) -> None:
+    wiring = wire(Settings(**given), ["parcel_refund"], "memory://")
+
+    async with helpers.serving(wiring) as api:
+        pages = {(await api.client.get(path)).status_code for path in PAGE}
+        described = {(await api.client.get(path)).status_code for path in DOCS}
+        listed = await api.client.get("/v1/journeys")
+
+    assert pages == {200 if page else 404}
+    assert described == {200 if docs else 404}
+    assert listed.status_code == (401 if "api_keys" in given else 200)
+
+
+async def test_the_description_is_shown_with_scripts_of_this_server(api: Api) -> None:
+    shown = (await api.client.get("/docs")).text
+    wanted = re.findall(r'(?:href|src)="([^"]+)"', shown)
+
+    assert {"docs/swagger/swagger-ui-bundle.js", "docs/swagger/swagger-ui.css"} <= set(wanted)
+    for name in wanted:
+        answer = await api.client.get(f"/{name}")
+        assert answer.status_code == 200, name
+    bundle = await api.client.get("/docs/swagger/swagger-ui-bundle.js")
+    assert b"SwaggerUIBundle" in bundle.content
+    again = {"If-None-Match": f'W/"other", {bundle.headers["etag"]}'}
+    assert (await api.client.get(bundle.url.path, headers=again)).status_code == 304
 
 
 async def test_the_answers_of_the_api_keep_their_own_headers(api: Api) -> None:

@@ -2,6 +2,7 @@
 //
 //   #/                  start a session
 //   #/s/SESSION_ID/TAB  a session; TAB is one of VIEWS, or nothing: the conversation
+//   #/NAME/...          a page without a session: NAME is one of PAGES
 
 import { html, render, useEffect, useState } from "./vendor/preact.js";
 import { client, key } from "./api.js";
@@ -14,15 +15,19 @@ import { Talk } from "./talk.js";
 // Each component has the props {api, session, turns, live, journey, onChange}.
 const VIEWS = [];
 
-// Views without a session: name in the URL, label in the header, component with the prop {api}.
-const PAGES = [["", "Start", Start]];
+// Pages without a session: name in the URL, label in the header, component with the props
+// {api, path}; the path has the parts of the URL behind the name.
+const PAGES = [
+  ["", "Start", Start],
+];
 
 let askForKey = () => {};
 const api = client((isWrong) => askForKey(isWrong));
 
 function placeIn(hash) {
-  const [kind = "", id = "", view = ""] = hash.replace(/^#\/?/, "").split("/").map(decoded);
-  return kind === "s" && id ? { kind, id, view } : { kind, id: "", view: "" };
+  const [kind = "", ...path] = hash.replace(/^#\/?/, "").split("/").map(decoded);
+  const [id = "", view = ""] = kind === "s" ? path : [];
+  return { kind, id, view, path };
 }
 
 function decoded(part) {
@@ -70,13 +75,13 @@ function App() {
     document.title = `${place.id || page[1]} · JourneyGraph`;
   }, [place.id, page]);
   return html`<${Header} place=${place} />
-    ${tabs.length ? html`<${Sessions} tabs=${tabs} current=${place.id} onClose=${close} />` : null}
+    ${tabs.length ? html`<${OpenSessions} tabs=${tabs} current=${place.id} onClose=${close} />` : null}
     <main>
       ${wanted
         ? html`<${KeyForm} isWrong=${wanted.isWrong} onEnter=${enter} />`
         : place.id
           ? html`<${Session} key=${place.id} id=${place.id} view=${place.view} onName=${nameTab} />`
-          : html`<${page[2]} api=${api} />`}
+          : html`<${page[2]} api=${api} path=${place.path} />`}
     </main>`;
 }
 
@@ -128,7 +133,7 @@ function Theme() {
 }
 
 /** The open sessions as tabs. */
-function Sessions({ tabs, current, onClose }) {
+function OpenSessions({ tabs, current, onClose }) {
   return html`<nav class="sessions" aria-label="Open sessions">
     ${tabs.map(
       ({ id, name }) =>

@@ -25,7 +25,7 @@ export function Failure({ problem, onRetry, children }) {
         </ul>`
       : null}
     ${problem.requestId ? html`<p class="small">Request ${problem.requestId}</p>` : null}
-    <div class="row">
+    <div class="buttons">
       ${onRetry ? html`<button type="button" onClick=${onRetry}>Try again</button>` : null}
       ${children}
     </div>

@@ -57,7 +57,7 @@ export function Start({ api }) {
       <legend>Journey</legend>
       ${journeys.map(
         (one) =>
-          html`<label key=${one.journey_id} class=${one.journey_id === chosen ? "choice chosen" : "choice"}>
+          html`<label key=${one.journey_id} class=${one.journey_id === chosen ? "pick chosen" : "pick"}>
             <input
               type="radio"
               name="journey"

@@ -101,10 +101,11 @@ function spoken(live) {
   return (live || []).map((event) => (event.type === "token" ? event.data.text : "")).join("");
 }
 
-function Message({ role, content, timestamp, isTyping, isLocal }) {
+/** A message. `name` replaces the name of who wrote it. */
+export function Message({ role, content, timestamp, name = NAMES[role] || role, isTyping, isLocal }) {
   return html`<li class=${`message ${role}`}>
     <span class="who">
-      ${NAMES[role] || role} ${timestamp ? html`<${Moment} at=${timestamp} />` : null}${isLocal ? " (not stored)" : ""}
+      ${name} ${timestamp ? html`<${Moment} at=${timestamp} />` : null}${isLocal ? " (not stored)" : ""}
     </span>
     <p class="words" dir="auto">
       ${content}${isTyping
@@ -153,7 +154,7 @@ function Waiting({ ask, isOne, onAnswer }) {
       <strong>${ask.agent || ask.pathway}</strong> asks:${" "}
       ${typeof ask.value === "string" ? ask.value : html`<code>${JSON.stringify(ask.value)}</code>`}
     </p>
-    <div class="row">
+    <div class="buttons">
       <button type="button" onClick=${() => send(true, "Yes")}>Yes</button>
       <button type="button" onClick=${() => send(false, "No")}>No</button>
       <label class="hidden" for=${id}>Answer as JSON</label>
