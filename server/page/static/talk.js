@@ -86,7 +86,7 @@ function Messages({ session, entries, pending, live }) {
   };
   // Drawn once per change of what is stored, and not for each word of a stream.
   const stored = useMemo(() => entries.map((entry, place) => html`<${Message} key=${place} ...${entry} />`), [entries]);
-  return html`<ol class="messages" ref=${list} onScroll=${onScroll} tabindex="0" aria-label="Messages">
+  return html`<ol class="messages" ref=${list} onScroll=${onScroll} tabindex="0" aria-label="Messages" aria-busy=${Boolean(live)}>
     ${session && !entries.length && !pending
       ? html`<li key="empty" class="empty">Nothing was said yet. Write the first message.</li>`
       : null}
