@@ -79,6 +79,7 @@ if TYPE_CHECKING:
         Page,
         TranscriptEntry,
         VersionInfo,
+        VersionState,
     )
 
 __all__ = [
@@ -169,6 +170,7 @@ __all__ = [
     "Validation",
     "VersionInfo",
     "VersionNotFoundError",
+    "VersionState",
     "known",
     "load_journey",
     "select_best_agent",
@@ -195,6 +197,7 @@ _LATER = {
     "Page": "results.outcomes",
     "TranscriptEntry": "results.outcomes",
     "VersionInfo": "results.outcomes",
+    "VersionState": "results.outcomes",
 }
 """Results, which a definition does not need: name -> module, imported on first use."""
 

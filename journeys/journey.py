@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         Page,
         TranscriptEntry,
         VersionInfo,
+        VersionState,
     )
 
 
@@ -320,6 +321,10 @@ class Journey:
         """Make a new version whose state equals that of an older one."""
         return await self.manager.rollback(version)
 
+    async def fork(self, version: int, session_id: str | None = None) -> JourneySession:
+        """Begin another session in the state of a version; see `PathwayManager.fork`."""
+        return await self.manager.fork(version, session_id)
+
     async def list(self, limit: int = 100, after: str | None = None) -> Page[str]:
         """Return the ids of this journey's sessions, newest activity first.
 
@@ -362,6 +367,10 @@ class Journey:
     ) -> Page[VersionInfo]:
         """Return versions of the session, oldest first; see `PathwayManager.versions`."""
         return await self.manager.versions(limit, after)
+
+    async def state_at(self, version: int) -> VersionState:
+        """Return the context at a version, and its difference to the version before."""
+        return await self.manager.state_at(version)
 
     async def context_history(
         self, name: str, limit: int | None = None, after: str | None = None

@@ -40,6 +40,7 @@ from nodes.state.dialogue_state import (
     with_dialogue,
 )
 from nodes.state.effects import step_renamed
+from nodes.state.escalation import release, takeover_of
 from nodes.state.form_state import FormState, attempt, by_field, current_value, field_named, owners
 from nodes.state.messages import Message, last_said
 from nodes.state.phases import phase_of
@@ -482,6 +483,21 @@ def beginning(spec: JourneySpec, turn: Turn | None = None) -> Position:
     if turn is not None and (locale := turn.get("locale")):
         position["locale"] = locale
     return position
+
+
+def position_of_fork(position: Position) -> tuple[Position, list[dict[str, Any]]]:
+    """Return the position in which a fork of a session begins, and the audit events of it.
+
+    It has its own birth. A call for a person stays with the other session, so the assistant has the
+    conversation in the fork.
+    """
+    fork: Position = {**position, "birth": secrets.token_hex(8)}
+    if takeover_of(position) is None:
+        return fork, []
+    dialogue, reason = DialogueState.of(position), "a call for a person is not copied to a fork"
+    events = release(position, dialogue, reason)
+    fork["failures"] = 0
+    return with_dialogue(fork, dialogue), events
 
 
 def new_turn(number: int, *, kind: Any = "turn", message: str | None = None) -> Turn:

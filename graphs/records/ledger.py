@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -13,9 +13,9 @@ from graphs.storage import statements
 from graphs.storage.sealing import Seal
 from graphs.storage.statements import AUDIT, TURNS, Row, Statement, now
 from graphs.storage.tables import USAGE
-from journeys import FieldVersion, JourneySpec, VersionInfo
+from journeys import FieldVersion, JourneySpec, VersionInfo, VersionState
 from nodes.json_data import stamp
-from nodes.state.context import apply_ops
+from nodes.state.context import Context, apply_ops, differ
 from nodes.state.session import PARTING, Position, Turn
 
 PRUNE_EVERY = 16
@@ -35,22 +35,25 @@ class LedgerWriter:
     def begun(self, turn: Turn, position: Position, checkpoint_id: str) -> list[Statement]:
         """Return the statements that create a session."""
         at = now()
-        row: Row = {
+        begun = Statement(statements.BEGIN_SESSION, [self.first_head(position, 0, at)])
+        written = [begun, self._turn(turn, position, checkpoint_id, at)]
+        if turn.get("attempts"):
+            written.append(add_attempts(self.session_id, self.spec, turn, self.seal))
+        return written
+
+    def first_head(self, position: Position, version: int, at: datetime) -> Row:
+        """Return the row of a session that begins with a version."""
+        return {
             "session_id": self.session_id,
             "journey_id": self.spec.id,
             "journey_version": self.spec.version,
             "status": position["status"],
             "pathway_id": position["pathway"],
-            "version": 0,
+            "version": version,
             "created_at": stamp(at),
             "updated_at": stamp(at),
             "expires_at": stamp(at + timedelta(seconds=self.ttl)),
         }
-        begun = Statement(statements.BEGIN_SESSION, [row])
-        written = [begun, self._turn(turn, position, checkpoint_id, at)]
-        if turn.get("attempts"):
-            written.append(add_attempts(self.session_id, self.spec, turn, self.seal))
-        return written
 
     def advanced(
         self,
@@ -122,8 +125,12 @@ class LedgerWriter:
 
     def audited(self, turn: int, events: Iterable[Mapping[str, Any]]) -> Statement:
         """Return the statement that adds audit events of a turn."""
+        return AUDIT.adding(self.audit_rows(turn, events), self.seal)
+
+    def audit_rows(self, turn: int, events: Iterable[Mapping[str, Any]]) -> list[Row]:
+        """Return audit events of a turn as rows."""
         known = {"session_id": self.session_id, "turn": turn, "at": stamp(now())}
-        rows: list[Row] = [
+        return [
             {
                 **known,
                 "kind": event["kind"],
@@ -135,11 +142,33 @@ class LedgerWriter:
             }
             for event in events
         ]
-        return AUDIT.adding(rows, self.seal)
 
     def version(self, row: Row) -> VersionInfo:
         """Return the public record of a row of the ledger."""
         return version_info(row, self.seal, self.spec.active_in(row["pathway_id"]))
+
+    def state_of(self, rows: Sequence[Row]) -> VersionState:
+        """Return the context at a version from the operations of all rows up to it."""
+        contexts: dict[int, Context] = {}
+        before: Context = {}
+        context: Context = {}
+        for row in rows:
+            back, before = row["rolled_back_to"], context
+            held = context if back is None else contexts[back]
+            context = apply_ops(held, TURNS.value(row, "operations", self.seal))
+            contexts[row["version"]] = context
+        both = context.keys() & before.keys()
+        return VersionState(
+            self.version(rows[-1]),
+            context,
+            added={name: value for name, value in context.items() if name not in both},
+            changed={
+                name: before[name]
+                for name in context
+                if name in both and differ(before[name], context[name])
+            },
+            removed={name: value for name, value in before.items() if name not in both},
+        )
 
     def history_of(self, name: str, rows: Iterable[Row]) -> list[FieldVersion]:
         """Return all values of a context name, from the operations in the ledger."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -82,6 +83,7 @@ from journeys import (
     TakeoverError,
     TranscriptEntry,
     VersionInfo,
+    VersionState,
 )
 from nodes.draft import new_turn
 from nodes.features.takeover import WITH_PERSON
@@ -336,6 +338,31 @@ class PathwayManager:
 
         return await self._in_turn(back)
 
+    async def fork(self, version: int, session_id: str | None = None) -> JourneySession:
+        """Begin another session in the state of a version of this one, which stays as it is.
+
+        The fork has the turns up to this version, with their audit; a rollback in it goes back to
+        this version at most. The assistant has the conversation there. Each effect that this
+        session has taken counts as taken in the fork, also where a later turn took it; what either
+        takes from now on does not count in the other.
+
+        Args:
+            version: The version.
+            session_id: Id of the fork; default: a new UUID.
+
+        Raises:
+            VersionNotFoundError: There is no such version, its state was pruned, or it is from
+                before this session was forked itself.
+            SessionExistsError: There is a session with the id of the fork.
+            ConfigurationError: That id is not 1 to 200 printable characters.
+        """
+        fork_id = str(uuid.uuid4()) if session_id is None else checked_id(session_id)
+
+        async def forked(session: Session, head: Row) -> JourneySession:
+            return session_of(*await session.forked(head, version, fork_id))
+
+        return await self._in_turn(forked)
+
     async def list(self, limit: int = 100, after: str | None = None) -> Page[str]:
         """Return the ids of this journey's sessions in the store, newest activity first.
 
@@ -369,6 +396,22 @@ class PathwayManager:
         rows, _, more = await self._rows(TURNS.of_turns, limit, after)
         ledger_writer = (await self._session()).ledger_writer
         return Page(map(ledger_writer.version, rows), more)
+
+    async def state_at(self, version: int) -> VersionState:
+        """Return the context at a version, and its difference to the version before.
+
+        It is made from the ledger, which also has it for versions whose state was pruned, and in a
+        fork for those from before.
+
+        Raises:
+            VersionNotFoundError: There is no such version.
+        """
+        session, head = await self._known()
+        known = session.number(head, version)
+        rows = await session.store.read(
+            TURNS.of_turns, session=self.session_id, **{**ALL_TURNS, "high": known}
+        )
+        return session.ledger_writer.state_of(rows)
 
     async def transcript(
         self, limit: int | None = None, after: str | None = None

@@ -8,18 +8,19 @@ import inspect
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar, Token
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
+from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 
 from graphs.compile import RECURSION_LIMIT, build
-from graphs.records import escalations
+from graphs.records import escalations, forks
 from graphs.records.ledger import LedgerWriter
 from graphs.steps import COMMIT, Graph
 from graphs.storage import statements
 from graphs.storage.checkpoints import NO_CHECKPOINT, Commit, JoinedSaver, PausedRun
-from graphs.storage.errors import WriteConflict
+from graphs.storage.errors import AlreadyThere, WriteConflict, translated
 from graphs.storage.statements import Row, Statement, now
 from graphs.storage.store import Store, open_store
 from journeys import (
@@ -33,11 +34,12 @@ from journeys import (
     VersionNotFoundError,
 )
 from nodes.authored import contained
-from nodes.draft import new_turn
+from nodes.draft import new_turn, position_of_fork
 from nodes.journal import WAITING
 from nodes.json_data import stamp, words_of
 from nodes.state.context import Op
 from nodes.state.escalation import takeover_of
+from nodes.state.messages import GIVEN_BACK, mark
 from nodes.state.session import Position, Turn
 
 
@@ -153,14 +155,23 @@ class Session:
         Raises:
             VersionNotFoundError: The state does not exist any more.
         """
-        found = await self.saver.state_in(row)
-        if found is None:
-            raise VersionNotFoundError(
-                f"The state of version {row['version']} of session '{self.session_id}' is not in "
-                "its saver: it was pruned, or another saver was given."
-            )
-        values: Mapping[str, Any] = found.checkpoint["channel_values"]
+        values: Mapping[str, Any] = (await self._state(row)).checkpoint["channel_values"]
         return values
+
+    async def _state(self, row: Row) -> CheckpointTuple:
+        found: CheckpointTuple | None = await self.saver.state_in(row)
+        if found is not None:
+            return found
+        where = f"The state of version {row['version']} of session '{self.session_id}'"
+        seal = self.ledger_writer.seal
+        if other := await forks.origin(self.store, seal, self.session_id, row["version"]):
+            raise VersionNotFoundError(
+                f"{where} is in session '{other}', from which this one was forked later. Fork "
+                "that one at this version, or roll it back."
+            )
+        raise VersionNotFoundError(
+            f"{where} is not in its saver: it was pruned, or another saver was given."
+        )
 
     def run_config(self, checkpoint_id: str, commit: Commit) -> Any:
         """Return LangGraph's configuration with an explicit checkpoint, never the latest."""
@@ -216,6 +227,70 @@ class Session:
         if self.on_commit and not self.spec.sensitive:
             self.on_commit(context_of(self.spec, head, version, values))
 
+    async def version(self, head: Row, version: Any) -> Row:
+        """Return the row of a version with its state.
+
+        Raises:
+            VersionNotFoundError: There is no such version.
+        """
+        number = self.number(head, version)
+        found = await self.store.version(statements.TURN, session=self.session_id, number=number)
+        if found is None:
+            raise self._no_version(head, version)
+        return found
+
+    def number(self, head: Row, version: Any) -> int:
+        """Return the number of a version.
+
+        Raises:
+            VersionNotFoundError: There is no such version.
+        """
+        known = range(head["version"] + 1)
+        if type(version) is int and version in known:
+            return version
+        raise self._no_version(head, version)
+
+    def _no_version(self, head: Row, version: Any) -> VersionNotFoundError:
+        return VersionNotFoundError(
+            f"Session '{self.session_id}' has no version {version!r}; "
+            f"it has 0 to {head['version']}."
+        )
+
+    async def forked(
+        self, head: Row, version: Any, session_id: str
+    ) -> tuple[Row, Mapping[str, Any]]:
+        """Begin another session with the state of a version of this one; return its row and state.
+
+        Raises:
+            VersionNotFoundError: There is no such version, or its state was pruned.
+            SessionExistsError: There is a session with the id of the fork.
+            SessionExpiredError: The same, and it has expired.
+            StateError: The session has moved on, or the store failed.
+        """
+        state = await self._state(await self.version(head, version))
+        if there := await self.store.head(session_id):
+            raise _expired(session_id) if is_over(there) else already_there(session_id)
+        values = state.checkpoint["channel_values"]
+        position, released = position_of_fork(values["position"])
+        values = {**values, "position": position, "turn": _turn_of_fork(values["turn"], position)}
+        if released:
+            values["messages"] = [*values["messages"], mark(GIVEN_BACK, values["turn"])]
+        writer = replace(self.ledger_writer, session_id=session_id)
+        begun = writer.first_head(position, version, now())
+        written = await forks.statements_of_fork(
+            self.store, self.ledger_writer, head, begun, released
+        )
+        commit = Commit(
+            version, lambda *_: written, lambda values: self._tell(begun, version, values)
+        )
+        fork = state._replace(checkpoint={**state.checkpoint, "channel_values": values})
+        try:
+            with translated():
+                await self.saver.fork(session_id, fork, commit)
+        except AlreadyThere as error:
+            raise already_there(session_id) from error
+        return begun, values
+
     async def rolled_back(self, head: Row, version: Any) -> tuple[Row, Mapping[str, Any]]:
         """Move the head to the state of an older version, and return both.
 
@@ -224,14 +299,7 @@ class Session:
         Raises:
             VersionNotFoundError: There is no such version, or its state was pruned.
         """
-        known = range(head["version"] + 1)
-        asked = version if type(version) is int and version in known else -1
-        target = await self.store.version(statements.TURN, session=self.session_id, number=asked)
-        if target is None:
-            raise VersionNotFoundError(
-                f"Session '{self.session_id}' has no version {version!r}; "
-                f"it has 0 to {head['version']}."
-            )
+        target = await self.version(head, version)
         values = await self.values(target)
         event = {
             "kind": "rollback",
@@ -261,6 +329,14 @@ class Session:
         await self.store.forget(session_id, expired_at=expired_at)
         if self.saver is not self.store.saver:
             await self.saver.adelete_thread(session_id)
+
+
+def _turn_of_fork(turn: Turn, position: Position) -> Turn:
+    """Return the last turn of a fork; a waiting run has the position of the fork."""
+    if "waiting" not in turn:
+        return turn
+    run = PausedRun.unpacked(turn["waiting"]["run"]).with_position(position)
+    return {**turn, "waiting": {**turn["waiting"], "run": run.packed()}}
 
 
 def already_there(session_id: str) -> SessionExistsError:
@@ -347,9 +423,13 @@ async def refuse(session: Session, head: Row, on_expire: Callback | None) -> NoR
     """
     if head["status"] != "expired":
         await _expire(session, head, on_expire)
-    raise SessionExpiredError(
-        f"Session '{session.session_id}' has expired. Start another one, or delete() it to use "
-        "its id again."
+    raise _expired(session.session_id)
+
+
+def _expired(session_id: str) -> SessionExpiredError:
+    return SessionExpiredError(
+        f"Session '{session_id}' has expired. Start another one, or delete() it to use its id "
+        "again."
     )
 
 

@@ -116,6 +116,18 @@ class PausedRun:
         root = ({**checkpoint, "channel_values": held}, metadata)
         return PausedRun({**self.checkpoints, ROOT: root}, self.writes, self.in_place)
 
+    def with_position(self, position: Position) -> PausedRun:
+        """Return it for a fork of its session, which has another position."""
+        before = self.values["position"].get("birth")
+        changed: dict[str, tuple[Any, Any]] = {}
+        for namespace, (checkpoint, metadata) in self.checkpoints.items():
+            held = checkpoint["channel_values"]
+            # A journey that is an agent of this one has a position of its own.
+            if held.get("position", {}).get("birth", "") == before:
+                checkpoint = {**checkpoint, "channel_values": {**held, "position": position}}
+            changed[namespace] = (checkpoint, metadata)
+        return PausedRun(changed, self.writes, self.in_place)
+
     def packed(self) -> str:
         """Return it as text.
 
@@ -266,6 +278,14 @@ class TurnSaver(BaseCheckpointSaver[Any]):
 
     # LangGraph reads it for every run, and Python would make it anew.
     aput_writes.__signature__ = signature(aput_writes)  # type: ignore[attr-defined]
+
+    async def fork(self, session_id: str, state: CheckpointTuple, commit: Commit) -> None:
+        """Write a state as the first one of another session, with the rows of its commit."""
+        checkpoint: Any = state.checkpoint
+        place = {"configurable": {"thread_id": session_id, "checkpoint_ns": ROOT}}
+        versions = checkpoint["channel_versions"]
+        await self._save(place, checkpoint, state.metadata, versions, commit)
+        commit.written(checkpoint)
 
     @abstractmethod
     async def state_in(self, row: Row) -> CheckpointTuple | None:

@@ -64,6 +64,15 @@ def raise_translated(error: Exception) -> NoReturn:
 
 
 @contextmanager
+def translated() -> Iterator[None]:
+    """Raise what a database raises in this block as `raise_translated` does."""
+    try:
+        yield
+    except Exception as error:
+        raise_translated(error)
+
+
+@contextmanager
 def unconfirmed() -> Iterator[None]:
     """Mark a failure in this block as unconfirmed: the write before it may be committed.
 

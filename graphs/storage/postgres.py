@@ -23,6 +23,8 @@ from graphs.storage.sealing import AesSeal, Seal
 from graphs.storage.statements import Row, Sql, Statement, joined
 
 _SEAL = "seal"
+_MOST_AT_ONCE = 200
+"""Rows up to which a transaction is one statement, whose text has a part for each row."""
 _LATEST = "WHERE thread_id = %s AND checkpoint_ns = %s ORDER BY checkpoint_id DESC LIMIT 1"
 _ONE = "WHERE thread_id = %s AND checkpoint_ns = %s AND checkpoint_id = %s"
 
@@ -51,7 +53,7 @@ class PostgresJourneySaver(StoreSaver, AsyncPostgresSaver):
 
     async def write(self, written: list[Statement]) -> None:
         """Write statements in their own transaction."""
-        await self._whole(written, lambda connection: _at_once(connection, written))
+        await self._whole(written, lambda connection: _all(connection, written))
 
     async def read(self, query: Sql, **parameters: Any) -> list[Row]:
         """Return the rows of a query as dicts."""
@@ -103,7 +105,7 @@ class PostgresJourneySaver(StoreSaver, AsyncPostgresSaver):
         place = config["configurable"]
         rows = commit.rows(checkpoint) if commit else []
         written = [*rows, *self._state(place, checkpoint, metadata, new_versions)]
-        await self._whole(written, lambda connection: _at_once(connection, written))
+        await self._whole(written, lambda connection: _all(connection, written))
         return config_at(place, checkpoint["id"])
 
     async def _save_writes(self, config: Any, writes: Any, task_id: str, task_path: str) -> None:
@@ -214,10 +216,20 @@ async def _one_after_the_other(connection: Connection, written: list[Statement])
     async with connection.transaction():
         for statement in written:
             assert statement.sql.postgres
+            if len(statement.rows) > 1:
+                async with connection.cursor() as cursor:
+                    await cursor.executemany(statement.sql.postgres, statement.rows)
+                continue
             for row in statement.rows:
                 cursor = await connection.execute(statement.sql.postgres, row)
                 if statement.exactly_one and cursor.rowcount != 1:
                     raise WriteConflict
+
+
+async def _all(connection: Connection, written: list[Statement]) -> None:
+    """Write all or nothing: in one round trip, unless these are many rows, as of a fork."""
+    many = sum(len(statement.rows) for statement in written) > _MOST_AT_ONCE
+    await (_one_after_the_other if many else _at_once)(connection, written)
 
 
 async def _at_once(connection: Connection, written: list[Statement]) -> None:

@@ -304,6 +304,25 @@ class VersionInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class VersionState:
+    """The context at one version, and how it differs from that at the version before.
+
+    Attributes:
+        turn: The version.
+        context: The context after it.
+        added: Values of names that the context did not have.
+        changed: Values that another one replaced: name -> the value before it.
+        removed: Values of names that the context has no more.
+    """
+
+    turn: VersionInfo
+    context: dict[str, Any]
+    added: dict[str, Any]
+    changed: dict[str, Any]
+    removed: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class TranscriptEntry:
     """One thing that was said: role, text, time, and number of the turn.
 
@@ -352,8 +371,9 @@ class AuditEntry:
     and tool_not_called; failure, model_failed, condition_raised, callback_failed, late_result;
     guideline, guideline_dropped, guidelines_bypassed; of effects effect_done, effect_failed,
     effect_late, effect_unsure, or effect_apart: done with other values as well, in a turn that
-    was not kept; knowledge (what was looked up, and the sources of the answer) and
-    knowledge_failed; and what collecting and repairing note.
+    was not kept; forked_from and forked_to, whose trigger is the other session; knowledge (what
+    was looked up, and the sources of the answer) and knowledge_failed; and what collecting and
+    repairing note.
     """
 
     session_id: str

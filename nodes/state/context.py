@@ -104,12 +104,13 @@ def restoring(context: Mapping[str, Any], before: Mapping[str, Any]) -> list[Op]
     changed: list[Op] = [
         ["replace", name, value]
         for name, value in before.items()
-        if value is not None and (name not in context or _differ(context[name], value))
+        if value is not None and (name not in context or differ(context[name], value))
     ]
     return cleared + changed
 
 
-def _differ(one: Any, other: Any) -> bool:
+def differ(one: Any, other: Any) -> bool:
+    """Return whether two values differ as JSON."""
     return one is not other and canonical(one) != canonical(other)
 
 

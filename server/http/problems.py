@@ -134,8 +134,8 @@ _MEANINGS: dict[type[JourneyError], tuple[HTTPStatus, str, str | None]] = {
     VersionNotFoundError: (
         HTTPStatus.NOT_FOUND,
         "version_not_found",
-        "The session has no version with this number, or its state was pruned. "
-        "GET .../versions lists them.",
+        "The session has no version with this number, or its state was pruned, or is in the "
+        "session from which this one was forked. GET .../versions lists them.",
     ),
     FieldNotFoundError: (
         HTTPStatus.NOT_FOUND,

@@ -21,6 +21,7 @@ from journeys import (
     JourneySession,
     TranscriptEntry,
     VersionInfo,
+    VersionState,
 )
 from journeys.locale import Locale, locale_of, part_remedy
 
@@ -128,6 +129,14 @@ class Rollback(_Asked):
     def _whole(cls, value: Any) -> Any:
         # To JSON, 1.0 and 1 are the same number.
         return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+class Fork(Rollback):
+    """The version of a session in which another one begins."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"version": 0}]})
+
+    session_id: SessionId | None = Field(default=None, description="Default: a new UUID.")
 
 
 class AskedOption(BaseModel):
@@ -298,6 +307,31 @@ class Versions(BaseModel):
     session_id: str
     versions: list[VersionInfo]
     next_cursor: str | None = Field(description="Cursor for the next page; null on the last page.")
+
+
+class Version(BaseModel):
+    """One version: its turn, the context after it, and what the turn changed in it."""
+
+    session_id: str
+    turn: VersionInfo
+    context: dict[str, Any]
+    added: dict[str, Any] = Field(description="Values of names that the context did not have.")
+    changed: dict[str, Any] = Field(
+        description="Names whose value was replaced, with the value before."
+    )
+    removed: dict[str, Any] = Field(description="Names that are gone, with their last value.")
+
+    @classmethod
+    def of(cls, session_id: str, state: VersionState) -> Self:
+        """Return the model of a version."""
+        return cls(
+            session_id=session_id,
+            turn=state.turn,
+            context=state.context,
+            added=state.added,
+            changed=state.changed,
+            removed=state.removed,
+        )
 
 
 class Sessions(BaseModel):

@@ -202,6 +202,78 @@ async def test_a_version_that_is_not_there_is_not_gone_back_to(
     assert (await api.client.get(parcel)).json()["version"] == 0
 
 
+async def test_a_fork_is_a_session_of_its_own(api: Api) -> None:
+    parcel = await api.begin(context={"customer": "C-1"})
+    await api.says(parcel, "street=Elm")
+    await api.says(parcel, "card=visa")
+
+    forked = await api.client.post(f"{parcel}/fork", json={"version": 1, "session_id": "s-2"})
+    named = await api.client.post(f"{parcel}/fork", json={"version": 2.0})
+
+    assert (forked.status_code, named.status_code) == (201, 201)
+    assert forked.headers["location"] == "/v1/sessions/s-2"
+    body = (await api.client.get("/v1/sessions/s-2")).json()
+    assert forked.json() == body
+    assert (body["version"], body["pathway_id"]) == (1, "payment")
+    assert str(uuid.UUID(named.json()["session_id"])) == named.json()["session_id"]
+    assert (await api.says("/v1/sessions/s-2", "card=cash"))["is_journey_complete"]
+    context = (await api.client.get("/v1/sessions/s-2/context")).json()["context"]
+    assert context == {"customer": "C-1", "street": "Elm", "card": "cash"}
+    said = (await api.client.get("/v1/sessions/s-2/history")).json()["entries"]
+    assert [each["content"] for each in said][:2] == ["street=Elm", "address: street=Elm"]
+    audit = (await api.client.get(f"{parcel}/audit")).json()["turns"]
+    noted = [(e["kind"], e["trigger"]) for e in audit[1]["events"] if "fork" in e["kind"]]
+    assert noted == [("forked_to", "s-2")]
+    listed = (await api.client.get("/v1/sessions")).json()["sessions"]
+    assert {"s-1", "s-2", named.json()["session_id"]} == {one["session_id"] for one in listed}
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code"),
+    [
+        ({"version": 7}, 404, "version_not_found"),
+        ({"version": -1}, 422, "invalid_request"),
+        ({"version": "1"}, 422, "invalid_request"),
+        ({"version": True}, 422, "invalid_request"),
+        ({}, 422, "invalid_request"),
+        ({"version": 0, "session_id": "s-1"}, 409, "session_exists"),
+        ({"version": 0, "session_id": "other"}, 409, "session_exists"),
+        ({"version": 0, "session_id": "a b"}, 422, "invalid_request"),
+        ({"version": 0, "session_id": ""}, 422, "invalid_request"),
+        ({"version": 0, "context": {}}, 422, "invalid_request"),
+    ],
+)
+async def test_a_fork_that_is_refused_says_why(
+    api: Api, body: dict[str, Any], status: int, code: str
+) -> None:
+    parcel = await api.begin()
+    await api.begin("letter", session_id="other")
+
+    refused = await api.client.post(f"{parcel}/fork", json=body)
+
+    assert (refused.status_code, refused.json()["code"]) == (status, code)
+    assert len((await api.client.get("/v1/sessions")).json()["sessions"]) == 2
+    nobody = await api.client.post("/v1/sessions/nobody/fork", json={"version": 0})
+    assert (nobody.status_code, nobody.json()["code"]) == (404, "session_not_found")
+
+
+async def test_a_version_is_shown_with_its_context_and_what_changed(api: Api) -> None:
+    parcel = await api.begin(context={"street": "Oak", "note": [1]})
+    await api.says(parcel, "street=Elm")
+
+    shown = (await api.client.get(f"{parcel}/versions/1")).json()
+    first = (await api.client.get(f"{parcel}/versions/0")).json()
+    missing = await api.client.get(f"{parcel}/versions/2")
+
+    assert (shown["turn"]["message"], shown["turn"]["version"]) == ("street=Elm", 1)
+    assert shown["context"] == {"street": "Elm", "note": [1]}
+    assert (shown["added"], shown["changed"], shown["removed"]) == ({}, {"street": "Oak"}, {})
+    assert (first["added"], first["context"]) == ({"street": "Oak", "note": [1]},) * 2
+    assert (missing.status_code, missing.json()["code"]) == (404, "version_not_found")
+    wrong = await api.client.get(f"{parcel}/versions/one")
+    assert (wrong.status_code, wrong.json()["code"]) == (422, "invalid_request")
+
+
 async def test_one_name_of_the_context_is_shown_with_its_past(api: Api) -> None:
     parcel = await api.begin(context={"street": "Oak"})
     await api.says(parcel, "street=Elm")

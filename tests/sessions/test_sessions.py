@@ -285,6 +285,35 @@ async def test_a_rollback_can_be_rolled_back(talk: Talk, store_url: str) -> None
     ]
 
 
+async def test_the_context_at_a_version_is_shown_with_what_the_turn_changed(
+    talk: Talk, store_url: str
+) -> None:
+    call = await talk(Parcel, AGENTS, store_url, context={"customer": "C-1"})
+    for message in ("street=Main", "start over", "street=Side", "insure it", "value=9", "how much"):
+        await call.says(message)
+    await call.journey.rollback(1)
+
+    states = [await call.journey.state_at(version) for version in range(8)]
+
+    assert [(one.added, one.changed, one.removed) for one in states] == [
+        ({"customer": "C-1"}, {}, {}),
+        ({"street": "Main"}, {}, {}),
+        ({}, {}, {"street": "Main"}),
+        ({"street": "Side"}, {}, {}),
+        ({}, {}, {}),
+        ({"value": "9"}, {}, {}),
+        ({}, {}, {}),
+        ({}, {"street": "Side"}, {"value": "9"}),
+    ]
+    assert [one.turn for one in states] == list(await call.journey.versions())
+    assert states[7].context == {"customer": "C-1", "street": "Main"}
+    for version in range(8):
+        assert (await call.journey.rollback(version)).accumulated_context == states[version].context
+    for unknown in (20, -1, True, "1"):
+        with pytest.raises(VersionNotFoundError, match="has no version"):
+            await call.journey.state_at(unknown)
+
+
 async def test_an_unknown_version_is_an_error(talk: Talk, store_url: str) -> None:
     call = await talk(Parcel, AGENTS, store_url)
     await call.says("street=Main")

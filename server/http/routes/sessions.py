@@ -1,4 +1,4 @@
-"""Routes of sessions: start, list, read, roll back, delete."""
+"""Routes of sessions: start, list, read, roll back, fork, delete."""
 
 from __future__ import annotations
 
@@ -24,12 +24,14 @@ from server.http.routing import ApiRoute, ContextRoute
 from server.http.schemas import (
     Audit,
     Context,
+    Fork,
     History,
     NewSession,
     Rollback,
     Session,
     Sessions,
     Status,
+    Version,
     Versions,
 )
 from server.http.wiring import Wiring
@@ -106,6 +108,12 @@ async def versions(session: OpenSession, cursor: Cursor = None, limit: Turns = 2
     return Versions(session_id=session.session_id, versions=page, next_cursor=page.next)
 
 
+@router.get("/{session_id}/versions/{version}")
+async def version(session: OpenSession, version: int) -> Version:
+    """Return the context at a version, and its difference to the version before."""
+    return Version.of(session.session_id, await session.state_at(version))
+
+
 @router.get("/{session_id}/audit")
 async def audit(session: OpenSession, cursor: Cursor = None, limit: Turns = 200) -> Audit:
     """Return turns with their transitions, guidelines and checks."""
@@ -120,6 +128,18 @@ async def audit(session: OpenSession, cursor: Cursor = None, limit: Turns = 200)
 async def rollback(session: OpenSession, to: Rollback) -> Session:
     """Create a new version with the state of an older one; the versions between remain."""
     return Session.of(await session.rollback(to.version))
+
+
+@router.post("/{session_id}/fork", status_code=HTTPStatus.CREATED)
+async def fork(session: OpenSession, of: Fork, response: Response) -> Session:
+    """Start another session in the state of a version of this one, which stays as it is.
+
+    The fork has the turns up to this version. Effects that this session has taken are not taken
+    again in the fork.
+    """
+    begun = await session.fork(of.version, of.session_id)
+    response.headers["Location"] = f"/v1/sessions/{begun.session_id}"
+    return Session.of(begun)
 
 
 @router.delete("/{session_id}", status_code=HTTPStatus.NO_CONTENT)
