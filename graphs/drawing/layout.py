@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right, insort
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from graphs.drawing.lettering import Card, element
+from graphs.drawing.lettering import Card, element, title
 
 _ROOM_ACROSS = 26.0
 _ROOM_DOWN = 30.0
@@ -56,12 +57,16 @@ class Link:
         target: Key of the box its arrow points at.
         css: CSS class of the line.
         label: Key of the label on it.
+        attributes: Of the element of the line.
+        about: Its name for readers who cannot see it.
     """
 
     source: str
     target: str
     css: str = ""
     label: Place | None = None
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    about: str = ""
 
 
 @dataclass
@@ -218,30 +223,38 @@ def _visit(
 
 def _order(levels: list[list[Place]], above: _Near, below: _Near) -> None:
     """Sort each level by the positions of its neighbours; keep the best order."""
-    best, fewest = [list(level) for level in levels], _crossings(levels, below)
+    at = dict(place for level in levels for place in _numbered(level))
+    best, fewest = [list(level) for level in levels], _crossings(levels, at, below)
     for sweep in range(_SWEEPS):
         near = above if sweep % 2 == 0 else below
         for level in levels if sweep % 2 == 0 else reversed(levels):
-            _sort(level, levels, near)
-        crossings = _crossings(levels, below)
+            _sort(level, at, near)
+        crossings = _crossings(levels, at, below)
         if crossings < fewest:
             best, fewest = [list(level) for level in levels], crossings
     for level, order in zip(levels, best, strict=True):
         level[:] = order
 
 
-def _sort(level: list[Place], levels: list[list[Place]], near: _Near) -> None:
-    at = {p.key: float(i) for row in levels for i, p in enumerate(row)}
+def _sort(level: list[Place], at: dict[str, float], near: _Near) -> None:
     middles = {p.key: _mean([at[n.key] for n in near[p.key]], at[p.key]) for p in level}
     level.sort(key=lambda place: middles[place.key])
+    at.update(_numbered(level))
 
 
-def _crossings(levels: list[list[Place]], below: _Near) -> int:
-    at = {p.key: i for row in levels for i, p in enumerate(row)}
+def _numbered(level: list[Place]) -> Iterator[tuple[str, float]]:
+    return ((place.key, float(number)) for number, place in enumerate(level))
+
+
+def _crossings(levels: list[list[Place]], at: Mapping[str, float], below: _Near) -> int:
+    """Count the pairs of lines that cross."""
     count = 0
     for level in levels:
-        lines = [(at[p.key], at[n.key]) for p in level for n in below[p.key]]
-        count += sum(a < c and b > d for a, b in lines for c, d in lines)
+        lines = sorted((at[p.key], at[n.key]) for p in level for n in below[p.key])
+        ends: list[float] = []
+        for _, end in lines:
+            count += len(ends) - bisect_right(ends, end)
+            insort(ends, end)
     return count
 
 
@@ -316,13 +329,21 @@ class Part:
         self._cards[key] = card
         self._layout.boxes[key] = Place(key, card.width, card.height)
 
-    def link(self, source: str, target: str, css: str = "", card: Card | None = None) -> None:
+    def link(
+        self,
+        source: str,
+        target: str,
+        css: str = "",
+        card: Card | None = None,
+        attributes: Mapping[str, str] | None = None,
+        about: str = "",
+    ) -> None:
         """Add a line from one box to another, through a card if it has a label."""
         place = None
         if card:
             place = Place(f"{source} to {target}", card.width, card.height)
             self._cards[place.key] = card
-        self._layout.links.append(Link(source, target, css, place))
+        self._layout.links.append(Link(source, target, css, place, attributes or {}, about))
 
     def loop(self, key: str, card: Card) -> None:
         """Add a loop and its label on the right of a box."""
@@ -359,13 +380,13 @@ class Part:
     def _loop(self, box: Place, card: Card) -> str:
         edge, middle = box.x + box.left, box.y + box.height / 2
         out, back, end = middle - 7, middle + 7, edge + _LOOP
-        return "\n".join(
-            [
-                _path(f"M{edge:.1f} {out:.1f}H{end:.1f}M{end:.1f} {back:.1f}H{edge + 6:.1f}", ""),
-                _head(edge, back, (1, 0), ""),
-                card.drawn(end + card.width / 2, middle - card.height / 2),
-            ]
-        )
+        line = [
+            _path(f"M{edge:.1f} {out:.1f}H{end:.1f}M{end:.1f} {back:.1f}H{edge + 6:.1f}", ""),
+            _head(edge, back, (1, 0), ""),
+        ]
+        marks = {name: mark for name, mark in card.attributes.items() if name.startswith("data-")}
+        drawn = element("g", {"class": "edge", **marks}, line)
+        return drawn + "\n" + card.drawn(end + card.width / 2, middle - card.height / 2)
 
     def _line(self, link: Link, route: list[Place], ends: list[float]) -> str:
         """Return the way from box to box, and the arrow head at its end."""
@@ -382,7 +403,8 @@ class Part:
         target, down = route[-1], route[-2].level < route[-1].level
         tip = target.y if down else target.y + target.height
         arrow = _head(ends[1], tip, (0, -1 if down else 1), link.css)
-        return _path("".join(pieces), link.css) + "\n" + arrow
+        line = [title(link.about), _path("".join(pieces), link.css), arrow]
+        return element("g", link.attributes, line) if link.attributes else "\n".join(line[1:])
 
     def _step(self, one: Place, other: Place, *, leave: float, arrive: float) -> str:
         """Return the path from one level to the next: straight, a bend in the gap, straight."""

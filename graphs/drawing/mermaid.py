@@ -6,7 +6,7 @@ import re
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from graphs.drawing.pathway_map import Label, Move, Sketch, Stop, sketch
+from graphs.drawing.pathway_map import PERSON, Label, Move, Sketch, Stop, sketch
 
 if TYPE_CHECKING:
     from journeys.spec.spec import JourneySpec
@@ -17,18 +17,22 @@ _STYLES = (
     "classDef crowd fill:#f4f4f5,stroke:#8b8b93,color:#333",
     "classDef mark fill:#14213d,stroke:#14213d,color:#fff",
 )
+_PERSON_STYLE = "classDef person fill:#f4effe,stroke:#6b46b5,color:#14213d"
 
 
-def mermaid(spec: JourneySpec) -> str:
+def mermaid(spec: JourneySpec, *, full: bool = False) -> str:
     """Draw pathways and transitions: entry and end marked, detours dashed, transitions labelled.
+
+    A pathway shows its fields, effects and confirmations. A call for a person is a box too.
 
     Args:
         spec: The spec of a journey, `SomeJourney.spec`.
+        full: True: all fields of long forms.
 
     Returns:
         A Mermaid flowchart; every word of the journey in it is escaped.
     """
-    drawn = sketch(spec)
+    drawn = sketch(spec, full=full)
     names = {id_: _name(number, id_) for number, id_ in enumerate(drawn.stops)}
     lines = [
         "---",
@@ -37,7 +41,9 @@ def mermaid(spec: JourneySpec) -> str:
         "flowchart TD",
         *_stops(drawn, names),
         *_moves(drawn, names),
+        *_handovers(drawn),
         *_STYLES,
+        *([_PERSON_STYLE] if drawn.handovers else []),
     ]
     return "\n".join([*lines[:4], *(f"    {line}" for line in lines[4:])]) + "\n"
 
@@ -56,11 +62,11 @@ def _stops(drawn: Sketch, names: dict[str, str]) -> list[str]:
 
 
 def _stop(stop: Stop, name: str) -> str:
-    lines = [escaped(stop.id)]
-    if stop.work:
-        lines.append(escaped(stop.work))
+    lines = [escaped(line) for line in (stop.id, *stop.inside)]
     if stop.returns:
         lines.append(f"↩ {escaped(stop.returns)}")
+    lines += [f"{sign} {escaped(f'{one}: {kind}')}" for sign, one, kind in stop.form_rows()]
+    lines += [f"{sign} {escaped(words)}" for sign, words in stop.step_rows()]
     kind = "detour" if stop.is_detour else "pathway"
     return f'{name}["{"<br/>".join(lines)}"]:::{kind}'
 
@@ -81,6 +87,15 @@ def _moves(drawn: Sketch, names: dict[str, str]) -> list[str]:
     return lines + [f"{name} --> finish" for name in ends]
 
 
+def _handovers(drawn: Sketch) -> list[str]:
+    crowds = _crowds(drawn)
+    lines = [f'person(["☎ {PERSON}"]):::person'] if drawn.handovers else []
+    for handover in drawn.handovers:
+        reasons = "<br/>".join(escaped(reason) for reason in handover.reasons)
+        lines.append(f'{crowds[handover.source]} -.->|"{reasons}"| person')
+    return lines
+
+
 def _arrow(move: Move, *, dashed: bool) -> str:
     line = "-.->" if dashed else "-->"
     text = "<br/>".join(_words(label) for label in move.labels)
@@ -94,7 +109,8 @@ def _words(label: Label) -> str:
 
 
 def _crowds(drawn: Sketch) -> dict[str, str]:
-    words = dict.fromkeys(move.source for move in drawn.moves if move.crowd)
+    moves = [move.source for move in drawn.moves if move.crowd]
+    words = dict.fromkeys([*moves, *(handover.source for handover in drawn.handovers)])
     return {source: f"any{number}" for number, source in enumerate(words)}
 
 

@@ -2,20 +2,94 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from journeys import NEVER, AlwaysTrigger, ConditionTrigger, IntentTrigger, ReturnToSpecific
 from journeys.spec.spec import CANCEL
 
 if TYPE_CHECKING:
+    from journeys.notions.escalation import Escalation
+    from journeys.notions.fields import Field
     from journeys.spec.spec import JourneySpec, PathwaySpec, TransitionSpec
 
 ANYWHERE = "*"
+PERSON = "a person"
+NOT_ASKED, SENSITIVE = "if given", "sensitive"
 _JOINTS = {"sequential": " → ", "parallel": " + "}
 _PATTERNS_SHOWN = 3
 _SOURCES_SHOWN = 3
+_FIELDS_SHOWN = 8
+_FIELDS_SHOWN_OF_MANY = 3
+_MANY_PATHWAYS = 60
+_CHOICES_SHOWN = 24
+"""Most characters of choices that are shown instead of their number."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A field of a form in a drawing.
+
+    Attributes:
+        name: Its name.
+        title: Its name for users.
+        kind: Its type in words.
+        is_required: Whether it has to be answered.
+        when: Its condition in words; empty if it always counts.
+        notes: Further facts in words, such as "sensitive".
+        mark: As of a stop.
+    """
+
+    name: str
+    title: str
+    kind: str
+    is_required: bool = True
+    when: str = ""
+    notes: tuple[str, ...] = ()
+    mark: str = ""
+
+    @property
+    def short(self) -> str:
+        """Return its type, and whether it is sensitive or never asked for."""
+        notes = [note for note in (SENSITIVE, NOT_ASKED) if note in self.notes]
+        return ", ".join([self.kind, *notes])
+
+    @property
+    def words(self) -> str:
+        """Return its type, and all that is special about it."""
+        when = [f"only {self.when}"] if self.when else []
+        optional = [] if self.is_required or NOT_ASKED in self.notes else ["optional"]
+        return ", ".join([self.kind, *optional, *self.notes, *when])
+
+
+@dataclass(frozen=True)
+class Taken:
+    """An effect in a drawing: its tool, the pathway that changes it, and a mark as of a stop."""
+
+    tool: str
+    change: str = ""
+    mark: str = ""
+
+    @property
+    def words(self) -> str:
+        """Return the tool, and the pathway that changes its result."""
+        return f"{self.tool} (changed by {self.change})" if self.change else self.tool
+
+
+@dataclass(frozen=True)
+class Handover:
+    """A call for a person, by the policies of a journey.
+
+    Attributes:
+        source: The pathways in which it applies, in words.
+        sources: Their ids; "*" for all.
+        reasons: The policies in words.
+    """
+
+    source: str
+    sources: tuple[str, ...]
+    reasons: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -32,6 +106,13 @@ class Stop:
         mark: "here" or "paused" for the pathways of a session, "used" or "missed" in a picture of
             what conversations used; otherwise empty.
         journey: Id of its journey in a concierge; otherwise empty.
+        calls: Tools that are called before its agents.
+        until: Names of the context that complete it, besides its fields and effects.
+        fields: Its fields.
+        more: The number of further fields, which are left out.
+        confirms: Confirmations by the user in words.
+        effects: Its effects.
+        handover: The reason for which its form calls a person, in words; otherwise empty.
     """
 
     id: str
@@ -42,6 +123,13 @@ class Stop:
     is_detour: bool = False
     mark: str = ""
     journey: str = ""
+    calls: tuple[str, ...] = ()
+    until: tuple[str, ...] = ()
+    fields: tuple[Asked, ...] = ()
+    more: int = 0
+    confirms: tuple[str, ...] = ()
+    effects: tuple[Taken, ...] = ()
+    handover: str = ""
 
     @property
     def work(self) -> str:
@@ -53,15 +141,65 @@ class Stop:
             return _JOINTS.get(self.pattern, "").join(self.agents)
         return f"{self.pattern}: {', '.join(self.agents)}"
 
+    @property
+    def inside(self) -> tuple[str, ...]:
+        """Its work, line by line: its agents, the tools that it calls, and its end."""
+        calls = f"calls {', '.join(self.calls)}" if self.calls else ""
+        until = f"until {', '.join(self.until)}" if self.until else ""
+        return tuple(line for line in (self.work, calls, until) if line)
+
+    def form_rows(self) -> Iterator[tuple[str, str, str]]:
+        """Yield its fields as text: a full dot if it is required, else an empty one; name; type."""
+        for one in self.fields:
+            when = f", {one.when}" if one.when else ""
+            yield "●" if one.is_required else "○", one.title, one.short + when
+
+    def step_rows(self) -> Iterator[tuple[str, str]]:
+        """Yield the rest of its form as text: a sign, and the words."""
+        if self.more:
+            yield "+", f"{self.more} more"
+        yield from (("✓", words) for words in self.confirms)
+        yield from (("⇒", effect.words) for effect in self.effects)
+        if self.handover:
+            yield "☎", f"{PERSON} {self.handover}"
+
+    @property
+    def about(self) -> str:
+        """Everything about it in sentences, for readers who cannot see the drawing."""
+        more = [f"{self.more} more"] if self.more else []
+        fields = [f"{one.title} ({one.words})" for one in self.fields]
+        parts = {
+            "Agents": self.work,
+            "Calls": ", ".join(self.calls),
+            "Complete with": ", ".join(self.until),
+            "Collects": ", ".join([*fields, *more]),
+            "Confirmed by the user": ", ".join(self.confirms),
+            "Effects": ", ".join(effect.words for effect in self.effects),
+            "Calls a person": self.handover,
+            "Then": self.returns or ("end" if self.ends else ""),
+        }
+        kind = "Detour" if self.is_detour else "Pathway"
+        known = [f"{name}: {words}." for name, words in parts.items() if words]
+        return " ".join([f"{kind} {self.id}.", *known])
+
 
 @dataclass(frozen=True)
 class Label:
-    """The label of a transition: its trigger, its patterns, its priority; `mark` as of a stop."""
+    """The label of a transition: its trigger, its patterns, its priority; `mark` as of a stop.
+
+    `trigger` is its name in the audit.
+    """
 
     what: str
     patterns: str = ""
     priority: int = 0
     mark: str = ""
+    trigger: str = ""
+
+    @property
+    def words(self) -> str:
+        """Return the trigger and its patterns."""
+        return ": ".join(part for part in (self.what, self.patterns) if part)
 
 
 @dataclass(frozen=True)
@@ -74,6 +212,7 @@ class Move:
         labels: One for each transition; empty for `__next__`.
         crowd: True if `source` is the words for a group.
         mark: As of a stop, for `__next__`.
+        sources: The ids of a group; "*" for any pathway.
     """
 
     source: str
@@ -81,6 +220,18 @@ class Move:
     labels: tuple[Label, ...] = ()
     crowd: bool = False
     mark: str = ""
+    sources: tuple[str, ...] = ()
+
+    @property
+    def ends_at(self) -> str:
+        """Its source, or several joined by commas, and its target: the `data-edge` of a drawing."""
+        return f"{','.join(self.sources) or self.source} {self.target}"
+
+    @property
+    def about(self) -> str:
+        """The move in words, for readers who cannot see the drawing."""
+        labels = "; ".join(label.words for label in self.labels)
+        return f"From {self.source} to {self.target}: {labels or 'next, when complete'}."
 
 
 @dataclass(frozen=True)
@@ -92,6 +243,7 @@ class Sketch:
     entry: str
     stops: dict[str, Stop] = field(default_factory=dict)
     moves: tuple[Move, ...] = ()
+    handovers: tuple[Handover, ...] = ()
 
     @property
     def detours(self) -> list[Stop]:
@@ -112,27 +264,42 @@ def sketch(
     here: str = "",
     paused: Sequence[str] = (),
     used: Collection[str] | None = None,
+    *,
+    full: bool = False,
 ) -> Sketch:
     """Reduce a spec to the drawn elements, with only the moves that can happen.
 
-    `here` is the current pathway of a session, `paused` those on its stack. `used` are the ids of
-    pathways and transitions, and the moves by `__next__` as `a → b`, that conversations used.
+    Args:
+        spec: The spec of a journey.
+        here: The current pathway of a session.
+        paused: Those on its stack.
+        used: The parts that conversations used: ids of pathways and transitions, `a → b` for a move
+            by `__next__`, `field NAME` and `effect PATHWAY.TOOL`.
+        full: True: all fields of a long form, instead of the first ones.
     """
     marks = {**dict.fromkeys(paused, "paused"), here: "here"}
     if used is not None:
         marks = {id_: _use(id_, used) for id_ in spec.pathways}
-    stops = (_stop(pathway, spec) for pathway in spec.pathways.values())
+    few = _FIELDS_SHOWN_OF_MANY if len(spec.pathways) > _MANY_PATHWAYS else _FIELDS_SHOWN
+    most = None if full else few
+    stops = (_stop(pathway, spec, used, most) for pathway in spec.pathways.values())
     return Sketch(
         name=spec.name,
         purpose=spec.purpose,
         entry=spec.entry,
         stops={stop.id: replace(stop, mark=marks.get(stop.id, "")) for stop in stops},
         moves=(*_nexts(spec, used), *_joined(_transitions(spec, used))),
+        handovers=tuple(_handovers(spec)),
     )
 
 
-def _stop(pathway: PathwaySpec, spec: JourneySpec) -> Stop:
+def _stop(
+    pathway: PathwaySpec, spec: JourneySpec, used: Collection[str] | None, most: int | None
+) -> Stop:
     never = pathway.complete_when is NEVER or pathway.id not in spec.reachable
+    fields = pathway.form.fields if pathway.form else ()
+    # One line for a single further field takes the place of that field.
+    shown = fields if most is None or len(fields) <= most + 1 else fields[:most]
     return Stop(
         id=pathway.id,
         agents=tuple(pathway.pipeline.members) if pathway.pipeline else (),
@@ -141,7 +308,122 @@ def _stop(pathway: PathwaySpec, spec: JourneySpec) -> Stop:
         returns="" if never else _return_words(pathway),
         is_detour=pathway.is_detour,
         journey=pathway.journey,
+        calls=tuple(call.tool for call in pathway.calls),
+        until=_until(pathway),
+        fields=tuple(_asked(one, spec, used) for one in shown),
+        more=len(fields) - len(shown),
+        confirms=tuple(_confirms(pathway)),
+        effects=tuple(_taken(pathway, used)),
+        handover=_refusals(fields, spec.part_of(pathway.id).escalation or spec.escalation),
     )
+
+
+def _until(pathway: PathwaySpec) -> tuple[str, ...]:
+    """Return the names that complete a pathway, without what its form and its effects write."""
+    written = {field.name for field in pathway.form.fields} if pathway.form else set()
+    written |= {effect.save or effect.tool for effect in pathway.effects}
+    return tuple(name for name in pathway.awaited if name not in written)
+
+
+def _asked(one: Field, spec: JourneySpec, used: Collection[str] | None) -> Asked:
+    facts = {
+        NOT_ASKED: not one.asked,
+        SENSITIVE: one.sensitive,
+        "read back": one.confirm,
+    }
+    return Asked(
+        name=one.name,
+        title=one.title,
+        kind=_kind(one),
+        is_required=one.required,
+        when=_when(one.when, spec) if one.when else "",
+        notes=tuple(words for words, holds in facts.items() if holds),
+        mark=_use(f"field {one.name}", used),
+    )
+
+
+def _kind(one: Field) -> str:
+    """Return the type of a field in words: the choices, where they are few and short."""
+    kind = one.items if one.type == "list" else one.type
+    choices = " | ".join(one.ways)
+    if kind == "enum":
+        short = 0 < len(choices) <= _CHOICES_SHOWN
+        kind = choices if short else f"one of {len(one.ways)}" if choices else "choice"
+    elif kind == "money" and one.currency:
+        kind = one.currency
+    kind = kind.replace("_", " ") if kind == "full_name" else kind
+    return f"list of {kind}" if one.type == "list" else kind
+
+
+def _when(condition: Callable[..., Any], spec: JourneySpec) -> str:
+    """Return a condition in words: its expression, its name, or the values that it reads."""
+    name = getattr(condition, "__name__", "")
+    if name and name != "<lambda>":
+        return f"if {_plain(name)}"
+    code = getattr(condition, "__code__", None)
+    read = [one for one in code.co_consts if isinstance(one, str)] if code else []
+    fields = {f.name: f.title for p in spec.pathways.values() if p.form for f in p.form.fields}
+    known = dict.fromkeys(fields[one] for one in read if one in fields)
+    return f"depending on {', '.join(known)}" if known else "in some cases"
+
+
+def _plain(name: str) -> str:
+    """Return the name of a function in words; an expression as it is."""
+    return name.replace("_", " ") if name.isidentifier() else name
+
+
+def _confirms(pathway: PathwaySpec) -> Iterator[str]:
+    if pathway.form is None:
+        return
+    if read_back := [field.title for field in pathway.form.fields if field.confirm]:
+        yield f"reads back {', '.join(read_back)}"
+    if pathway.form.confirm_corrections:
+        yield "confirms corrections"
+
+
+def _taken(pathway: PathwaySpec, used: Collection[str] | None) -> Iterator[Taken]:
+    for effect in pathway.effects:
+        mark = _use(f"effect {pathway.id}.{effect.tool}", used)
+        yield Taken(effect.tool, effect.change, mark)
+
+
+def _refusals(fields: Sequence[Field], policy: Escalation | None) -> str:
+    """Return the number of refused values after which a form calls a person; empty: never."""
+    limits = sorted({field.max_attempts for field in fields if field.asked})
+    if not limits or not (policy and policy.attempts_exhausted):
+        return ""
+    number = f"{limits[0]} to {limits[-1]}" if len(limits) > 1 else f"{limits[0]}"
+    return f"after {number} refused value{'s' * (limits != [1])}"
+
+
+def _handovers(spec: JourneySpec) -> Iterator[Handover]:
+    """Yield the calls for a person: those of each journey of a concierge, then its own."""
+    for id_, part in spec.parts.items():
+        if part.escalation:
+            sources = tuple(p.id for p in spec.pathways.values() if p.journey == id_)
+            yield Handover(f"all of {id_}", sources, tuple(_reasons(part.escalation)))
+    if spec.escalation:
+        yield Handover("any pathway", (ANYWHERE,), tuple(_reasons(spec.escalation)))
+
+
+def _reasons(policy: Escalation) -> Iterator[str]:
+    if policy.on_request:
+        yield "asks for a person"
+    if policy.keywords:
+        yield _quoted(policy.keywords)
+    if policy.sentiment:
+        yield policy.sentiment
+    if policy.attempts_exhausted:
+        yield "too many refused values"
+    if policy.failures:
+        yield f"{policy.failures} failure{'s' * (policy.failures > 1)} in a row"
+    if policy.when:
+        name = getattr(policy.when, "__name__", "<lambda>")
+        yield "a condition of the context" if name == "<lambda>" else f"when {_plain(name)}"
+    if policy.after_seconds:
+        yield f"after {policy.after_seconds:g} seconds"
+    if policy.when_collected:
+        yield "all values are collected"
 
 
 def _return_words(pathway: PathwaySpec) -> str:
@@ -165,12 +447,14 @@ def _nexts(spec: JourneySpec, used: Collection[str] | None) -> Iterable[Move]:
 def _transitions(spec: JourneySpec, used: Collection[str] | None) -> Iterable[Move]:
     for transition in spec.transitions:
         label, target = _label(transition), transition.target
-        label = replace(label, mark=_use(transition.id, used))
-        sources = [source for source in transition.sources if source in spec.reachable]
-        if crowd := _crowd(spec, transition, sources):
-            yield Move(crowd, target, (label,), crowd=True)
-        elif len(sources) > _SOURCES_SHOWN:
-            yield Move(", ".join(sources), target, (label,), crowd=True)
+        label = replace(label, mark=_use(transition.id, used), trigger=transition.label)
+        sources = tuple(source for source in transition.sources if source in spec.reachable)
+        crowd = _crowd(spec, transition, sources)
+        if not crowd and len(sources) > _SOURCES_SHOWN:
+            crowd = ", ".join(sources)
+        if crowd:
+            named = (ANYWHERE,) if ANYWHERE in transition.sources else sources
+            yield Move(crowd, target, (label,), crowd=True, sources=named)
         else:
             yield from (Move(source, target, (label,)) for source in sources)
 
@@ -194,20 +478,20 @@ def _joined(moves: Iterable[Move]) -> list[Move]:
         ends = (move.source, move.target)
         before = arrows[ends].labels if ends in arrows else ()
         labels = tuple(dict.fromkeys(before + move.labels))
-        arrows[ends] = Move(move.source, move.target, labels, move.crowd)
+        arrows[ends] = replace(move, labels=labels)
     return list(arrows.values())
 
 
 def _label(transition: TransitionSpec) -> Label:
     trigger, priority = transition.trigger, transition.priority
     if isinstance(trigger, IntentTrigger):
-        return Label(trigger.description, _patterns(trigger), priority)
+        return Label(trigger.description, _quoted(trigger.patterns), priority)
     if isinstance(trigger, AlwaysTrigger):
         return Label("otherwise", priority=priority)
     when = "when " if isinstance(trigger, ConditionTrigger) else ""
     return Label(when + trigger.label, priority=priority)
 
 
-def _patterns(trigger: IntentTrigger) -> str:
-    shown = ", ".join(f"“{pattern}”" for pattern in trigger.patterns[:_PATTERNS_SHOWN])
-    return f"{shown}, …" if len(trigger.patterns) > _PATTERNS_SHOWN else shown
+def _quoted(phrases: Sequence[str]) -> str:
+    shown = ", ".join(f"“{phrase}”" for phrase in phrases[:_PATTERNS_SHOWN])
+    return f"{shown}, …" if len(phrases) > _PATTERNS_SHOWN else shown

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphs.drawing.layout import Part
-from graphs.drawing.lettering import Card, Line, TextStyle, broken, element, rectangle, words
+from graphs.drawing.lettering import Card, TextStyle, broken, element, rectangle
 from graphs.drawing.mermaid import escaped, title_of
-from graphs.drawing.svg import FOOT, MARGIN, document, heading
+from graphs.drawing.svg import FOOT, MARGIN, document, heading, legend
 from graphs.pipelines.run import BEGIN, CONCLUDE, compile_pipeline
 from journeys import Agent, PatternPipeline, Pipeline
 
@@ -137,8 +137,6 @@ def targets(ways: Iterable[Way], source: str) -> list[Way]:
 _NAME = TextStyle("name", 14, 19, bold=True, columns=30)
 _WORK = TextStyle("work", 10.5, 14, columns=30, rows=3)
 _STEP = TextStyle("what", 11, 15, bold=True, columns=30)
-_KEY = TextStyle("key", 11, 15)
-_MEANINGS = (("next", "always"), ("", "if it is chosen"))
 _ARROWS = {False: "──▶", True: "┄┄▷"}
 
 
@@ -182,15 +180,15 @@ def svg(drawn: Chart) -> str:
         part.link(way.source, target, "" if way.is_choice else "next")
     part.arranged()
     over = heading(drawn.name, drawn.purpose)
-    key, reach = _key(drawn)
-    width = max(MARGIN + part.width, over.right, reach) + MARGIN
-    top = over.bottom + 14
-    height = top + part.height + FOOT
+    inner = max(MARGIN + part.width, over.right)
+    key = legend(_key(drawn), inner)
+    top, width = over.bottom + 14, max(inner, key.right) + MARGIN
+    height = top + part.height + FOOT + key.bottom
     body = [
         rectangle("paper", 0, 0, width, height, 12),
         *over.rows,
         part.drawn(MARGIN, top),
-        element("g", {"transform": f"translate(0 {height - 18:.1f})"}, key),
+        element("g", {"transform": f"translate(0 {height - 18 - key.bottom:.1f})"}, key.rows),
     ]
     about = f"Agents of the pipeline {drawn.name}: " + ", ".join(drawn.stations)
     return document(drawn.name, about, width, height, body)
@@ -198,21 +196,21 @@ def svg(drawn: Chart) -> str:
 
 def _card(station: PipelineNode) -> Card:
     if station.is_step:
-        return Card(tuple(broken(station.path, _STEP)), "pill crowd", round=12)
+        return Card(tuple(broken(station.path, _STEP)), "pill crowd", 12, _marks(station))
     purpose = station.purpose.partition(". ")[0]
-    return Card((*broken(station.path, _NAME), *broken(purpose, _WORK)), "box")
+    rows = (*broken(station.path, _NAME), *broken(purpose, _WORK))
+    return Card(rows, "box", 8, _marks(station), f"Agent {station.path}. {station.purpose}".strip())
 
 
-def _key(drawn: Chart) -> tuple[list[str], float]:
-    """Return the legend of the kinds of lines in the picture."""
-    there = {"" if way.is_choice else "next" for way in drawn.ways}
-    rows, x = list[str](), MARGIN
-    for css, meaning in _MEANINGS:
-        if css in there:
-            line = {"class": f"line {css}".strip(), "d": f"M{x:.1f} -4h24"}
-            rows += [element("path", line), words(meaning, "key", x + 31, 0)]
-            x += 31 + Line(meaning, _KEY).width + 14
-    return rows, x - 14
+def _marks(station: PipelineNode) -> dict[str, str]:
+    return {"class": "step" if station.is_step else "agent", "data-agent": station.path}
+
+
+def _key(drawn: Chart) -> list[tuple[str, str]]:
+    """Return the kinds of lines in the picture, with their meanings."""
+    there = {way.is_choice for way in drawn.ways}
+    meanings = {False: ("line next", "always"), True: ("line", "if it is chosen")}
+    return [meanings[is_choice] for is_choice in (False, True) if is_choice in there]
 
 
 def text(drawn: Chart, width: int = 80) -> str:

@@ -2,14 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
+from string import Template
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
 from graphs.drawing.layout import Part
-from graphs.drawing.lettering import Card, Line, TextStyle, broken, element, rectangle, words
-from graphs.drawing.pathway_map import Label, Move, Sketch, Stop, sketch
+from graphs.drawing.lettering import (
+    Card,
+    Divider,
+    Group,
+    Line,
+    Row,
+    TextStyle,
+    broken,
+    element,
+    rectangle,
+    sign,
+    words,
+)
+from graphs.drawing.pathway_map import (
+    PERSON,
+    Asked,
+    Handover,
+    Label,
+    Move,
+    Sketch,
+    Stop,
+    sketch,
+)
 
 if TYPE_CHECKING:
     from journeys.spec.spec import JourneySpec
@@ -18,6 +42,9 @@ _NAME = TextStyle("name", 14, 19, bold=True, columns=30)
 _WORK = TextStyle("work", 10.5, 14, columns=40, rows=3)
 _BACK = TextStyle("back", 11, 16)
 _MARK = TextStyle("where", 11, 16, bold=True)
+_FIELD = TextStyle("field-name", 11, 16, columns=28)
+_KIND = TextStyle("kind", 10.5, 16, columns=30, rows=1)
+_WHEN = TextStyle("when", 10, 14, columns=40)
 _WHAT = TextStyle("what", 11, 15, bold=True, columns=30)
 _SAID = TextStyle("said", 11, 15)
 _RANK = TextStyle("rank", 10, 14)
@@ -25,9 +52,14 @@ _TITLE = TextStyle("title", 17, 24, bold=True, columns=60)
 _PURPOSE = TextStyle("purpose", 12, 17, columns=64, rows=3)
 _KEY = TextStyle("key", 11, 15)
 _MARKS = {"here": "● the session is here", "paused": "‖ paused", "missed": "✗ missed"}
-_MARKED = {mark: replace(_SAID, css=f"said {mark}") for mark in ("used", "missed")}
+_MARKED = {
+    (style, mark): replace(style, css=f"{style.css} {mark}")
+    for style in (_SAID, _FIELD)
+    for mark in ("used", "missed")
+}
 _BETWEEN = 7.0
 MARGIN, _GAP, FOOT, _LANE_PAD, _LANE_HEAD = 26.0, 24.0, 44.0, 18.0, 34.0
+_KEY_LINE, _KEY_GAP, _LEAST_KEY = 19.0, 14.0, 300.0
 _BEGIN, _END, _CROWD = "begin ", "end ", "crowd "  # no pathway id has a space in it
 
 
@@ -36,31 +68,45 @@ def svg(
     here: str = "",
     paused: Sequence[str] = (),
     used: Collection[str] | None = None,
+    *,
+    full: bool = False,
 ) -> str:
     """Draw pathways and transitions in layers from the entry down, with detours in their own lane.
+
+    Elements have marks for programs: `data-pathway`, `data-edge` with both ends, `data-trigger` as
+    in the audit, `data-field`, `data-effect`, `data-end` and `data-handover`.
 
     Args:
         spec: The spec of a journey, `SomeJourney.spec`.
         here: Id of the current pathway of a session, to be marked; empty for none.
         paused: Ids of the pathways on its stack.
         used: The parts that conversations used, as of `sketch`; None: they are not marked.
+        full: True: all fields of long forms.
 
     Returns:
         A whole SVG document; every word of the journey in it is escaped.
     """
-    drawn = sketch(spec, here, paused, used)
-    main, lane = _main(drawn), [_detour(drawn, stop) for stop in drawn.detours]
-    over, key = heading(drawn.name, drawn.purpose), _key(drawn)
-    lane_x = MARGIN + main.width + (_GAP if lane else 0)
-    width = max(lane_x + _lane_width(lane), over.right, key.right) + MARGIN
-    top = over.bottom + 14
-    height = top + max(main.height, _lane_height(lane)) + FOOT
+    drawn = sketch(spec, here, paused, used, full=full)
+    main = _main(drawn)
+    lanes = [
+        _Lane("Detours", "", [_detour(drawn, stop) for stop in drawn.detours]),
+        _Lane("A person", "person", [_handover(one) for one in drawn.handovers]),
+    ]
+    lanes = [lane for lane in lanes if lane.parts]
+    over = heading(drawn.name, drawn.purpose)
+    lane_x = MARGIN + main.width + (_GAP if lanes else 0)
+    lane_width = max((lane.width for lane in lanes), default=0.0)
+    inner = max(lane_x + lane_width, over.right)
+    key = legend(_key(drawn), inner)
+    top, width = over.bottom + 14, max(inner, key.right) + MARGIN
+    lane_height = sum(lane.height + _GAP for lane in lanes) - _GAP
+    height = top + max(main.height, lane_height) + FOOT + key.bottom
     body = [
         rectangle("paper", 0, 0, width, height, 12),
         *over.rows,
-        *_lane(lane, lane_x, top),
+        *_lanes(lanes, lane_x, top, lane_width),
         main.drawn(MARGIN, top),
-        element("g", {"transform": f"translate(0 {height - 18:.1f})"}, key.rows),
+        element("g", {"transform": f"translate(0 {height - 18 - key.bottom:.1f})"}, key.rows),
     ]
     about = f"Pathways of the journey {drawn.name}: " + ", ".join(drawn.stops)
     return document(drawn.name, about, width, height, body)
@@ -82,28 +128,41 @@ def _main(drawn: Sketch) -> Part:
     for stop in drawn.stops.values():
         if not stop.is_detour:
             part.add(stop.id, _box(stop))
-    part.link(_BEGIN, drawn.entry, "next")
+    part.link(_BEGIN, drawn.entry, "next", attributes={"class": "edge"})
     for move in drawn.moves:
         if not drawn.stops[move.target].is_detour:
             _connect(part, move, drawn)
     for stop in drawn.stops.values():
         if stop.ends:
             part.mark(_END + stop.id)
-            part.link(stop.id, _END + stop.id, "next")
+            part.link(
+                stop.id,
+                _END + stop.id,
+                "next",
+                attributes={"class": "edge", "data-end": stop.id, "role": "img"},
+                about=f"{stop.id} ends the journey.",
+            )
     return part.arranged()
 
 
 def _connect(part: Part, move: Move, drawn: Sketch) -> None:
+    marks = _edge(move)
     if move.crowd or drawn.stops[move.source].is_detour:
         key = f"{_CROWD}{move.source} {move.target}"
         part.add(key, _crowd(move))
-        part.link(key, move.target)
+        part.link(key, move.target, attributes=marks)
     elif move.source == move.target:
         part.loop(move.source, _pill(move))
     elif move.labels:
-        part.link(move.source, move.target, card=_pill(move))
+        part.link(move.source, move.target, card=_pill(move), attributes=marks)
     else:
-        part.link(move.source, move.target, f"next {move.mark}".strip())
+        css = f"next {move.mark}".strip()
+        named = {**marks, "data-kind": "next", "role": "img"}
+        part.link(move.source, move.target, css, attributes=named, about=move.about)
+
+
+def _edge(move: Move) -> dict[str, str]:
+    return {"class": "edge", "data-edge": move.ends_at}
 
 
 def _detour(drawn: Sketch, stop: Stop) -> Part:
@@ -113,41 +172,121 @@ def _detour(drawn: Sketch, stop: Stop) -> Part:
         part.add(_CROWD + move.source, _crowd(move))
     part.add(stop.id, _box(stop))
     for move in drawn.into(stop.id):
-        part.link(_CROWD + move.source, stop.id, "dashed")
+        part.link(_CROWD + move.source, stop.id, "dashed", attributes=_edge(move))
+    return part.arranged()
+
+
+def _handover(handover: Handover) -> Part:
+    """A call for a person with its reasons."""
+    part, key = Part(), _CROWD + handover.source
+    reasons = [line for reason in handover.reasons for line in _broken(reason, _SAID)]
+    about = f"A person is called from {handover.source}: {'; '.join(handover.reasons)}."
+    marks = {"data-handover": ",".join(handover.sources), "role": "img"}
+    rows = (*broken(f"from {handover.source}", _WHAT), *reasons)
+    part.add(key, Card(rows, "pill crowd", 12, {"class": "label", **marks}, about))
+    name = broken(PERSON, _NAME)
+    part.add(PERSON, Card(tuple(name), "box person", 8, {"class": "handover", **marks}, about))
+    part.link(key, PERSON, "person", attributes={"class": "edge"})
     return part.arranged()
 
 
 def _box(stop: Stop) -> Card:
-    lines = [*broken(stop.id, _NAME), *broken(stop.work, _WORK)]
+    rows: list[Row] = [*broken(stop.id, _NAME)]
+    rows += [line for work in stop.inside for line in broken(work, _WORK)]
     if stop.returns:
-        lines += broken(f"↩ {stop.returns}", _BACK)
+        rows += broken(f"↩ {stop.returns}", _BACK)
     if stop.mark in _MARKS:
-        lines += broken(_MARKS[stop.mark], _MARK)
+        rows += broken(_MARKS[stop.mark], _MARK)
+    if form := [*_form(stop)]:
+        rows += [Divider(), *form]
+    if steps := [*_steps(stop)]:
+        rows += [Divider(), *steps]
     css = ["box", "detour" if stop.is_detour else "", stop.mark]
-    return Card(tuple(lines), " ".join(word for word in css if word))
+    marks = {"class": "pathway", "data-pathway": stop.id, "role": "img"}
+    return Card(tuple(rows), " ".join(word for word in css if word), 8, marks, stop.about)
+
+
+def _form(stop: Stop) -> Iterator[Row]:
+    """Yield the fields of a form."""
+    for field in stop.fields:
+        marks = {"class": "field", "data-field": f"{stop.id}.{field.name}"}
+        yield Group((*_field_lines(field),), marks, f"{field.title}: {field.words}")
+    if stop.more:
+        yield Line(f"+ {stop.more} more", _KIND, "room")
+
+
+def _field_lines(field: Asked) -> Iterator[Line]:
+    style = _MARKED.get((_FIELD, field.mark), _FIELD)
+    cross = "✗ " if field.mark == "missed" else ""
+    [kind] = broken(field.short, _KIND)
+    sign = "required" if field.is_required else "optional"
+    for line in broken(cross + field.title, style):
+        yield replace(line, sign=sign, note=None if sign == "room" else kind)
+        sign = "room"
+    for line in broken(field.when, _WHEN) if field.when else ():
+        yield replace(line, sign="room")
+
+
+def _steps(stop: Stop) -> Iterator[Row]:
+    """Yield the confirmations of a form, its effects, and its call for a person."""
+    for confirms in stop.confirms:
+        yield from _signed(confirms, "confirms")
+    for effect in stop.effects:
+        style = _MARKED.get((_FIELD, effect.mark), _FIELD)
+        cross = "✗ " if effect.mark == "missed" else ""
+        lines = [*_signed(cross + effect.tool, "effect", style, "effect")]
+        if effect.change:
+            lines += [
+                replace(line, sign="room") for line in broken(f"changed by {effect.change}", _WHEN)
+            ]
+        marks = {"class": "effect", "data-effect": f"{stop.id}.{effect.tool}"}
+        yield Group((*lines,), marks, f"Effect: {effect.words}")
+    if stop.handover:
+        yield from _signed(f"{PERSON} {stop.handover}", "person")
+
+
+def _signed(text: str, sign: str, style: TextStyle = _FIELD, note: str = "") -> Iterator[Line]:
+    for number, line in enumerate(broken(text, style)):
+        first = number == 0
+        right = Line(note, _KIND) if note and first else None
+        yield replace(line, sign=sign if first else "room", note=right)
 
 
 def _pill(move: Move) -> Card:
-    return Card(tuple(_label_lines(move.labels)), "pill", round=12)
+    return Card((*_labels(move),), "pill", 12, _label_marks(move), move.about)
 
 
 def _crowd(move: Move) -> Card:
-    lines = (*broken(f"from {move.source}", _WHAT), *_label_lines(move.labels))
-    return Card(lines, "pill crowd", round=12)
+    rows = (*broken(f"from {move.source}", _WHAT), *_labels(move))
+    return Card(rows, "pill crowd", 12, _label_marks(move), move.about)
 
 
-def _label_lines(labels: tuple[Label, ...]) -> Iterator[Line]:
-    for number, label in enumerate(labels):
-        style = _MARKED.get(label.mark, _SAID)
-        rank = f"priority {label.priority}" if label.priority else ""
-        lines = [
-            *broken(f"✗ {label.what}" if label.mark == "missed" else label.what, style),
-            *broken(label.patterns, style),
-            *broken(rank, _RANK),
-        ]
+def _label_marks(move: Move) -> dict[str, str]:
+    return {"class": "label", "data-edge": move.ends_at, "role": "img"}
+
+
+def _labels(move: Move) -> Iterator[Row]:
+    for number, label in enumerate(move.labels):
+        lines = [*_label_lines(label)]
         if number and lines:
-            lines[0] = lines[0].lowered(_BETWEEN)
-        yield from lines
+            lines[0] = replace(lines[0], above=_BETWEEN)
+        if lines:
+            yield Group((*lines,), {"class": "trigger", "data-trigger": label.trigger}, label.words)
+
+
+def _label_lines(label: Label) -> Iterator[Line]:
+    style = _MARKED.get((_SAID, label.mark), _SAID)
+    yield from _broken(f"✗ {label.what}" if label.mark == "missed" else label.what, style)
+    yield from _broken(label.patterns, style)
+    yield from broken(f"priority {label.priority}" if label.priority else "", _RANK)
+
+
+def _broken(text: str, style: TextStyle) -> list[Line]:
+    """Break a text with quoted phrases; a phrase stays on one line, with the comma after it."""
+    return broken(_PHRASE.sub(lambda phrase: phrase[0].replace(" ", "\xa0"), text), style)
+
+
+_PHRASE = re.compile(r"“[^”]*”|, …")
 
 
 def heading(name: str, purpose: str) -> Words:
@@ -160,43 +299,89 @@ def heading(name: str, purpose: str) -> Words:
     return Words(rows, MARGIN + max(line.width for line in lines), y)
 
 
-def _lane_width(lane: list[Part]) -> float:
-    return max(part.width for part in lane) + 2 * _LANE_PAD if lane else 0.0
+@dataclass(frozen=True)
+class _Lane:
+    """A frame beside the main pathways, with parts under one another."""
+
+    title: str
+    css: str
+    parts: Sequence[Part]
+
+    @property
+    def width(self) -> float:
+        """Pixels across."""
+        return max(part.width for part in self.parts) + 2 * _LANE_PAD
+
+    @property
+    def height(self) -> float:
+        """Pixels down."""
+        inner = sum(part.height + _GAP for part in self.parts)
+        return _LANE_HEAD + inner - _GAP + _LANE_PAD
+
+    def drawn(self, x: float, y: float, width: float) -> Iterator[str]:
+        """Draw it with its upper left corner at x, y."""
+        yield rectangle(f"lane {self.css}".strip(), x, y, width, self.height, 12)
+        yield words(self.title, f"lane-title {self.css}".strip(), x + _LANE_PAD, y + 22)
+        y += _LANE_HEAD
+        for part in self.parts:
+            yield part.drawn(x + (width - part.width) / 2, y)
+            y += part.height + _GAP
 
 
-def _lane_height(lane: list[Part]) -> float:
-    inner = sum(part.height + _GAP for part in lane)
-    return _LANE_HEAD + inner - _GAP + _LANE_PAD if lane else 0.0
+def _lanes(lanes: Sequence[_Lane], x: float, y: float, width: float) -> Iterator[str]:
+    for lane in lanes:
+        yield from lane.drawn(x, y, width)
+        y += lane.height + _GAP
 
 
-def _lane(lane: list[Part], x: float, y: float) -> list[str]:
-    if not lane:
-        return []
-    width = _lane_width(lane)
-    rows = [rectangle("lane", x, y, width, _lane_height(lane), 12)]
-    rows.append(words("Detours", "lane-title", x + _LANE_PAD, y + 22))
-    y += _LANE_HEAD
-    for part in lane:
-        rows.append(part.drawn(x + (width - part.width) / 2, y))
-        y += part.height + _GAP
-    return rows
-
-
-def _key(drawn: Sketch) -> Words:
-    """Return the legend of the kinds of lines in the picture."""
+def _key(drawn: Sketch) -> Iterator[tuple[str, str]]:
+    """Yield the kinds of lines and signs in the picture, with their meanings."""
+    stops = drawn.stops.values()
     plain = [move for move in drawn.moves if not drawn.stops[move.target].is_detour]
-    entries = [("next", "next, when complete")]
-    entries += [("", "transition")] if any(move.labels for move in plain) else []
-    entries += [("dashed", "detour, comes back")] if drawn.detours else []
-    if any(stop.mark in _MARKED for stop in drawn.stops.values()):
-        entries += [("next used", "used by a conversation"), ("next missed", "✗ missed")]
-    rows, x = [], MARGIN
-    for css, meaning in entries:
-        line = Line(meaning, _KEY)
-        rows.append(element("path", {"class": f"line {css}".strip(), "d": f"M{x:.1f} -4h24"}))
-        rows.append(words(meaning, "key", x + 31, 0))
-        x += 31 + line.width + 14
-    return Words(rows, x - 14)
+    yield "line next", "next, when complete"
+    if any(move.labels for move in plain):
+        yield "line", "transition"
+    if drawn.detours:
+        yield "line dashed", "detour, comes back"
+    if {stop.mark for stop in stops} & {"used", "missed"}:
+        yield "line next used", "used by a conversation"
+        yield "line next missed", "✗ missed"
+    needs = {field.is_required for stop in stops for field in stop.fields}
+    yield from ((name, name) for name in ("required", "optional") if (name == "required") in needs)
+
+
+def legend(entries: Iterable[tuple[str, str]], width: float) -> Words:
+    """Lay out a legend in as many lines as a width needs; signs stay on one line.
+
+    Args:
+        entries: CSS class of a line, or name of a sign, and its meaning; signs last.
+        width: Right edge of the picture above it.
+
+    Returns:
+        The legend; `bottom` is the room that it needs below its first line.
+    """
+    rows, x, y, right = list[str](), MARGIN, 0.0, 0.0
+    for _, group in groupby(enumerate(entries), lambda one: _is_line(one[1][0]) and one[0]):
+        drawn = [entry for _, entry in group]
+        reach = sum(_reach(*entry) for entry in drawn) - _KEY_GAP
+        if x > MARGIN and x + reach > max(width, _LEAST_KEY):
+            x, y = MARGIN, y + _KEY_LINE
+        right = max(right, x + reach)
+        for css, meaning in drawn:
+            line = {"class": css, "d": f"M{x:.1f} {y - 4:.1f}h24"}
+            rows.append(element("path", line) if _is_line(css) else sign(css, x + 4, y - 4))
+            x += _reach(css, meaning)
+            rows.append(words(meaning, "key", x - _KEY_GAP - _KEY.width(meaning), y))
+    return Words(rows, right, y)
+
+
+def _is_line(css: str) -> bool:
+    return css.startswith("line")
+
+
+def _reach(css: str, meaning: str) -> float:
+    """Return the width of an entry of a legend, and the gap after it."""
+    return (31.0 if _is_line(css) else 15.0) + _KEY.width(meaning) + _KEY_GAP
 
 
 def document(name: str, about: str, width: float, height: float, body: list[str]) -> str:
@@ -204,51 +389,129 @@ def document(name: str, about: str, width: float, height: float, body: list[str]
     inside = [
         element("title", {}, escape(name)),
         element("desc", {}, escape(about)),
-        element("style", {}, _STYLE),
+        element("style", {}, STYLE),
         *body,
     ]
     size: dict[str, str | float] = {"width": width, "height": height}
     view = f"0 0 {width:.0f} {height:.0f}"
     xmlns = "http://www.w3.org/2000/svg"
-    root = {"xmlns": xmlns, **size, "viewBox": view, "role": "img"}
+    root = {"xmlns": xmlns, "class": "drawing", **size, "viewBox": view, "role": "group"}
     return element("svg", root, "\n" + "\n".join(inside) + "\n") + "\n"
 
 
-_STYLE = """
+_SHAPES = """
 text { font-family: system-ui, -apple-system, "Segoe UI", "Helvetica Neue", Arial, sans-serif; }
-.paper { fill: #ffffff; stroke: #e4e7ec; }
-.lane { fill: #fffbf2; stroke: #f0e2c4; }
-.title { font-size: 17px; font-weight: 600; fill: #14213d; }
-.purpose { font-size: 12px; fill: #5b6472; }
-.key { font-size: 11px; fill: #5b6472; }
-.lane-title { font-size: 12px; font-weight: 600; fill: #8a5a12; }
-.box { fill: #eef4ff; stroke: #3b66b0; stroke-width: 1.4; }
-.box.detour { fill: #fff3d9; stroke: #b7791f; stroke-dasharray: 6 4; }
-.box.here { fill: #dff3e4; stroke: #1f7a3d; stroke-width: 2.6; stroke-dasharray: none; }
+.title { font-size: 17px; font-weight: 600; }
+.purpose { font-size: 12px; }
+.key, .back, .said, .field-name { font-size: 11px; }
+.lane-title { font-size: 12px; font-weight: 600; }
+.box { stroke-width: 1.4; }
+.box.detour { stroke-dasharray: 6 4; }
+.box.here { stroke-width: 2.6; stroke-dasharray: none; }
 .box.paused { stroke-width: 2.6; }
-.box.used { fill: #dff3e4; stroke: #1f7a3d; }
-.box.missed { fill: #fdeceb; stroke: #b3261e; }
-.where { font-size: 11px; font-weight: 600; fill: #1f5c33; }
-.name { font-size: 14px; font-weight: 600; fill: #14213d; }
-.work { font-size: 10.5px; fill: #4a5876; }
-.back { font-size: 11px; fill: #8a5a12; }
-.pill { fill: #ffffff; stroke: #c9cfda; }
-.pill.crowd { fill: #f4f5f7; stroke: #9aa3b2; }
-.what { font-size: 11px; font-weight: 600; fill: #333d4f; }
-.said { font-size: 11px; fill: #333d4f; }
-.said.used { fill: #1f5c33; }
-.said.missed { fill: #b3261e; }
-.rank { font-size: 10px; fill: #7a8394; }
-.line { fill: none; stroke: #5b6b8c; stroke-width: 1.5; }
-.line.next { stroke: #2f4f8f; stroke-width: 2.2; }
-.line.dashed { stroke: #b7791f; stroke-dasharray: 6 4; }
-.line.used { stroke: #1f7a3d; }
-.line.missed { stroke: #b3261e; }
-.head { fill: #5b6b8c; }
-.head.next { fill: #2f4f8f; }
-.head.dashed { fill: #b7791f; }
-.head.used { fill: #1f7a3d; }
-.head.missed { fill: #b3261e; }
-.mark { fill: #14213d; }
-.ring { fill: none; stroke: #14213d; stroke-width: 1.6; }
+.name { font-size: 14px; font-weight: 600; }
+.work, .kind { font-size: 10.5px; }
+.what, .where { font-size: 11px; font-weight: 600; }
+.rank, .when { font-size: 10px; }
+.area { fill: none; stroke: none; pointer-events: all; }
+.line { fill: none; stroke-width: 1.5; }
+.line.next { stroke-width: 2.2; }
+.line.dashed { stroke-dasharray: 6 4; }
+.rule { fill: none; stroke-width: 1; }
+.sign { stroke-width: 1.4; stroke: none; }
+.sign.optional, .sign.confirms { fill: none; }
+.ring { fill: none; stroke-width: 1.6; }
 """
+_COLOURS = {
+    "paper": ("#ffffff", "#10182a"),
+    "edge": ("#e4e7ec", "#2a364f"),
+    "ink": ("#14213d", "#e6ecf7"),
+    "soft": ("#333d4f", "#d0d9ea"),
+    "grey": ("#56606f", "#9dabc3"),
+    "line": ("#5b6b8c", "#8a9bbd"),
+    "blue": ("#3b66b0", "#6f9ce8"),
+    "deep": ("#2f4f8f", "#82a8ee"),
+    "pale": ("#eef4ff", "#17233d"),
+    "thin": ("#c5d3ec", "#33456e"),
+    "slate": ("#4a5876", "#a9b7d3"),
+    "amber": ("#b7791f", "#d5a24c"),
+    "brown": ("#8a5a12", "#e2b566"),
+    "cream": ("#fff3d9", "#2b2415"),
+    "sand": ("#fffbf2", "#181a20"),
+    "rim": ("#f0e2c4", "#4a3f28"),
+    "green": ("#1f7a3d", "#5cc481"),
+    "leaf": ("#1f5c33", "#8fdcaa"),
+    "mint": ("#dff3e4", "#14301f"),
+    "red": ("#b3261e", "#f28b82"),
+    "blush": ("#fdeceb", "#391b1a"),
+    "violet": ("#6b46b5", "#ab90ea"),
+    "lilac": ("#f4effe", "#221b38"),
+    "frost": ("#faf8ff", "#161625"),
+    "haze": ("#e2d8f5", "#3c3260"),
+    "chip": ("#ffffff", "#141d31"),
+    "cloud": ("#f4f5f7", "#1c2538"),
+    "bank": ("#c9cfda", "#3f4c68"),
+    "stone": ("#9aa3b2", "#6d7a93"),
+}
+"""Colour -> on a light ground, on a dark ground."""
+_PAINT = Template("""
+.paper { fill: $paper; stroke: $edge; }
+.lane { fill: $sand; stroke: $rim; }
+.lane.person { fill: $frost; stroke: $haze; }
+.title, .name { fill: $ink; }
+.purpose, .key, .rank, .kind, .when { fill: $grey; }
+.lane-title, .back { fill: $brown; }
+.lane-title.person { fill: $violet; }
+.box { fill: $pale; stroke: $blue; }
+.box.detour { fill: $cream; stroke: $amber; }
+.box.person { fill: $lilac; stroke: $violet; }
+.box.here, .box.used { fill: $mint; stroke: $green; }
+.box.missed { fill: $blush; stroke: $red; }
+.where, .said.used, .field-name.used { fill: $leaf; }
+.work { fill: $slate; }
+.pill { fill: $chip; stroke: $bank; }
+.pill.crowd { fill: $cloud; stroke: $stone; }
+.what, .said, .field-name { fill: $soft; }
+.said.missed, .field-name.missed { fill: $red; }
+.rule { stroke: $thin; }
+.sign { fill: $blue; }
+.sign.optional { stroke: $blue; }
+.sign.confirms { stroke: $green; }
+.sign.effect { fill: $amber; }
+.sign.person { fill: $violet; }
+.line { stroke: $line; }
+.head { fill: $line; }
+.line.next { stroke: $deep; }
+.head.next { fill: $deep; }
+.line.dashed { stroke: $amber; }
+.head.dashed { fill: $amber; }
+.line.person { stroke: $violet; }
+.head.person { fill: $violet; }
+.line.used { stroke: $green; }
+.head.used { fill: $green; }
+.line.missed { stroke: $red; }
+.head.missed { fill: $red; }
+.mark { fill: $ink; }
+.ring { stroke: $ink; }
+""")
+
+
+def _style() -> str:
+    """Return the rules of a drawing; they apply to nothing else on a page."""
+    light, dark = (
+        _PAINT.substitute({name: both[number] for name, both in _COLOURS.items()})
+        for number in (0, 1)
+    )
+    scheme = f"@media (prefers-color-scheme: dark) {{{_within(dark)}}}"
+    return f"{_within(_SHAPES)}{_within(light)}{scheme}\n"
+
+
+def _within(rules: str) -> str:
+    return re.sub(r"(?m)^[^{\n]+", lambda found: _scoped(found[0]), rules)
+
+
+def _scoped(selectors: str) -> str:
+    return ", ".join(f".drawing {one.strip()}" for one in selectors.split(",")) + " "
+
+
+STYLE = _style()

@@ -6,35 +6,48 @@ import unicodedata
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from graphs.drawing.pathway_map import Label, Move, Sketch, Stop, sketch
+from graphs.drawing.pathway_map import PERSON, Label, Move, Sketch, Stop, sketch
 
 if TYPE_CHECKING:
     from journeys.spec.spec import JourneySpec
 
 _SOLID = ("┌", "─", "┐", "│", "└", "┘")
 _DASHED = ("╭", "┄", "╮", "┆", "╰", "╯")
+_NAME = 36
+"""Most columns of the name of a field."""
+_SIGNS = {"●": "required", "○": "optional", "✓": "the user confirms", "⇒": "effect"}
 
 
-def text(spec: JourneySpec, width: int = 80) -> str:
+def text(spec: JourneySpec, width: int = 80, *, full: bool = False) -> str:
     """Draw pathways and transitions for a terminal.
 
     Args:
         spec: The spec of a journey, `SomeJourney.spec`.
         width: Width in columns, at least 40; longer labels end in an ellipsis.
+        full: True: all fields of long forms.
 
     Returns:
-        Lines of text: the chain from the entry, further chains, transitions from any pathway, and
-            the detours in dashed boxes.
+        Lines of text: the chain from the entry, further chains, transitions from any pathway, calls
+            for a person, the detours in dashed boxes, and the signs of forms with their meanings.
     """
-    drawn, room = sketch(spec), max(width, 40)
+    drawn, room = sketch(spec, full=full), max(width, 40)
     heading = f"{drawn.name}: {drawn.purpose}" if drawn.purpose else drawn.name
-    lines = [heading.splitlines()[0], "", " ● start", *_chains(drawn), *_crowds(drawn)]
+    lines = [heading.splitlines()[0], "", " ● start", *_chains(drawn, room), *_crowds(drawn)]
     for stop in drawn.detours:
-        lines += ["", *_box(stop), *_exits(drawn, stop, more=False)]
+        lines += ["", *_box(stop, room), *_exits(drawn, stop, more=False)]
+    lines += _key(drawn)
     return "\n".join(_cut(line, room).rstrip() for line in lines) + "\n"
 
 
-def _chains(drawn: Sketch) -> Iterator[str]:
+def _key(drawn: Sketch) -> list[str]:
+    """Return the signs of forms in the drawing, with their meanings."""
+    used = {row[0] for stop in drawn.stops.values() for row in stop.form_rows()}
+    used |= {row[0] for stop in drawn.stops.values() for row in stop.step_rows()}
+    meanings = [f"{sign} {meaning}" for sign, meaning in _SIGNS.items() if sign in used]
+    return ["", "   ".join(meanings)] if meanings else []
+
+
+def _chains(drawn: Sketch, room: int) -> Iterator[str]:
     """Follow `next` from the entry, then from each pathway that was not visited."""
     passed: set[str] = set()
     entry = drawn.stops[drawn.entry]
@@ -45,7 +58,7 @@ def _chains(drawn: Sketch) -> Iterator[str]:
         stop: Stop | None = first
         while stop:
             passed.add(stop.id)
-            yield from _box(stop)
+            yield from _box(stop, room)
             following = _next(drawn, stop)
             yield from _exits(drawn, stop, more=bool(following) or stop.ends)
             stop = drawn.stops[following] if following and following not in passed else None
@@ -65,11 +78,17 @@ def _exits(drawn: Sketch, stop: Stop, *, more: bool) -> list[str]:
 
 
 def _crowds(drawn: Sketch) -> Iterator[str]:
+    """Yield the moves and the calls for a person that several pathways have."""
     moves = [move for move in drawn.moves if move.crowd]
-    for source in dict.fromkeys(move.source for move in moves):
+    calls = {handover.source: handover.reasons for handover in drawn.handovers}
+    for source in dict.fromkeys([*(move.source for move in moves), *calls]):
         yield ""
         yield f"From {source}"
         yield from _arrows(drawn, [move for move in moves if move.source == source], " ")
+        arrow = f" ──▶ ☎ {PERSON}"
+        for reason in calls.get(source, ()):
+            yield f"{arrow}  {reason}"
+            arrow = " " * len(arrow)
 
 
 def _arrows(drawn: Sketch, moves: list[Move], start: str) -> list[str]:
@@ -85,15 +104,20 @@ def _arrows(drawn: Sketch, moves: list[Move], start: str) -> list[str]:
 
 def _said(label: Label) -> str:
     """Return a label that begins with the priority: it is short, and the rest may be cut."""
-    rank = f"[{label.priority}] " if label.priority else ""
-    return rank + ": ".join(part for part in (label.what, label.patterns) if part)
+    return f"[{label.priority}] {label.words}" if label.priority else label.words
 
 
-def _box(stop: Stop) -> list[str]:
+def _box(stop: Stop, room: int) -> list[str]:
     left_top, across, right_top, down, left_end, right_end = _DASHED if stop.is_detour else _SOLID
-    inside = [stop.id]
-    inside += [stop.work] if stop.work else []
+    inside = [stop.id, *stop.inside]
     inside += [f"↩ {stop.returns}"] if stop.returns else []
+    form = [*stop.form_rows()]
+    names = min(max((_columns(name) for _, name, _ in form), default=0), _NAME)
+    for sign, name, kind in form:
+        name = _cut(name, names)
+        inside.append(f"{sign} {name}{' ' * (names - _columns(name))}  {kind}")
+    inside += [f"{sign} {words}" for sign, words in stop.step_rows()]
+    inside = [_cut(line, room - 4) for line in inside]
     wide = max(_columns(line) for line in inside)
     rows = [f"{down} {line}{' ' * (wide - _columns(line))} {down}" for line in inside]
     edge = across * (wide + 2)

@@ -624,14 +624,18 @@ def draw(
         bool,
         typer.Option("--graph", help="Draw the compiled LangGraph graph instead (Mermaid)."),
     ] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="Draw all fields of a form. Default: the first ones.")
+    ] = False,
 ) -> None:
     """Draw the pathways of a journey, or the agents of a pipeline.
 
-    No network is used. The SVG opens in any browser; GitHub shows the Mermaid text as a picture.
+    A pathway shows the fields that it collects, its effects, and when it calls a person. No network
+    is used. The SVG opens in any browser; GitHub shows the Mermaid text as a picture.
     """
     from server.cli.draw import draw
 
-    draw(target, style, output, graph=graph)
+    draw(target, style, output, graph=graph, full=full)
 
 
 @command

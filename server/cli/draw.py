@@ -13,7 +13,7 @@ from server.discover.errors import CommandError
 from server.discover.journeys import Found, find
 from server.discover.pipelines import FoundPipeline, pipeline_meant
 
-_DRAWN: dict[str, Callable[[JourneySpec], str]] = {
+_DRAWN: dict[str, Callable[..., str]] = {
     "mermaid": mermaid.mermaid,
     "svg": svg.svg,
     "text": terminal.text,
@@ -33,14 +33,22 @@ _DRAWN_PIPELINE: dict[str, Callable[[Chart], str]] = {
 }
 
 
-def draw(target: str, style: str | None, output: Path | None, *, graph: bool = False) -> None:
+def draw(
+    target: str,
+    style: str | None,
+    output: Path | None,
+    *,
+    graph: bool = False,
+    full: bool = False,
+) -> None:
     """Draw a journey or a pipeline, to a file or to the terminal."""
     wanted = style or _by_ending(output)
     if pipeline := pipeline_meant(target):
         drawing = drawn_pipeline(pipeline, wanted, graph=graph)
     else:
         found = find(target)
-        drawing = _compiled(found, wanted) if graph else drawn(found.journey.spec, wanted)
+        spec = found.journey.spec
+        drawing = _compiled(found, wanted) if graph else drawn(spec, wanted, full=full)
     if output is None:
         out.raw(drawing, end="")
         return
@@ -59,15 +67,15 @@ def _by_ending(output: Path | None) -> str:
     return _SUFFIXES.get(ending, "mermaid")
 
 
-def drawn(spec: JourneySpec, style: str) -> str:
-    """Draw the pathway map.
+def drawn(spec: JourneySpec, style: str, *, full: bool = False) -> str:
+    """Draw the pathway map; `full`: with all fields of long forms.
 
     Raises:
         CommandError: The journey has no pathways.
     """
     if not spec.pathways:
         raise CommandError(f"{spec.why_abstract} There is nothing to draw.")
-    return _DRAWN[style](spec)
+    return _DRAWN[style](spec, full=full)
 
 
 def drawn_pipeline(found: FoundPipeline, style: str, *, graph: bool = False) -> str:

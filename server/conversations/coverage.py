@@ -100,11 +100,13 @@ def _coverage(games: Sequence[Played]) -> Coverage:
         used.add(spec, played)
     places = Declarations(found.journey)
     parts = [*_parts(spec, used, places)]
-    drawn = {name for (kind, name), times in used.times.items() if kind in _DRAWN and times}
+    drawn = {_drawn(kind, name) for (kind, name), times in used.times.items() if times}
     return Coverage(spec, parts, frozenset(drawn))
 
 
-_DRAWN = ("pathway", "transition", "branch")
+def _drawn(kind: str, name: str) -> str:
+    """Return the name of a part in a drawing."""
+    return name if kind in ("pathway", "transition", "branch") else f"{kind} {name}"
 
 
 @dataclass

@@ -401,6 +401,22 @@ def test_draw_writes_mermaid_svg_or_text_as_it_is_made(folder: Path) -> None:
     assert run("draw", "parcel_refund", "-f", "text").stdout == text(ParcelRefund.spec)
 
 
+def test_draw_writes_all_fields_of_a_long_form_if_asked(folder: Path) -> None:
+    (folder / "long.py").write_text(
+        "from journeys import Field, Journey, Pathway\n"
+        "class Long(Journey):\n"
+        "    class OnlyPath(Pathway):\n"
+        "        __fields__ = [Field(f'value_{n}') for n in range(20)]\n"
+    )
+
+    for style in ("text", "svg", "mermaid"):
+        short, full = (
+            run("draw", "long.py", "-f", style, *more).stdout for more in ([], ["--full"])
+        )
+        assert ("value 19" in short, "+ 12 more" in short) == (False, True)
+        assert ("value 19" in full, "more" in full) == (True, False)
+
+
 def test_draw_takes_the_format_from_the_name_of_the_file(folder: Path) -> None:
     for name, drawn in (("a.svg", svg), ("a.txt", text), ("a.mmd", mermaid), ("a", mermaid)):
         assert run("draw", "parcel_refund", "-o", name).stdout == f"Written: {name}\n"

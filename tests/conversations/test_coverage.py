@@ -156,6 +156,8 @@ def test_a_drawing_shows_used_and_missed_parts(shop: Path) -> None:
     assert "line next used" in classes
     assert "said missed" in classes
     assert "✗ missed" in texts
+    assert "✗ name" in texts  # a field
+    assert classes.count("field-name used") == 3  # item, count and the effect
 
 
 def test_a_drawing_without_conversations_is_as_before(shop: Path) -> None:

@@ -13,23 +13,33 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphs.drawing.layout import Layout, Link, Place, ranks, spaced
+from graphs.drawing.lettering import TextStyle
 from graphs.drawing.mermaid import mermaid
-from graphs.drawing.svg import svg
+from graphs.drawing.pathway_map import sketch
+from graphs.drawing.svg import STYLE, svg
 from graphs.drawing.terminal import text
 from journeys import (
     NEVER,
     AlwaysTrigger,
     BaseTrigger,
     ConditionTrigger,
+    Effect,
+    Escalation,
+    Field,
+    Form,
     IntentTrigger,
     Journey,
     Pathway,
+    Range,
     ReturnToPrevious,
     ReturnToSpecific,
     Transition,
 )
+from journeys.examples.bank_transfer import BankTransfer
 from journeys.examples.healthcare_referral import HealthcareReferral
 from journeys.examples.parcel_refund import ParcelRefund
+from journeys.examples.table_booking import TableBooking
+from server.discover.journeys import find
 
 
 class Shouting(BaseTrigger):
@@ -147,7 +157,76 @@ class Hostile(Journey):
     ]
 
 
-ALL = [Claims, Short, Hostile, HealthcareReferral, ParcelRefund]
+def is_car(context):
+    return context.get("kind") == "car"
+
+
+class Damage(Journey):
+    """Report damage: fields of every kind."""
+
+    __escalation__ = Escalation(keywords=["lawyer"], failures=3, when_collected=True)
+
+    class ReportPath(Pathway):
+        __fields__ = Form(
+            [
+                Field("kind", "enum", choices=["car", "house", "other"]),
+                Field("plate", when=is_car),
+                Field("trailer", "boolean", when=lambda context: context["plate"] == "B"),
+                Field("pin", sensitive=True, label="secret number"),
+                Field("iban", confirm=True),
+                Field("note", required=False),
+                Field("guests", "list", items="full_name", asked=False),
+                Field("amount", "money", currency="EUR", validators=[Range(1, 9)]),
+            ],
+            confirm_corrections=True,
+        )
+        __effects__ = [Effect("file_claim", change="change")]
+
+    class ChangePath(Pathway):
+        __fields__ = [Field("news", max_attempts=5)]
+        __effects__ = [Effect("change_claim"), Effect("inform_partner")]
+        __agents__ = ["clerk"]
+
+    class AssessPath(Pathway):
+        __agents__ = ["expert"]
+        __complete_when__ = ["price", "term"]
+
+    __transitions__ = [rule("assess", source="report", to="assess")]
+
+
+class LongForm(Journey):
+    """A form with forty fields."""
+
+    class OnlyPath(Pathway):
+        __fields__ = [
+            Field(f"field_{n}", ("text", "date", "money")[n % 3], required=n % 4 > 0)
+            for n in range(40)
+        ]
+
+
+class Foreign(Journey):
+    """予約を受け付ける。"""
+
+    class YoyakuPath(Pathway):
+        __fields__ = [
+            Field(
+                "a", label="お名前をフルネームで教えてくださいませんか、よろしくお願いいたします"
+            ),
+            Field("b", "integer", label="عدد الضيوف (max) في المطعم"),
+            Field("c", label="W" * 70),
+            Field("d", label="x"),
+        ]
+        __effects__ = [Effect("e" * 64)]
+        __agents__ = ["日本語の担当者" * 9]
+
+    __transitions__ = [rule("何" * 60, "ما هو", source="yoyaku", to="yoyaku")]
+
+
+ALL = [
+    *(Claims, Short, Hostile, HealthcareReferral, ParcelRefund),
+    *(BankTransfer, TableBooking, Damage, LongForm, Foreign),
+    *(find(name).journey for name in ("insurance_claim", "telecom_support", "casual_agent")),
+]
 everywhere = pytest.mark.parametrize("journey", ALL, ids=lambda journey: journey.__name__)
 
 
@@ -195,7 +274,7 @@ def test_a_pathway_that_is_never_complete_has_no_end() -> None:
 
     assert "finish" not in mermaid(Endless.spec)
     assert "◉" not in text(Endless.spec)
-    assert svg(Endless.spec).count("ring") == 1  # in the style sheet
+    assert [e for e, *_ in elements(svg(Endless.spec), "circle") if e.get("class") == "ring"] == []
 
 
 def test_mermaid_holds_no_sign_of_an_author_that_mermaid_would_read() -> None:
@@ -261,6 +340,244 @@ def columns(line: str) -> int:
     return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in line)
 
 
+# ---- forms, effects, calls for a person
+
+
+def form_rows(picture: str) -> list[str]:
+    """The lines of boxes with a sign, without frames."""
+    lines = (line[1:-1].strip() for line in picture.splitlines() if line.startswith(("│", "┆")))
+    return [" ".join(line.split()) for line in lines if line.startswith(tuple("●○+✓⇒☎"))]
+
+
+DAMAGE = [
+    "● kind car | house | other",
+    "● plate text, if is car",
+    "● trailer boolean, depending on plate",
+    "● secret number text, sensitive",
+    "● iban text",
+    "○ note text",
+    "○ guests list of full name, if given",
+    "● amount EUR",
+    "✓ reads back iban",
+    "✓ confirms corrections",
+    "⇒ file_claim (changed by change)",
+    "☎ a person after 3 refused values",
+    "● news text",
+    "⇒ change_claim",
+    "⇒ inform_partner",
+    "☎ a person after 5 refused values",
+]
+
+
+def test_text_shows_what_a_pathway_collects_and_does() -> None:
+    drawn = text(Damage.spec, 100)
+
+    assert form_rows(drawn)[: len(DAMAGE)] == DAMAGE
+    assert "│ until price, term" in drawn
+    reasons = drawn[drawn.index("From any pathway") :].splitlines()[1:6]
+    assert [line.replace("──▶ ☎ a person", "").strip() for line in reasons] == [
+        "asks for a person",
+        "“lawyer”",
+        "too many refused values",
+        "3 failures in a row",
+        "all values are collected",
+    ]
+    assert drawn.endswith("\n● required   ○ optional   ✓ the user confirms   ⇒ effect\n")
+
+
+def test_mermaid_shows_what_a_pathway_collects_and_does() -> None:
+    drawn = mermaid(Damage.spec)
+
+    box = next(line for line in drawn.splitlines() if line.strip().startswith("p_report["))
+    rows = box.partition('"')[2].partition('"')[0].split("<br/>")
+    assert rows[1:3] == ["● kind: car #124; house #124; other", "● plate: text, if is car"]
+    assert rows[-2:] == ["⇒ file_claim (changed by change)", "☎ a person after 3 refused values"]
+    assert 'person(["☎ a person"]):::person' in drawn
+    assert 'any0 -.->|"asks for a person<br/>“lawyer”<br/>' in drawn
+
+
+def test_svg_shows_what_a_pathway_collects_and_does() -> None:
+    root = ET.fromstring(svg(Damage.spec))
+    fields = {one.get("data-field"): texts(one) for one in root.iter() if one.get("data-field")}
+    effects = {one.get("data-effect"): texts(one) for one in root.iter() if one.get("data-effect")}
+
+    assert fields["report.kind"] == ["kind", "car | house | other"]
+    assert fields["report.plate"] == ["plate", "text", "if is car"]
+    assert fields["report.pin"] == ["secret number", "text, sensitive"]
+    assert fields["report.guests"] == ["guests", "list of full name, if given"]
+    assert effects["report.file_claim"] == ["file_claim", "effect", "changed by change"]
+    assert {*effects} == {"report.file_claim", "change.change_claim", "change.inform_partner"}
+    report = next(one for one in root.iter() if one.get("data-pathway") == "report")
+    signs = [(one.get("class") or "").split() for one in report.iter()]
+    assert [words[1] for words in signs if words[:1] == ["sign"]] == [
+        *["required"] * 5,
+        *["optional"] * 2,
+        *("required", "confirms", "confirms", "effect", "person"),
+    ]
+
+
+def texts(element: ET.Element) -> list[str]:
+    return [one.text or "" for one in element.iter() if one.tag.endswith("}text")]
+
+
+def test_what_a_condition_of_a_file_says_is_shown() -> None:
+    spec = find("healthcare_referral").journey.spec
+
+    assert "● referral yes | no, if may need referral" in form_rows(text(spec, 120))
+    assert "● phone phone, depending on insurance number" in form_rows(text(spec, 120))
+
+
+def test_a_long_form_is_cut_unless_all_of_it_is_wanted() -> None:
+    shown = {draw: draw(LongForm.spec) for draw in (svg, mermaid, text)}
+    full = {draw: draw(LongForm.spec, full=True) for draw in (svg, mermaid, text)}
+
+    for draw, drawn in shown.items():
+        assert "+ 32 more" in drawn
+        assert "field 7" in drawn
+        assert "field 8" not in drawn
+        assert "more" not in full[draw]
+        assert "field 39" in full[draw]
+
+
+def test_one_field_too_many_is_shown_in_the_place_of_a_number() -> None:
+    class Nine(Journey):
+        class OnlyPath(Pathway):
+            __fields__ = [Field(f"field_{n}") for n in range(9)]
+
+    assert "more" not in text(Nine.spec)
+
+
+def test_a_map_of_many_pathways_shows_fewer_fields_of_each() -> None:
+    body = {
+        f"Step{n}Path": type(
+            f"Step{n}Path",
+            (Pathway,),
+            {"__fields__": [Field(f"f{n}_{k}") for k in range(6)], "__next__": f"step{n + 1}"}
+            if n < 199
+            else {"__agents__": ["last"]},
+        )
+        for n in range(200)
+    }
+    Huge = type("Huge", (Journey,), {"__doc__": "Many.", **body})
+
+    root = ET.fromstring(svg(Huge.spec))
+
+    fields = [one for one in root.iter() if one.get("data-field")]
+    assert len(fields) == 199 * 3
+    assert text(Huge.spec).count("+ 3 more") == 199
+
+
+def test_a_person_is_drawn_only_if_one_can_be_called() -> None:
+    class Quiet(Journey):
+        __escalation__ = Escalation(attempts_exhausted=False, on_request=False, keywords=["fire"])
+
+        class OnlyPath(Pathway):
+            __fields__ = [Field("a")]
+
+    for draw in (svg, mermaid, text):
+        drawn = draw(Quiet.spec)
+        assert "“fire”" in drawn
+        assert "asks for a person" not in drawn
+        assert "refused" not in drawn
+        assert "a person" not in draw(LongForm.spec)
+
+
+# ---- marks for programs and names for readers
+
+
+@everywhere
+def test_svg_marks_each_part_once(journey: type[Journey]) -> None:
+    drawn = sketch(journey.spec, full=True)
+    root = ET.fromstring(svg(journey.spec, full=True))
+
+    def marked(name: str, css: str) -> list[str]:
+        found = (e for e in root.iter() if e.get("class") == css)
+        return sorted(mark for e in found if (mark := e.get(name)))
+
+    stops = drawn.stops.values()
+    assert marked("data-pathway", "pathway") == sorted(journey.spec.pathways)
+    assert marked("data-edge", "edge") == sorted(move.ends_at for move in drawn.moves)
+    assert marked("data-edge", "label") == sorted(m.ends_at for m in drawn.moves if m.labels)
+    fields = [f"{s.id}.{f.name}" for s in stops for f in s.fields]
+    assert marked("data-field", "field") == sorted(fields)
+    assert marked("data-effect", "effect") == sorted(
+        f"{s.id}.{e.tool}" for s in stops for e in s.effects
+    )
+    assert marked("data-end", "edge") == sorted(stop.id for stop in stops if stop.ends)
+    assert len(marked("data-handover", "handover")) == len(drawn.handovers)
+
+
+def test_an_edge_has_the_names_of_the_audit() -> None:
+    root = ET.fromstring(svg(Claims.spec))
+    triggers = {
+        (label.get("data-edge"), one.get("data-trigger"))
+        for label in root.iter()
+        if label.get("class") == "label"
+        for one in label
+        if one.get("data-trigger")
+    }
+
+    assert ("offer negotiation", "too little") in triggers
+    assert ("offer negotiation", "Shouting") in triggers
+    assert ("* faq", "what is") in triggers
+    assert ("identify,incident,evidence,offer callback", "call me") in triggers
+    names = {transition.label for transition in Claims.spec.transitions}
+    assert {trigger for _, trigger in triggers} == names - {"found"}
+
+
+@everywhere
+def test_each_box_and_edge_has_a_name_for_readers_who_cannot_see_it(journey) -> None:
+    root = ET.fromstring(svg(journey.spec))
+    title, named = "{http://www.w3.org/2000/svg}title", 0
+
+    assert root.find(title) is not None
+    for one in root.iter():
+        if one.get("role") == "img":
+            name = one.find(title)
+            assert name is not None
+            assert name.text
+            named += 1
+        if pathway := one.get("data-pathway"):
+            assert f"way {pathway}." in f"{one.findtext(title)}".replace("Detour", "Pathway")
+    assert named >= len(journey.spec.pathways) + len([m for m in sketch(journey.spec).moves])
+
+
+def test_the_name_of_a_box_has_all_that_it_shows() -> None:
+    root = ET.fromstring(svg(Damage.spec))
+    box = next(one for one in root.iter() if one.get("data-pathway") == "report")
+
+    assert box.findtext("{http://www.w3.org/2000/svg}title") == (
+        "Pathway report. Collects: kind (car | house | other), plate (text, only if is car), "
+        "trailer (boolean, only depending on plate), secret number (text, sensitive), "
+        "iban (text, read back), note (text, optional), "
+        "guests (list of full name, if given), amount (EUR). "
+        "Confirmed by the user: reads back iban, confirms corrections. "
+        "Effects: file_claim (changed by change). Calls a person: after 3 refused values. "
+        "Then: end."
+    )
+
+
+@everywhere
+def test_colours_are_rules_that_a_page_can_replace(journey: type[Journey]) -> None:
+    picture = svg(journey.spec)
+    root = ET.fromstring(picture)
+
+    assert {e.get(name) for e in root.iter() for name in ("style", "fill", "stroke")} == {None}
+    for rule in re.findall(r"(?m)^([^{}@\n]+) \{", STYLE):
+        assert all(one.strip().startswith(".drawing ") for one in rule.split(",")), rule
+    assert root.get("class") == "drawing"
+
+
+def test_a_dark_ground_has_colours_for_all_that_a_light_one_has() -> None:
+    light, _, dark = STYLE.partition("@media (prefers-color-scheme: dark)")
+
+    def coloured(rules: str) -> dict[str, str]:
+        return dict(re.findall(r"(?m)^([^{}@\n]+) \{ ([^}]*#[^}]*)\}", rules))
+
+    assert coloured(light).keys() == coloured(dark).keys()
+    assert [name for name, rule in coloured(light).items() if coloured(dark)[name] == rule] == []
+
+
 # ---- where it is shown
 
 
@@ -277,6 +594,10 @@ class Box:
     def overlaps(self, other: Box) -> bool:
         across = self.left < other.right and other.left < self.right
         return across and self.top < other.bottom and other.top < self.bottom
+
+    def encloses(self, other: Box) -> bool:
+        across = self.left <= other.left <= other.right <= self.right
+        return across and self.top <= other.top <= other.bottom <= self.bottom
 
     def holds(self, x: float, y: float, air: float = 1.5) -> bool:
         across = self.left + air < x < self.right - air
@@ -309,7 +630,34 @@ def boxes(picture: str) -> list[Box]:
 
 
 def cards(picture: str) -> list[Box]:
-    return [box for box in boxes(picture) if box.css not in ("paper", "lane")]
+    around = ("paper", "lane", "area")
+    return [box for box in boxes(picture) if box.css.split()[0] not in around]
+
+
+def written(picture: str) -> list[Box]:
+    """The extents of the words, at the widths that are allowed for."""
+    rows = []
+    sizes = dict(re.findall(r"(?m)\.([\w-]+) \{[^}]*font-size: ([\d.]+)px", SHEET))
+    for element, dx, dy in elements(picture, "text"):
+        css, words = element.get("class", ""), element.text or ""
+        x, y = float(element.get("x", 0)) + dx, float(element.get("y", 0)) + dy
+        size = float(sizes[css.split()[0]])
+        bold = css.split()[0] in ("title", "lane-title", "name", "what", "where")
+        wide = TextStyle(css, size, size, bold=bold).width(words)
+        side = element.get("text-anchor", "")
+        if element.get("direction") == "rtl":
+            side = {"start": "end", "end": "start"}.get(side, side)
+        left = {"start": x, "middle": x - wide / 2, "end": x - wide}[side]
+        rows.append(Box(css, left, y - 0.8 * size, left + wide, y + 0.2 * size))
+    return rows
+
+
+SHEET = re.sub(
+    r"(?m)^((?:\.drawing \S+,? ?)+)(\{.*)$",
+    lambda rule: "\n".join(f".{name} {rule[2]}" for name in re.findall(r"g \.([^\s,]+)", rule[1])),
+    STYLE,
+)
+"""The rules of a drawing, one class in each."""
 
 
 def lines(picture: str) -> list[list[tuple[float, float]]]:
@@ -317,6 +665,7 @@ def lines(picture: str) -> list[list[tuple[float, float]]]:
     return [
         [(x + dx, y + dy) for x, y in points(element.get("d", ""))]
         for element, dx, dy in elements(picture, "path")
+        if element.get("class", "").startswith("line")
     ]
 
 
@@ -369,11 +718,11 @@ def test_every_word_is_inside_its_box_and_everything_on_the_paper(journey: type[
     for box in boxes(picture):
         assert paper.left <= box.left <= box.right <= paper.right
         assert paper.top <= box.top <= box.bottom <= paper.bottom
-    for element, dx, dy in elements(picture, "text"):
-        x, y = float(element.get("x", 0)) + dx, float(element.get("y", 0)) + dy
-        assert paper.holds(x, y)
-        if element.get("text-anchor") == "middle":
-            assert any(card.holds(x, y) for card in cards(picture))
+    for word in written(picture):
+        assert paper.left < word.left <= word.right < paper.right
+        assert paper.holds(word.left + 2, word.bottom)
+        if not word.css.startswith(("title", "purpose", "key", "lane-title")):
+            assert any(card.encloses(word) for card in cards(picture)), word
 
 
 @everywhere
@@ -383,6 +732,61 @@ def test_no_line_runs_through_a_box_or_a_label(journey: type[Journey]) -> None:
 
     assert len(drawn) > len(journey.spec.pathways)
     assert [box for line in drawn for x, y in line for box in shown if box.holds(x, y)] == []
+
+
+labels = st.text(min_size=1, max_size=60).filter(str.strip)
+shapes = st.lists(
+    st.tuples(
+        st.lists(st.tuples(labels, st.booleans(), st.booleans()), max_size=12),
+        st.integers(0, 3),
+        st.sampled_from(["next", "back", "none"]),
+    ),
+    min_size=1,
+    max_size=5,
+)
+
+
+@given(shapes, st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), labels), max_size=6))
+def test_any_journey_is_drawn_without_overlaps(shape, moves) -> None:
+    journey = made(shape, moves)
+
+    picture = svg(journey.spec)
+
+    shown = cards(picture)
+    assert [pair for pair in combinations(shown, 2) if pair[0].overlaps(pair[1])] == []
+    for word in written(picture):
+        if not word.css.startswith(("title", "purpose", "key", "lane-title")):
+            assert any(card.encloses(word) for card in shown), word
+    words = [word for word in written(picture) if word.right - word.left > 1]
+    assert [pair for pair in combinations(words, 2) if pair[0].overlaps(pair[1])] == []
+    for width in (40, 80):
+        assert max(columns(line) for line in text(journey.spec, width).splitlines()) <= width
+    assert "flowchart TD" in mermaid(journey.spec)
+
+
+def made(shape, moves) -> type[Journey]:
+    """A journey of a shape: of each pathway its fields, the number of its effects, its end."""
+    body = {}
+    for n, (fields, effects, ends) in enumerate(shape):
+        inside = {
+            "__agents__": ["clerk"],
+            "__effects__": [Effect(f"do_{n}_{k}") for k in range(effects)],
+        }
+        if ends == "next" and n + 1 < len(shape) and shape[n + 1][2] != "back":
+            inside["__next__"] = f"step{n + 1}"
+        elif ends == "back" and n:
+            inside["__return_behavior__"] = ReturnToPrevious()
+        if fields:
+            inside["__fields__"] = [
+                Field(f"f{n}_{k}", label=label, required=required, sensitive=sensitive)
+                for k, (label, required, sensitive) in enumerate(fields)
+            ]
+        body[f"Step{n}Path"] = type(f"Step{n}Path", (Pathway,), inside)
+    body["__transitions__"] = [
+        rule(word, source=f"step{a % len(shape)}", to=f"step{b % len(shape)}")
+        for a, b, word in moves
+    ]
+    return type("Made", (Journey,), {"__doc__": "Made up.", **body})
 
 
 def test_detours_are_in_a_lane_of_their_own() -> None:

@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 
+from graphs.drawing.svg import svg
 from graphs.records import ledger
 from graphs.storage import statements
 from journeys import JourneyConfig
+from journeys.examples.table_booking import TableBooking
 from server.discover.journeys import Served, find
 from tests.support import api as helpers
 from tests.support.api import Api, one
@@ -499,6 +501,32 @@ async def test_a_graph_of_nodes_and_edges_names_only_pathways(api: Api) -> None:
     assert nodes == set(Parcel.spec.pathways)
     assert {edge["from_pathway"] for edge in graph["edges"]} <= {*nodes, "*"}
     assert {edge["to_pathway"] for edge in graph["edges"]} <= nodes
+
+
+async def test_a_graph_shows_forms_effects_and_calls_for_a_person(
+    serve: Callable[..., Any],
+) -> None:
+    api = await serve(one(TableBooking, waiter=str, host=str))
+    path = "/v1/journeys/table_booking/graph?format="
+
+    graph = (await api.client.get(path + "json")).json()
+    drawn = {name: (await api.client.get(path + name)).text for name in ("svg", "mermaid")}
+
+    [book] = [node for node in graph["nodes"] if node["pathway_id"] == "book"]
+    assert book["fields"][-1] == {
+        "name": "note",
+        "title": "note",
+        "kind": "text",
+        "is_required": False,
+        "when": "",
+        "notes": [],
+    }
+    assert book["effects"] == [{"tool": "book_table", "change": "change_booking"}]
+    assert graph["handovers"][0]["sources"] == ["*"]
+    assert "“complaint”" in graph["handovers"][0]["reasons"]
+    assert 'data-field="book.party_size"' in drawn["svg"]
+    assert "● number of guests: integer" in drawn["mermaid"]
+    assert (await api.client.get(path + "svg&full=true")).text == svg(TableBooking.spec, full=True)
 
 
 def stored_in(folder: Path) -> bytes:

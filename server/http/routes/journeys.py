@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
-from fastapi import APIRouter, Request, Response
-from pydantic import BaseModel, Field
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
 
 from graphs.drawing.mermaid import mermaid
+from graphs.drawing.pathway_map import sketch
 from graphs.drawing.svg import svg
 from journeys import JourneySpec
 from server.http.deps import KnownJourney, UpToDate
@@ -99,12 +100,39 @@ class JourneyDetail(JourneySummary):
         )
 
 
+class GraphField(BaseModel):
+    """A field of a form."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    name: str
+    title: str = Field(description="Its name for users.")
+    kind: str = Field(description="Its type in words.")
+    is_required: bool
+    when: str = Field(description="Its condition in words; empty: it always counts.")
+    notes: list[str] = Field(description="Further facts in words, such as 'sensitive'.")
+
+
+class GraphEffect(BaseModel):
+    """An effect of a pathway."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    tool: str
+    change: str = Field(description="The pathway that changes its result; empty: none.")
+
+
 class GraphNode(BaseModel):
     """A pathway on the map."""
 
     pathway_id: str
     agents: list[str]
     is_detour: bool = Field(description="A detour: it returns to the pathway that it paused.")
+    calls: list[str] = Field(description="Tools that are called before its agents.")
+    fields: list[GraphField]
+    effects: list[GraphEffect]
+    confirms: list[str] = Field(description="Confirmations by the user, in words.")
+    about: str = Field(description="All of it in words, for readers who cannot see the drawing.")
 
 
 class GraphEdge(BaseModel):
@@ -116,12 +144,22 @@ class GraphEdge(BaseModel):
     label: str
 
 
+class GraphHandover(BaseModel):
+    """A call for a person."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    sources: list[str] = Field(description="The pathways in which it applies; ['*']: all.")
+    reasons: list[str] = Field(description="Its reasons, in words.")
+
+
 class Graph(BaseModel):
     """The pathway map: nodes and edges."""
 
     entry_pathway: str
     nodes: list[GraphNode]
     edges: list[GraphEdge]
+    handovers: list[GraphHandover]
 
 
 router = APIRouter(prefix="/v1/journeys", tags=["journeys"], route_class=ApiRoute)
@@ -158,20 +196,33 @@ async def drawn(
     spec: KnownJourney,
     request: Request,
     format: Literal["mermaid", "svg", "json"] | None = None,
+    full: Annotated[
+        bool, Query(description="Draw all fields of long forms; JSON always has all.")
+    ] = False,
 ) -> Response | Graph:
     """Draw pathways and transitions: Mermaid text, SVG, or nodes and edges as JSON."""
     wanted = format or _FORMATS[preferred(accept_of(request.scope), [*_FORMATS])]
     if wanted == "json":
         return _as_json(spec)
     if wanted == "svg":
-        return Response(svg(spec), media_type="image/svg+xml")
-    return Response(mermaid(spec), media_type="text/plain")
+        return Response(svg(spec, full=full), media_type="image/svg+xml")
+    return Response(mermaid(spec, full=full), media_type="text/plain")
 
 
 def _as_json(spec: JourneySpec) -> Graph:
+    drawn = sketch(spec, full=True)
     nodes = [
-        GraphNode(pathway_id=pathway.id, agents=list(pathway.agents), is_detour=pathway.is_detour)
-        for pathway in spec.pathways.values()
+        GraphNode(
+            pathway_id=stop.id,
+            agents=list(spec.pathways[stop.id].agents),
+            is_detour=stop.is_detour,
+            calls=list(stop.calls),
+            fields=[GraphField.model_validate(field) for field in stop.fields],
+            effects=[GraphEffect.model_validate(effect) for effect in stop.effects],
+            confirms=list(stop.confirms),
+            about=stop.about,
+        )
+        for stop in drawn.stops.values()
     ]
     nexts = [
         GraphEdge(from_pathway=pathway.id, to_pathway=pathway.next, kind="next", label="")
@@ -183,4 +234,5 @@ def _as_json(spec: JourneySpec) -> Graph:
         for move in spec.transitions
         for source in move.sources
     ]
-    return Graph(entry_pathway=spec.entry, nodes=nodes, edges=[*nexts, *moves])
+    handovers = [GraphHandover.model_validate(handover) for handover in drawn.handovers]
+    return Graph(entry_pathway=spec.entry, nodes=nodes, edges=[*nexts, *moves], handovers=handovers)
