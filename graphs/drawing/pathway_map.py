@@ -35,7 +35,7 @@ class Asked:
         name: Its name.
         title: Its name for users.
         kind: Its type in words.
-        is_required: Whether it has to be answered.
+        is_required: True if it has to be answered.
         when: Its condition in words; empty if it always counts.
         notes: Further facts in words, such as "sensitive".
         mark: As of a stop.
@@ -407,23 +407,21 @@ def _handovers(spec: JourneySpec) -> Iterator[Handover]:
 
 
 def _reasons(policy: Escalation) -> Iterator[str]:
-    if policy.on_request:
-        yield "asks for a person"
-    if policy.keywords:
-        yield _quoted(policy.keywords)
-    if policy.sentiment:
-        yield policy.sentiment
-    if policy.attempts_exhausted:
-        yield "too many refused values"
-    if policy.failures:
-        yield f"{policy.failures} failure{'s' * (policy.failures > 1)} in a row"
-    if policy.when:
-        name = getattr(policy.when, "__name__", "<lambda>")
-        yield "a condition of the context" if name == "<lambda>" else f"when {_plain(name)}"
-    if policy.after_seconds:
-        yield f"after {policy.after_seconds:g} seconds"
-    if policy.when_collected:
-        yield "all values are collected"
+    """Yield the policies of a journey in words."""
+    name = getattr(policy.when, "__name__", "<lambda>")
+    failures = f"{policy.failures} failure{'s' * (policy.failures != 1)} in a row"
+    condition = "a condition of the context" if name == "<lambda>" else f"when {_plain(name)}"
+    reasons = {
+        "asks for a person": policy.on_request,
+        _quoted(policy.keywords): policy.keywords,
+        policy.sentiment: policy.sentiment,
+        "too many refused values": policy.attempts_exhausted,
+        failures: policy.failures,
+        condition: policy.when,
+        f"after {policy.after_seconds or 0:g} seconds": policy.after_seconds,
+        "all values are collected": policy.when_collected,
+    }
+    yield from (words for words, holds in reasons.items() if holds)
 
 
 def _return_words(pathway: PathwaySpec) -> str:

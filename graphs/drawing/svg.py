@@ -177,7 +177,7 @@ def _detour(drawn: Sketch, stop: Stop) -> Part:
 
 
 def _handover(handover: Handover) -> Part:
-    """A call for a person with its reasons."""
+    """Lay out a call for a person with its reasons."""
     part, key = Part(), _CROWD + handover.source
     reasons = [line for reason in handover.reasons for line in _broken(reason, _SAID)]
     about = f"A person is called from {handover.source}: {'; '.join(handover.reasons)}."
@@ -301,7 +301,7 @@ def heading(name: str, purpose: str) -> Words:
 
 @dataclass(frozen=True)
 class _Lane:
-    """A frame beside the main pathways, with parts under one another."""
+    """A frame at the right of the main pathways, with parts under one another."""
 
     title: str
     css: str

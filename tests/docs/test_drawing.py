@@ -7,6 +7,7 @@ import unicodedata
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass
 from itertools import combinations, pairwise
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -458,7 +459,7 @@ def test_a_map_of_many_pathways_shows_fewer_fields_of_each() -> None:
         )
         for n in range(200)
     }
-    Huge = type("Huge", (Journey,), {"__doc__": "Many.", **body})
+    Huge: Any = type("Huge", (Journey,), {"__doc__": "Many.", **body})
 
     root = ET.fromstring(svg(Huge.spec))
 
@@ -539,7 +540,7 @@ def test_each_box_and_edge_has_a_name_for_readers_who_cannot_see_it(journey) -> 
             named += 1
         if pathway := one.get("data-pathway"):
             assert f"way {pathway}." in f"{one.findtext(title)}".replace("Detour", "Pathway")
-    assert named >= len(journey.spec.pathways) + len([m for m in sketch(journey.spec).moves])
+    assert named >= len(journey.spec.pathways) + len(sketch(journey.spec).moves)
 
 
 def test_the_name_of_a_box_has_all_that_it_shows() -> None:
@@ -766,9 +767,9 @@ def test_any_journey_is_drawn_without_overlaps(shape, moves) -> None:
 
 def made(shape, moves) -> type[Journey]:
     """A journey of a shape: of each pathway its fields, the number of its effects, its end."""
-    body = {}
+    body: dict[str, Any] = {}
     for n, (fields, effects, ends) in enumerate(shape):
-        inside = {
+        inside: dict[str, Any] = {
             "__agents__": ["clerk"],
             "__effects__": [Effect(f"do_{n}_{k}") for k in range(effects)],
         }
