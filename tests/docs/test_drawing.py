@@ -338,7 +338,8 @@ def test_the_same_journey_is_drawn_the_same_way(journey: type[Journey]) -> None:
 
 
 def columns(line: str) -> int:
-    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in line)
+    shown = (c for c in line if not unicodedata.combining(c))
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in shown)
 
 
 # ---- forms, effects, calls for a person
