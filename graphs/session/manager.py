@@ -359,7 +359,7 @@ class PathwayManager:
         fork_id = str(uuid.uuid4()) if session_id is None else checked_id(session_id)
 
         async def forked(session: Session, head: Row) -> JourneySession:
-            return session_of(*await session.forked(head, version, fork_id))
+            return self._shown(*await session.forked(head, version, fork_id))
 
         return await self._in_turn(forked)
 
