@@ -4,7 +4,7 @@
 //   #/s/SESSION_ID/TAB  a session; TAB is one of VIEWS, or nothing: the conversation
 //   #/NAME/...          a page without a session: NAME is one of PAGES
 
-import { html, render, useEffect, useState } from "./vendor/preact.js";
+import { html, render, useEffect, useRef, useState } from "./vendor/preact.js";
 import { client, key } from "./api.js";
 import { Failure, addressOf, inWords } from "./parts.js";
 import { closeSession, useSession } from "./session.js";
@@ -149,6 +149,8 @@ function OpenSessions({ tabs, current, onClose }) {
 
 function KeyForm({ isWrong, onEnter }) {
   const [value, setValue] = useState("");
+  const field = useRef(null);
+  useEffect(() => field.current.focus(), []);
   const enter = (event) => {
     event.preventDefault();
     if (value.trim()) onEnter(value.trim());
@@ -160,6 +162,7 @@ function KeyForm({ isWrong, onEnter }) {
     <label for="key">Key</label>
     <input
       id="key"
+      ref=${field}
       type="password"
       autocomplete="off"
       spellcheck="false"

@@ -46,6 +46,7 @@ export class OpenSession {
     this.listeners = new Set();
     this.local = []; // [number of stored entries before it, entry]
     this.kept = { history: { entries: [], cursor: null }, audit: { entries: [], cursor: null } };
+    this.reading = 0; // number of the newest reading
     this.first = this.open();
   }
 
@@ -72,6 +73,8 @@ export class OpenSession {
 
   /** Read the session, its messages and its turns as they are stored. */
   async read() {
+    this.reading += 1;
+    const number = this.reading;
     try {
       const [session, entries, turns] = await Promise.all([
         this.api.get(this.path),
@@ -79,6 +82,8 @@ export class OpenSession {
         this.pages("audit", "turns"),
       ]);
       const journey = this.state.journey || (await this.api.get(`journeys/${session.journey_id}`));
+      // What is older than the last reply, or than another reading, is not shown.
+      if (number !== this.reading) return;
       this.set({ session, entries: this.withLocal(entries), turns, journey, missing: null });
     } catch (problem) {
       if (!this.state.session) this.set({ missing: problem });
@@ -95,13 +100,11 @@ export class OpenSession {
 
   /** Return all entries of a list; pages that are full are read only once. */
   async pages(route, name) {
-    const kept = this.kept[route];
-    const found = await this.api.pages(`${this.path}/${route}`, name, kept.cursor);
-    if (found.cursor !== kept.cursor) {
-      kept.entries = [...kept.entries, ...found.entries];
-      kept.cursor = found.cursor;
-    }
-    return [...kept.entries, ...found.last];
+    const { entries, cursor } = this.kept[route];
+    const found = await this.api.pages(`${this.path}/${route}`, name, cursor);
+    const full = found.entries.length ? [...entries, ...found.entries] : entries;
+    this.kept[route] = { entries: full, cursor: found.cursor };
+    return [...full, ...found.last];
   }
 
   withLocal(entries) {
@@ -188,6 +191,7 @@ export class OpenSession {
       this.local.push(...pair.map((entry) => [before, { ...entry, isLocal: true }]));
     }
     this.forget();
+    this.reading += 1;
     this.set({
       session: {
         ...session,
@@ -282,7 +286,9 @@ export function useSession(api, id) {
   useEffect(() => {
     open.listeners.add(setState);
     setState(open.state);
-    if (open.state.missing) open.open().catch(() => {});
+    const { missing, problem } = open.state; // after a key was entered
+    if (missing) open.open().catch(() => {});
+    else if (problem && problem.status === 401) open.retry();
     const stop = follow(open);
     return () => {
       open.listeners.delete(setState);

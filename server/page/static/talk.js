@@ -38,7 +38,7 @@ export function Talk({ open }) {
     ${session ? html`<${Status} session=${session} journey=${journey} />` : null}
     <${Messages} session=${session} entries=${entries} pending=${pending} live=${live} />
     <${Announcer} entries=${entries} />
-    ${isLost ? html`<p class="note" role="status">The connection was lost. Looking for the reply…</p>` : null}
+    ${isLost ? html`<p class="note" role="status">The reply is not here yet. Looking for it…</p>` : null}
     ${problem
       ? html`<${Failure} problem=${problem} onRetry=${pending ? () => open.retry() : null}>
           ${pending ? html`<button type="button" onClick=${takeBack}>Take the message back</button>` : null}
@@ -64,7 +64,7 @@ function Status({ session, journey }) {
       ${inWords(session.pathway_id)}${stack.length ? `, then back to ${stack.map(inWords).join(", ")}` : ""}
     </span>
     ${session.phase === "escalated"
-      ? html`<p class="note">A person is called for. Your messages wait for them, and the assistant is silent.</p>`
+      ? html`<p class="note">A person has this conversation, or is called for. The assistant is silent.</p>`
       : null}
   </div>`;
 }
@@ -76,6 +76,14 @@ function Messages({ session, entries, pending, live }) {
   useLayoutEffect(() => {
     if (isAtEnd.current) list.current.scrollTop = list.current.scrollHeight;
   }, [entries, pending, words]);
+  useEffect(() => {
+    const scroll = () => {
+      if (isAtEnd.current) list.current.scrollTop = list.current.scrollHeight;
+    };
+    const resized = new ResizeObserver(scroll); // options or an error below take some of its room
+    resized.observe(list.current);
+    return () => resized.disconnect();
+  }, []);
   useEffect(() => {
     isAtEnd.current = true;
     list.current.scrollTop = list.current.scrollHeight;
@@ -155,8 +163,10 @@ function Waiting({ ask, isOne, onAnswer }) {
       ${typeof ask.value === "string" ? ask.value : html`<code>${JSON.stringify(ask.value)}</code>`}
     </p>
     <div class="buttons">
-      <button type="button" onClick=${() => send(true, "Yes")}>Yes</button>
-      <button type="button" onClick=${() => send(false, "No")}>No</button>
+      ${choicesOf(ask.schema).map(
+        ([value, label]) =>
+          html`<button type="button" key=${label} dir="auto" onClick=${() => send(value, label)}>${label}</button>`,
+      )}
       <label class="hidden" for=${id}>Answer as JSON</label>
       <input
         id=${id}
@@ -170,6 +180,13 @@ function Waiting({ ask, isOne, onAnswer }) {
     </div>
     ${fault ? html`<p class="fault" id=${`${id}-fault`} role="alert">${fault}</p>` : null}
   </form>`;
+}
+
+/** Return the answers that fit a schema, as [value, label]: those of an enum, else yes and no. */
+function choicesOf(schema) {
+  if (!schema || schema.type === "boolean") return [[true, "Yes"], [false, "No"]];
+  const values = Array.isArray(schema.enum) ? schema.enum : [];
+  return values.map((value) => [value, typeof value === "string" ? value : JSON.stringify(value)]);
 }
 
 function Composer({ open, field, isBusy, hint }) {
