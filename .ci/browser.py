@@ -32,8 +32,14 @@ AXE_PACKAGE = (
     "axe-core@4.14.1",
     "FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37OgudVGtQ==",
 )
-# The fonts of the package, wherever the checkout is.
-FONTS = '<fontconfig><dir prefix="relative">fonts</dir></fontconfig>'
+# The fonts of the package, wherever the checkout is; Chromium ends where a family matches none.
+FONTS = """<fontconfig>
+  <dir prefix="relative">fonts</dir>
+  <match target="pattern">
+    <edit name="family" mode="append" binding="same"><string>Open Sans</string></edit>
+  </match>
+</fontconfig>
+"""
 QUIETLY = ("--loglevel=error", "--ignore-scripts", "--fetch-retries=1")
 UNPACK = (
     "process.stdin.pipe(require('zlib').createBrotliDecompress({chunkSize: 2 ** 21}))"
