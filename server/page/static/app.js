@@ -71,9 +71,11 @@ function App() {
     setWanted(null);
   };
   const page = PAGES.find(([name]) => name === place.kind) || PAGES[0];
+  const tab = tabs.find((one) => one.id === place.id);
+  const title = tab && tab.name ? inWords(tab.name) : place.id || page[1];
   useEffect(() => {
-    document.title = `${place.id || page[1]} · JourneyGraph`;
-  }, [place.id, page]);
+    document.title = `${title} · JourneyGraph`;
+  }, [title]);
   return html`<${Header} place=${place} />
     ${tabs.length ? html`<${OpenSessions} tabs=${tabs} current=${place.id} onClose=${close} />` : null}
     <main>

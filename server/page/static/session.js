@@ -114,8 +114,8 @@ export class OpenSession {
     return all;
   }
 
-  say(text, shown = text) {
-    return this.send("messages", { message: text }, shown);
+  say(text) {
+    return this.send("messages", { message: text }, text);
   }
 
   /** Answer the question of an agent that waits. */
@@ -143,11 +143,11 @@ export class OpenSession {
     else await this.run(pending);
   }
 
-  /** Forget the message without a reply; return its text. */
+  /** Forget what has no reply; return the text of a message. */
   takeBack() {
     const { pending } = this.state;
     this.clear();
-    return pending ? pending.text : "";
+    return pending && pending.route === "messages" ? pending.text : "";
   }
 
   async run(pending) {

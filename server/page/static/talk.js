@@ -24,7 +24,7 @@ export function Talk({ open }) {
   useEffect(focus, [open]);
   const choose = (option) => {
     focus();
-    open.say(option.payload, option.label);
+    open.say(option.payload);
   };
   const answer = (value, shown) => {
     focus();
@@ -37,7 +37,7 @@ export function Talk({ open }) {
   return html`<section class="talk" aria-label="Conversation">
     ${session ? html`<${Status} session=${session} journey=${journey} />` : null}
     <${Messages} session=${session} entries=${entries} pending=${pending} live=${live} />
-    <${Announcer} entries=${entries} />
+    <${Announcer} session=${session} entries=${entries} />
     ${isLost ? html`<p class="note" role="status">The reply is not here yet. Looking for it…</p>` : null}
     ${problem
       ? html`<${Failure} problem=${problem} onRetry=${pending ? () => open.retry() : null}>
@@ -58,7 +58,7 @@ export function Talk({ open }) {
 function Status({ session, journey }) {
   const stack = [...session.pathway_stack].reverse();
   return html`<div class="status">
-    <strong dir="auto">${inWords(journey ? journey.name : session.journey_id)}</strong>
+    <h1 dir="auto">${inWords(journey ? journey.name : session.journey_id)}</h1>
     <span class=${`phase ${session.phase}`}>${PHASES[session.phase] || session.phase}</span>
     <span class="small" dir="auto">
       ${inWords(session.pathway_id)}${stack.length ? `, then back to ${stack.map(inWords).join(", ")}` : ""}
@@ -124,11 +124,11 @@ export function Message({ role, content, timestamp, name = NAMES[role] || role, 
 }
 
 /** Say the last reply to screen readers, once and as a whole. */
-function Announcer({ entries }) {
-  const first = useRef(null);
-  if (first.current === null && entries.length) first.current = entries.length;
+function Announcer({ session, entries }) {
+  const known = useRef(null); // how many there were when the session was opened
+  if (known.current === null && session) known.current = entries.length;
   const last = entries[entries.length - 1];
-  const isNew = last && last.role !== "user" && entries.length > (first.current || 0);
+  const isNew = last && last.role !== "user" && entries.length > known.current;
   return html`<p class="hidden" aria-live="polite">${isNew ? `${NAMES[last.role]}: ${last.content}` : ""}</p>`;
 }
 
@@ -197,7 +197,7 @@ function Composer({ open, field, isBusy, hint }) {
   };
   useEffect(() => setText(open.draft), [open]);
   useEffect(() => {
-    field.current.take = (given) => write(open.draft || given);
+    field.current.take = (given) => write([given, open.draft].filter(Boolean).join("\n"));
   }, [open]);
   const say = () => {
     if (isBusy || !text.trim()) return;
