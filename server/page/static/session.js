@@ -182,13 +182,13 @@ export class OpenSession {
   async finish(pending, done) {
     const { session, entries } = this.state;
     const { version, phase, pathway_stack, returning, waiting, asked } = done.metadata;
-    const at = new Date().toISOString();
-    const pair = [{ role: "user", content: pending.text, timestamp: at, turn: version }];
-    if (done.message) pair.push({ role: "assistant", content: done.message, timestamp: at, turn: version });
     const isStored = version > pending.version;
+    const common = { timestamp: new Date().toISOString(), turn: version, isLocal: !isStored };
+    const pair = [{ role: "user", content: pending.text, ...common }];
+    if (done.message) pair.push({ role: "assistant", content: done.message, ...common });
     if (!isStored) {
       const before = entries.length - this.local.length;
-      this.local.push(...pair.map((entry) => [before, { ...entry, isLocal: true }]));
+      this.local.push(...pair.map((entry) => [before, entry]));
     }
     this.forget();
     this.reading += 1;
