@@ -87,8 +87,9 @@ def build(
     if chat:
         graph = StateGraph(ChatState, input_schema=ChatInput)
         begin, reads = _kept(spec, checkpointer, begin), StepState
-    graph.add_node("understand", bind(begin, default), input_schema=reads)
-    graph.add_node("settle", bind(partial(settle, features=features), default), input_schema=reads)
+    graph.add_node("understand", bind(begin, default, "understand"), input_schema=reads)
+    settles = bind(partial(settle, features=features), default, "settle")
+    graph.add_node("settle", settles, input_schema=reads)
     for pathway in spec.pathways.values():
         if pathway.id in spec.reachable:
             node = node_of(spec, pathway, config, default)
@@ -128,9 +129,8 @@ def _checking(
     from nodes.turn.validate import validate  # noqa: PLC0415
 
     load(checks.pii)
-    graph.add_node(
-        "check_reply", bind(partial(validate, features=features), default), input_schema=reads
-    )
+    checks_reply = bind(partial(validate, features=features), default, "check")
+    graph.add_node("check_reply", checks_reply, input_schema=reads)
     graph.add_edge("check_reply", END)
     return "check_reply"
 

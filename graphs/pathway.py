@@ -56,7 +56,7 @@ def node_of(
     spec: JourneySpec, pathway: PathwaySpec, config: JourneyConfig, default: Services | None
 ) -> Any:
     """Return the subgraph of a pathway, or of a concierge's reception, as a node."""
-    first: First | None = bind(collect, default) if pathway.collects else None
+    first: First | None = bind(collect, default, "fields") if pathway.collects else None
     if pathway.id == spec.reception:
         subgraph = reception_subgraph(default).compile()
     else:
@@ -98,11 +98,11 @@ def _prelude(graph: PatternGraph, pathway: PathwaySpec, default: Services | None
         # Here, and not in the first message with a date, which would hold up all others.
         load_values(pathway.form.fields)
     if pathway.collects:
-        steps.append(("collect", bind(collect, default), is_collected))
+        steps.append(("collect", bind(collect, default, "fields"), is_collected))
     if pathway.effects:
-        steps.append(("effects", bind(take_effects, default), went_well))
+        steps.append(("effects", bind(take_effects, default, "effects"), went_well))
     if pathway.calls:
-        steps.append(("tools", bind(call_tools, default), None))
+        steps.append(("tools", bind(call_tools, default, "tools"), None))
     elif steps:
         steps.append(("ready", _ready, None))
     before: str = START

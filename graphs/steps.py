@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
@@ -27,6 +28,7 @@ from graphs.chat_state import shown
 from nodes.authored import contained
 from nodes.services import Services, brought_locale
 from nodes.state.session import Update
+from nodes.telemetry import Phase
 from nodes.turn.settle import reply_id
 
 RUN = "reply"
@@ -217,6 +219,8 @@ REPLY = "reply"
 _ADDED_TO = ("context", "fields", "messages")
 """Keys that a step appends to. Without additions they are unchanged and are not written."""
 
+_NO_PHASE = nullcontext()
+
 Graph = CompiledStateGraph[Any, Any, Any, Any]
 Step = Callable[[Any, Services], Awaitable[Update]]
 
@@ -227,12 +231,13 @@ def event_in(mode: str, data: Any) -> Mapping[str, Any] | None:
     return data[EVENT] if ours else None
 
 
-def bind(step: Step, default: Services | None = None) -> Any:
+def bind(step: Step, default: Services | None = None, kind: str = "") -> Any:
     """Return a step as a node.
 
     Args:
         step: The step.
         default: Services of a graph with its own, also within another graph.
+        kind: Its kind among the steps in the audit of a turn; empty: no step.
     """
 
     async def node(state: Any, runtime: Runtime[Any], config: RunnableConfig) -> Update:
@@ -242,7 +247,7 @@ def bind(step: Step, default: Services | None = None) -> Any:
         services = services_in(runtime, config, state, default, say)
         if turn := state.get("turn"):
             services.running.pathway = turn["run"] or ""
-        with contained():
+        with contained(), Phase(kind) if kind else _NO_PHASE:
             if showing is None:
                 update = await step(state, services)
             else:

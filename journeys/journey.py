@@ -21,6 +21,7 @@ from journeys.spec.spec import JourneySpec
 if TYPE_CHECKING:
     from journeys.results.display import Drawing
     from journeys.results.outcomes import (
+        AuditedTurn,
         AuditEntry,
         CheckEntry,
         EscalationCase,
@@ -381,6 +382,10 @@ class Journey:
     async def audit(self, limit: int | None = None, after: str | None = None) -> Page[AuditEntry]:
         """Return the audit of the session, oldest first."""
         return await self.manager.audit(limit, after)
+
+    async def turns(self, limit: int | None = None, after: str | None = None) -> Page[AuditedTurn]:
+        """Return all records of turns, oldest first: audit, checks, attempts, decision, steps."""
+        return await self.manager.turns(limit, after)
 
     async def checks(self, limit: int | None = None, after: str | None = None) -> Page[CheckEntry]:
         """Return how replies of the session were checked, oldest first."""

@@ -580,6 +580,7 @@ class Reading:
         is_certain: True if no model has to judge the message.
         verdicts: The verdicts on triggers that need no model.
         doubted: Patterns that contradict each other, which count only if no model answers.
+        open_now: Transitions that may fire now.
         questions: Transitions that a model may judge.
         guideline_candidates: Guidelines that may hold.
         form: The open form for a model; None if no form is open.
@@ -592,6 +593,7 @@ class Reading:
     welcomed: int = 0
     verdicts: list[Verdict] = field(default_factory=list)
     doubted: list[Verdict] = field(default_factory=list)
+    open_now: Sequence[TransitionSpec] = ()
     questions: list[TransitionSpec] = field(default_factory=list)
     guideline_candidates: GuidelineCandidates = _NOTHING_WEIGHED
     form: Asking | None = None
@@ -611,6 +613,11 @@ class Reading:
     def asks_form(self) -> bool:
         """Return whether a model is to say what the message makes of the form."""
         return self.form is not None and self.form.is_asked
+
+    @property
+    def is_answered(self) -> bool:
+        """Return whether a model answered."""
+        return self.answer is not _NO_ANSWER
 
     @property
     def has_answer(self) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nodes.json_data import digest_of
+from nodes.telemetry.activity import Trail
 
 Event = dict[str, Any]
 KINDS = ("retried", "tool_done", "tool_failed", "tool_not_called")
@@ -33,10 +34,15 @@ class Journal:
     Attributes:
         events: All of it.
         errors: Task of an agent -> kind of the error of its last try.
+        trail: The steps of the turn.
+        decision: Decision of the turn: its candidates, commands, and guidelines that do not
+            hold.
     """
 
     events: list[Event] = field(default_factory=list)
     errors: dict[str, str] = field(default_factory=dict)
+    trail: Trail | None = None
+    decision: dict[str, list[Any]] = field(default_factory=dict)
     _written: int = 0
 
     def add(self, kind: str, pathway: str, trigger: str, reason: str = "") -> None:

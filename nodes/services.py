@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
@@ -110,6 +110,12 @@ class Services:
         if text:
             self.emit({"type": "token", "text": text})
 
+    @property
+    def mask(self) -> Callable[[str], str] | None:
+        """Return what takes personal data out of a text; None where replies are not checked."""
+        checks = self.checks
+        return partial(_masked, checks) if checks and checks.pii else None
+
     def texts_in(self, pathway: str) -> Texts:
         """Return the texts of a pathway: in a concierge, those of the journey there."""
         if not self.spec.parts or pathway not in self.spec.pathways:
@@ -184,6 +190,12 @@ class Services:
     def fails_fast(self) -> bool:
         """Return whether errors are raised to the caller."""
         return self.config.error_recovery == "fail_fast"
+
+
+def _masked(checks: Validation, text: str) -> str:
+    from nodes.replies.stream import masked  # noqa: PLC0415 - as for `Outlet`
+
+    return masked(text, checks.pii, checks.allow)[0]
 
 
 def brought_locale(state: Any) -> Locale:

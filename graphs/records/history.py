@@ -6,20 +6,27 @@ are stored, but not the value and not the user's words, because no reader of att
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
+from types import MappingProxyType
+from typing import Any
 
 from sqlalchemy import Integer, bindparam, literal_column, select, update
 
 from graphs.storage.sealing import Seal
 from graphs.storage.statements import AUDIT, TURNS, Records, Row, Sql, Statement, first
+from graphs.storage.store import Store
 from graphs.storage.tables import USAGE, field_attempts, turns, validation_audit
 from journeys import (
     AuditedTurn,
     AuditEntry,
+    Candidate,
     CheckEntry,
+    CommandEntry,
     FieldAttemptEntry,
     JourneySpec,
     TranscriptEntry,
+    TurnDecision,
+    TurnStep,
     VersionInfo,
 )
 from nodes.journal import Usage
@@ -156,25 +163,74 @@ def transcript_of(versions: Iterable[VersionInfo]) -> list[TranscriptEntry]:
     return [TranscriptEntry(role, text, when, turn) for role, text, when, turn in said if text]
 
 
-def audited_turns(
-    turns: Iterable[VersionInfo],
-    events: Iterable[AuditEntry],
-    checked: Iterable[CheckEntry],
-    attempts: Iterable[FieldAttemptEntry],
+async def read_turns(
+    store: Store,
+    session_id: str,
+    span: Row,
+    seal: Seal,
+    active_in: Callable[[str], str | None] = lambda _: None,
 ) -> list[AuditedTurn]:
-    """Return the turns of a session, each with its records.
+    """Return turns of a session, each with its records.
 
     Records of a turn that was not committed (as under fail_fast) are shown with the turn that got
     its number later; without such a turn they are omitted.
+
+    Args:
+        store: The store.
+        session_id: The session.
+        span: The turns: `low` and `high`.
+        seal: Opens what is sealed.
+        active_in: Returns the journey of a pathway.
     """
-    known = {turn.version: AuditedTurn(turn, [], []) for turn in turns}
-    for event in events:
-        if event.turn in known:
-            known[event.turn].events.append(event)
-    for check in checked:
-        if check.turn in known:
-            known[check.turn].checks.append(check)
-    for attempt in attempts:
-        if attempt.turn in known:
-            known[attempt.turn].attempts.append(attempt)
-    return list(known.values())
+    rows, events, checked, attempts = [
+        await store.read(records.of_turns, session=session_id, **span)
+        for records in (TURNS, AUDIT, CHECKS, ATTEMPTS)
+    ]
+    found = {row["version"]: _audited(row, seal, active_in) for row in rows}
+    for row in events:
+        if audited := found.get(row["turn"]):
+            audited.events.append(audit_entry(row, seal))
+    for row in checked:
+        if audited := found.get(row["turn"]):
+            audited.checks.append(check_entry(row, seal))
+    for row in attempts:
+        if audited := found.get(row["turn"]):
+            audited.attempts.append(attempt_entry(row, seal))
+    return list(found.values())
+
+
+def _audited(row: Row, seal: Seal, active_in: Callable[[str], str | None]) -> AuditedTurn:
+    turn = version_info(row, seal, active_in(row["pathway_id"]))
+    trail = TURNS.value(row, "trail", seal) or {}
+    return AuditedTurn(
+        turn,
+        [],
+        [],
+        decision=TurnDecision(
+            [Candidate(*one) for one in trail.get("candidates", ())],
+            [CommandEntry(*one) for one in trail.get("commands", ())],
+            trail.get("denied", []),
+        ),
+        steps=[
+            _step(number, turn.reply or "", *step)
+            for number, step in enumerate(trail.get("steps", ()))
+        ],
+        steps_dropped=trail.get("dropped", 0),
+    )
+
+
+def _step(
+    number: int,
+    reply: str,
+    kind: str,
+    name: str,
+    parent: int | None,
+    start: float,
+    ms: float,
+    details: Mapping[str, Any] = MappingProxyType({}),
+) -> TurnStep:
+    """Return a step as `Trail.plain` made it; words that are in the reply are taken from there."""
+    known = dict(details)
+    if isinstance(place := known.get("words"), list):
+        known["words"] = reply[slice(*place)]
+    return TurnStep(number, parent, kind, name, start, ms, **known)

@@ -14,12 +14,17 @@ from graphs.storage.sealing import Seal
 from graphs.storage.statements import AUDIT, TURNS, Row, Statement, now
 from graphs.storage.tables import USAGE
 from journeys import FieldVersion, JourneySpec, VersionInfo, VersionState
+from nodes.journal import Journal
 from nodes.json_data import stamp
 from nodes.state.context import Context, apply_ops, differ
 from nodes.state.session import PARTING, Position, Turn
 
 PRUNE_EVERY = 16
 """Number of versions between two prunings."""
+
+
+_REFUSED = ("rewritten", "replaced")
+"""Outcomes of checks of a reply that was not sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +67,7 @@ class LedgerWriter:
         checkpoint_id: str,
         head: Row,
         rolled_back_to: int | None = None,
+        journal: Journal | None = None,
     ) -> list[Statement]:
         """Return the statements that advance the head by one; they fail if it has moved."""
         at = now()
@@ -79,7 +85,7 @@ class LedgerWriter:
         }
         written = [
             Statement(statements.ADVANCE, [row], exactly_one=True),
-            self._turn(turn, position, checkpoint_id, at, rolled_back_to),
+            self._turn(turn, position, checkpoint_id, at, rolled_back_to, journal),
         ]
         if turn["audit"]:
             written.append(self.audited(turn["number"], turn["audit"]))
@@ -105,7 +111,9 @@ class LedgerWriter:
         checkpoint_id: str,
         at: datetime,
         rolled_back_to: int | None = None,
+        journal: Journal | None = None,
     ) -> Statement:
+        reply = PARTING.join(turn["replies"])
         row: Row = {
             "session_id": self.session_id,
             "version": turn["number"],
@@ -114,13 +122,19 @@ class LedgerWriter:
             "rolled_back_to": rolled_back_to,
             "pathway_id": position["pathway"],
             "message": turn["message"],
-            "reply": PARTING.join(turn["replies"]),
+            "reply": reply,
             "operations": turn["ops"],
             "begun_at": turn["at"],
             "at": stamp(at),
             "flags": turn["flags"],
             **{name: (turn["usage"] or {}).get(name, 0) for name in USAGE},
         }
+        if journal and journal.trail:
+            failure = turn["error"]["type"] if turn["error"] else None
+            outcomes = {check["outcome"] for check in turn.get("checks", ())}
+            is_refused = not outcomes.isdisjoint(_REFUSED)
+            steps = journal.trail.plain(reply, failure, is_refused=is_refused)
+            row["trail"] = {**journal.decision, **steps}
         return TURNS.adding([row], self.seal)
 
     def audited(self, turn: int, events: Iterable[Mapping[str, Any]]) -> Statement:

@@ -9,12 +9,11 @@ from typing import Any, NamedTuple, Self
 from graphs.records import definitions, history
 from graphs.records.definitions import TENANT, Epoch
 from graphs.records.escalations import OF_ALL, OF_JOURNEY, OF_SESSION, ONE, entry, read_case
-from graphs.records.history import ATTEMPTS, attempt_entry, audit_entry, audited_turns, version_info
 from graphs.records.listing import LIVE, Listed, Place, read_sessions, span_after
 from graphs.session.session import is_over
 from graphs.session.webhook import EscalationPort, EscalationSender
 from graphs.storage.sealing import SealOfReader, is_sealed
-from graphs.storage.statements import ALL_TURNS, AUDIT, TURNS, now
+from graphs.storage.statements import ALL_TURNS, now
 from graphs.storage.store import Store, open_store
 from journeys import (
     AuditedTurn,
@@ -207,17 +206,7 @@ class Directory:
         if head is None:
             return None
         span, more = span_after(after, limit, head["version"])
-        turns, events, checked, attempts = [
-            await self.store.read(records.of_turns, session=session_id, **span)
-            for records in (TURNS, AUDIT, history.CHECKS, ATTEMPTS)
-        ]
-        seal = SealOfReader(self._key)
-        found = audited_turns(
-            [version_info(row, seal, None) for row in turns],
-            [audit_entry(row, seal) for row in events],
-            [history.check_entry(row, seal) for row in checked],
-            [attempt_entry(row, seal) for row in attempts],
-        )
+        found = await history.read_turns(self.store, session_id, span, SealOfReader(self._key))
         return SessionAudit(session_id, head["journey_id"], head["status"], found, more)
 
     async def reviews(

@@ -20,6 +20,7 @@ from graphs.records.history import (
     audit_entry,
     check_entry,
     names_in,
+    read_turns,
     transcript_of,
 )
 from graphs.records.listing import (
@@ -60,6 +61,7 @@ from graphs.storage.errors import unconfirmed
 from graphs.storage.sealing import Seal
 from graphs.storage.statements import ALL_TURNS, AUDIT, TURNS, Row, Sql
 from journeys import (
+    AuditedTurn,
     AuditEntry,
     CheckEntry,
     ConfigurationError,
@@ -444,6 +446,15 @@ class PathwayManager:
         await self._late.written()
         rows, seal, more = await self._rows(AUDIT.of_turns, limit, after)
         return Page((audit_entry(row, seal) for row in rows), more)
+
+    async def turns(self, limit: int | None = None, after: str | None = None) -> Page[AuditedTurn]:
+        """Return all records of a number of turns, oldest first; arguments as for `versions`."""
+        await self._late.written()
+        session, head = await self._known()
+        span, more = span_after(after, limit, head["version"])
+        seal, active_in = session.ledger_writer.seal, session.spec.active_in
+        found = await read_turns(session.store, self.session_id, span, seal, active_in)
+        return Page(found, more)
 
     async def checks(self, limit: int | None = None, after: str | None = None) -> Page[CheckEntry]:
         """Return the reply checks of a number of turns; arguments as for `versions`."""

@@ -35,7 +35,7 @@ from journeys import (
 )
 from nodes.authored import contained
 from nodes.draft import new_turn, position_of_fork
-from nodes.journal import WAITING
+from nodes.journal import WAITING, Journal
 from nodes.json_data import stamp, words_of
 from nodes.state.context import Op
 from nodes.state.escalation import takeover_of
@@ -200,16 +200,20 @@ class Session:
         told = Commit(0, statements_of, lambda values: self._tell(begun, 0, values))
         return self.run_config(NO_CHECKPOINT, told)
 
-    def turn_after(self, head: Row, goes_on: PausedRun | None = None) -> Any:
+    def turn_after(
+        self, head: Row, goes_on: PausedRun | None = None, journal: Journal | None = None
+    ) -> Any:
         """Return the configuration of the next turn.
 
         Args:
             head: The session's row.
             goes_on: A waiting run that the turn resumes.
+            journal: The journal of the turn, whose steps are stored with it.
         """
 
         def statements_of(turn: Turn, position: Position, checkpoint: str) -> list[Statement]:
-            return self.ledger_writer.advanced(turn, position, checkpoint, head)
+            writer = self.ledger_writer
+            return writer.advanced(turn, position, checkpoint, head, journal=journal)
 
         def counts(values: Mapping[str, Any]) -> None:
             self._tell(head, number, values)

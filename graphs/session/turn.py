@@ -33,7 +33,7 @@ from graphs.session.response import response_of, unmoved
 from graphs.session.session import Session, already_there
 from graphs.session.waiting import Wait, abandoned, answer_to, resumed, shown, wait_of, waiting_turn
 from graphs.steps import event_in, serving
-from graphs.storage.checkpoints import commit_of
+from graphs.storage.checkpoints import PausedRun, commit_of
 from graphs.storage.errors import AlreadyThere, WriteConflict, raise_translated
 from graphs.storage.statements import Row
 from journeys import (
@@ -66,7 +66,7 @@ from nodes.state.context import Op
 from nodes.state.escalation import takeover_of
 from nodes.state.messages import Message
 from nodes.state.session import PARTING, Turn
-from nodes.telemetry import TurnRun, pseudonym, report
+from nodes.telemetry import TurnRun, no_steps, pseudonym, report
 from nodes.texts import texts_of
 from nodes.turn.understand import matcher_of
 
@@ -218,7 +218,8 @@ async def begin(session: Session, services: Services, ops: list[Op], locale: Loc
     if locale != NOWHERE:
         turn["locale"] = locale.parts
     try:
-        await _run(session, services, {"context": ops, "turn": turn}, session.beginning(ops))
+        with no_steps():
+            await _run(session, services, {"context": ops, "turn": turn}, session.beginning(ops))
     except AlreadyThere as error:
         raise already_there(session.session_id) from error
 
@@ -253,6 +254,8 @@ async def take(session: Session, head: Row, given: Given, services: Services) ->
     if given.text is None and wait is None:
         raise NotWaitingError("No agent of this session waits for an answer. Send a message.")
     with TurnRun(spec.id, spec.version, pseudonym(session.session_id, key)) as seen:
+        if services.running.journal:
+            services.running.journal.trail = seen.trail
         with given_to_all(given.run) if given.run else _GIVEN_NOTHING:
             response = await _answered(session, head, given, services, wait)
         seen.answered(response.pathway_id, response.metadata)
@@ -353,17 +356,19 @@ class _Going:
         turn["audit"] = [*turn["audit"], *events]
         self.services.running.calls.restore(wait.waiting.get("calls", {}))
         goes_on = wait.going_on(turn, self.messages)
-        return answer_to(answers), self.session.turn_after(self.head, goes_on)
+        return answer_to(answers), self._config(goes_on)
 
     def _anew(self) -> tuple[Any, Any]:
         inputs = {"messages": self.messages, "turn": self.turn}
-        return inputs, self.session.turn_after(self.head)
+        return inputs, self._config()
+
+    def _config(self, goes_on: PausedRun | None = None) -> Any:
+        return self.session.turn_after(self.head, goes_on, self.services.running.journal)
 
     async def committed(self, turn: Turn) -> Mapping[str, Any]:
         """Commit a record without a move, and return the values of the state."""
         inputs = {"messages": self.messages, "turn": turn}
-        config = self.session.turn_after(self.head)
-        return await _run(self.session, self.services, inputs, config)
+        return await _run(self.session, self.services, inputs, self._config())
 
     async def waits(self, config: Any, audience: Audience) -> Mapping[str, Any]:
         """Commit a turn whose run waits.
@@ -432,7 +437,8 @@ async def operate(session: Session, head: Row, services: Services, turn: Turn) -
     Raises:
         StateError: It could not be committed.
     """
-    return await _run(session, services, {"turn": turn}, session.turn_after(head))
+    with no_steps():
+        return await _run(session, services, {"turn": turn}, session.turn_after(head))
 
 
 async def _in_time(

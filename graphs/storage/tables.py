@@ -137,6 +137,7 @@ turns = Table(
         info={"json": True},
     ),
     *(Column(name, Integer, nullable=False, server_default=text("0")) for name in USAGE),
+    sealed("trail", _OF_TURN + "trail", "its decision and its steps; null: none", is_json=True),
 )
 
 audit = Table(

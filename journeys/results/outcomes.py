@@ -427,6 +427,105 @@ class CheckEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class TurnStep:
+    """A step of a turn: what ran, when, how long, and how it ended.
+
+    Attributes:
+        number: Its place in the turn, from 0; steps are in the order of their beginning.
+        parent: Number of the step within which it ran; None for the turn itself.
+        kind: turn, understand, pathway, fields, effects, tools, pipeline, agent, model, tool,
+            retriever, settle or check.
+        name: Id or name of what ran; path of an agent in its pipeline.
+        start_ms: Its beginning, in milliseconds from the beginning of the turn.
+        ms: Its duration in milliseconds; of the turn itself, until it was stored.
+        outcome: ok, failed, cancelled, paused; open: it still ran when the turn was stored.
+        error: Kind of its error, without the text.
+        pattern: The pattern of a pipeline, or of that of a pathway.
+        status: Status of a pipeline at its end: complete, partial, waiting or failed.
+        purpose: Purpose of a request to a model: understanding, answer, choice, validation, ...
+        attempt: Number of the try of a request to a model, from 1.
+        input_tokens: Tokens that a model read; None if it did not say.
+        output_tokens: Tokens that it wrote.
+        cached_tokens: Tokens of the input that it had in its cache.
+        reasoning_tokens: Tokens of the output that were not part of the answer.
+        words: Words of an agent; without a reply, its outputs in short.
+        cut: True if these are only the first of its words.
+    """
+
+    number: int
+    parent: int | None
+    kind: str
+    name: str
+    start_ms: float
+    ms: float
+    outcome: str = "ok"
+    error: str | None = None
+    pattern: str | None = None
+    status: str | None = None
+    purpose: str | None = None
+    attempt: int | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cached_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    words: str | None = None
+    cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A transition that was open to a message, and what was found of it.
+
+    Attributes:
+        intent: Its intent, or the name of its condition.
+        pathway: The pathway that it leads to.
+        tier: Its judge: condition, pattern, own, always, model or cache; empty: nothing judged it.
+        holds: True if it holds for the message; None if nothing judged it.
+        confidence: From 0 to 1; None if nothing judged it, or the judge named none.
+        reason: The reason, in a few words.
+        fired: True if it moved the session.
+    """
+
+    intent: str
+    pathway: str
+    tier: str
+    holds: bool | None
+    confidence: float | None
+    reason: str = ""
+    fired: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CommandEntry:
+    """A command that a message was understood as; values are in the attempts at fields.
+
+    Attributes:
+        command: Its name, such as fill, correct, confirm, cancel or human.
+        about: The field, option, task, or pathway that it names; empty if it names none.
+        confidence: From 0 to 1.
+    """
+
+    command: str
+    about: str
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class TurnDecision:
+    """Decision of a turn: what was open to its message, and what it was understood as.
+
+    Attributes:
+        candidates: Transitions that were open, those that hold first; at most 20.
+        commands: Commands of the message, except moves; at most 20.
+        denied: Ids of guidelines that were judged and do not hold; at most 20.
+    """
+
+    candidates: list[Candidate] = field(default_factory=list)
+    commands: list[CommandEntry] = field(default_factory=list)
+    denied: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
 class AuditedTurn:
     """All that is recorded of one turn: with the turns before it, the conversation again.
 
@@ -436,12 +535,18 @@ class AuditedTurn:
             what was dropped.
         checks: Checks of the reply.
         attempts: The attempts at fields.
+        decision: Its candidates, commands, and guidelines that do not hold.
+        steps: Its parts that ran, with times and tokens; empty for a turn of an older release.
+        steps_dropped: Number of its further steps, over the most that are kept.
     """
 
     turn: VersionInfo
     events: list[AuditEntry]
     checks: list[CheckEntry]
     attempts: list[FieldAttemptEntry] = field(default_factory=list)
+    decision: TurnDecision = field(default_factory=TurnDecision)
+    steps: list[TurnStep] = field(default_factory=list)
+    steps_dropped: int = 0
 
 
 class Page(list[_T]):

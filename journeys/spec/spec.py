@@ -359,6 +359,11 @@ class JourneySpec:
         return found
 
     @cached_property
+    def labels(self) -> Mapping[str, str]:
+        """The trigger of each transition in a few words, by the id of the transition."""
+        return {transition.id: transition.label for transition in self.transitions}
+
+    @cached_property
     def conditions(self) -> tuple[TransitionSpec, ...]:
         """The transitions that a condition on the context triggers."""
         return tuple(t for t in self.transitions if t.is_condition)

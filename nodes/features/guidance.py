@@ -168,7 +168,10 @@ def _with_code(judged: Answers, position: Position) -> GuidelineCandidates:
         for guideline, answer in judged.values()
         if isinstance(answer, Exception) and guideline.critical
     ]
-    return GuidelineCandidates(held=tuple(held), audit=tuple(audit), bypassed=bool(audit))
+    denied = tuple(id_ for id_, (_, answer) in judged.items() if answer is False)
+    return GuidelineCandidates(
+        held=tuple(held), denied=denied, audit=tuple(audit), bypassed=bool(audit)
+    )
 
 
 def judged(

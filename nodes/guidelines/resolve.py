@@ -41,12 +41,14 @@ class GuidelineCandidates:
     Attributes:
         asked: Those that a model is to judge.
         held: Those that hold without one.
+        denied: Ids of those that code judged, and that do not hold.
         audit: The failures while they were found.
         bypassed: True if some could not be judged.
     """
 
     asked: tuple[GuidelineSpec, ...] = ()
     held: tuple[Held, ...] = ()
+    denied: tuple[str, ...] = ()
     audit: tuple[dict[str, Any], ...] = ()
     bypassed: bool = False
 

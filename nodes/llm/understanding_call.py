@@ -159,11 +159,12 @@ class _Moment:
         return "" if known else f"no field '{command.field:.80}' is open here"
 
 
-_NAMES: Mapping[type, str] = {OffTopic: "off_topic"}
+COMMAND_NAMES: Mapping[type, str] = {OffTopic: "off_topic"}
+"""Names of commands that are not those of their classes in small letters."""
 
 
 def _name(command: Command) -> str:
-    return _NAMES.get(type(command), type(command).__name__.lower())
+    return COMMAND_NAMES.get(type(command), type(command).__name__.lower())
 
 
 _REASON: Mapping[str, Any] = {"type": "string", "description": "Why, in a few words."}

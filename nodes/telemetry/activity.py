@@ -1,4 +1,7 @@
-"""Pieces of work as blocks: their span, their time, and how they ended; turns, agents, models."""
+"""Pieces of work as blocks: their span, their time, and how they ended; turns, agents, models.
+
+Each is measured once: its span, its metrics and its step in the audit are of one measurement.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,12 @@ import hashlib
 import logging
 import re
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar, Token
 from functools import lru_cache
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 from journeys import ModelError
 from nodes.telemetry.otel import (
@@ -33,6 +37,79 @@ OK, FAILED, CANCELLED, PAUSED = "ok", "failed", "cancelled", "paused"
 _NO_FAULTS = frozenset({"GraphInterrupt", "GraphDrained", "ParentCommand"})
 _T = TypeVar("_T")
 
+_AGENT_PATH, _PATTERN = "journeygraph.agent.path", "journeygraph.pattern"
+_PURPOSE, _TRY, _STATUS = "journeygraph.purpose", "journeygraph.try", "journeygraph.pipeline.status"
+MOST_STEPS = 1000
+"""Most steps of a turn that its audit keeps; the first ones."""
+MOST_STEP_WORDS = 2_000
+"""Most characters of an agent's words in a step; fewer where there are many agents."""
+_MOST_WORDS, _LEAST_STEP_WORDS = 64_000, 100
+_BEHIND = 100
+_MOST_LABEL = 200
+
+
+class Trail:
+    """The activities of a turn, in the order of their beginning: the steps of its audit."""
+
+    __slots__ = ("_steps", "dropped")
+
+    def __init__(self) -> None:
+        self.dropped = 0
+        self._steps: list[tuple[Activity, int | None]] = []
+
+    def add(self, activity: Activity, parent: int | None) -> int | None:
+        """Add an activity that begins; return its number, or its parent's if there are too many."""
+        number = len(self._steps)
+        if number >= MOST_STEPS:
+            self.dropped += 1
+            return parent
+        self._steps.append((activity, parent))
+        return number
+
+    def plain(
+        self, reply: str, failure: str | None = None, *, is_refused: bool = False
+    ) -> dict[str, Any]:
+        """Return the steps as plain data: kind, name, parent, start and duration in ms, details.
+
+        Words that are in the reply are kept there alone: the step has their place in it.
+
+        Args:
+            reply: The reply of the turn.
+            failure: The kind of error that the turn failed with.
+            is_refused: True if the reply took the place of one that must not be shown: words that
+                are not in it are not kept.
+        """
+        now, speakers = time.perf_counter(), sum(bool(one.words) for one, _ in self._steps)
+        begun = self._steps[0][0].begun
+        most = max(_LEAST_STEP_WORDS, min(MOST_STEP_WORDS, _MOST_WORDS // max(speakers, 1)))
+        most = 0 if is_refused else most
+        steps: list[list[Any]] = []
+        for one, parent in self._steps:
+            seconds = one.seconds if one.is_over else now - one.begun
+            start = round((one.begun - begun) * 1000, 3)
+            step: list[Any]
+            step = [one.kind, one.label[:_MOST_LABEL], parent, start, round(seconds * 1000, 3)]
+            if details := one.step_details(reply, most):
+                step.append(details)
+            steps.append(step)
+        if failure:
+            steps[0].append({"outcome": FAILED, "error": failure})
+        return {"steps": steps, "dropped": self.dropped} if self.dropped else {"steps": steps}
+
+
+_place: ContextVar[tuple[Trail, int | None] | None] = ContextVar("journeygraph_step", default=None)
+"""The trail of the turn that runs here, and the number of the step within which it does."""
+
+
+@contextmanager
+def no_steps() -> Iterator[None]:
+    """Keep what runs in this block out of the steps of a turn around it."""
+    token = _place.set(None)
+    try:
+        yield
+    finally:
+        _place.reset(token)
+
 
 class Activity:
     """A piece of work, open as a block.
@@ -40,15 +117,25 @@ class Activity:
     Subclasses define the data that is known at its beginning, and the data at its end.
 
     Attributes:
+        kind: Its kind among the steps of the audit.
         is_client: True if another process does it.
+        is_span: True if it has a span; False: it is a step of the audit alone.
+        shown: Attributes that its step has as well, and their names there.
         names: Data for all log lines within it.
         outcome: The outcome: "ok", "failed", "cancelled", or "paused" by LangGraph.
         fault: The kind of its error; None without one.
         found: Attributes that became known while it ran.
         seconds: The duration.
+        begun: Its beginning, on the clock of `time.perf_counter`.
+        is_over: True if it has ended.
+        words: The words of an agent.
     """
 
+    kind = ""
     is_client = False
+    is_span = True
+    shown: ClassVar[Mapping[str, str]] = {}
+    words = ""
 
     def __init__(self, name: str, attributes: dict[str, Any], **names: str) -> None:
         self.names = names
@@ -60,8 +147,10 @@ class Activity:
         self._attributes = attributes
         self._seen: Telemetry | None = None
         self._span: Any = None
-        self._places: tuple[Any, Any] = (None, None)
-        self._begun = 0.0
+        self._places: _Places = (None, None, None)
+        self._step: tuple[Trail, int | None] | None = None
+        self.begun = 0.0
+        self.is_over = False
 
     def __enter__(self) -> Self:
         self._begin()
@@ -126,14 +215,54 @@ class Activity:
         else:
             self.outcome, self.fault = FAILED, kind_of(error)
 
+    @property
+    def label(self) -> str:
+        """Name of its step: the path of an agent, or else the name of what it is about."""
+        path: str | None = self._attributes.get(_AGENT_PATH)
+        return path or self._name.partition(" ")[2]
+
+    def step_details(self, reply: str, most: int) -> dict[str, Any]:
+        """Return the details of its step; empty if there are none.
+
+        Args:
+            reply: The reply of the turn, in which words are looked for.
+            most: Most characters of words that are not in it.
+        """
+        details: dict[str, Any] = {}
+        for key, name in self.shown.items():
+            value = self.found.get(key)
+            if value is None:
+                value = self._attributes.get(key)
+            if value is not None:
+                details[name] = value
+        if not self.is_over:
+            details["outcome"] = "open"
+        elif self.outcome != OK:
+            details["outcome"] = self.outcome
+        if self.fault:
+            details["error"] = self.fault[:_MOST_LABEL]
+        if self.words:
+            details |= self._words_in(reply, most)
+        return details
+
+    def _words_in(self, reply: str, most: int) -> dict[str, Any]:
+        return {}
+
+    def _follow(self) -> None:
+        """Take its place among the steps of the turn that runs here, if one does."""
+        if here := _place.get():
+            self._step = (here[0], here[0].add(self, here[1]))
+
     def _begin(self) -> None:
-        if seen := watcher():
+        if self.is_span and (seen := watcher()):
             self._seen = seen
             self._span = seen.begin(self._name, self._attributes, is_client=self.is_client)
-        self._begun = time.perf_counter()
+        self.begun = time.perf_counter()
+        self._follow()
 
     def _end(self, error: BaseException | None) -> None:
-        self.seconds = time.perf_counter() - self._begun
+        self.seconds = time.perf_counter() - self.begun
+        self.is_over = True
         if error is not None:
             self.failed(error)
         self.write_log()
@@ -141,16 +270,32 @@ class Activity:
             self.measured()
             seen.end(self._span, {**self.found, "journeygraph.outcome": self.outcome}, self.fault)
 
-    def _enter(self) -> tuple[Any, Any]:
+    def _enter(self) -> _Places:
         names = scope.set({**scope.get(), **self.names}) if self.names else None
-        return names, self._seen.enter(self._span) if self._seen else None
+        step = _place.set(self._step) if self._step else None
+        return names, self._seen.enter(self._span) if self._seen else None, step
 
-    def _leave(self, places: tuple[Any, Any]) -> None:
-        names, place = places
+    def _leave(self, places: _Places) -> None:
+        names, place, step = places
+        if step is not None:
+            _place.reset(step)
         if self._seen:
             self._seen.leave(place)
         if names is not None:
             scope.reset(names)
+
+
+_Places = tuple[Any, Any, "Token[tuple[Trail, int | None] | None] | None"]
+
+
+class Phase(Activity):
+    """A part of a turn that is no span: understanding, a form, effects, settling, the check."""
+
+    is_span = False
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(kind, {})
+        self.kind = kind
 
 
 def kind_of(error: BaseException) -> str:
@@ -193,7 +338,13 @@ def pseudonym(session_id: str, key: bytes | None = None) -> str:
 
 
 class TurnRun(Activity):
-    """A turn: what a message causes, up to its commit."""
+    """A turn: what a message causes, up to its commit.
+
+    Attributes:
+        trail: Its steps, itself the first of them.
+    """
+
+    kind = "turn"
 
     def __init__(self, journey: str, version: str, session: str) -> None:
         super().__init__(
@@ -208,9 +359,18 @@ class TurnRun(Activity):
             journey_version=version[:_DIGITS],
             session=session,
         )
+        self.trail = Trail()
         self._journey = journey
         self._pathway = ""
         self._metadata: Mapping[str, Any] | None = None
+
+    def step_details(self, reply: str, most: int) -> dict[str, Any]:
+        """Return nothing: it is not over when its steps are kept, and its row has the rest."""
+        return {}
+
+    def _follow(self) -> None:
+        # A turn within an agent of another one has steps of its own.
+        self._step = (self.trail, self.trail.add(self, None))
 
     def answered(self, pathway: str, metadata: Mapping[str, Any]) -> None:
         """Record the response: the position of the session, and the data of the turn."""
@@ -272,7 +432,7 @@ _ENDED = {OK: "finished", CANCELLED: "cancelled"}
 
 
 def _pattern(pattern: str) -> dict[str, str]:
-    return {"journeygraph.pattern": pattern} if pattern else {}
+    return {_PATTERN: pattern} if pattern else {}
 
 
 def _attribute(name: str) -> str:
@@ -283,6 +443,9 @@ def _attribute(name: str) -> str:
 
 class PathwayRun(Activity):
     """One run of a pathway within a turn, all tries of its agents included."""
+
+    kind = "pathway"
+    shown: ClassVar[Mapping[str, str]] = {_PATTERN: "pattern"}
 
     def __init__(self, pathway: str, pattern: str) -> None:
         super().__init__(
@@ -295,6 +458,9 @@ class PathwayRun(Activity):
 class PipelineRun(Activity):
     """One run of a pipeline, on its own or inside another one."""
 
+    kind = "pipeline"
+    shown: ClassVar[Mapping[str, str]] = {_PATTERN: "pattern", _STATUS: "status"}
+
     def __init__(self, path: str, pattern: str) -> None:
         name = path.rpartition("/")[2]
         super().__init__(
@@ -302,7 +468,7 @@ class PipelineRun(Activity):
             {
                 _OPERATION: "invoke_workflow",
                 _WORKFLOW: name,
-                "journeygraph.agent.path": path,
+                _AGENT_PATH: path,
                 **_pattern(pattern),
             },
             pipeline=path,
@@ -311,7 +477,7 @@ class PipelineRun(Activity):
 
     def ended(self, status: str) -> None:
         """Record how it ended without raising: complete, partial, waiting or failed."""
-        self.found["journeygraph.pipeline.status"] = status
+        self.found[_STATUS] = status
         if status == "failed":
             self.outcome, self.fault = FAILED, "pipeline_failed"
         elif status == "waiting":
@@ -330,6 +496,8 @@ SLACK = 0.05
 class AgentRun(Activity):
     """One try of an agent; in a pipeline, under the path of names that leads to it."""
 
+    kind = "agent"
+
     def __init__(self, path: str, timeout: float | None = None) -> None:
         """Open a try.
 
@@ -343,13 +511,39 @@ class AgentRun(Activity):
             {
                 _OPERATION: "invoke_agent",
                 _AGENT: name,
-                "journeygraph.agent.path": path,
+                _AGENT_PATH: path,
                 **_where(),
             },
         )
         self._agent = name
         self._path = path
         self._timeout = timeout
+        self._mask: Callable[[str], str] | None = None
+
+    def gave(self, values: Mapping[str, Any], mask: Callable[[str], str] | None) -> None:
+        """Keep its words for its step of the audit; no span has them.
+
+        Args:
+            values: Its outputs; without a response, their names with short values are its words.
+            mask: Takes personal data out of words, where replies are checked.
+        """
+        said = values.get("response")
+        if not isinstance(said, str) or not said:
+            said = ", ".join(
+                f"{name}: {str(value)[:_LEAST_STEP_WORDS]}"
+                for name, value in values.items()
+                if isinstance(value, (str, int, float)) and value != ""
+            )
+        self.words, self._mask = said, mask
+
+    def _words_in(self, reply: str, most: int) -> dict[str, Any]:
+        if (found := _place_in(reply, self.words)) is not None:
+            return {"words": found}
+        words = self.words[:most]
+        if self._mask and words:  # what is behind the end may be the rest of a number
+            words = self._mask(self.words[: most + _BEHIND])[:most]
+        cut = {"cut": True} if len(self.words) > most else {}
+        return {"words": _place_in(reply, words) or words, **cut} if words else cut
 
     def failed(self, error: BaseException) -> None:
         """Record what it raised, or that it had no time any more."""
@@ -370,6 +564,11 @@ class AgentRun(Activity):
         self.took("gen_ai.invoke_agent.duration", labels)
 
 
+def _place_in(reply: str, words: str) -> list[int] | None:
+    start = reply.find(words)
+    return None if start < 0 else [start, start + len(words)]
+
+
 class ToolRun(Activity):
     """One call of a tool by an agent's model, or of a retriever, whose kind is "datastore"."""
 
@@ -383,6 +582,7 @@ class ToolRun(Activity):
                 "gen_ai.tool.type": kind,
             },
         )
+        self.kind = "tool" if kind == "function" else "retriever"
         self._labels = {_TOOL: tool, _AGENT: agent}
 
     def measured(self) -> None:
@@ -438,6 +638,16 @@ _NAME = re.compile(r"[\w.:/@-]{1,128}", re.ASCII)
 class ModelCall(Activity):
     """One request to a model; trying again is another one."""
 
+    kind = "model"
+    shown: ClassVar[Mapping[str, str]] = {
+        _PURPOSE: "purpose",
+        _TRY: "attempt",
+        "gen_ai.usage.input_tokens": "input_tokens",
+        "gen_ai.usage.output_tokens": "output_tokens",
+        "gen_ai.usage.cache_read.input_tokens": "cached_tokens",
+        "gen_ai.usage.reasoning.output_tokens": "reasoning_tokens",
+    }
+
     is_client = True
 
     def __init__(self, model: Any, name: str | None, *, purpose: str, number: int) -> None:
@@ -457,8 +667,8 @@ class ModelCall(Activity):
             {
                 **self._labels,
                 "gen_ai.output.type": "json",
-                "journeygraph.purpose": purpose,
-                "journeygraph.try": number,
+                _PURPOSE: purpose,
+                _TRY: number,
             },
         )
         self._tokens: dict[str, int] = {}

@@ -65,9 +65,10 @@ async def run_agent(
     begun = loop.time()
     ask = brief.ask() if agent.asked and brief.ask else None
     call = agent.asked(ask) if agent.asked and ask else agent.call
-    with AgentRun(member.path, member.timeout):
+    with AgentRun(member.path, member.timeout) as seen:
         given = await guarded(lambda: call(payload, say), member, came)
         values = typed(signature, outputs_of(given))
+        seen.gave(values, services.mask)
     if services.listening:
         seconds = round(loop.time() - begun, 6)
         services.tell("agent_finished", **_named(member), seconds=seconds)

@@ -22,7 +22,7 @@ from journeys import (
 )
 from journeys.phrases import Matcher
 from nodes.authored import contained
-from nodes.commands import Verdict, matched
+from nodes.commands import Noise, Verdict, matched
 from nodes.draft import Reading, TurnDraft, check_known, open_draft
 from nodes.features.guidance import BYPASSED, bypassed, judged, rules_here
 from nodes.forms.questions import question_of
@@ -30,11 +30,19 @@ from nodes.journal import Usage
 from nodes.json_data import copied, words_of
 from nodes.language import ready_to_read, refused_in
 from nodes.llm.call import seconds_for, spent
-from nodes.llm.understanding_call import Moment, Understood, understood
+from nodes.llm.understanding_call import COMMAND_NAMES, Moment, Understood, understood
 from nodes.services import Services
 from nodes.state.session import Position, SessionState, Update
 from nodes.state.stack import note
-from nodes.steer import OUTSIDE, UNSURE, allowed_transitions, limits_of, steer, unsettled
+from nodes.steer import (
+    MODELS,
+    OUTSIDE,
+    UNSURE,
+    allowed_transitions,
+    limits_of,
+    steer,
+    unsettled,
+)
 from nodes.telemetry import report
 from nodes.turn.features import Features
 from nodes.turn.speculate import may_speculate, speculate
@@ -61,6 +69,8 @@ async def understand(state: SessionState, services: Services, features: Features
         return draft.update()
     reading = await interpret(draft, features)
     await _decide(draft, reading, features)
+    if journal := services.running.journal:
+        journal.decision = _decision(draft, reading)
     _check_ahead(draft)
     for complete in features.completes:
         complete(draft, reading)
@@ -153,7 +163,7 @@ async def interpret(draft: TurnDraft, features: Features) -> Reading:
     for read in features.reads:
         await read(draft, reading)
     services, message = draft.services, draft.message
-    open_now = allowed_transitions(services.spec, reading.position)
+    reading.open_now = open_now = allowed_transitions(services.spec, reading.position)
     verdicts = await free_verdicts(services, open_now, reading.position, message, draft.began)
     reading.verdicts = await wanted(verdicts, message, services, draft)
     for weigh in features.weighs:
@@ -226,6 +236,74 @@ def _note_doubts(draft: TurnDraft, answer: Understood, position: Position) -> No
     if len(answer.dropped) > _MOST_TOLD:
         reason = f"{len(answer.dropped) - _MOST_TOLD} more commands were ignored"
         draft.turn["audit"].append(note("dropped", position, reason=reason))
+
+
+_MOST_LISTED = 20
+"""Most candidates, commands, and guidelines that do not hold, in the decision of a turn."""
+_NAMES = ("field", "option", "task", "target", "reason")
+"""Attributes of commands that name what they are about."""
+
+
+def _decision(draft: TurnDraft, reading: Reading) -> dict[str, list[Any]]:
+    """Return how a turn was decided, as plain data, without what is empty."""
+    made: dict[str, list[Any]] = {}
+    if reading.open_now or draft.transition:
+        made["candidates"] = _candidates(draft, reading)
+    said = reading.answer.commands if reading.has_answer else reading.parse.commands
+    if said:
+        meant = [c for c in said if not isinstance(c, (Verdict, Noise))][:_MOST_LISTED]
+        made["commands"] = [[_command(type(c)), _about(c), c.confidence] for c in meant]
+    weighed = reading.guideline_candidates
+    if weighed.asked or weighed.denied:
+        held = {one.guideline.id for one in weighed.held}
+        asked = [guideline.id for guideline in weighed.asked if guideline.id not in held]
+        made["denied"] = [*weighed.denied, *asked][:_MOST_LISTED]
+    return made
+
+
+def _command(kind: type) -> str:
+    return COMMAND_NAMES.get(kind, kind.__name__.lower())
+
+
+def _about(command: Any) -> str:
+    found = (getattr(command, name, "") for name in _NAMES)
+    return next(filter(None, found), "")
+
+
+def _candidates(draft: TurnDraft, reading: Reading) -> list[list[Any]]:
+    """Return what was found of the transitions that were open, those that hold first."""
+    fired = draft.transition
+    judged = {v.question: v for v in (*reading.doubted, *reading.verdicts)}
+    judged |= {v.question: v for v in reading.answer.commands if isinstance(v, Verdict)}
+    asked = {transition.id for transition in reading.questions} if reading.is_answered else ()
+    labels = draft.spec.labels
+    found: list[list[Any]] = []
+    for transition in reading.open_now:
+        ways: list[Any]
+        if fired and fired["id"] == transition.id:
+            continue
+        if verdict := judged.get(transition.id):
+            ways = [verdict.tier, verdict.holds, verdict.confidence]
+            is_said = verdict.holds or verdict.tier in MODELS
+            ways.append(verdict.error or (verdict.reason if is_said else ""))
+        elif transition.id in asked:
+            ways = ["model", False, None]
+        elif getattr(transition.trigger, "patterns", ()):
+            ways = ["pattern", False, None]
+        else:
+            ways = ["", None, None]
+        found.append([labels[transition.id], transition.target, *ways])
+    if len(found) > 1:
+        found.sort(key=_rank)
+    if fired:
+        sure = [fired["tier"], True, fired["confidence"], fired["reason"], True]
+        found.insert(0, [fired["intent"], fired["target"], *sure])
+    return found[:_MOST_LISTED]
+
+
+def _rank(candidate: list[Any]) -> int:
+    """Return the place of a candidate: what holds, what was judged, and what was not."""
+    return 0 if candidate[3] else 2 if candidate[4] is None else 1
 
 
 async def free_verdicts(

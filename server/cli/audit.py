@@ -8,7 +8,16 @@ from dataclasses import asdict
 
 from graphs.records.listing import cursor_behind, number_of, paged
 from graphs.session.directory import Directory, Review, SessionAudit
-from journeys import AuditedTurn, AuditEntry, CheckEntry, FieldAttemptEntry, Page
+from journeys import (
+    AuditedTurn,
+    AuditEntry,
+    Candidate,
+    CheckEntry,
+    FieldAttemptEntry,
+    Page,
+    TurnDecision,
+    TurnStep,
+)
 from server.cli.terminal.rendering import Listing, out, plain, row, short, show_next, write_json
 from server.discover.errors import CommandError
 from server.settings import Settings
@@ -91,6 +100,7 @@ def _lines(audited: AuditedTurn) -> Iterator[tuple[str, str]]:
     turn = audited.turn
     if turn.message is not None:
         yield "user", turn.message
+    yield from _decision(audited.decision)
     for event in audited.events:
         yield _LABELS.get(event.kind, event.kind.replace("_", " ")), _event(event)
     for attempt in audited.attempts:
@@ -101,6 +111,55 @@ def _lines(audited: AuditedTurn) -> Iterator[tuple[str, str]]:
         yield "flags", ", ".join(turn.flags)
     if turn.reply:
         yield "assistant", turn.reply
+    yield from _steps(audited)
+
+
+def _decision(decision: TurnDecision) -> Iterator[tuple[str, str]]:
+    for candidate in decision.candidates:
+        yield "considered", _candidate(candidate)
+    if decision.commands:
+        commands = (f"{one.command} {one.about}".strip() for one in decision.commands)
+        yield "understood as", ", ".join(commands)
+    if decision.denied:
+        yield "rules denied", ", ".join(decision.denied)
+
+
+def _steps(audited: AuditedTurn) -> Iterator[tuple[str, str]]:
+    """Yield a line for each step: when it began and how long it took, then the step."""
+    depths: dict[int | None, int] = {None: 0}
+    for step in audited.steps:
+        depth = depths[step.number] = depths[step.parent] + 1
+        yield "step", f"{_time(step)}{'  ' * depth}{_step(step, audited.turn.reply)}"
+    if audited.steps_dropped:
+        yield "step", f"{audited.steps_dropped} more steps were not stored"
+
+
+def _time(step: TurnStep) -> str:
+    return f"{step.start_ms:>9.1f} {step.ms:>+9.1f} ms"
+
+
+def _step(step: TurnStep, reply: str | None) -> str:
+    parts = [f"{step.kind} {step.name}".strip()]
+    parts += [known for known in (step.pattern, step.status, step.purpose) if known]
+    if step.attempt and step.attempt > 1:
+        parts.append(f"try {step.attempt}")
+    if step.input_tokens is not None or step.output_tokens is not None:
+        parts.append(f"{step.input_tokens or 0} + {step.output_tokens or 0} tokens")
+    if step.outcome != "ok":
+        parts.append(f"{step.outcome}: {step.error}" if step.error else step.outcome)
+    if step.words and step.words != reply:
+        parts.append(short(step.words, 200))
+    return " · ".join(parts)
+
+
+def _candidate(candidate: Candidate) -> str:
+    answer = {None: "not judged", True: "yes", False: "no"}[candidate.holds]
+    if candidate.fired:
+        answer = "yes, fired"
+    is_sure = candidate.confidence is None or candidate.tier not in ("model", "cache", "command")
+    sure = "" if is_sure else f"confidence {candidate.confidence:g}"
+    parts = (f"{candidate.intent} → {candidate.pathway}", answer, candidate.tier)
+    return " · ".join(part for part in (*parts, sure, candidate.reason) if part)
 
 
 def _event(event: AuditEntry) -> str:

@@ -28,7 +28,7 @@ def test_the_tree_of_the_page_is_what_its_code_prints(tmp_path: Path) -> None:
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=110)
 
     assert done.stderr == ""
-    assert [done.stdout] == blocks("text")
+    assert done.stdout == "".join(blocks("text"))
 
 
 def test_the_page_names_every_name_that_is_reported() -> None:

@@ -178,7 +178,8 @@ async def test_the_audit_over_http(serve: Callable[..., Any]) -> None:
     assert second["turn"]["flags"] == ["failed", "journey_bypassed"]
     failures = [event for event in second["events"] if event["kind"] == "failure"]
     assert [event["reason"] for event in failures] == [""]
-    assert "red" not in json.dumps(audit)
+    assert "the till" not in json.dumps(audit)
+    assert "guaranteed for" not in json.dumps(audit["turns"])
     missing = await api.client.get("/v1/sessions/nobody/audit")
     assert (missing.status_code, missing.json()["code"]) == (404, "session_not_found")
 

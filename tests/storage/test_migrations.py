@@ -81,6 +81,7 @@ ADDED = (
     ("sessions", "fence"),
     ("sessions", "lease_until"),
     ("turns", "flags"),
+    ("turns", "trail"),
     *(("turns", column) for column in USAGE),
 )
 """What migrations added to the tables of the first release."""
@@ -203,6 +204,7 @@ async def test_a_session_that_an_older_release_stored_goes_on(tmp_path: Path) ->
         confirmed = await journey.process_message("yes")
         done = await journey.process_message("Visa")
         versions = await journey.versions()
+        turns = await journey.turns()
         await journey.rollback(stored)
         again = await journey.process_message("yes")
 
@@ -210,6 +212,7 @@ async def test_a_session_that_an_older_release_stored_goes_on(tmp_path: Path) ->
     assert done.is_journey_complete
     assert done.accumulated == {"guests": 4, "day": "2031-05-01", "card": "Visa"}
     assert len(versions) == 6
+    assert [bool(turn.steps) for turn in turns] == [False] * 4 + [True] * 2, "it had none"
     assert again.message == confirmed.message
 
 

@@ -7,7 +7,6 @@ from http import HTTPStatus
 
 from fastapi import APIRouter, Response
 
-from graphs.records.history import audited_turns
 from graphs.records.listing import cursor_of, paged, place_of
 from server.http.deps import (
     Cursor,
@@ -116,12 +115,9 @@ async def version(session: OpenSession, version: int) -> Version:
 
 @router.get("/{session_id}/audit")
 async def audit(session: OpenSession, cursor: Cursor = None, limit: Turns = 200) -> Audit:
-    """Return turns with their transitions, guidelines and checks."""
-    page = await session.versions(limit, cursor)
-    span = (limit, cursor)
-    events, checks = await session.audit(*span), await session.checks(*span)
-    turns = audited_turns(page, events, checks, await session.attempts(None, *span))
-    return Audit.of(session.session_id, turns, page.next)
+    """Return turns with their transitions, guidelines and checks, their decision and steps."""
+    page = await session.turns(limit, cursor)
+    return Audit.of(session.session_id, page, page.next)
 
 
 @router.post("/{session_id}/rollback")
