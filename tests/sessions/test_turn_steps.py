@@ -393,10 +393,12 @@ async def test_steps_are_the_same_after_a_restart(kept_url):
     assert turned(after)[0].ms > 0
 
 
-def _asked(url: str, journey: type[Journey] = Parcels, key: bytes | None = None) -> Journey:
+def _asked(
+    url: str, journey: type[Journey] = Parcels, key: bytes | None = None, session_id: str = "s-1"
+) -> Journey:
     agents = {"order_clerk": lambda ask: "Which one?", "cashier": lambda ask: "Paid."}
     config = JourneyConfig(persistence=url, encryption_key=key)
-    return journey("s-1", config, agents=agents)
+    return journey(session_id, config, agents=agents)
 
 
 async def test_steps_of_a_sensitive_journey_are_sealed(kept_url):
@@ -413,6 +415,24 @@ async def test_steps_of_a_sensitive_journey_are_sealed(kept_url):
         assert row["trail"].startswith("aes256gcm:")
         await journey.delete()
         assert await _rows(kept_url) == []
+
+
+async def test_a_fork_has_the_steps_of_its_turns(kept_url):
+    class Secret(Parcels):
+        """Find a parcel in secret."""
+
+        __sensitive__ = True
+
+    async with _asked(kept_url, Secret, KEY) as journey:
+        await journey.start()
+        await journey.process_message("It comes from abroad")
+        before = await journey.turns()
+        await journey.fork(1, "s-2")
+    async with _asked(kept_url, Secret, KEY, "s-2") as fork:
+        copied = await fork.turns()
+
+    assert [turn.steps for turn in copied] == [turn.steps for turn in before]
+    assert copied[1].decision == before[1].decision
 
 
 async def _rows(url: str) -> list[Any]:
