@@ -39,12 +39,14 @@ class Served:
 
     Attributes:
         model: The argument `model` of `Journey`; None: the model of the settings.
+        found: Its name and module; None: it is stored in the database, or has no name.
     """
 
     journey: type[Journey]
     agents: Mapping[str, Any]
     tools: Mapping[str, Any] = field(default_factory=dict)
     model: Any = None
+    found: Found | None = None
 
 
 _OWN_PACKAGES = ("graphs", "journeys", "nodes", "server")

@@ -314,7 +314,8 @@ def _served(settings: Settings, config: JourneyConfig, names: Iterable[str]) -> 
         if spec.id in served:
             raise ConfigurationError(f"Two journeys have the id '{spec.id}'. Rename one of them.")
         agents = _agents_of(found, config)
-        served[spec.id] = Served(found.journey, agents, found.checked_tools(), found.model)
+        tools = found.checked_tools()
+        served[spec.id] = Served(found.journey, agents, tools, found.model, found)
     return served
 
 

@@ -15,6 +15,8 @@ from graphs.records import ledger
 from graphs.storage import statements
 from journeys import JourneyConfig
 from journeys.examples.table_booking import TableBooking
+from server.conversations.conversation_files import loaded_from
+from server.conversations.player import play
 from server.discover.journeys import Served, find
 from tests.support import api as helpers
 from tests.support.api import Api, one
@@ -643,3 +645,40 @@ async def test_the_open_question_is_known_without_agents(tmp_path: Path) -> None
 
     assert session is not None
     assert session.asked == reply.metadata["asked"] is not None
+
+
+@pytest.mark.parametrize("store", ["memory", "sqlite"])
+async def test_a_conversation_is_written_as_a_test_that_passes(
+    serve: Callable[..., Any], tmp_path: Path, store: str
+) -> None:
+    found = find("table_booking")
+    served = Served(found.journey, found.agents, found.checked_tools(), found=found)
+    url = f"sqlite:///{tmp_path}/sessions.db" if store == "sqlite" else None
+    api = await serve(served, url=url)
+    path = await api.begin("table_booking")
+    for message in ("a table for four tomorrow at 7 pm", "five people, sorry", "Lee", "no", "yes"):
+        await api.says(path, message)
+
+    written = await api.client.post(f"{path}/recording")
+
+    assert (written.status_code, written.headers["content-type"]) == (200, "application/yaml")
+    assert written.headers["content-disposition"].endswith("s-1.conversation.yaml")
+    loaded = loaded_from(written.text, tmp_path / "s-1.conversation.yaml")
+    assert len([turn for turn in loaded.conversation.turns if turn.user]) == 5
+    assert (await play(loaded)).passed
+    forked = (await api.client.post(f"{path}/fork", json={"version": 2})).json()["session_id"]
+    of_fork = await api.client.post(f"/v1/sessions/{forked}/recording")
+    shorter = loaded_from(of_fork.text, tmp_path / "fork.conversation.yaml")
+    assert len([turn for turn in shorter.conversation.turns if turn.user]) == 2
+    assert (await play(shorter)).passed
+
+
+async def test_what_cannot_be_written_as_a_test_says_why(api: Api) -> None:
+    parcel = await api.begin()
+
+    unnamed = await api.client.post(f"{parcel}/recording")
+    nobody = await api.client.post("/v1/sessions/nobody/recording")
+
+    assert (unnamed.status_code, unnamed.json()["code"]) == (409, "not_recordable")
+    assert "Serve the journey from a file." in unnamed.json()["detail"]
+    assert (nobody.status_code, nobody.json()["code"]) == (404, "session_not_found")

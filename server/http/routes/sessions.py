@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from http import HTTPStatus
+from urllib.parse import quote
 
 from fastapi import APIRouter, Response
 
 from graphs.records.listing import cursor_of, paged, place_of
+from server.discover.errors import CommandError
 from server.http.deps import (
     Cursor,
     Limit,
@@ -34,6 +37,8 @@ from server.http.schemas import (
     Versions,
 )
 from server.http.wiring import Wiring
+
+_YAML = "application/yaml"
 
 beginning = APIRouter(prefix="/v1/sessions", tags=["sessions"], route_class=ContextRoute)
 router = APIRouter(prefix="/v1/sessions", tags=["sessions"], route_class=ApiRoute)
@@ -136,6 +141,49 @@ async def fork(session: OpenSession, of: Fork, response: Response) -> Session:
     begun = await session.fork(of.version, of.session_id)
     response.headers["Location"] = f"/v1/sessions/{begun.session_id}"
     return Session.of(begun)
+
+
+@router.post(
+    "/{session_id}/recording",
+    response_class=Response,
+    responses={
+        200: {
+            "description": "The file of a conversation, for `journeygraph test`.",
+            "content": {_YAML: {"schema": {"type": "string"}}},
+        }
+    },
+)
+async def recording(session: OpenSession, wiring: Wired) -> Response:
+    """Write the conversation of a session as a test, as `journeygraph record` does.
+
+    It is played again in memory: agents are called again, the tools of effects are not. 409
+    `not_recordable`: it cannot be played again without a model, or ends elsewhere now.
+    """
+    # Loaded by the first request: most servers never get one.
+    from server.conversations.recorder import default_file, record  # noqa: PLC0415
+
+    await session.restore()  # which refuses what is not there
+    found, file = wiring.journeys[session.spec.id].found, default_file(session.session_id)
+    if found is None:
+        raise _not_recordable(
+            "Its journey is not in a module or a file, which a test has to name. Serve the "
+            "journey from a file."
+        )
+    try:
+        # In a loop of its own: the conversation is played as a whole, and files are read.
+        recorded = await asyncio.to_thread(
+            lambda: asyncio.run(record(found, session.session_id, wiring.config, file))
+        )
+    except CommandError as error:
+        raise _not_recordable(" ".join(error.lines)) from None
+    text = "".join(f"# {note}\n" for note in recorded.notes) + recorded.text
+    disposition = f"attachment; filename*=UTF-8''{quote(file.name)}"
+    return Response(text, media_type=_YAML, headers={"Content-Disposition": disposition})
+
+
+def _not_recordable(reason: str) -> Problem:
+    said = f"This conversation cannot be written as a test. {reason}"
+    return Problem(HTTPStatus.CONFLICT, "not_recordable", said)
 
 
 @router.delete("/{session_id}", status_code=HTTPStatus.NO_CONTENT)
