@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+from http import HTTPStatus
 from typing import Annotated, Literal, Self
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from graphs.drawing import pipelines
 from graphs.drawing.mermaid import mermaid
 from graphs.drawing.pathway_map import sketch
+from graphs.drawing.pipelines import chart
 from graphs.drawing.svg import svg
 from journeys import JourneySpec
 from server.http.deps import KnownJourney, UpToDate
+from server.http.problems import Problem
 from server.http.routing import ApiRoute, accept_of, preferred
 
 
@@ -199,14 +204,36 @@ async def drawn(
     full: Annotated[
         bool, Query(description="Draw all fields of long forms; JSON always has all.")
     ] = False,
+    pathway: Annotated[
+        str | None, Query(description="Draw the agents of this pathway instead; not as JSON.")
+    ] = None,
 ) -> Response | Graph:
     """Draw pathways and transitions: Mermaid text, SVG, or nodes and edges as JSON."""
     wanted = format or _FORMATS[preferred(accept_of(request.scope), [*_FORMATS])]
+    if pathway is not None:
+        return await _agents(spec, pathway, wanted)
     if wanted == "json":
         return _as_json(spec)
     if wanted == "svg":
-        return Response(svg(spec, full=full), media_type="image/svg+xml")
+        drawing = await asyncio.to_thread(svg, spec, full=full)
+        return Response(drawing, media_type="image/svg+xml")
     return Response(mermaid(spec, full=full), media_type="text/plain")
+
+
+async def _agents(spec: JourneySpec, pathway_id: str, wanted: str) -> Response:
+    """Draw the agents of a pathway, and the edges between them."""
+    known = spec.pathways.get(pathway_id)
+    if known is None or known.pipeline is None:
+        raise Problem(
+            HTTPStatus.NOT_FOUND,
+            "pathway_not_found",
+            "The journey has no pathway with this id and with agents. GET .../graph?format=json "
+            "lists them.",
+        )
+    drawn = await asyncio.to_thread(chart, known.pipeline, known.purpose)
+    if wanted == "svg":
+        return Response(pipelines.svg(drawn), media_type="image/svg+xml")
+    return Response(pipelines.mermaid(drawn), media_type="text/plain")
 
 
 def _as_json(spec: JourneySpec) -> Graph:

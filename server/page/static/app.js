@@ -7,13 +7,14 @@
 import { html, render, useEffect, useRef, useState } from "./vendor/preact.js";
 import { client, key } from "./api.js";
 import { Failure, addressOf, inWords } from "./parts.js";
+import { Picture } from "./picture.js";
 import { closeSession, useSession } from "./session.js";
 import { Start } from "./start.js";
 import { Talk } from "./talk.js";
 
 // Views of a session, in the order of their tabs: name in the URL, label, component.
 // Each component has the props {api, session, turns, live, journey, onChange}.
-const VIEWS = [];
+const VIEWS = [["picture", "Picture", Picture]];
 
 // Pages without a session: name in the URL, label in the header, component with the props
 // {api, path}; the path has the parts of the URL behind the name.
