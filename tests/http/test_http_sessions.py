@@ -13,7 +13,7 @@ import pytest
 from graphs.drawing.svg import svg
 from graphs.records import ledger
 from graphs.storage import statements
-from journeys import JourneyConfig
+from journeys import Field, Journey, JourneyConfig, Pathway
 from journeys.examples.table_booking import TableBooking
 from server.conversations.conversation_files import loaded_from
 from server.conversations.player import play
@@ -529,6 +529,31 @@ async def test_a_graph_shows_forms_effects_and_calls_for_a_person(
     assert 'data-field="book.party_size"' in drawn["svg"]
     assert "● number of guests: integer" in drawn["mermaid"]
     assert (await api.client.get(path + "svg&full=true")).text == svg(TableBooking.spec, full=True)
+
+
+async def test_the_agents_of_a_pathway_are_drawn(serve: Callable[..., Any]) -> None:
+    class Review(Journey):
+        """Review a contract."""
+
+        class ReviewPath(Pathway):
+            __agents__ = ["reader", "lawyer"]
+            __pipeline__ = "parallel"
+            __next__ = "say"
+
+        class SayPath(Pathway):
+            __fields__ = [Field("opinion")]
+
+    api = await serve(one(Review, reader=str, lawyer=str))
+    path = "/v1/journeys/review/graph?pathway="
+
+    drawn = await api.client.get(path + "review&format=svg")
+    assert drawn.headers["content-type"] == "image/svg+xml"
+    assert 'data-agent="reader"' in drawn.text
+    assert 'data-agent="lawyer"' in drawn.text
+    assert '"lawyer"' in (await api.client.get(path + "review")).text
+    for unknown in ("say", "nowhere"):
+        refused = await api.client.get(path + unknown)
+        assert (refused.status_code, refused.json()["code"]) == (404, "pathway_not_found")
 
 
 def stored_in(folder: Path) -> bytes:
