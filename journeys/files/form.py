@@ -173,7 +173,7 @@ def published(kind: str | None = None) -> dict[str, Any]:
         kind: "journey", "agent", "concierge" or "guidelines"; None: whichever a file is.
     """
     if kind is not None:
-        return {"$schema": DIALECT, **_plain(FORMS[kind].model_json_schema())}
+        return schema_of(FORMS[kind])
     parts: dict[str, Any] = {}
     for name, form in FORMS.items():
         schema = _plain(form.model_json_schema())
@@ -196,6 +196,11 @@ def published(kind: str | None = None) -> dict[str, Any]:
         },
         "$defs": parts,
     }
+
+
+def schema_of(form: type[Definition]) -> dict[str, Any]:
+    """Return the JSON Schema (draft 2020-12) of the files that are read into a definition."""
+    return {"$schema": DIALECT, **_plain(form.model_json_schema())}
 
 
 _AGENT = {"required": ["fields"], "not": {"required": ["states"]}}

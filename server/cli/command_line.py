@@ -499,6 +499,52 @@ def explore(
 
 
 @command
+def simulate(
+    journey: Annotated[str, typer.Argument(metavar="JOURNEY", help=_JOURNEY, show_default=False)],
+    personas: Annotated[
+        Path, typer.Option("--with", metavar="FILE", help="Personas and goals (YAML or JSON).")
+    ],
+    sessions: Annotated[
+        int, typer.Option(min=1, max=1000, help="Runs of each persona with each goal.")
+    ] = 5,
+    turns: Annotated[int, typer.Option(min=1, max=200, help="Most messages of a run.")] = 40,
+    tokens: Annotated[
+        int, typer.Option(min=1, help="Tokens of all models after which no further run begins.")
+    ] = 500_000,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same scripted users.")] = 1,
+    by_model: Annotated[
+        bool, typer.Option("--by-model", help="The model of the settings plays the users.")
+    ] = False,
+    live: Annotated[bool, typer.Option("--live", help="The journey has its model, too.")] = False,
+    effects: Annotated[
+        bool,
+        typer.Option(
+            "--effects",
+            help="Call the functions of effects, many times. Default: their results are made up.",
+        ),
+    ] = False,
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="FOLDER", help="Plots, and files of failed runs."),
+    ] = Path("simulated"),
+    as_json: AsJson = False,
+) -> None:
+    """Let simulated users talk to a journey, and show how their conversations end.
+
+    Without --by-model the users are scripted: they answer by the values of their goal, make slips,
+    correct themselves, and lose their patience. Each failed run is written as a conversation for
+    `journeygraph test`.
+
+    Exit code 0: no fault. 1: a dead end or a failed turn. 2: an unknown journey, or a faulty file.
+    """
+    from server.cli.conversations import simulate_journey
+    from server.simulation.runs import Plan
+
+    plan = Plan(sessions, turns, tokens, seed, effects, live)
+    simulate_journey(journey, personas, plan, output, by_model=by_model, as_json=as_json)
+
+
+@command
 def record(
     session: Annotated[
         str, typer.Argument(metavar="SESSION", help="Id of a session.", show_default=False)
@@ -653,11 +699,16 @@ def migrate(store: Store = None) -> None:
 @command
 def schema(
     kind: Annotated[
-        Literal["journey", "agent", "concierge", "guidelines"] | None,
-        typer.Argument(metavar="KIND", help="Default: one schema for all of them."),
+        Literal["journey", "agent", "concierge", "guidelines", "conversation", "personas"] | None,
+        typer.Argument(
+            metavar="KIND",
+            show_choices=False,
+            help="journey, agent, concierge, guidelines, conversation or personas. Default: one "
+            "schema for the first four.",
+        ),
     ] = None,
 ) -> None:
-    """Print the JSON Schema (draft 2020-12) of journeys in YAML and JSON files.
+    """Print the JSON Schema (draft 2020-12) of YAML and JSON files: of journeys, or of tests.
 
     With `# yaml-language-server: $schema=FILE` in its first line, editors complete and check a
     file. `journeygraph check` also finds the faults that a schema cannot describe.

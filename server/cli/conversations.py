@@ -1,22 +1,23 @@
-"""`journeygraph test`, `record` and `explore`: conversations that are played, written, searched."""
+"""`journeygraph test`, `record`, `explore` and `simulate`: all that plays conversations."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import typer
+from rich.progress import Progress
 
 from graphs.drawing.svg import svg
 from graphs.session.directory import Directory
 from journeys import JourneyConfig, examples
 from journeys.faults import Fault
 from nodes.llm.cassette import Cassette
-from nodes.llm.models import KEY
+from nodes.llm.models import KEY, open_models
 from server.cli.terminal.rendering import (
     Listing,
     err,
@@ -45,8 +46,11 @@ from server.conversations.reports import (
 )
 from server.conversations.stubs import LiveModel
 from server.discover.errors import CommandError
-from server.discover.journeys import example_ids, find
+from server.discover.journeys import Found, example_ids, find
 from server.settings import Settings
+from server.simulation.personas import Personas, load_personas
+from server.simulation.plots import ends_plot, turns_plot
+from server.simulation.runs import ENDS, FAILED, Plan, Run, Simulation, figures, simulate
 
 
 def play_files(
@@ -296,3 +300,103 @@ def _show_finding(one: Finding) -> None:
     out.print(plain(line), style=style, markup=False, soft_wrap=True)
     for message in one.conversation:
         out.print(plain(f"    user  {message}"), markup=False, soft_wrap=True)
+
+
+_FAULTS = (FAILED, "dead end")
+
+
+def simulate_journey(
+    journey: str,
+    personas: Path,
+    plan: Plan,
+    output: Path,
+    *,
+    by_model: bool = False,
+    as_json: bool = False,
+) -> None:
+    """Simulate the users of a file and show how their conversations ended."""
+    found = find(journey)
+    users = load_personas(personas, found.journey.spec, found.sample_context)
+    config = Settings().config("memory://")
+    if (plan.live or by_model) and not found.has_model(config):
+        raise CommandError(f"No model is configured. Set {KEY}.", exit_code=2)
+    output.mkdir(parents=True, exist_ok=True)  # the files of runs name the journey from there
+    interruptible()
+    done = asyncio.run(_simulated(found, users, plan, output, config, by_model, as_json=as_json))
+    files = _write_runs(found, done, output)
+    if as_json:
+        write_json({"journey": found.journey.spec.id, **done.as_data(), "files": files})
+    else:
+        _show_simulation(done, files, plan)
+    if any(run.end in _FAULTS for run in done.runs):
+        raise typer.Exit(1)
+
+
+async def _simulated(
+    found: Found,
+    users: Personas,
+    plan: Plan,
+    output: Path,
+    config: JourneyConfig,
+    by_model: bool,
+    *,
+    as_json: bool,
+) -> Simulation:
+    models = open_models(found.model, config, found.journey.spec) if by_model else None
+    if models:
+        plan = replace(plan, chat=models.step(config.agent_model))
+    total = len(users.personas) * len(users.goals) * plan.sessions
+    try:
+        with _watching(total, quiet=as_json) as watch:
+            return await simulate(found, users, plan, output, watch)
+    finally:
+        if models:
+            await models.close()
+
+
+@contextmanager
+def _watching(total: int, *, quiet: bool) -> Iterator[Callable[[Run], None]]:
+    """Show a progress bar on a terminal, else a line for each run."""
+    with Progress(console=err, transient=True, disable=quiet or not err.is_terminal) as progress:
+        task = progress.add_task("Simulating", total=total)
+
+        def watch(run: Run) -> None:
+            progress.update(task, advance=1, description=f"Simulating {run.persona}")
+            if not quiet and not err.is_terminal:
+                turns = f"{run.turns} turn{'s' * (run.turns != 1)}"
+                line = f"{run.persona}, {run.goal}, run {run.number}: {run.end} ({turns})"
+                out.print(plain(line), markup=False, soft_wrap=True)
+
+        yield watch
+
+
+def _write_runs(found: Found, done: Simulation, output: Path) -> list[str]:
+    """Write the plots, and the conversations of failed runs; return these files."""
+    name = found.journey.spec.name
+    for file, text in (("ends", ends_plot(name, done)), ("turns", turns_plot(name, done))):
+        (output / f"{file}.svg").write_text(text, encoding="utf-8")
+    return [str(run.write(output)) for run in done.runs if run.has_failed]
+
+
+def _show_simulation(done: Simulation, files: list[str], plan: Plan) -> None:
+    ends = [end for end in ENDS if any(run.end == end for run in done.runs)]
+    table = Listing("persona", "goal", "runs", *ends, "turns", "corrections", "refusals")
+    for (persona, goal), runs in done.groups().items():
+        found = figures(runs)
+        counts = [found["ends"][end] for end in ends]
+        means = (f"{found['mean_turns']:.1f}", found["corrections"], found["refusals"])
+        table.add_row(*row(persona, goal, found["runs"], *counts, *means))
+    out.print(table)
+    completed = figures(done.runs)["completion"] if done.runs else 0.0
+    tokens = f", {done.tokens} tokens" if done.tokens else ""
+    line = f"{len(done.runs)} runs, {completed:.0%} completed{tokens}, seed {plan.seed}"
+    out.print(line, markup=False, soft_wrap=True)
+    if not done.whole:
+        line = "The bound of tokens ended the simulation; --tokens raises it."
+        out.print(line, style="yellow", soft_wrap=True)
+    for run in done.runs:
+        if run.end == FAILED:
+            line = f"✗ {run.name}: {run.why}"
+            out.print(plain(line), style="bold red", markup=False, soft_wrap=True)
+    for file in files:
+        out.print(plain(f"Written: {file}"), markup=False, soft_wrap=True)

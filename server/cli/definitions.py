@@ -7,13 +7,13 @@ import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from graphs.records.definitions import TENANT, Definition, Definitions, Draft, Loaded
 from graphs.storage.store import POSTGRES, open_store
 from journeys import Page
 from journeys.errors import require_extra
-from journeys.files.form import published
+from journeys.files.form import published, schema_of
 from journeys.store_url import is_server, masked
 from server.cache import Cache, MemoryCache, VersionedCache, open_cache
 from server.cache.port import CacheUnavailableError
@@ -117,8 +117,21 @@ def _say_done(done: Migration) -> None:
 
 
 def schema(kind: str | None) -> None:
-    """Print the JSON Schema of definition files."""
-    out.raw(json.dumps(published(kind), indent=2))
+    """Print the JSON Schema of definition files, or of files of tests."""
+    out.raw(json.dumps(_schema(kind), indent=2))
+
+
+def _schema(kind: str | None) -> dict[str, Any]:
+    # Most calls are about journeys, and the files of tests bring the whole runtime along.
+    if kind == "conversation":
+        from server.conversations.conversation_form import Conversation  # noqa: PLC0415
+
+        return schema_of(Conversation)
+    if kind == "personas":
+        from server.simulation.personas import Personas  # noqa: PLC0415
+
+        return schema_of(Personas)
+    return published(kind)
 
 
 async def _removed(cache: Cache, definition: str | None) -> None:

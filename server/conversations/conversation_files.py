@@ -11,11 +11,12 @@ from datetime import UTC, datetime
 from fnmatch import fnmatch
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
 from journeys import Journey, JourneyDefinitionError, JourneySpec
 from journeys.concierge import journey_class
+from journeys.definitions.definition import Definition
 from journeys.errors import did_you_mean
 from journeys.faults import Fault
 from journeys.files.journey_file import read_tree, refuse
@@ -195,7 +196,7 @@ def loaded_from(text: str, path: Path) -> Loaded:
         CommandError: As `load_conversation`.
     """
     try:
-        part, conversation = _read(text, path.name)
+        part, conversation = read_form(Conversation, text, path.name)
         found = _journey_of(part, conversation, path)
         _check_names(part, conversation, found.journey.spec)
         refuse(part.faults)
@@ -212,15 +213,23 @@ def read_conversation(text: str, name: str) -> Conversation:
     Raises:
         JourneyDefinitionError: With every fault: line, column and the way out.
     """
-    return _read(text, name)[1]
+    return read_form(Conversation, text, name)[1]
 
 
-def _read(text: str, name: str) -> tuple[Part, Conversation]:
+Form = TypeVar("Form", bound=Definition)
+
+
+def read_form(kind: type[Form], text: str, name: str) -> tuple[Part, Form]:
+    """Return the definition in the text of a file, with the place of its parts.
+
+    Raises:
+        JourneyDefinitionError: With every fault: line, column and the way out.
+    """
     tree = read_tree(text, name)
     part = Part(name, tree)
-    form: Conversation | None = None
+    form: Form | None = None
     if tree.value is not None and not tree.broken:
-        form = Conversation.read(tree.value, _Source(part))
+        form = kind.read(tree.value, _Source(part))
     part.note_text(tree.faults)
     refuse(part.faults)
     assert form is not None
@@ -257,16 +266,22 @@ def _note(part: Part, said: str, *path: str | int, remedy: str = "") -> None:
     part.faults.append(Fault(said, *path, remedy=remedy, where=where))
 
 
-class _Names:
-    """The names of a journey, to which those of a conversation are held."""
+class Names:
+    """The names of a journey, to which those of a file are held.
 
-    def __init__(self, part: Part, conversation: Conversation, spec: JourneySpec) -> None:
+    Args:
+        part: The file.
+        context: The names of the first context.
+        spec: The journey.
+    """
+
+    def __init__(self, part: Part, context: Iterable[str], spec: JourneySpec) -> None:
         self.part = part
         self.fields = field_names(spec)
         self.pathways = list(spec.pathways)
         self.effects = [e.tool for pathway in spec.pathways.values() for e in pathway.effects]
         self.rules = [guideline.id for guideline in spec.guidelines]
-        made = {*kept_names(spec), *self.fields, *conversation.context}
+        made = {*kept_names(spec), *self.fields, *context}
         made |= {name for name, _ in spec.unset} | _inputs_of(spec)
         self.context = sorted(made)
         self.name = spec.name
@@ -302,7 +317,7 @@ def _inputs_of(spec: JourneySpec) -> set[str]:
 
 
 def _check_names(part: Part, conversation: Conversation, spec: JourneySpec) -> None:
-    names = _Names(part, conversation, spec)
+    names = Names(part, conversation.context, spec)
     if conversation.place:
         names.check("pathway", [conversation.place], names.pathways, "place")
     tools = [*spec.tools, *names.effects, *_called(spec)]
@@ -321,7 +336,7 @@ def _called(spec: JourneySpec) -> Iterator[str]:
     yield from spec.retrievers
 
 
-def _check_expected(names: _Names, bot: Expected, *path: Any) -> None:
+def _check_expected(names: Names, bot: Expected, *path: Any) -> None:
     if bot.pathway:
         names.check("pathway", [bot.pathway], names.pathways, *path, "pathway")
     for key in ("path", "stack"):
@@ -340,7 +355,7 @@ def _check_expected(names: _Names, bot: Expected, *path: Any) -> None:
     _check_asks(names, bot.asks, *path, "asks")
 
 
-def _check_asks(names: _Names, asks: str | Asked | None, *path: Any) -> None:
+def _check_asks(names: Names, asks: str | Asked | None, *path: Any) -> None:
     if isinstance(asks, Asked):
         if asks.field is not None:
             names.check("field", [asks.field], names.fields, *path, "field")
@@ -349,7 +364,7 @@ def _check_asks(names: _Names, asks: str | Asked | None, *path: Any) -> None:
         names.check("question", [asks], [*names.fields, *KINDS], *path)
 
 
-def _check_answers(names: _Names, turn: Turn, *path: Any) -> None:
+def _check_answers(names: Names, turn: Turn, *path: Any) -> None:
     for number, answer in enumerate(turn.model):
         if isinstance(answer, str):
             continue

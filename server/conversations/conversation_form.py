@@ -93,6 +93,26 @@ def _command(value: Any, _: Any) -> Any:
     return value
 
 
+_COMMAND = {
+    "anyOf": [
+        {"enum": list(COMMANDS)},
+        {
+            "type": "object",
+            "propertyNames": {"enum": list(COMMANDS)},
+            "minProperties": 1,
+            "maxProperties": 1,
+        },
+    ]
+}
+_FAILURE = {
+    "anyOf": [{"type": "integer", "minimum": 400, "maximum": 599}, {"enum": list(FAILURES)}]
+}
+_ATTEMPTS = {
+    "anyOf": [
+        {"type": "integer", "minimum": 0},
+        {"type": "array", "items": {"enum": list(STATUSES)}},
+    ]
+}
 Words = Annotated[str, Checked(_words, {"type": "string"})]
 """Plain text, or a regular expression between slashes."""
 OneOrMore = Annotated[Words | Listed[Words], BY_SHAPE]
@@ -140,14 +160,14 @@ class ModelAnswer(Definition):
 
     _: KW_ONLY
     says: Any = None
-    means: Listed[Annotated[Any, Checked(_command, {})]] = ()
+    means: Listed[Annotated[Any, Checked(_command, _COMMAND)]] = ()
     to: Text = ""
     held: Listed[str] = Field(default=(), validation_alias="rules")
     reply: Text = ""
     asks: Text = ""
     confidence: Share = 0.95
     uses: Mapping[str, Mapping[str, Any]] = Field(default_factory=dict)
-    fails: Annotated[Any, Checked(_failure, {})] = None
+    fails: Annotated[Any, Checked(_failure, _FAILURE)] = None
 
     @rule("says", "uses", "fails", "means", "to", "held", "reply", "asks")
     def _is_one_kind(self) -> Iterator[Fault]:
@@ -240,7 +260,9 @@ class Expected(Definition):
     transition: Annotated[str | Moved | None, BY_SHAPE] = None
     why: OneOrMore = ()
     fields: Mapping[str, Any] = Field(default_factory=dict)
-    attempts: Mapping[str, Annotated[Any, Checked(_attempts, {})]] = Field(default_factory=dict)
+    attempts: Mapping[str, Annotated[Any, Checked(_attempts, _ATTEMPTS)]] = Field(
+        default_factory=dict
+    )
     context: Mapping[str, Any] = Field(default_factory=dict)
     flags: Listed[str] = ()
     effects: Listed[str] = ()

@@ -33,18 +33,16 @@ from journeys import (
 from journeys.locale import DEFAULT
 from journeys.spec.warning_signs import kept_names
 from nodes.features.takeover import WITH_PERSON
-from server.conversations.conversation_form import Stub
 from server.conversations.coverage import fired_in
 from server.conversations.declarations import Declarations
-from server.conversations.samples import WRONG, samples_of
-from server.conversations.stubs import stand_in_for
+from server.conversations.samples import WRONG, results_of_effects, samples_of
+from server.conversations.stubs import stand_ins
 from server.discover.journeys import Found
 from server.settings import Settings
 
 _OPENER = "hello"
 _MOST_PATTERNS, _MOST_OPTIONS = 2, 6
 _PROGRESS = ("field_set", "field_corrected", "field_cleared", "effect_done", "tool_done")
-_PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True)
@@ -214,23 +212,12 @@ async def explore(
     if found.journey.spec.sensitive and config.encryption_key is None:
         config = replace(config, encryption_key=secrets.token_bytes(32))
     config = replace(config, persistence=f"memory://{name}", keep_versions=10**9)
-    tools = {**found.tools, **({} if effects else _made_up(found))}
+    made_up = {} if effects else stand_ins(found, results_of_effects(found.journey.spec))
+    tools = {**found.tools, **made_up}
     parts: dict[str, Any] = {"agents": agents, "tools": tools, "model": False}
     async with found.journey(f"explore-{name}", config, **parts) as journey:
         search = _Search(found, journey, limits or Limits(), given, watch)
         return await search.run()
-
-
-def _made_up(found: Found) -> dict[str, Any]:
-    """Return replacements of the tools of effects, with results of the names that are shown."""
-    spec, made = found.journey.spec, {}
-    for pathway in spec.pathways.values():
-        for effect in pathway.effects:
-            names = _PLACEHOLDER.findall(effect.done)
-            result = dict.fromkeys(names, "1") or "done"
-            known = effect.function or found.tools.get(effect.tool)
-            made[effect.tool] = stand_in_for(effect.tool, Stub(gives=result), known, spec)
-    return made
 
 
 class _Search:
@@ -295,7 +282,7 @@ class _Search:
         self.outcome.visited |= {*response.metadata["ran"], response.pathway_id}
         self._note(state, said, rows)
         failed = (response.metadata["error"] or {}).get("message", "")
-        key = _key_of(response)
+        key = state_of(response)
         state.next[message] = _Edge(key, frozenset(row.kind for row in rows), failed)
         if key in self._states:
             return None
@@ -370,7 +357,7 @@ class _Search:
         yield from self._given
 
 
-def _key_of(response: JourneyResponse) -> _Key:
+def state_of(response: JourneyResponse) -> _Key:
     """Return the place, the question, and the names that are known after a turn."""
     data = response.metadata
     asked = data["asked"] or {}

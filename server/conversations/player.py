@@ -258,15 +258,19 @@ class Game:
         self._version = 0
         self.seen = Seen("", "")
 
-    async def run(self) -> None:
-        """Play the steps up to the first one that differs."""
-        loaded = self.played.loaded
-        conversation = loaded.conversation
+    async def begin(self) -> None:
+        """Start the session."""
+        conversation = self.played.loaded.conversation
         locale = conversation.locale.over(DEFAULT)
         context = {**conversation.context}
         self._stand(await self.journey.start(context, locale=locale))
         if self.seen.reply:
             self._add("bot", self.seen.reply)
+
+    async def run(self) -> None:
+        """Play the steps up to the first one that differs."""
+        await self.begin()
+        loaded, conversation = self.played.loaded, self.played.loaded.conversation
         for turn, line in zip(conversation.turns, loaded.lines, strict=True):
             self.played.at = line
             await self.step(turn)
@@ -349,19 +353,20 @@ class Game:
         if wanted & OF_FIELDS or (seen.response is None and "asks" in wanted):
             await self._read_fields()
         if wanted & OF_AUDIT:
-            await self._read_audit()
+            await self.read_audit()
         return differences(expected, seen, words=not self._script.is_live)
 
     async def read_all(self) -> None:
         """Read all of the state after a step."""
         await self._read_fields()
-        await self._read_audit()
+        await self.read_audit()
 
     async def _read_fields(self) -> None:
         self.seen.form = await self.journey.fields()
         self.seen.attempts = await self.journey.manager.attempts()
 
-    async def _read_audit(self) -> None:
+    async def read_audit(self) -> None:
+        """Read the audit of the last turn."""
         if self.seen.response:
             version = self.seen.response.metadata["version"]
             after = cursor_behind(version) if version else None

@@ -220,7 +220,7 @@ def _document(
     first = " ".join(messages[0].split())[:60] if messages else "no message"
     document: dict[str, Any] = {
         "conversation": first,
-        "journey": _journey_name(found, file),
+        "journey": journey_name(found, file),
         "clock": _moment(turns[0].turn.at),
     }
     if session.locale.parts:
@@ -236,7 +236,7 @@ def _several(results: Sequence[_Result]) -> Any:
     return plain[0] if len(plain) == 1 else plain
 
 
-def _journey_name(found: Found, file: Path) -> str:
+def journey_name(found: Found, file: Path) -> str:
     """Return the name of the journey, as the file can give it from its own folder."""
     name, colon, inside = found.name.partition(":")
     path = Path(name)

@@ -1,4 +1,4 @@
-"""Sample messages for a search: values of fields by their types, and the words of patterns."""
+"""Samples for a search and for simulated users: values of fields, and results of effects."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from re import _constants as codes
 from re import _parser as parser
 from typing import Any
 
-from journeys import Field, Length, Range, Regex
+from journeys import Field, JourneySpec, Length, Range, Regex
+from server.conversations.conversation_form import Stub
 
 _BY_TYPE: dict[str, Sequence[str]] = {
     "text": ("a quiet room",),
@@ -30,12 +31,22 @@ WRONG = "xyzzy"
 """A message that is no value of most types."""
 _WITH_DIGITS = re.compile(r"\b[\w-]*\d[\w-]*\b")
 _LONGEST = 60
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
 def samples_of(field: Field) -> list[str]:
     """Return messages that may give a field its value, the likeliest first."""
     made = [*_bounds(field), *_patterns(field), *_hints(field), *_typed(field)]
     return list(dict.fromkeys(text for text in made if 0 < len(text) <= _LONGEST))
+
+
+def results_of_effects(spec: JourneySpec) -> dict[str, Stub]:
+    """Return made-up results of the effects, with the names that are shown to the user."""
+    effects = [effect for pathway in spec.pathways.values() for effect in pathway.effects]
+    return {
+        one.tool: Stub(gives=dict.fromkeys(_PLACEHOLDER.findall(one.done), "1") or "done")
+        for one in effects
+    }
 
 
 def _typed(field: Field) -> Iterator[str]:

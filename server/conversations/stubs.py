@@ -27,10 +27,9 @@ _WAY_OUT = "A conversation can give their results as tools: {name: {gives: ...}}
 
 def tools_for(loaded: Loaded) -> dict[str, Any]:
     """Return the tools of the journey, with the results that the conversation gives."""
-    spec, stubs = loaded.found.journey.spec, loaded.conversation.tools
+    spec = loaded.found.journey.spec
     known = {**_own_functions(spec), **loaded.found.tools}
-    given = {name: stand_in_for(name, one, known.get(name), spec) for name, one in stubs.items()}
-    tools = {**loaded.found.tools, **given}
+    tools = {**loaded.found.tools, **stand_ins(loaded.found, loaded.conversation.tools)}
     try:
         shared_tools(spec, tools)
     except ConfigurationError as error:
@@ -38,6 +37,13 @@ def tools_for(loaded: Loaded) -> dict[str, Any]:
         way_out = f" {_WAY_OUT}" if {*spec.tools, *taken} - {*tools, *known} else ""
         raise CommandError(f"{loaded.name}: {error}{way_out}", exit_code=2) from None
     return tools
+
+
+def stand_ins(found: Found, stubs: Mapping[str, Stub | Sequence[Stub]]) -> dict[str, Any]:
+    """Return tools of a journey, by name, which give these results."""
+    spec = found.journey.spec
+    known = {**_own_functions(spec), **found.tools}
+    return {name: _stand_in_for(name, one, known.get(name), spec) for name, one in stubs.items()}
 
 
 def agents_for(loaded: Loaded) -> dict[str, Any]:
@@ -70,7 +76,7 @@ def _results(given: Stub | Sequence[Stub]) -> Callable[[], Any]:
     return result
 
 
-def stand_in_for(name: str, given: Stub | Sequence[Stub], known: Any, spec: JourneySpec) -> Any:
+def _stand_in_for(name: str, given: Stub | Sequence[Stub], known: Any, spec: JourneySpec) -> Any:
     """Return a tool with these results, and with the parameters of the tool that it replaces."""
     result = _results(given)
 
@@ -78,7 +84,7 @@ def stand_in_for(name: str, given: Stub | Sequence[Stub], known: Any, spec: Jour
         return result()
 
     if isinstance(known, Tool):
-        return replace(known, call=stand_in_for(name, given, known.call, spec))
+        return replace(known, call=_stand_in_for(name, given, known.call, spec))
     if isinstance(known, BaseTool):
         schema = known.args_schema
         return _structured(name, known.description, schema, stand_in)
