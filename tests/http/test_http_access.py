@@ -28,7 +28,10 @@ ROUTES = [
     ("GET", "/v1/sessions/s-1/history"),
     ("GET", "/v1/sessions/s-1/context"),
     ("GET", "/v1/sessions/s-1/versions"),
+    ("GET", "/v1/sessions/s-1/versions/1"),
     ("POST", "/v1/sessions/s-1/rollback"),
+    ("POST", "/v1/sessions/s-1/fork"),
+    ("POST", "/v1/sessions/s-1/recording"),
     ("POST", "/v1/sessions/s-1/messages"),
     ("POST", "/v1/sessions/s-1/resume"),
     ("GET", "/v1/sessions/s-1/audit"),
@@ -57,7 +60,8 @@ async def test_the_routes_named_here_are_all_there_are(api: Api) -> None:
             path.replace("{session_id}", "s-1")
             .replace("{journey_id}", "parcel")
             .replace("{name}", "street")
-            .replace("{escalation_id}", "e-1"),
+            .replace("{escalation_id}", "e-1")
+            .replace("{version}", "1"),
         )
         for path, methods in description["paths"].items()
         for method in methods
