@@ -98,6 +98,7 @@ def test_without_settings_it_serves_the_examples_from_a_file_to_this_machine(fol
         assert "Store: sqlite:///journeys.db" in said
         assert "No API key is set" in said
         assert "only requests from this machine are served" in said
+        assert f"Page: {place}/\n" in said
         assert place.startswith("http://127.0.0.1:")
         assert httpx2.get(f"{place}/readyz").status_code == 200
         assert (folder / "journeys.db").exists()

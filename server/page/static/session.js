@@ -3,6 +3,7 @@
 import { useEffect, useMemo, useState } from "./vendor/preact.js";
 import { Problem } from "./api.js";
 
+const PAGE = 50; // turns read at once; after a turn, the last page is read again
 const LOOK_MS = 3000; // between two looks at a conversation that a person has
 const LOST_MS = 1500; // between two looks for the reply to a lost request
 const LOOKS = 4; // without a reply, until the user decides
@@ -26,6 +27,22 @@ const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 function newKey() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** Return a function that acts at once, but no more than once while a frame is painted. */
+function oncePerFrame(act) {
+  let isPainting = false;
+  let isLate = false;
+  return function run() {
+    isLate = isPainting;
+    if (isPainting) return;
+    isPainting = true;
+    act();
+    requestAnimationFrame(() => {
+      isPainting = false;
+      if (isLate) run();
+    });
+  };
 }
 
 function noReply() {
@@ -101,7 +118,7 @@ export class OpenSession {
   /** Return all entries of a list; pages that are full are read only once. */
   async pages(route, name) {
     const { entries, cursor } = this.kept[route];
-    const found = await this.api.pages(`${this.path}/${route}`, name, cursor);
+    const found = await this.api.pages(`${this.path}/${route}`, name, cursor, { limit: PAGE });
     const full = found.entries.length ? [...entries, ...found.entries] : entries;
     this.kept[route] = { entries: full, cursor: found.cursor };
     return [...full, ...found.last];
@@ -154,10 +171,15 @@ export class OpenSession {
     this.store(pending);
     this.set({ pending, live: [], isLost: false, problem: null });
     let done = null;
+    const events = [];
+    const show = oncePerFrame(() => {
+      if (this.state.live && this.state.pending === pending) this.set({ live: [...events] });
+    });
     const hear = (type, data) => {
       if (type === "error") throw new Problem(data, data.status);
       if (type === "done") done = data;
-      this.set({ live: [...this.state.live, { type, data }] });
+      events.push({ type, data });
+      show();
     };
     try {
       await this.api.stream(`${this.path}/${pending.route}`, pending.body, {
