@@ -8,7 +8,7 @@ export class Problem extends Error {
     super(body.detail || body.title || "The request failed.");
     this.status = status;
     this.title = body.title || "Error";
-    this.detail = body.detail || "";
+    this.detail = body.detail || "The answer has no reason.";
     this.code = body.code || "";
     this.requestId = body.request_id || "";
     this.faults = body.faults || [];
@@ -26,6 +26,17 @@ function lost() {
     detail: "The server does not answer. Check that it runs, then try again.",
     code: "no_connection",
   });
+}
+
+function foreign(answer) {
+  return new Problem(
+    {
+      title: "Not an answer of this server",
+      detail: "A proxy before the server may have answered. Reload the page.",
+      code: "foreign_answer",
+    },
+    answer.status,
+  );
 }
 
 /** The key of this tab; it is forgotten when the tab is closed, or when the server refuses it. */
@@ -56,7 +67,6 @@ export function client(onKey) {
         body: body === undefined ? undefined : JSON.stringify(body),
         signal,
         cache: "no-store",
-        credentials: "omit",
         redirect: "error",
       });
     } catch (error) {
@@ -73,7 +83,12 @@ export function client(onKey) {
 
   const json = async (path, options) => {
     const answer = await request(path, options);
-    return answer.status === 204 ? null : answer.json();
+    if (answer.status === 204) return null;
+    try {
+      return await answer.json();
+    } catch {
+      throw foreign(answer);
+    }
   };
 
   return {
@@ -98,6 +113,7 @@ export function client(onKey) {
     async stream(path, body, { headers = {}, onEvent, signal } = {}) {
       const accept = { Accept: "text/event-stream", ...headers };
       const answer = await request(path, { method: "POST", body, headers: accept, signal });
+      if (!(answer.headers.get("Content-Type") || "").startsWith("text/event-stream")) throw foreign(answer);
       try {
         for await (const [type, data] of events(answer.body)) onEvent(type, data);
       } catch (error) {

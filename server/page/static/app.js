@@ -6,7 +6,7 @@
 
 import { html, render, useEffect, useRef, useState } from "./vendor/preact.js";
 import { client, key } from "./api.js";
-import { Failure, addressOf, inWords } from "./parts.js";
+import { Failure, Guarded, addressOf, inWords } from "./parts.js";
 import { Picture } from "./picture.js";
 import { closeSession, useSession } from "./session.js";
 import { Start } from "./start.js";
@@ -84,7 +84,7 @@ function App() {
         ? html`<${KeyForm} isWrong=${wanted.isWrong} onEnter=${enter} />`
         : place.id
           ? html`<${Session} key=${place.id} id=${place.id} view=${place.view} onName=${nameTab} />`
-          : html`<${page[2]} api=${api} path=${place.path} />`}
+          : html`<${Guarded} key=${page[0]}><${page[2]} api=${api} path=${place.path} /><//>`}
     </main>`;
 }
 
@@ -195,7 +195,9 @@ function Session({ id, view, onName }) {
     ${shown ? html`<${Tabs} id=${id} view=${view} shown=${shown[0]} />` : null}
     <${Talk} open=${open} />
     ${shown && session && journey
-      ? html`<section class="view" aria-label=${shown[1]}><${shown[2]} key=${shown[0]} ...${props} /></section>`
+      ? html`<section class="view" aria-label=${shown[1]}>
+          <${Guarded} key=${shown[0]}><${shown[2]} ...${props} /><//>
+        </section>`
       : null}
   </div>`;
 }

@@ -1,6 +1,6 @@
 // Small parts that several views share.
 
-import { html } from "./vendor/preact.js";
+import { html, useErrorBoundary } from "./vendor/preact.js";
 
 /** Return the address of a session, or of a view of it. */
 export function addressOf(session, view = "") {
@@ -14,22 +14,29 @@ export function inWords(name) {
   return apart.trim() || name;
 }
 
-/** An error with its way out. Props: `problem`, a Problem; `onRetry`; `children`: more buttons. */
+/** An error with its way out. Props: `problem`, any Error; `onRetry`; `children`: more buttons. */
 export function Failure({ problem, onRetry, children }) {
+  const { title = "Error in this page", detail = problem.message, faults = [], requestId } = problem;
   return html`<div class="failure" role="alert">
-    <strong dir="auto">${problem.title}</strong>
-    <p dir="auto">${problem.detail}</p>
-    ${problem.faults.length
+    <strong dir="auto">${title}</strong>
+    <p dir="auto">${detail}</p>
+    ${faults.length
       ? html`<ul>
-          ${problem.faults.map((fault) => html`<li dir="auto">${fault.text}</li>`)}
+          ${faults.map((fault) => html`<li dir="auto">${fault.text}</li>`)}
         </ul>`
       : null}
-    ${problem.requestId ? html`<p class="small">Request ${problem.requestId}</p>` : null}
+    ${requestId ? html`<p class="small">Request ${requestId}</p>` : null}
     <div class="buttons">
       ${onRetry ? html`<button type="button" onClick=${onRetry}>Try again</button>` : null}
       ${children}
     </div>
   </div>`;
+}
+
+/** A part of the page whose errors leave the other parts alone. */
+export function Guarded({ children }) {
+  const [error, reset] = useErrorBoundary();
+  return error ? html`<${Failure} problem=${error} onRetry=${reset} />` : children;
 }
 
 /** A time as the reader writes it, with the whole time as its title. */

@@ -329,8 +329,10 @@ function follow(open) {
     if (open.state.session && open.state.session.phase === "escalated") look();
   }, LOOK_MS);
   document.addEventListener("visibilitychange", look);
+  addEventListener("focus", look);
   return () => {
     clearInterval(timer);
     document.removeEventListener("visibilitychange", look);
+    removeEventListener("focus", look);
   };
 }
