@@ -221,7 +221,7 @@ function Canvas({ svg, facts, chosen, onChoose }) {
       ref=${frame}
       tabindex="0"
       role="region"
-      aria-label="Picture of the journey. Arrow keys move it; plus, minus and zero zoom; Tab reaches the pathways."
+      aria-label="Picture of the journey. Arrow keys move it; plus, minus and zero zoom. Tab reaches the pathways; Enter shows more about one."
       onKeyDown=${press}
       onClick=${click}
     ></div>
@@ -258,7 +258,7 @@ function boxKey(key, box, frame, onChoose) {
 function parsed(svg) {
   const bare = svg.replace(STYLE, "");
   const root = document.importNode(new DOMParser().parseFromString(bare, "image/svg+xml").documentElement, true);
-  for (const box of root.querySelectorAll("[data-pathway]")) box.setAttribute("role", "button");
+  for (const box of root.querySelectorAll("[data-pathway]")) box.setAttribute("role", "group");
   for (const edge of root.querySelectorAll("[data-edge], [data-end]")) edge.removeAttribute("role");
   return root;
 }
@@ -339,7 +339,7 @@ function show(picture, facts, chosen) {
     box.classList.toggle("is-visited", facts.path.includes(id));
     box.classList.toggle("is-chosen", id === chosen);
     box.setAttribute("aria-label", `${stateIn(facts, id)} ${box.querySelector("title").textContent}`);
-    box.setAttribute("aria-pressed", String(id === chosen));
+    box.setAttribute("aria-current", isHere ? "location" : "false");
     if (!focusable) box.setAttribute("tabindex", isHere ? "0" : "-1");
     badge(box, isHere ? "●" : order ? String(order) : "");
   }
