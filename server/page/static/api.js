@@ -97,8 +97,8 @@ export function client(onKey) {
     post: (path, body, headers) => json(path, { method: "POST", body, headers }),
     delete: (path) => json(path, { method: "DELETE" }),
     /** Return a resource as text, in the media type `accept`. */
-    text: async (path, accept, signal) =>
-      (await request(path, { headers: { Accept: accept }, signal })).text(),
+    text: async (path, accept, signal, method = "GET") =>
+      (await request(path, { method, headers: { Accept: accept }, signal })).text(),
     /** Return all entries `name` of a resource with pages, from a cursor on, and the last cursor. */
     async pages(path, name, cursor = null, query = {}) {
       const entries = [];
