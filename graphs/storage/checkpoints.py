@@ -33,6 +33,9 @@ ROOT = ""
 """Namespace of the journey's own graph."""
 _SERDE = strict_serializer()
 
+_WHOSE = ("journey", "birth")
+"""Names in a position that tell whose it is; sessions of older releases have no birth."""
+
 Writes = list[tuple[str, Any]]
 
 
@@ -118,12 +121,13 @@ class PausedRun:
 
     def with_position(self, position: Position) -> PausedRun:
         """Return it for a fork of its session, which has another position."""
-        before = self.values["position"].get("birth")
+        before = self.values["position"]
         changed: dict[str, tuple[Any, Any]] = {}
         for namespace, (checkpoint, metadata) in self.checkpoints.items():
             held = checkpoint["channel_values"]
             # A journey that is an agent of this one has a position of its own.
-            if held.get("position", {}).get("birth", "") == before:
+            known = held.get("position", {})
+            if [known.get(name) for name in _WHOSE] == [before.get(name) for name in _WHOSE]:
                 checkpoint = {**checkpoint, "channel_values": {**held, "position": position}}
             changed[namespace] = (checkpoint, metadata)
         return PausedRun(changed, self.writes, self.in_place)

@@ -13,6 +13,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import interrupt
 
 from graphs.session.directory import Directory
+from graphs.storage.checkpoints import PausedRun
 from journeys import (
     NEVER,
     ConfigurationError,
@@ -456,6 +457,23 @@ async def test_an_effect_that_waits_is_taken_with_keys_of_the_fork(
         assert reply.accumulated_context["booked"] == "no"
     assert [key.split("/")[1] for key in keys] == ["s-1", "s-2"]
     assert len({key.split("/")[2] for key in keys}) == 2
+
+
+@pytest.mark.parametrize("birth", [{"birth": "old"}, {}], ids=["", "of an older release"])
+def test_a_run_that_waits_is_of_the_fork_in_all_of_its_graphs(birth: Any) -> None:
+    own: Any = {"journey": "solo", "pathway": "talk", **birth}
+    inner: Any = {"journey": "other", "pathway": "talk"}
+    run = PausedRun()
+    for namespace, position in (("", own), ("talk:1", own), ("talk:1|clerk:2", inner)):
+        config = {"configurable": {"checkpoint_ns": namespace}}
+        run.put(config, {"id": "1", "channel_values": {"position": position}}, {})
+    fork: Any = {**own, "birth": "new"}
+
+    changed = run.with_position(fork)
+
+    positions = [one["channel_values"]["position"] for one, _ in changed.checkpoints.values()]
+    assert positions == [fork, fork, inner]
+    assert run.values["position"] == own
 
 
 async def test_a_fork_of_a_sensitive_session_is_sealed_for_itself(tmp_path: Path) -> None:
