@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from journeys import StateError
 from tests.support import ferry, forked
 from tests.support.ferry import World
 
@@ -99,3 +100,26 @@ async def test_of_two_processes_one_does_it(kept_url: str, tmp_path: Path) -> No
         await journey.process_message("no")  # if a person was offered
         assert (await journey.snapshot())["reserved"] == "2 from Harwich"
     assert (len(world.reserved), world.payments) == (1, 1)
+
+
+async def test_an_effect_that_another_process_takes_now_is_not_taken_again_in_a_fork(
+    kept_url: str, tmp_path: Path
+) -> None:
+    """The fork waits for the turn, or does not know the outcome of the effect."""
+    world = World(tmp_path)
+    await ferry.led_up(kept_url, world)
+    process = forked.process(ferry.confirm_slowly, kept_url, str(tmp_path))
+    process.start()
+    while not world.reserved:  # noqa: ASYNC110
+        await asyncio.sleep(0.01)
+    async with ferry.ferry(kept_url, world) as journey:
+        try:
+            await journey.fork(3, "s-2")
+        except StateError:  # the turn was committed in between
+            await journey.fork(3, "s-2")
+    process.join(100)
+    async with ferry.ferry(kept_url, world, "s-2") as fork:
+        reply = await fork.process_message("yes")
+    assert "Safe trip" in reply.message or UNSURE in reply.message
+    assert world.reserved == ["Harwich 2"]
+    assert world.payments <= 1
