@@ -12,8 +12,7 @@ import subprocess
 import sys
 import time
 import weakref
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from functools import partial
 from http.client import HTTPConnection
 from importlib.util import find_spec
@@ -31,7 +30,7 @@ from server.http.turns import Turns
 from server.settings import DEFAULT_STORE, Settings
 from tests.support import command
 from tests.support.api import KEY
-from tests.support.command import ROOT, flat, run, start
+from tests.support.command import ROOT, flat, run, served, start
 from tests.support.exits import WAYS
 
 folder = command.folder
@@ -63,24 +62,6 @@ AGENTS = {"clerk": clerk}
 LOCKED = SLOW.replace("class Slow(Journey):", "class Locked(Journey):").replace(
     "    class TalkPath", "    __sensitive__ = True\n\n    class TalkPath"
 )
-
-
-@contextmanager
-def served(
-    folder: Path, *words: str, begin: Any = start, **environment: Any
-) -> Iterator[tuple[Any, str, list[str]]]:
-    """Start the server; give the process, its place, and the lines that it began with."""
-    process: Any = begin(folder, "serve", *words, "--port", "0", env=environment)
-    lines: list[str] = []
-    try:
-        while not (lines and lines[-1].startswith("Listening")):
-            line = process.stdout.readline().decode()
-            assert line, process.stderr.read().decode()
-            lines.append(line)
-        yield process, re.findall(r"http://\S+:\d+", lines[-1])[0], lines
-    finally:
-        process.kill()
-        process.communicate()
 
 
 def stopped(process: subprocess.Popen[bytes]) -> tuple[int, str]:

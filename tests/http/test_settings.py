@@ -17,8 +17,7 @@ from journeys import ConfigurationError, JourneyConfig, Texts
 from server.http.wiring import wire
 from server.scripted import ScriptedServer
 from server.settings import Settings, known_settings
-from tests.http.test_serve import served
-from tests.support.command import ROOT, flat, folder, logging_as_before, run
+from tests.support.command import ROOT, flat, folder, logging_as_before, run, served
 
 __all__ = ["folder", "logging_as_before"]
 

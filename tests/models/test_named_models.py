@@ -26,8 +26,7 @@ from nodes.llm.scripted import Call, Fault, ScriptedModel, leads_nowhere
 from server.definitions.stored_journeys import given_by
 from server.scripted import ScriptedServer
 from tests.http.test_http_models import Talk, Weather
-from tests.http.test_serve import served
-from tests.support.command import ROOT, flat, folder, logging_as_before, run, start
+from tests.support.command import ROOT, flat, folder, logging_as_before, run, served, start
 from tests.support.ollama import serving_ollama
 
 __all__ = ["folder", "logging_as_before"]

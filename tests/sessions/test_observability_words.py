@@ -30,10 +30,10 @@ from nodes.llm.scripted import Fault, ScriptedModel, UseTool
 from nodes.telemetry import ModelCall, pseudonym, report
 from server.logs import formatter, write_logs
 from server.settings import Settings
-from tests.http.test_serve import served, stopped
+from tests.http.test_serve import stopped
 from tests.support import api, command, watching
 from tests.support.clerks import clerk, said, staff
-from tests.support.command import ROOT, run
+from tests.support.command import ROOT, run, served
 from tests.support.solo import Solo
 from tests.support.watching import Watch
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import functools
 import logging
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -137,3 +139,22 @@ def start(folder: Path, *words: str, **options: Any) -> subprocess.Popen[bytes]:
     if afresh:
         return subprocess.Popen([sys.executable, "-P", "-m", *command], **options)
     return Command(command, **options)
+
+
+@contextmanager
+def served(
+    folder: Path, *words: str, begin: Any = start, **environment: Any
+) -> Iterator[tuple[Any, str, list[str]]]:
+    """Start the server; give the process, its place, and the lines that it began with."""
+    free = [] if "--port" in words else ["--port", "0"]
+    process: Any = begin(folder, "serve", *words, *free, env=environment)
+    lines: list[str] = []
+    try:
+        while not (lines and lines[-1].startswith("Listening")):
+            line = process.stdout.readline().decode()
+            assert line, process.stderr.read().decode()
+            lines.append(line)
+        yield process, re.findall(r"http://\S+:\d+", lines[-1])[0], lines
+    finally:
+        process.kill()
+        process.communicate()

@@ -6,9 +6,11 @@
 
 import { html, render, useEffect, useRef, useState } from "./vendor/preact.js";
 import { client, key } from "./api.js";
+import { Inbox } from "./inbox.js";
 import { Failure, Guarded, addressOf, inWords } from "./parts.js";
 import { Picture } from "./picture.js";
 import { closeSession, useSession } from "./session.js";
+import { SessionList } from "./sessions.js";
 import { Start } from "./start.js";
 import { Talk } from "./talk.js";
 import { Versions } from "./versions.js";
@@ -21,6 +23,8 @@ const VIEWS = [["picture", "Picture", Picture], ["versions", "Versions", Version
 // {api, path}; the path has the parts of the URL behind the name.
 const PAGES = [
   ["", "Start", Start],
+  ["sessions", "Sessions", SessionList],
+  ["inbox", "Inbox", Inbox],
 ];
 
 let askForKey = () => {};

@@ -1,0 +1,134 @@
+"""The page for everyone: narrow, dark, without a mouse, with a screen reader; and its weight."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import httpx2
+import pytest
+
+from tests.support.browser import Visits, axe, expect
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = pytest.mark.slow
+
+Serve = Callable[..., tuple[Any, str]]
+
+HEAVIEST = 300_000
+"""Bytes of the page with all that it loads, as they are stored."""
+_AXE = """async () => {
+  const { violations } = await axe.run(document, { resultTypes: ["violations"] });
+  return violations.filter(({ impact }) => ["serious", "critical"].includes(impact))
+    .map(({ id, nodes }) => [id, ...nodes.map((node) => node.target.join(" ") + ": " + node.html)]);
+}"""
+_OVERFLOW = """() => {
+  const isWide = (one) => one.tagName === "MAIN"
+    ? one.scrollWidth > one.clientWidth
+    : one.getBoundingClientRect().right > innerWidth + 1
+      && getComputedStyle(one).overflowX !== "auto";
+  return [document.documentElement, ...document.querySelectorAll("main, main *")]
+    .filter(isWide).map((one) => one.outerHTML.slice(0, 120));
+}"""
+
+
+def a_conversation_with_a_call(place: str) -> str:
+    """Hold a conversation that a person is called to; return the id of the call."""
+    with httpx2.Client(base_url=f"{place}/v1", timeout=110) as client:
+        client.post("/sessions", json={"journey_id": "table_booking", "session_id": "ann"})
+        for message in ("a table for four tomorrow at 7 pm", "I want to talk to a person"):
+            client.post("/sessions/ann/messages", json={"message": message}).raise_for_status()
+        (call,) = client.get("/escalations").json()["escalations"]
+        id_: str = call["id"]
+        return id_
+
+
+def places(page: Page, call: str) -> Iterator[str]:
+    """Visit every part of the page, and yield its address when its content is there."""
+    main = page.get_by_role("main")
+    contents = {
+        "#/": main.get_by_role("button", name="Start"),
+        "#/sessions": main.get_by_role("link", name="ann"),
+        "#/inbox": main.get_by_role("link", name="asked"),
+        f"#/inbox/{call}": main.get_by_role("button", name="Claim"),
+        "#/inbox/reviews": main.get_by_text("No reply needs a review."),
+        "#/s/ann": main.get_by_text("I am handing you over to a person"),
+    }
+    for hash_, content in contents.items():
+        page.evaluate("hash => { location.hash = hash }", hash_)
+        expect(content.last).to_be_visible()
+        yield hash_
+    tabs = page.get_by_label("Views of the session").get_by_role("link")
+    for name in tabs.all_inner_texts():
+        tabs.get_by_text(name, exact=True).click()
+        if name != "Talk":
+            expect(page.get_by_role("region", name=name)).not_to_be_empty()
+            expect(page.locator("[aria-busy=true]")).to_have_count(0)
+        yield name
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (320, "dark")])
+def test_nothing_serious_keeps_anybody_from_using_it(
+    serve: Serve, visits: Visits, width: int, scheme: Any
+) -> None:
+    source = axe()
+    _, place = serve("table_booking")
+    call = a_conversation_with_a_call(place)
+    size = {"width": width, "height": 700}
+    page = visits.open(place, viewport=size, color_scheme=scheme)
+    page.evaluate(source)
+
+    found = {there: page.evaluate(_AXE) for there in places(page, call)}
+
+    assert {there: faults for there, faults in found.items() if faults} == {}
+
+
+def test_it_fits_a_narrow_screen(serve: Serve, visits: Visits) -> None:
+    _, place = serve("table_booking")
+    call = a_conversation_with_a_call(place)
+    page = visits.open(place, viewport={"width": 320, "height": 640})
+
+    wide = {there: page.evaluate(_OVERFLOW) for there in places(page, call)}
+
+    assert {there: parts for there, parts in wide.items() if parts} == {}
+
+
+def test_it_is_dark_where_the_system_is_and_as_its_reader_says(
+    serve: Serve, visits: Visits
+) -> None:
+    _, place = serve("parcel_refund")
+    page = visits.open(place, color_scheme="dark")
+    assert brightness(page) < 60
+
+    page.get_by_role("button", name="Light").click()
+    assert brightness(page) > 200
+    page.reload()
+
+    expect(page.get_by_role("button", name="Dark")).to_be_visible()
+    assert brightness(page) > 200
+
+
+def brightness(page: Page) -> float:
+    """Return the brightness of the page's ground, 0 to 255."""
+    colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    parts = json.loads(f"[{colour.removeprefix('rgb(').removesuffix(')')}]")
+    return float(sum(parts) / len(parts))
+
+
+def test_it_is_light_to_load(serve: Serve, visits: Visits) -> None:
+    _, place = serve("table_booking")
+    call = a_conversation_with_a_call(place)
+    page = visits.open(place)
+
+    for _ in places(page, call):
+        pass
+
+    loaded = page.evaluate(
+        "performance.getEntries().filter(one => one.decodedBodySize && !one.name.includes('/v1/'))"
+        ".map(one => [one.name, one.decodedBodySize])"
+    )
+    assert {name.rpartition("/")[2] for name, _ in loaded} >= {"app.js", "style.css", "preact.js"}
+    assert sum(size for _, size in loaded) < HEAVIEST

@@ -1,0 +1,144 @@
+"""The pages of operators: the inbox with calls for a person and reviews, and the sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from tests.page.test_talking import says, starts
+from tests.support.browser import Visits, expect
+
+pytestmark = pytest.mark.slow
+
+Serve = Callable[..., tuple[Any, str]]
+
+CHECKED = '''
+from journeys import Guideline, Journey, Pathway
+
+
+class Checked(Journey):
+    """Promise nothing."""
+
+    __guidelines__ = [
+        Guideline(id="no_refund", action="Promise none.", critical=True, forbids=["refund"]),
+    ]
+
+    class TalkPath(Pathway):
+        __agents__ = ["clerk"]
+
+
+AGENTS = {"clerk": lambda ask: "You get a <b>refund</b>."}
+'''
+
+
+def test_a_call_is_claimed_answered_and_released(serve: Serve, visits: Visits) -> None:
+    _, place = serve("table_booking")
+    user = visits.open(place)
+    starts(user, name="ann")
+    says(user, "a table for four tomorrow at 7 pm")
+    says(user, "I want to talk to a person")
+
+    inbox = visits.open(place, "#/inbox")
+    inbox.get_by_role("link", name="asked").click()
+    call = inbox.get_by_role("region", name="Call", exact=True)
+    until = call.get_by_label("Messages until the call")
+    expect(until).to_contain_text("a table for four tomorrow at 7 pm")
+    expect(until).to_contain_text("I want to talk to a person")
+    expect(call).to_contain_text("number of guests: 4")
+    expect(call.get_by_role("button", name="Claim")).to_be_disabled()
+    call.get_by_label("Your name").fill("Bea")
+    call.get_by_role("button", name="Claim").click()
+    expect(call).to_contain_text("claimed by Bea")
+    call.get_by_label("Message to the user").fill("Hello, <i>Bea</i> here.")
+    call.get_by_role("button", name="Send").click()
+
+    since = call.get_by_label("Messages since the call")
+    expect(since).to_contain_text("Hello, <i>Bea</i> here.")
+    expect(call.get_by_label("Message to the user")).to_have_value("")
+    expect(user.locator(".message.operator .words")).to_have_text("Hello, <i>Bea</i> here.")
+    call.get_by_role("button", name="Release").click()
+    expect(call).to_contain_text("released")
+    expect(call.get_by_role("button", name="Release")).to_have_count(0)
+    expect(user.locator(".message.assistant .words").last).to_contain_text("In which name?")
+    inbox.get_by_role("button", name="Refresh").click()
+    expect(inbox.get_by_text("Nobody has asked for a person.")).to_be_visible()
+
+
+def test_a_call_of_another_operator_is_refused_with_the_remedy(
+    serve: Serve, visits: Visits
+) -> None:
+    _, place = serve("table_booking")
+    call = called(place)
+    bea, carl = (visits.open(place, f"#/inbox/{call}") for _ in range(2))
+    visits.expect_error("409")
+    carl.get_by_label("Your name").fill("Carl")
+    expect(carl.get_by_role("button", name="Claim")).to_be_enabled()
+    bea.get_by_label("Your name").fill("Bea")
+    bea.get_by_role("button", name="Claim").click()
+    expect(bea.get_by_role("region", name="Call", exact=True)).to_contain_text("claimed by Bea")
+
+    carl.get_by_label("Message to the user").fill("Hi")
+    carl.get_by_role("button", name="Send").click()
+
+    expect(carl.get_by_role("alert")).to_contain_text("Another operator has this conversation")
+    expect(carl.get_by_label("Message to the user")).to_have_value("Hi")
+    expect(carl.get_by_role("region", name="Call", exact=True)).to_contain_text("claimed by Bea")
+
+
+def called(place: str) -> str:
+    with httpx2.Client(base_url=f"{place}/v1", timeout=110) as client:
+        client.post("/sessions", json={"journey_id": "table_booking", "session_id": "ann"})
+        asked = {"message": "I want to talk to a person"}
+        client.post("/sessions/ann/messages", json=asked).raise_for_status()
+        id_: str = client.get("/escalations").json()["escalations"][0]["id"]
+        return id_
+
+
+def test_sessions_are_found_by_their_state_page_by_page(serve: Serve, visits: Visits) -> None:
+    _, place = serve("table_booking", "parcel_refund")
+    with httpx2.Client(base_url=f"{place}/v1", timeout=110) as client:
+        for number in range(55):
+            begun = {"journey_id": "parcel_refund", "session_id": f"p-{number}"}
+            client.post("/sessions", json=begun).raise_for_status()
+        client.post("/sessions", json={"journey_id": "table_booking", "session_id": "ann"})
+        client.post("/sessions/p-7/messages", json={"message": "It is P-1042"})
+    page = visits.open(place, "#/sessions")
+    listed = page.get_by_role("list", name="Sessions").get_by_role("link")
+    expect(listed).to_have_count(50)
+    expect(listed.first).to_contain_text("p-7")
+    expect(listed.nth(1)).to_contain_text("ann")
+
+    page.get_by_role("button", name="More").click()
+    expect(listed).to_have_count(56)
+    expect(page.get_by_role("button", name="More")).to_have_count(0)
+    page.get_by_label("Journey", exact=True).select_option("parcel_refund")
+    expect(listed.nth(1)).to_contain_text("p-54")
+    page.reload()
+    expect(listed.nth(1)).to_contain_text("p-54")
+    page.get_by_label("Status").select_option("complete")
+    expect(page.get_by_text("There is no such session.")).to_be_visible()
+    page.go_back()
+    listed.first.click()
+
+    expect(page.locator(".message.user .words")).to_have_text("It is P-1042")
+
+
+def test_replies_that_broke_a_rule_are_listed_for_review(
+    serve: Serve, visits: Visits, tmp_path: Path
+) -> None:
+    (tmp_path / "checked.py").write_text(CHECKED)
+    _, place = serve("checked.py")
+    with httpx2.Client(base_url=f"{place}/v1", timeout=110) as client:
+        client.post("/sessions", json={"session_id": "ann"})
+        client.post("/sessions/ann/messages", json={"message": "hello"}).raise_for_status()
+        assert client.get("/reviews").json()["reviews"]
+    page = visits.open(place, "#/inbox")
+
+    page.get_by_role("link", name="Reviews").click()
+    page.get_by_role("list", name="Replies to review").get_by_role("link", name="ann").click()
+
+    expect(page.get_by_label("Message", exact=True)).to_be_visible()
