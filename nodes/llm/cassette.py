@@ -249,18 +249,19 @@ class Cassette:
 
     def _found(self, counts: Json, wording: str) -> Json | None:
         """Take the answer to a request from those that are left."""
-        for one in self._left if self._records else self._of_turn():
-            if self._records and "unanswered" in one:
-                continue
-            if any(one.get(key) != counts.get(key) for key in ("for", "schema", "shown", "tools")):
-                continue
-            same = one["wording"] == wording
-            if not same and self._records:
-                continue
-            self.reworded += not same
-            self._left.remove(one)
-            return one
-        return None
+        left = self._left if self._records else self._of_turn()
+        parts = ("for", "schema", "shown", "tools")
+        alike = [one for one in left if all(one.get(part) == counts.get(part) for part in parts)]
+        if self._records:  # what was never answered is asked again
+            alike = [one for one in alike if "unanswered" not in one]
+        # Agents that work at the same time may be told apart by their instructions alone.
+        same = [one for one in alike if one["wording"] == wording]
+        if not same and (self._records or not alike):
+            return None
+        found = same[0] if same else alike[0]
+        self.reworded += not same
+        self._left.remove(found)
+        return found
 
     def _why_not(self, counts: Json) -> str:
         """Return why a request has no answer."""

@@ -285,6 +285,13 @@ class Names:
         made |= {name for name, _ in spec.unset} | _inputs_of(spec)
         self.context = sorted(made)
         self.name = spec.name
+        self._tools = list(dict.fromkeys([*spec.tools, *self.effects, *_called(spec)]))
+        self._agents = list(spec.agents)
+
+    def check_functions(self, tools: Iterable[str], agents: Iterable[str]) -> None:
+        """Note the tools and agents that the journey does not have."""
+        self.check("tool", [(name, name) for name in tools], self._tools, "tools")
+        self.check("agent", [(name, name) for name in agents], self._agents, "agents")
 
     def check(self, kind: str, names: Iterable[Any], known: Collection[str], *path: Any) -> None:
         """Note the names that the journey does not have.
@@ -320,9 +327,7 @@ def _check_names(part: Part, conversation: Conversation, spec: JourneySpec) -> N
     names = Names(part, conversation.context, spec)
     if conversation.place:
         names.check("pathway", [conversation.place], names.pathways, "place")
-    tools = [*spec.tools, *names.effects, *_called(spec)]
-    names.check("tool", [(n, n) for n in conversation.tools], dict.fromkeys(tools), "tools")
-    names.check("agent", [(n, n) for n in conversation.agents], [*spec.agents], "agents")
+    names.check_functions(conversation.tools, conversation.agents)
     for number, turn in enumerate(conversation.turns):
         if turn.bot is not None:
             _check_expected(names, turn.bot, "turns", number, "bot")

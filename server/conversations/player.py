@@ -173,6 +173,9 @@ _REWORDED = (
 )
 
 
+_FIXED = "Something in it is another one each time; give it a fixed result"
+
+
 def model_of(loaded: Loaded) -> LiveModel:
     """Return the model that a conversation names.
 
@@ -194,7 +197,8 @@ async def record_model(loaded: Loaded, *, whole: bool = False) -> Played:
     """Play a conversation with the model of the settings, and record its answers.
 
     Recorded answers to requests that did not change are kept, so that nothing is asked twice.
-    Nothing is written if the conversation differs, or the model cannot be reached.
+    Nothing is written if the conversation differs, also when it is replayed, or the model cannot be
+    reached.
 
     Raises:
         CommandError: No model is configured, the recording cannot be written, or as `play`.
@@ -211,6 +215,11 @@ async def record_model(loaded: Loaded, *, whole: bool = False) -> Played:
     played = await play(loaded, whole=whole, model=RecordedModel(cassette))
     if cassette.failed:
         played.differences[:0] = [Difference("model", "answers to record", cassette.failed)]
+    if played.passed:
+        again = await play(loaded, model=RecordedModel(cassette.replayed()))
+        played.differences += [
+            replace(one, what="replay", got=f"{one.got}. {_FIXED}") for one in again.differences
+        ]
     if played.passed:
         write_recording(file, cassette.answers)
     return played

@@ -28,7 +28,7 @@ from journeys.files.journey_file import refuse
 from journeys.files.loading import text_of
 from journeys.locale import NOWHERE, Locale
 from server.conversations.conversation_files import Names, read_form
-from server.conversations.conversation_form import Moment
+from server.conversations.conversation_form import Moment, Stubs
 from server.discover.definition_files import placed
 from server.discover.errors import CommandError, reworded
 
@@ -172,6 +172,8 @@ class Personas(Definition):
         clock: The time at which each conversation begins, as in a conversation. Default: now.
         locale: The language, or the locale, of the users. Default: English (US), UTC.
         context: The first values of the context. Default: the sample of the journey's module.
+        tools: Results of tools and effects, by name, as in a conversation.
+        agents: Results of agents, by name.
         phrases: Words of the users.
     """
 
@@ -184,6 +186,8 @@ class Personas(Definition):
     clock: Moment | None = None
     locale: Annotated[Locale, Short("language")] = NOWHERE
     context: Mapping[str, Any] | None = None
+    tools: Stubs = Field(default_factory=dict)
+    agents: Stubs = Field(default_factory=dict)
     phrases: Phrases = Phrases()
 
     @rule("personas", "goals")
@@ -220,6 +224,7 @@ def load_personas(path: Path, spec: JourneySpec, given: Mapping[str, Any]) -> Pe
 
 
 def _check(names: Names, form: Personas) -> None:
+    names.check_functions(form.tools, form.agents)
     for number, goal in enumerate(form.goals):
         at, end = ("goals", number), goal.reaches
         names.check("field", [(name, name) for name in goal.values], names.fields, *at, "values")

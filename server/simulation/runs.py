@@ -20,7 +20,7 @@ from server.conversations.conversation_files import (
     recording_of,
     write_recording,
 )
-from server.conversations.conversation_form import Turn
+from server.conversations.conversation_form import Stub, Stubs, Turn
 from server.conversations.expectations import Seen, matches
 from server.conversations.explorer import state_of
 from server.conversations.player import Game, Played, play
@@ -285,14 +285,27 @@ class _Talk:
         }
         locale, context = self.users.locale, self.users.context
         context = self.found.sample_context if context is None else context
-        results = {} if self.plan.effects else results_of_effects(self.found.journey.spec)
+        made_up = {} if self.plan.effects else results_of_effects(self.found.journey.spec)
         given = {
             "locale": dict(locale.parts),
             "context": dict(context),
-            "tools": {name: {"gives": one.gives} for name, one in results.items()},
+            "tools": _results({**made_up, **self.users.tools}),
+            "agents": _results(self.users.agents),
             "model": "recorded" if self.plan.live else "",
         }
         return {**document, **{name: value for name, value in given.items() if value}}
+
+
+def _results(stubs: Stubs) -> dict[str, Any]:
+    """Return results of functions as a file has them."""
+
+    def written(one: Stub) -> dict[str, Any]:
+        return {name: getattr(one, name) for name in one.model_fields_set}
+
+    return {
+        name: written(given) if isinstance(given, Stub) else [written(one) for one in given]
+        for name, given in stubs.items()
+    }
 
 
 def _wanted(end: Reached) -> Iterator[tuple[str, Any]]:
@@ -365,7 +378,9 @@ class _Simulated(Game):
     def _is_stuck(self) -> bool:
         """Return whether nothing was won for too many turns."""
         assert self.seen.response is not None
-        state = state_of(self.seen.response), len(self._taken)
+        # Where nothing is asked, as by an agent, another reply is all the progress there is.
+        reply = "" if self.seen.asked else self.seen.reply
+        state = state_of(self.seen.response), len(self._taken), reply
         if state not in self._states:
             self._states.add(state)
             self._idle = 0

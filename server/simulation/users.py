@@ -29,7 +29,7 @@ class User(Protocol):
     """A simulated user.
 
     Attributes:
-        strays: True if the last message was not meant to lead on.
+        strays: True if no progress is expected of the last message.
         usage: The calls and tokens of its model.
     """
 
@@ -50,7 +50,7 @@ class ScriptedUser:
         spec: The journey.
         phrases: Words of the user.
         random: The source of all chances.
-        strays: True if the last message was not meant to lead on.
+        strays: True if no progress is expected of the last message.
         usage: Stays empty.
     """
 
@@ -165,6 +165,7 @@ class ScriptedUser:
 
     def _onward(self, seen: Seen) -> str:
         if self._opened < len(self.goal.opens):
+            self.strays = True  # there is more to say, whatever came of the last message
             return self._opening()
         words = [
             pattern

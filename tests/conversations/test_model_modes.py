@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
-from nodes.llm.scripted import Answer, Fault, Script, UseTool, leads_nowhere, leads_to
+from nodes.llm.scripted import Answer, Call, Fault, Script, UseTool, leads_nowhere, leads_to
 from server.conversations.conversation_files import _found
 from server.scripted import ScriptedServer
 from tests.support.command import flat, folder, logging_as_before, run
@@ -292,6 +293,66 @@ def test_a_model_that_cannot_be_reached_is_not_recorded(
 
     assert "the model answered 401" in shown
     assert not (parcels / "a.recording.json").exists()
+
+
+def test_a_conversation_that_cannot_be_replayed_is_not_recorded(
+    parcels: Path, server: ScriptedServer
+) -> None:
+    random = PARCELS.replace("is in the depot", "is in {__import__('uuid').uuid4()}")
+    (parcels / "parcels.py").write_text(random)
+    server.script = Script(*ANSWERS)
+
+    shown = flat(run("test", ".", "--record", code=1).stdout)
+
+    assert "replay (a.conversation.yaml" in shown
+    assert "another one each time; give it a fixed result" in shown
+    assert not (parcels / "a.recording.json").exists()
+
+
+TEAM = '''
+from journeys import InputField, Journey, ModelAgent, OutputField, Pathway, Signature
+
+
+class Opinion(Signature):
+    """Say what you think."""
+
+    message: str = InputField(description="What the customer just wrote")
+    response: str = OutputField(description="What to say back")
+
+
+class Team(Journey):
+    """Ask three."""
+
+    class AskPath(Pathway):
+        __signature__ = Opinion
+        __pipeline__ = "parallel"
+        __agents__ = ["one", "two", "three"]
+        __complete_when__ = ["opinion"]
+
+
+MODEL_AGENTS = {name: ModelAgent() for name in ("one", "two", "three")}
+'''
+
+
+def named(call: Call) -> Answer:
+    """Answer with the name of the agent, which only its instructions have."""
+    name = re.search(r"You are the agent '(\w+)'", str(call.messages[0]["content"]))
+    return {"response": f"I am {name[1] if name else '?'}."}
+
+
+def test_agents_that_work_at_the_same_time_get_their_own_answers(
+    parcels: Path, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (parcels / "team.py").write_text(TEAM)
+    text = "conversation: three\njourney: team.py\nclock: 2026-11-24T12:00\nmodel: recorded\n"
+    turns = "turns: [{user: what do you think}, {bot: {says: [I am one., I am two., I am three.]}}]"
+    (parcels / "a.conversation.yaml").write_text(text + turns)
+    server.script = Script(always=named)
+
+    run("test", ".", "--record")
+    offline(monkeypatch)
+
+    assert "1 passed" in run("test", ".").stdout
 
 
 def test_a_key_in_an_answer_is_not_written(parcels: Path, server: ScriptedServer) -> None:

@@ -307,7 +307,7 @@ def test_a_failed_run_of_a_live_journey_is_replayed_offline(
         "reaches: {context: {order: P-1}}}]\n"
     )
     _found.cache_clear()
-    answers: list[Answer] = [{"response": "Which one?", "order": None}] * 2
+    answers: list[Answer] = [{"response": "Which one?", "order": None}] * 3
     server.script = Script(*answers)
     words = ("simulate", "parcels.py", "--with", "users.yaml", "--sessions", "1", "--live")
 
@@ -320,3 +320,51 @@ def test_a_failed_run_of_a_live_journey_is_replayed_offline(
     shown = flat(run("test", "simulated", code=1).stdout)
     assert "context.order (simulated/hasty-parcel-1.conversation.yaml:" in shown
     assert "Which one?" in shown
+
+
+AGENTS_ALONE = '''
+from journeys import Journey, Pathway
+
+
+class Talk(Journey):
+    """Talk."""
+
+    class TalkPath(Pathway):
+        __agents__ = ["friend"]
+        __accumulate__ = ["mood"]
+        __complete_when__ = ["mood"]
+'''
+TALK = """
+personas: [{id: open, patience: 2}]
+goals: [{id: talk, opens: [hello, well, so, hm, fine], reaches: {context: {mood: good}}}]
+agents: {friend: RESULTS}
+"""
+
+
+def test_results_of_agents_are_given_and_written(folder: Path) -> None:
+    (folder / "talk.py").write_text(AGENTS_ALONE)
+    results = "[{gives: {response: Hi.}}, {gives: {response: And?}}, {gives: {response: And?}}, "
+    text = TALK.replace("RESULTS", results + "{gives: {response: Good., mood: good}}]")
+    (folder / "users.yaml").write_text(text)
+    _found.cache_clear()
+
+    [outcome] = simulated("talk.py", "--with", "users.yaml", "--sessions", "1")["runs"]
+    assert (outcome["end"], outcome["turns"]) == ("completed", 4)
+
+    (folder / "users.yaml").write_text(TALK.replace("RESULTS", "{gives: {response: Hi.}}"))
+    [outcome] = simulated("talk.py", "--with", "users.yaml", "--sessions", "1", code=1)["runs"]
+    assert outcome["end"] == "dead end"
+    shown = flat(run("test", "simulated", code=1).stdout)
+    assert "context.mood" in shown
+    assert "Hi." in shown
+
+
+def test_agents_that_are_missing_are_named(folder: Path) -> None:
+    (folder / "talk.py").write_text(AGENTS_ALONE)
+    (folder / "users.yaml").write_text(TALK.replace("agents: {friend: RESULTS}\n", ""))
+    _found.cache_clear()
+
+    told = flat(run("simulate", "talk.py", "--with", "users.yaml", code=2).stderr)
+
+    assert "friend" in told
+    assert "agents: {name: {gives: ...}}" in told
