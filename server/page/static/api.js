@@ -86,8 +86,8 @@ export function client(onKey) {
     if (answer.status === 204) return null;
     try {
       return await answer.json();
-    } catch {
-      throw foreign(answer);
+    } catch (error) {
+      throw error.name === "AbortError" ? error : foreign(answer);
     }
   };
 
