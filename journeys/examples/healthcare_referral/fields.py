@@ -2,7 +2,7 @@
 
 from itertools import chain
 
-from journeys import Field
+from journeys import Field, Regex
 from journeys.examples.healthcare_referral.clinic import (
     COORDINATION,
     DOCTORS,
@@ -22,6 +22,7 @@ from journeys.examples.healthcare_referral.suggesting import (
 )
 
 _SELF_PAY = "If you would rather pay for the visit yourself, say self-pay."
+_NO_NUMBER = "This is not an insurance number."
 
 
 def pays(number: str, context: Context) -> bool | str:
@@ -85,7 +86,7 @@ PATIENT = [
         description="With it we check before the visit that your plan pays.",
         label="insurance number",
         extract=[r"(?i)\b([a-z]{3}[- ]?\d{4,8})\b"],
-        validators=[pays],
+        validators=[Regex(r"(?i)[a-z]{3}[- ]?\d{4,8}|self-pay", _NO_NUMBER), pays],
         depends_on=["specialty"],
     ),
     Field(
