@@ -1,6 +1,7 @@
 // Requests to the server, and the events of a turn.
 
 const KEY = "journeygraph.key";
+const SILENT_MS = 45_000; // after which a stream counts as lost
 
 /** An error of the server (problem+json), or of the connection. */
 export class Problem extends Error {
@@ -139,7 +140,7 @@ async function* events(stream) {
   let rest = "";
   try {
     for (;;) {
-      const { value, done } = await reader.read();
+      const { value, done } = await unlessSilent(reader.read());
       if (done) return;
       const blocks = (rest + value).split(/\r?\n\r?\n/);
       rest = blocks.pop();
@@ -150,6 +151,19 @@ async function* events(stream) {
     }
   } finally {
     reader.cancel().catch(() => {});
+  }
+}
+
+/** Return what comes next; a server that is there sends a comment every 15 seconds. */
+async function unlessSilent(next) {
+  let timer;
+  const silence = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(lost()), SILENT_MS);
+  });
+  try {
+    return await Promise.race([next, silence]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 
