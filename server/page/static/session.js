@@ -17,6 +17,7 @@ const EMPTY = {
   pending: null, // the message without a reply: {route, body, text, key, version, at}
   live: null, // events of the running turn: [{type, data}]; null without one
   isLost: false, // the connection was lost during the turn
+  isAway: false, // since then, the server does not answer
   problem: null, // the error of the last message
   missing: null, // the error of the first reading
 };
@@ -234,8 +235,10 @@ export class OpenSession {
       await pause(LOST_MS);
       try {
         await this.look();
+        this.set({ isAway: false });
         look += 1;
       } catch (problem) {
+        this.set({ isAway: Boolean(problem.isConnection) });
         if (!problem.isConnection) look += 1;
       }
       if (this.isAnswered(pending)) {

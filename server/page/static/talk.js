@@ -14,7 +14,7 @@ const PHASES = {
 
 /** The conversation. Props: `open`, an OpenSession. */
 export function Talk({ open }) {
-  const { session, journey, entries, pending, live, isLost, problem } = open.state;
+  const { session, journey, entries, pending, live, isLost, isAway, problem } = open.state;
   const field = useRef(null);
   const waiting = session && !live ? session.waiting : [];
   const asked = session && !live && !pending && !waiting.length ? session.asked : null;
@@ -38,7 +38,11 @@ export function Talk({ open }) {
     ${session ? html`<${Status} session=${session} journey=${journey} />` : null}
     <${Messages} session=${session} entries=${entries} pending=${pending} live=${live} />
     <${Announcer} session=${session} entries=${entries} />
-    ${isLost ? html`<p class="note" role="status">The reply is not here yet. Looking for it…</p>` : null}
+    ${isLost
+      ? html`<p class="note" role="status">
+          ${isAway ? "The server does not answer. Trying again…" : "The reply is not here yet. Looking for it…"}
+        </p>`
+      : null}
     ${problem
       ? html`<${Failure} problem=${problem} onRetry=${pending ? () => open.retry() : null}>
           ${pending ? html`<button type="button" onClick=${takeBack}>Take the message back</button>` : null}
