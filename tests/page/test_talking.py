@@ -141,7 +141,7 @@ def test_words_of_both_sides_become_text_and_nothing_else(
 def test_a_conversation_goes_on_after_a_reload_and_a_restart(serve: Serve, visits: Visits) -> None:
     process, place = serve("healthcare_referral")
     page = visits.open(place)
-    starts(page, SAMPLE_CONTEXT)
+    starts(page)  # with the sample values of the journey
     says(page, DEMO_MESSAGES[0])
     words = page.locator(".message .words")
     before = words.all_text_contents()

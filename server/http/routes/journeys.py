@@ -15,6 +15,7 @@ from graphs.drawing.pathway_map import sketch
 from graphs.drawing.pipelines import chart
 from graphs.drawing.svg import svg
 from journeys import JourneySpec
+from server.discover.journeys import Served
 from server.http.deps import KnownJourney, UpToDate
 from server.http.problems import Problem
 from server.http.routing import ApiRoute, accept_of, preferred
@@ -41,10 +42,18 @@ class JourneySummary(BaseModel):
         )
 
 
+class JourneyListed(JourneySummary):
+    """A journey with what its module gives to try it."""
+
+    sample_context: dict[str, Any] = Field(
+        default={}, description="`SAMPLE_CONTEXT` of its module; empty if it has none."
+    )
+
+
 class Journeys(BaseModel):
     """The journeys of this server."""
 
-    journeys: list[JourneySummary]
+    journeys: list[JourneyListed]
 
 
 class PathwayDetail(BaseModel):
@@ -174,8 +183,14 @@ _FORMATS = {"text/plain": "mermaid", "image/svg+xml": "svg", "application/json":
 @router.get("")
 async def listed(wiring: UpToDate) -> Journeys:
     """List the journeys of this server."""
-    specs = (served.journey.spec for served in wiring.journeys.values())
-    return Journeys(journeys=[JourneySummary.of(spec) for spec in specs])
+    return Journeys(journeys=[_listed(served) for served in wiring.journeys.values()])
+
+
+def _listed(served: Served) -> JourneyListed:
+    listed = JourneyListed.of(served.journey.spec)
+    if served.found:
+        listed.sample_context = served.found.sample_context
+    return listed
 
 
 @router.get("/{journey_id}")

@@ -12,12 +12,16 @@ export function Start({ api }) {
   const [context, setContext] = useState("");
   const [problem, setProblem] = useState(null);
   const [isBusy, setBusy] = useState(false);
+  const choose = (journey) => {
+    setChosen(journey.journey_id);
+    setContext(sampleOf(journey));
+  };
   const read = async () => {
     setProblem(null);
     try {
       const found = (await api.get("journeys")).journeys;
       setJourneys(found);
-      setChosen(found.length ? found[0].journey_id : "");
+      if (found.length) choose(found[0]);
     } catch (error) {
       setProblem(error);
     }
@@ -51,6 +55,7 @@ export function Start({ api }) {
       <p>This server has no journey. Store one with <code>journeygraph load PATH</code>, then reload this page.</p>
     </div>`;
   }
+  const isSample = context !== "" && journeys.some((one) => one.journey_id === chosen && sampleOf(one) === context);
   return html`<form class="card" onSubmit=${start}>
     <h1>Start a session</h1>
     <fieldset class="journeys">
@@ -63,7 +68,7 @@ export function Start({ api }) {
               name="journey"
               value=${one.journey_id}
               checked=${one.journey_id === chosen}
-              onChange=${() => setChosen(one.journey_id)}
+              onChange=${() => choose(one)}
             />
             <span>
               <strong dir="auto">${inWords(one.name)}</strong>
@@ -73,7 +78,7 @@ export function Start({ api }) {
       )}
     </fieldset>
     <details>
-      <summary>Session id and context</summary>
+      <summary>Session id and context${isSample ? " (sample values of the journey)" : ""}</summary>
       <label for="session">Session id</label>
       <input
         id="session"
@@ -106,6 +111,11 @@ export function Start({ api }) {
 }
 
 /** Return the context in a text; throw a Problem if it is not an object. */
+/** Return the sample context of a journey as JSON; empty if it has none. */
+function sampleOf({ sample_context: sample }) {
+  return Object.keys(sample).length ? JSON.stringify(sample, null, 2) : "";
+}
+
 function contextIn(text) {
   const example = 'Write an object, such as {"name": "Ann"}.';
   let value;
