@@ -226,6 +226,8 @@ def _plain(schema: Any, *, names: bool = False) -> Any:
         for key, item in schema.items()
         if names or key != "title" or "properties" in schema
     }
+    if not names and kept.get("type") == "array" and "minLength" in kept:
+        kept["minItems"] = kept.pop("minLength")  # a list is read as a value of any kind
     if not names and "patternProperties" in kept:
         kept["additionalProperties"] = False
     return kept

@@ -215,8 +215,8 @@ def load_personas(path: Path, spec: JourneySpec, given: Mapping[str, Any]) -> Pe
         context = given if form.context is None else form.context
         _check(Names(part, context, spec), form)
         refuse(part.faults)
-    except OSError:
-        raise CommandError(f"There is no file {path}.", exit_code=2) from None
+    except OSError as error:
+        raise CommandError(f"{path}: {error.strerror}.", exit_code=2) from None
     except JourneyDefinitionError as error:
         lines = placed(path, [reworded(one, " ".join(one.split())) for one in error.faults])
         raise CommandError(*lines, exit_code=2) from error

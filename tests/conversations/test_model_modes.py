@@ -539,3 +539,39 @@ def test_a_session_that_the_model_leads_elsewhere_now_is_not_recorded(
 
     assert not (parcels / "s.conversation.yaml").exists()
     assert not (parcels / "s.recording.json").exists()
+
+
+OTHER = """
+from pathlib import Path
+
+from tests.support.other_models import WholeModel
+
+ANSWERS = Path("answers.json")
+MODEL = WholeModel(*(json.loads(ANSWERS.read_text()) if ANSWERS.exists() else ()))
+"""
+
+
+def test_a_model_of_another_provider_is_recorded_with_its_repair(parcels: Path) -> None:
+    (parcels / "parcels.py").write_text(f"import json\n{PARCELS}\n{OTHER}")
+    (parcels / "a.conversation.yaml").write_text(
+        TEXT[: TEXT.index("turns:")]
+        + "turns:\n  - user: it is P-17\n"
+        + "  - bot: {context: {order: P-17}, says: in the depot, model_calls: 4}\n"
+    )
+    nothing = {"verdicts": [], "commands": []}
+    said = {"response": "It is in the depot.", "order": "P-17"}
+    answers = [
+        [["understanding", nothing]],
+        [["find_parcel", {"number": "P-17"}]],
+        [["answer", {"response": 7}]],
+        [["answer", said]],
+    ]
+    (parcels / "answers.json").write_text(json.dumps(answers))
+
+    assert "1 passed" in run("test", ".", "--record").stdout
+    (parcels / "answers.json").unlink()
+    _found.cache_clear()
+
+    assert "1 passed" in run("test", ".").stdout
+    recorded = json.loads((parcels / "a.recording.json").read_text())["answers"]
+    assert [one["usage"] for one in recorded] == [[1, 7, 3]] * 4

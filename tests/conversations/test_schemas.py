@@ -77,12 +77,21 @@ def test_a_conversation_with_everything_is_valid() -> None:
         ("path: [a, b]", "path: [1]"),
         ("operator: I am Kim.", "operator: [1]"),
         ("turns:", "model: taped\nturns:"),
+        ("[invalid]", "[invalid, 1]"),
     ],
 )
 def test_a_faulty_conversation_is_not_valid(was: str, now: str) -> None:
     assert was in CONVERSATION
 
     assert [*judge("conversation").iter_errors(written(CONVERSATION.replace(was, now)))]
+
+
+def test_a_conversation_has_turns() -> None:
+    text = "conversation: a\njourney: b\nturns: []\n"
+
+    [fault] = judge("conversation").iter_errors(written(text))
+
+    assert fault.validator == "minItems"
 
 
 def test_personas() -> None:
@@ -95,6 +104,7 @@ def test_personas() -> None:
         ("reaches: {effects", "reaches: {effect"),
         ("opens: [a table for four tomorrow at 7 pm]", "opens: 7"),
         ("guest: Lee", "guest: {name: Lee}"),
+        ("opens: [a table for four tomorrow at 7 pm]", "opens: []"),
     ):
         assert was in USERS
         assert [*valid.iter_errors(written(USERS.replace(was, now)))], was
