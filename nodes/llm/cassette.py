@@ -76,8 +76,8 @@ def _role_and_text(message: Any) -> tuple[str, str]:
 
 def _request(question: Question) -> tuple[Json, str]:
     """Return what counts of a request, as digests, and the digest of its wording."""
-    said = [_role_and_text(message) for message in question.messages]
-    shown = [text for role, text in said if role not in ("system", "assistant")]
+    texts = [_role_and_text(message) for message in question.messages]
+    shown = [text for role, text in texts if role not in ("system", "assistant")]
     tools = {tool["function"]["name"]: tool["function"] for tool in question.tools}
     counts: Json = {
         "for": question.schema_name,
@@ -89,7 +89,7 @@ def _request(question: Question) -> tuple[Json, str]:
             name: _digest(_without(one.get("parameters", {}), _OF_SCHEMA))
             for name, one in sorted(tools.items())
         }
-    system = [text for role, text in said if role == "system"]
+    system = [text for role, text in texts if role == "system"]
     return counts, _digest([system, shown, question.schema, tools])
 
 
@@ -218,11 +218,11 @@ class Cassette:
         found = self._found(counts, wording)
         if found is not None:
             made |= {**found, "turn": self._turn}
-            return await _given(found, usage, until, listen)
+            return await _given(found, usage, until, listen, len(self._made))
         if not self._records or self.is_offline:
-            said = self._why_not(counts)
-            self._faults.append(said)
-            raise ModelError(UNRECORDED, said)
+            why = self._why_not(counts)
+            self._faults.append(why)
+            raise ModelError(UNRECORDED, why)
         before = [*_spent(usage)]
         pieces: list[str] = []
         result: Json = {}
@@ -236,7 +236,7 @@ class Cassette:
             if error.kind not in _BY_MODEL:
                 self.failed = self.failed or str(error)
                 raise
-            result = {"fails": error.kind, "why": str(error), "said": "".join(pieces)}
+            result = {"fails": error.kind, "why": str(error), "streamed": "".join(pieces)}
             raise
         finally:
             if result:
@@ -254,7 +254,7 @@ class Cassette:
         alike = [one for one in left if all(one.get(part) == counts.get(part) for part in parts)]
         if self._records:  # what was never answered is asked again
             alike = [one for one in alike if "unanswered" not in one]
-        # Agents that work at the same time may be told apart by their instructions alone.
+        # Agents that work at the same time may differ by their instructions alone.
         same = [one for one in alike if one["wording"] == wording]
         if not same and (self._records or not alike):
             return None
@@ -285,11 +285,11 @@ def _kept(listen: Callable[[], Hear], pieces: list[str]) -> Callable[[], Hear]:
         hear = listen()
         pieces.clear()
 
-        def heard(piece: str) -> bool:
+        def keep(piece: str) -> bool:
             pieces.append(piece)
             return hear(piece)
 
-        return heard
+        return keep
 
     return begun
 
@@ -303,9 +303,13 @@ def _record(answer: Answer) -> Json:
 
 
 async def _given(
-    one: Json, usage: Usage, until: float, listen: Callable[[], Hear] | None
+    one: Json,
+    usage: Usage,
+    until: float,
+    listen: Callable[[], Hear] | None,
+    number: int,
 ) -> Answer:
-    """Return a recorded answer as the model gave it.
+    """Return a recorded answer as the model gave it; the number makes ids of its calls unique.
 
     Raises:
         ModelError: The model failed.
@@ -318,16 +322,19 @@ async def _given(
         raise ModelError("timeout", "the model did not answer in time")
     hear = listen() if listen else None
     if "fails" in one:
-        if hear is not None and one.get("said"):
-            hear(one["said"])
+        if hear is not None and one.get("streamed"):
+            hear(one["streamed"])
             hear("")
         raise ModelError(one["fails"], one["why"])
-    said = one.get("says", "")
-    text = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
+    answer = one.get("says", "")
+    text = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
     if hear is not None and text:
         hear(text)
     called: Sequence[Json] = one.get("calls", ())
-    read_calls = [Call(f"call_{n}", c["tool"], c["arguments"]) for n, c in enumerate(called)]
+    read_calls = [
+        Call(f"call_{number}_{place}", one["tool"], one["arguments"])
+        for place, one in enumerate(called)
+    ]
     return Answer(text, read_calls, _message(text, read_calls))
 
 

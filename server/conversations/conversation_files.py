@@ -140,8 +140,8 @@ def write_recording(file: Path, answers: Sequence[Mapping[str, Any]]) -> None:
     text = cleaned(json.dumps({"answers": list(answers)}, ensure_ascii=False, indent=1)) + "\n"
     for name, value in os.environ.items():
         if _SECRET.search(name) and len(value) >= _LEAST_SECRET and value in text:
-            said = f"An answer of the model has the value of {name}. Nothing is written to {file}."
-            raise CommandError(said)
+            fault = f"An answer of the model has the value of {name}. Nothing is written to {file}."
+            raise CommandError(fault)
     file.write_text(text, encoding="utf-8")
 
 

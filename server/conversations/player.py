@@ -205,8 +205,8 @@ async def record_model(loaded: Loaded, *, whole: bool = False) -> Played:
     """
     file = recording_of(loaded.path)
     if not loaded.found.has_model(Settings().config("memory://")):
-        said = f"{loaded.name} cannot be recorded: no model is configured. Set {KEY}."
-        raise CommandError(said, exit_code=2)
+        fault = f"{loaded.name} cannot be recorded: no model is configured. Set {KEY}."
+        raise CommandError(fault, exit_code=2)
     try:
         kept = read_recording(file)
     except (ValueError, OSError):

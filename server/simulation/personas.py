@@ -35,7 +35,7 @@ from server.discover.errors import CommandError, reworded
 _WORDS = {True: "yes", False: "no", None: "no"}
 
 
-def _spoken(value: Any) -> str:
+def _typed(value: Any) -> str:
     return _WORDS[value] if value is None or isinstance(value, bool) else str(value)
 
 
@@ -43,13 +43,13 @@ def _answers(value: Any, _: Any) -> Sequence[str]:
     items = value if isinstance(value, list) else [value]
     if not items or not all(item is None or isinstance(item, (str, int, float)) for item in items):
         raise wrong("it must be what the user says, or a list of it: the next after each refusal.")
-    return tuple(map(_spoken, items))
+    return tuple(map(_typed, items))
 
 
-_SAID = {"type": ["string", "number", "boolean", "null"]}
+_TYPED = {"type": ["string", "number", "boolean", "null"]}
 Answers = Annotated[
     Sequence[str],
-    Checked(_answers, {"anyOf": [_SAID, {"type": "array", "items": _SAID, "minItems": 1}]}),
+    Checked(_answers, {"anyOf": [_TYPED, {"type": "array", "items": _TYPED, "minItems": 1}]}),
 ]
 """Answers of a user to a question: the first one, and the next after each refusal."""
 
@@ -106,8 +106,8 @@ class Reached(Definition):
     @rule("complete", "pathway", "effects", "context", "person")
     def _says_something(self) -> Iterator[Fault]:
         if not self.model_fields_set:
-            said = "the end of a goal is empty."
-            yield Fault(said, remedy="Write complete, pathway, effects, context or person.")
+            fault = "the end of a goal is empty."
+            yield Fault(fault, remedy="Write complete, pathway, effects, context or person.")
 
 
 class Goal(Definition):

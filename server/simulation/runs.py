@@ -229,7 +229,7 @@ async def simulate(
                 if done.tokens >= plan.tokens:
                     done.whole = False
                     return done
-                run = await _Talk(found, users, plan, persona, goal, folder).held(number)
+                run = await _Trial(found, users, plan, persona, goal, folder).held(number)
                 done.runs.append(run)
                 if watch:
                     watch(run)
@@ -237,7 +237,7 @@ async def simulate(
 
 
 @dataclass
-class _Talk:
+class _Trial:
     """One conversation that is to be held."""
 
     found: Found
@@ -254,7 +254,7 @@ class _Talk:
         document, user = self._document(run, file), self._user(number)
         opening = {**document, "turns": [{"user": self.goal.opens[0]}]}
         loaded = replace(loaded_from(as_yaml(opening), file), found=self.found)
-        game = partial(_Simulated, user=user, run_=run, talk=self)
+        game = partial(_Simulated, user=user, run_=run, trial=self)
         cassette = Cassette(model=self.found.model, records=True) if self.plan.live else None
         model = RecordedModel(cassette) if cassette else None
         played = await play(loaded, whole=True, game=game, model=model)
@@ -262,10 +262,10 @@ class _Talk:
             run.end, run.why = FAILED, str(played.differences[0])
         run.count(played, user)
         run.answers = cassette.answers if cassette else ()
-        said = [{"user": line.text} for line in played.lines if line.who == "user"]
+        turns = [{"user": line.text} for line in played.lines if line.who == "user"]
         end = {"bot": dict(_wanted(self.goal.reaches))}
         about = f"{self.persona.id}, {self.goal.id}, run {run.number}: {run.end}"
-        run.document = {**document, "conversation": about, "turns": [*said, end]}
+        run.document = {**document, "conversation": about, "turns": [*turns, end]}
         return run
 
     def _user(self, number: int) -> User:
@@ -324,9 +324,9 @@ def _wanted(end: Reached) -> Iterator[tuple[str, Any]]:
 class _Simulated(Game):
     """A conversation whose messages come from a simulated user."""
 
-    def __init__(self, *given: Any, user: User, run_: Run, talk: _Talk) -> None:
+    def __init__(self, *given: Any, user: User, run_: Run, trial: _Trial) -> None:
         super().__init__(*given)
-        self._user, self._run, self._talk = user, run_, talk
+        self._user, self._run, self._trial = user, run_, trial
         self._taken: list[str] = []
         self._states: set[Any] = set()
         self._idle = 0
@@ -334,7 +334,7 @@ class _Simulated(Game):
     async def run(self) -> None:
         """Hold the conversation until it ends."""
         await self.begin()
-        while self.played.turns < self._talk.plan.turns:
+        while self.played.turns < self._trial.plan.turns:
             try:
                 message = await self._user.next(self.seen)
             except ModelError as error:
@@ -357,7 +357,7 @@ class _Simulated(Game):
             self._run.why = str((failed or {}).get("message", ""))
             return FAILED
         with_person = WITH_PERSON in self.seen.metadata["flags"]
-        if self._is_reached(self._talk.goal.reaches, self.seen, with_person):
+        if self._is_reached(self._trial.goal.reaches, self.seen, with_person):
             return COMPLETED
         if with_person:
             return HANDED_OVER
@@ -386,4 +386,4 @@ class _Simulated(Game):
             self._idle = 0
         elif not self._user.strays:
             self._idle += 1
-        return self._idle >= self._talk.persona.patience
+        return self._idle >= self._trial.persona.patience

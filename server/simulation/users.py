@@ -131,7 +131,7 @@ class ScriptedUser:
         asked = seen.asked
         if asked is None:
             self._answered = ""
-            return self._onward(seen)
+            return self._continued(seen)
         if name := asked.get("field"):
             return self._answer(name, seen)
         self._answered = ""
@@ -148,7 +148,7 @@ class ScriptedUser:
         texts = self._texts(one) if one else list(self.goal.values.get(name, ()))
         if not texts:
             options = [option["payload"] for option in (seen.asked or {}).get("options", ())]
-            return str(self.random.choice(options)) if options else self._onward(seen)
+            return str(self.random.choice(options)) if options else self._continued(seen)
         text = texts[min(self._tries.get(name, 0), len(texts) - 1)]
         self._given[name] = text
         return text if not self._chance(1 - self.persona.tidy) else self._untidy(name, text, seen)
@@ -163,7 +163,7 @@ class ScriptedUser:
             return f"{text}, {self._given[known[0]]}"
         return self.random.choice(list(self.phrases.untidy)).replace("{value}", text)
 
-    def _onward(self, seen: Seen) -> str:
+    def _continued(self, seen: Seen) -> str:
         if self._opened < len(self.goal.opens):
             self.strays = True  # there is more to say, whatever came of the last message
             return self._opening()
@@ -173,8 +173,8 @@ class ScriptedUser:
             if not self.spec.pathways[one.target].is_detour and one.target != seen.pathway
             for pattern in getattr(one.trigger, "patterns", ())
         ]
-        said: str = self.random.choice(words or list(self.phrases.more))
-        return said
+        text: str = self.random.choice(words or list(self.phrases.more))
+        return text
 
     def _fields(self, pathway: str) -> Sequence[Field]:
         form = self.spec.pathways[pathway].form
@@ -236,7 +236,7 @@ class ModelUser:
     chat: Chat
     strays: bool = False
     usage: Usage = field(default_factory=Usage)
-    _said: list[dict[str, str]] = field(default_factory=list)
+    _shown: list[dict[str, str]] = field(default_factory=list)
 
     async def next(self, seen: Seen) -> str | None:
         """Return the next message; None if the user leaves.
@@ -245,7 +245,7 @@ class ModelUser:
             ModelError: The model gave no usable answer.
         """
         if seen.reply:
-            self._said.append({"who": "assistant", "text": seen.reply})
+            self._shown.append({"who": "assistant", "text": seen.reply})
         messages = [
             {"role": "system", "content": _SYSTEM},
             {"role": "user", "content": json.dumps(dict(self._data()), ensure_ascii=False)},
@@ -259,7 +259,7 @@ class ModelUser:
         if not isinstance(message, str) or not message.strip():
             raise ModelError("malformed", "the model that plays the user wrote no message")
         message = " ".join(message.split())[:_LONGEST]
-        self._said.append({"who": "user", "text": message})
+        self._shown.append({"who": "user", "text": message})
         return message
 
     def _data(self) -> Iterator[tuple[str, Any]]:
@@ -267,5 +267,5 @@ class ModelUser:
         shares = {name: getattr(self.persona, name) for name in ("corrects", "detours", "slips")}
         yield "manner", {"patience": self.persona.patience, **shares}
         yield "the_user_wants", self.goal.about or self.goal.opens[0]
-        yield "the_user_knows", {name: said[0] for name, said in self.goal.values.items()}
-        yield "conversation", self._said
+        yield "the_user_knows", {name: texts[0] for name, texts in self.goal.values.items()}
+        yield "conversation", self._shown

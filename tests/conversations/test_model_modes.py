@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -558,7 +559,7 @@ def test_a_model_of_another_provider_is_recorded_with_its_repair(parcels: Path) 
         + "turns:\n  - user: it is P-17\n"
         + "  - bot: {context: {order: P-17}, says: in the depot, model_calls: 4}\n"
     )
-    nothing = {"verdicts": [], "commands": []}
+    nothing: dict[str, Any] = {"verdicts": [], "commands": []}
     said = {"response": "It is in the depot.", "order": "P-17"}
     answers = [
         [["understanding", nothing]],
