@@ -36,7 +36,7 @@ from nodes.features.takeover import WITH_PERSON
 from server.conversations.coverage import fired_in
 from server.conversations.declarations import Declarations
 from server.conversations.samples import WRONG, results_of_effects, samples_of
-from server.conversations.stubs import stand_ins
+from server.conversations.stubs import stand_ins, without_models
 from server.discover.journeys import Found
 from server.settings import Settings
 
@@ -203,7 +203,7 @@ async def explore(
     Raises:
         CommandError: Agents are missing without a model.
     """
-    agents = found.agents_with(has_model=False)
+    agents = without_models(found.agents_with(has_model=False), replaced=False)
     try:
         check_all(found.journey.spec, agents, has_model=False)
     except AgentNotRegisteredError as error:

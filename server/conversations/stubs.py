@@ -12,7 +12,7 @@ from typing import Any
 from langchain_core.tools import BaseTool
 
 from graphs.agents.tools import shared_tools
-from journeys import ConfigurationError, JourneySpec, Tool
+from journeys import ConfigurationError, JourneySpec, ModelAgent, Tool
 from nodes.llm import scripted
 from nodes.llm.cassette import Cassette
 from nodes.llm.scripted import Call, Fault, ScriptedModel, UseTool
@@ -49,8 +49,37 @@ def stand_ins(found: Found, stubs: Mapping[str, Stub | Sequence[Stub]]) -> dict[
 def agents_for(loaded: Loaded) -> dict[str, Any]:
     """Return the agents of the journey, with the results that the conversation gives."""
     given = {name: _agent(stub) for name, stub in loaded.conversation.agents.items()}
-    has_model = loaded.conversation.has_model
-    return {**loaded.found.agents_with(has_model=has_model), **given}
+    conversation = loaded.conversation
+    agents = loaded.found.agents_with(has_model=conversation.has_model)
+    if not conversation.model:
+        agents = without_models(agents, replaced=conversation.is_scripted)
+    return {**agents, **given}
+
+
+def without_models(agents: Mapping[str, Any], *, replaced: bool) -> dict[str, Any]:
+    """Return agents that ask no other model than that of the journey.
+
+    Args:
+        agents: The agents, by name.
+        replaced: True if the model of the journey answers instead; otherwise their calls fail.
+    """
+
+    def changed(name: str, agent: Any) -> Any:
+        if not isinstance(agent, ModelAgent) or agent.model is None:
+            return agent
+        return replace(agent, model=None) if replaced else _no_model(name)
+
+    return {name: changed(name, agent) for name, agent in agents.items()}
+
+
+def _no_model(name: str) -> Callable[[Mapping[str, Any]], Any]:
+    async def refuse(ask: Mapping[str, Any]) -> Any:
+        raise ConfigurationError(
+            f"Agent '{name}' asks a model, and there is none here. Give its results as agents, or "
+            "the answers of a model."
+        )
+
+    return refuse
 
 
 def _own_functions(spec: JourneySpec) -> dict[str, Any]:

@@ -576,3 +576,29 @@ def test_a_model_of_another_provider_is_recorded_with_its_repair(parcels: Path) 
     assert "1 passed" in run("test", ".").stdout
     recorded = json.loads((parcels / "a.recording.json").read_text())["answers"]
     assert [one["usage"] for one in recorded] == [[1, 7, 3]] * 4
+
+
+_IMPORT = "from tests.support.other_models import WholeModel\n\n\n"
+OWN = (
+    PARCELS.replace("ModelAgent(tools=[find_parcel])", "ModelAgent(model=WholeModel())")
+    .replace("class FindOrder", f"{_IMPORT}class FindOrder")
+    .replace("MODEL_AGENTS", "AGENTS")
+)
+PLAIN = "conversation: a\njourney: parcels.py\nturns:\n  - user: my parcel never came\n"
+
+
+def test_an_agent_with_its_own_model_is_not_asked_in_a_test(parcels: Path) -> None:
+    (parcels / "parcels.py").write_text(OWN)
+    (parcels / "a.conversation.yaml").write_text(PLAIN)
+
+    shown = flat(run("test", ".", code=1).stdout)
+
+    assert "Agent 'clerk' asks a model, and there is none here." in shown
+
+
+def test_the_script_answers_for_an_agent_with_its_own_model(parcels: Path) -> None:
+    (parcels / "parcels.py").write_text(OWN)
+    said = "    model: [{}, {says: {response: Which one?, order: null}}]\n  - bot: Which one?\n"
+    (parcels / "a.conversation.yaml").write_text(PLAIN + said)
+
+    assert "1 passed" in run("test", ".").stdout
