@@ -18,6 +18,8 @@ pytestmark = pytest.mark.slow
 
 Serve = Callable[..., tuple[Any, str]]
 
+CONTENTS = {"Picture": "[data-pathway]"}
+"""Of views that take a while to be there: a part of each."""
 HEAVIEST = 300_000
 """Bytes of the page with all that it loads, as they are stored."""
 _AXE = """async () => {
@@ -65,7 +67,8 @@ def places(page: Page, call: str) -> Iterator[str]:
     for name in tabs.all_inner_texts():
         tabs.get_by_text(name, exact=True).click()
         if name != "Talk":
-            expect(page.get_by_role("region", name=name)).not_to_be_empty()
+            shown = page.get_by_role("region", name=name, exact=True)
+            expect(shown.locator(CONTENTS.get(name, "*")).first).to_be_visible()
             expect(page.locator("[aria-busy=true]")).to_have_count(0)
         yield name
 

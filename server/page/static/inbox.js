@@ -60,7 +60,7 @@ function Calls({ api, open }) {
 
 function Status({ call }) {
   const by = call.status === "claimed" && call.claimed_by ? ` by ${call.claimed_by}` : "";
-  return html`<span class=${`badge ${call.status}`}>${call.status}${by}</span>`;
+  return html`<span class=${`tag ${call.status}`}>${call.status}${by}</span>`;
 }
 
 function Call({ api, id }) {
@@ -123,7 +123,7 @@ function Facts({ payload }) {
                 <dt dir="auto">${field.label || field.name}</dt>
                 <dd dir="auto">
                   ${field.sensitive ? "hidden" : shown(field.value)}
-                  ${field.validity === "valid" ? null : html` <span class="badge">${field.validity}</span>`}
+                  ${field.validity === "valid" ? null : html` <span class="tag">${field.validity}</span>`}
                 </dd>
               </div>`,
             )}
@@ -188,7 +188,7 @@ function Reviews({ api }) {
       ${list.entries.map(
         (check) => html`<li class="item" key=${`${check.session_id} ${check.turn}`}>
           <a href=${addressOf(check.session_id)}>${check.session_id}</a>
-          ${" "}<span class="badge">${check.outcome}</span>
+          ${" "}<span class="tag">${check.outcome}</span>
           <${Moment} at=${check.at} />
           <span class="small">${check.journey_id}, ${check.pathway_id}, turn ${check.turn}</span>
           ${check.bypassed ? html`<p>It was not judged: the model could not be asked.</p>` : null}

@@ -32,7 +32,7 @@ export function SessionList({ api, path }) {
       ${list.entries.map(
         (one) => html`<li key=${one.session_id}>
           <a class="item" href=${addressOf(one.session_id)}>
-            <strong>${one.session_id}</strong> <span class=${`badge ${one.status}`}>${one.status}</span>
+            <strong>${one.session_id}</strong> <span class=${`tag ${one.status}`}>${one.status}</span>
             <${Moment} at=${one.updated_at} />
             <span class="small">${one.journey_id}, ${one.pathway_id}, version ${one.version}</span>
           </a>
