@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 from graphs.storage import statements
-from graphs.storage.statements import Row, now
+from graphs.storage.statements import Row, Sql, now
 from graphs.storage.store import Store
 from journeys import ConfigurationError, InvalidCursorError, Page
 from nodes.json_data import stamp
@@ -54,7 +54,12 @@ class Listed:
 
 
 async def read_sessions(
-    store: Store, journeys: Sequence[str], status: str, after: Place | None, limit: int
+    store: Store,
+    journeys: Sequence[str],
+    status: str,
+    after: Place | None,
+    limit: int,
+    pathway: str = "",
 ) -> list[Listed]:
     """Return sessions of these journeys, newest activity first.
 
@@ -64,20 +69,31 @@ async def read_sessions(
         status: active, complete or expired; LIVE for all that have not expired.
         after: End of the previous page.
         limit: Maximum number of sessions.
+        pathway: Pathway that they are in; default: any.
 
     Raises:
         StateError: The store failed.
     """
-    # What is over by time is marked as expired only once somebody comes upon it.
-    queries = {LIVE: [statements.PAGE], EXPIRED: [statements.PAGE_MARKED, statements.PAGE_OVER]}
     rows: list[Row] = []
     for journey in sorted(journeys):
         wanted = {"journey": journey, "now": stamp(now()), "most": limit, **_bounds(journey, after)}
-        for query in queries.get(status, [statements.PAGE_OF]):
-            rows += await store.read(query, **wanted, status=status)
+        for query in _queries(status, pathway):
+            rows += await store.read(query, **wanted, status=status, pathway=pathway)
     # Stable: sessions of one journey stay in the order in which the store sorts their ids.
     newest = sorted(rows, key=lambda row: str(row["updated_at"]), reverse=True)[:limit]
     return [Listed(**row) for row in newest]
+
+
+def _queries(status: str, pathway: str) -> list[Sql]:
+    """Return the statements of a list."""
+    if status == EXPIRED:
+        # What is over by time is marked as expired only once somebody comes upon it.
+        if pathway:
+            return [statements.PAGE_AT_MARKED, statements.PAGE_AT_OVER]
+        return [statements.PAGE_MARKED, statements.PAGE_OVER]
+    if pathway:
+        return [statements.PAGE_AT_OF if status else statements.PAGE_AT]
+    return [statements.PAGE_OF if status else statements.PAGE]
 
 
 def _bounds(journey: str, after: Place | None) -> Row:

@@ -175,6 +175,7 @@ class Directory:
         journeys: Sequence[str],
         *,
         status: str = LIVE,
+        pathway: str = "",
         after: Place | None = None,
         limit: int = 50,
     ) -> list[Listed]:
@@ -183,10 +184,11 @@ class Directory:
         Args:
             journeys: Ids of journeys.
             status: active, complete or expired; default: all that have not expired.
+            pathway: Pathway that they are in; default: any.
             after: End of the previous page.
             limit: Maximum number of sessions.
         """
-        return await read_sessions(self.store, journeys, status, after, limit)
+        return await read_sessions(self.store, journeys, status, after, limit, pathway)
 
     async def audit(
         self, session_id: str, limit: int | None = None, after: str | None = None

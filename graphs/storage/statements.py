@@ -330,16 +330,23 @@ def _page(status: Any, *where: Any, journey: ColumnElement[Any] = sessions.c.jou
 
 
 _IN_TIME = sessions.c.expires_at >= bindparam("now")
-PAGE = _page(sessions.c.status, _LIVE, _IN_TIME)
-PAGE_OF = _page(sessions.c.status, sessions.c.status == bindparam("status"), _IN_TIME)
-PAGE_MARKED = _page(sessions.c.status, sessions.c.status == _EXPIRED)
-# Few, and found by the index of times: that of journeys would be walked to its end.
-PAGE_OVER = _page(
-    _EXPIRED,
+_OF_STATUS = sessions.c.status == bindparam("status")
+_MARKED = sessions.c.status == _EXPIRED
+_NOT_MARKED = (
     sessions.c.status.in_([literal_column("'active'"), literal_column("'complete'")]),
     sessions.c.expires_at < bindparam("now"),
-    journey=func.coalesce(sessions.c.journey_id, literal_column("''")),
 )
+# Few, and found by the index of times: that of journeys would be walked to its end.
+_BY_TIME = func.coalesce(sessions.c.journey_id, literal_column("''"))
+PAGE = _page(sessions.c.status, _LIVE, _IN_TIME)
+PAGE_OF = _page(sessions.c.status, _OF_STATUS, _IN_TIME)
+PAGE_MARKED = _page(sessions.c.status, _MARKED)
+PAGE_OVER = _page(_EXPIRED, *_NOT_MARKED, journey=_BY_TIME)
+_THERE = sessions.c.pathway_id == bindparam("pathway")
+PAGE_AT = _page(sessions.c.status, _LIVE, _IN_TIME, _THERE)
+PAGE_AT_OF = _page(sessions.c.status, _LIVE, _OF_STATUS, _IN_TIME, _THERE)
+PAGE_AT_MARKED = _page(sessions.c.status, _MARKED, _THERE)
+PAGE_AT_OVER = _page(_EXPIRED, *_NOT_MARKED, _THERE, journey=_BY_TIME)
 MARK_EXPIRED = Sql.of(update(sessions).where(_SESSION, *_OVER).values(status=_EXPIRED))
 FORGET_SESSION = Sql.of(delete(sessions).where(_SESSION))
 FORGET_RECORDS = [

@@ -101,6 +101,14 @@ sessions = Table(
         postgresql_where=text("status != 'expired'"),
     ),
     Index("sessions_by_expiry", "status", "expires_at"),
+    Index(
+        "sessions_by_pathway",
+        "journey_id",
+        "pathway_id",
+        "updated_at",
+        sqlite_where=text("status != 'expired'"),
+        postgresql_where=text("status != 'expired'"),
+    ),
 )
 
 turns = Table(

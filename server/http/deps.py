@@ -89,6 +89,10 @@ class SessionView(NamedTuple):
 
 
 Cursor = Annotated[str | None, Query(description="`next_cursor` of the previous page.")]
+PathwayId = Annotated[
+    str | None,
+    Query(max_length=200, pattern=r"^[^\x00-\x1f]*$", description="Only those in this pathway."),
+]
 Limit = Annotated[int, Query(ge=1, le=200)]
 """Maximum number of entries per page."""
 Turns = Annotated[int, Query(ge=1, le=1_000, description="Maximum number of turns per page.")]

@@ -354,6 +354,32 @@ async def test_lists_are_narrowed_by_status_and_hide_the_expired(
     assert await pages(api, status="expired") == [["old"]]
 
 
+async def test_lists_are_narrowed_by_pathway(
+    serve: Callable[..., Any], store_url: str, clock: Clock
+) -> None:
+    brief = await serve(url=store_url, session_ttl_seconds=60)
+    await brief.begin(session_id="old")
+    api = await serve(url=store_url)
+    for name in ("first", "second"):
+        await api.begin(session_id=name)
+    paying = await api.begin(session_id="paying")
+    await api.says(paying, "street=Elm")
+    ended = await api.begin(session_id="ended")
+    await api.says(ended, "street=Elm")
+    await api.says(ended, "card=visa")
+    clock.passes(61)
+
+    assert await pages(api, pathway_id="address", limit=1) == [["second"], ["first"]]
+    assert await pages(api, pathway_id="payment") == [["ended", "paying"]]
+    assert await pages(api, pathway_id="payment", status="active") == [["paying"]]
+    assert await pages(api, pathway_id="payment", status="complete") == [["ended"]]
+    assert await pages(api, pathway_id="address", status="expired") == [["old"]]
+    assert await pages(api, pathway_id="payment", status="expired") == [[]]
+    assert await pages(api, pathway_id="nowhere") == [[]]
+    refused = await api.client.get("/v1/sessions", params={"pathway_id": "a\x00"})
+    assert refused.status_code == 422
+
+
 @pytest.mark.parametrize(
     "cursor",
     ["x", "e30", "W10", "WzEsMiwzXQ", "ü", "A" * 5000, "W1siYSJdLCJiIiwiYyJd", "bnVsbA==", "%00"],

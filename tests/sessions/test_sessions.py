@@ -675,6 +675,7 @@ async def test_a_page_costs_as_much_among_many_sessions_as_among_few(
                 (statements.PAGE_OF, "complete"),
                 (statements.PAGE_MARKED, "expired"),
                 (statements.PAGE_OVER, "expired"),
+                (statements.PAGE_AT, ""),
             )
         ]
 
@@ -708,6 +709,7 @@ def _steps_of(file: Path, query: Sql, status: str, after: Place | None) -> int:
         return 0
 
     wanted: Row = {"journey": "parcel", "now": stamp(now()), "most": 50, "status": status}
+    wanted |= {"pathway": "address"}
     wanted |= {"before": "9999", "tie": "", "above": ""}
     if after:
         wanted |= {"before": after.updated_at, "tie": "", "above": ""}

@@ -15,6 +15,7 @@ from server.http.deps import (
     Cursor,
     Limit,
     OpenSession,
+    PathwayId,
     StandingSession,
     Turns,
     UpToDate,
@@ -59,6 +60,7 @@ async def listed(
     wiring: Wired,
     journey_id: str | None = None,
     status: Status | None = None,
+    pathway_id: PathwayId = None,
     cursor: Cursor = None,
     limit: Limit = 50,
 ) -> Sessions:
@@ -68,7 +70,9 @@ async def listed(
         journeys = [known_journey(wiring, journey_id).id]
     after = None if cursor is None else place_of(cursor)
     # One more than asked for tells whether there is another page.
-    found = await wiring.directory.page(journeys, status=status or "", after=after, limit=limit + 1)
+    found = await wiring.directory.page(
+        journeys, status=status or "", pathway=pathway_id or "", after=after, limit=limit + 1
+    )
     page = paged(found, limit, lambda listed: cursor_of(listed.place))
     return Sessions(sessions=page, next_cursor=page.next)
 

@@ -1,6 +1,6 @@
 // The sessions of the server: search by state, and open one.
 //
-//   #/sessions/JOURNEY/STATUS    each part may be empty
+//   #/sessions/JOURNEY/STATUS/PATHWAY    each part may be empty
 
 import { html, useEffect, useState } from "./vendor/preact.js";
 import { List, Select, useList } from "./lists.js";
@@ -13,19 +13,25 @@ const STATUSES = [
   ["expired", "expired"],
 ];
 
-/** The sessions. Props: `api`; `path`: journey and status of those to list. */
+/** The sessions. Props: `api`; `path`: journey, status and pathway of those to list. */
 export function SessionList({ api, path }) {
-  const [journey = "", status = ""] = path;
+  const [journey = "", status = "", pathway = ""] = path;
   const journeys = useOptions(api, "journeys", (found) => found.journeys.map((one) => one.journey_id));
-  const list = useList(api, "sessions", "sessions", { journey_id: journey, status });
+  const pathways = useOptions(api, journey && `journeys/${encodeURIComponent(journey)}`, (found) =>
+    found.pathways.map((one) => one.pathway_id),
+  );
+  const list = useList(api, "sessions", "sessions", { journey_id: journey, status, pathway_id: pathway });
   const choose = (...parts) => {
     location.hash = `#/sessions/${parts.map(encodeURIComponent).join("/")}`;
   };
   return html`<div class="page">
     <h1>Sessions</h1>
     <div class="filters">
-      <${Select} label="Journey" value=${journey} options=${journeys} onChange=${(one) => choose(one, status)} />
-      <${Select} label="Status" value=${status} options=${STATUSES} onChange=${(one) => choose(journey, one)} />
+      <${Select} label="Journey" value=${journey} options=${journeys} onChange=${(one) => choose(one, status, "")} />
+      <${Select} label="Status" value=${status} options=${STATUSES} onChange=${(one) => choose(journey, one, pathway)} />
+      ${journey
+        ? html`<${Select} label="Pathway" value=${pathway} options=${pathways} onChange=${(one) => choose(journey, status, one)} />`
+        : null}
       <${OpenById} />
     </div>
     <${List} list=${list} name="Sessions" empty="There is no such session.">
