@@ -50,6 +50,7 @@ export function Versions({ api, session, turns, live, onChange }) {
   const fork = () =>
     run(async () => {
       const begun = await api.post(`${path}/fork`, { version });
+      await onChange(); // this session names its forks
       location.hash = addressOf(begun.session_id, "versions");
       return `The fork is session ${begun.session_id}.`;
     });
