@@ -44,6 +44,7 @@ def goes_to(page: Page, version: int, *keys: str) -> None:
     expect(page.get_by_role("heading", name=f"Context at version {version}")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_keys_on_the_slider_show_each_version_and_its_difference(page: Page) -> None:
     goes_to(page, 4)
     slider = page.get_by_role("slider", name="Version 4 of 4")
@@ -68,6 +69,7 @@ def test_keys_on_the_slider_show_each_version_and_its_difference(page: Page) -> 
     expect(page.get_by_role("button", name="Roll back")).to_be_disabled()
 
 
+@pytest.mark.slow
 def test_a_session_is_rolled_back_and_goes_on_from_there(page: Page) -> None:
     goes_to(page, 1, "Home", "ArrowRight")
 
@@ -107,6 +109,7 @@ def test_a_fork_opens_as_a_session_of_its_own_and_both_link_to_each_other(page: 
     expect(page).to_have_url(fork)
 
 
+@pytest.mark.slow
 def test_a_session_is_saved_as_a_test(page: Page, tmp_path: Path) -> None:
     goes_to(page, 4)
 
@@ -121,6 +124,7 @@ def test_a_session_is_saved_as_a_test(page: Page, tmp_path: Path) -> None:
     expect(page.get_by_role("status").filter(has_text="journeygraph test")).to_be_visible()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [320, 1280])
 def test_the_versions_can_be_used_by_everybody(
