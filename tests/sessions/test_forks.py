@@ -502,6 +502,20 @@ async def test_a_fork_of_a_sensitive_session_is_sealed_for_itself(tmp_path: Path
                 await journey.fork(1, "s-3")
 
 
+async def test_a_fork_of_a_sensitive_session_goes_on_in_every_store(store_url: str) -> None:
+    async with clinic(store_url) as journey:
+        await journey.start({"name": canary("start")})
+        for text in ("message", "trigger", "back"):
+            await journey.process_message(canary(text))
+        begun = await journey.fork(1, "s-2")
+    async with clinic(store_url, "s-2") as fork:
+        assert await fork.get_session_state() == begun
+        findings = (await fork.process_message("again")).accumulated_context["findings"]
+        assert findings == [canary("context")] * 2
+        assert (await fork.rollback(1)).accumulated_context == begun.accumulated_context
+        assert (await fork.state_at(0)).context == {"name": canary("start")}
+
+
 async def test_what_is_sealed_for_one_of_them_is_refused_in_the_other(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'clinic.db'}"
     async with clinic(url) as journey:
