@@ -14,10 +14,15 @@ import { SessionList } from "./sessions.js";
 import { Start } from "./start.js";
 import { Talk } from "./talk.js";
 import { Versions } from "./versions.js";
+import { Why } from "./why.js";
 
 // Views of a session, in the order of their tabs: name in the URL, label, component.
 // Each component has the props {api, session, turns, live, journey, onChange}.
-const VIEWS = [["picture", "Picture", Picture], ["versions", "Versions", Versions]];
+const VIEWS = [
+  ["picture", "Picture", Picture],
+  ["why", "Why", Why],
+  ["versions", "Versions", Versions],
+];
 
 // Pages without a session: name in the URL, label in the header, component with the props
 // {api, path}; the path has the parts of the URL behind the name.
