@@ -11,6 +11,7 @@ const MOVES = {
   migrated: (event) => `a new version of the journey moved the session to ${event.to_pathway}`,
 };
 const SHORT = 90; // characters of an agent's words that are shown without opening them
+const MOST_QUOTED = 600; // characters of message and reply, which the conversation shows whole
 const MOST_NAMED = 3; // agents that the sentence names
 const LEAST = 0.4; // width of the shortest bar, in percent
 
@@ -118,7 +119,7 @@ function wayOf(move, fired) {
 function Facts({ audited }) {
   const { turn, steps } = audited;
   const { model_calls: calls, input_tokens: read, output_tokens: written } = turn.usage;
-  return html`<ul class="facts">
+  return html`<ul class="figures">
     <li><${Moment} at=${turn.at} /></li>
     ${steps.length ? html`<li>${time(steps[0].ms)}</li>` : null}
     <li>${calls ? `${count(calls, "model call")}, ${read} tokens read, ${written} written` : "no model call"}</li>
@@ -127,7 +128,7 @@ function Facts({ audited }) {
 }
 
 function Quote({ who, text }) {
-  return html`<div class="quote"><span class="who">${who}</span><p dir="auto">${text}</p></div>`;
+  return html`<div class="quote"><span class="who">${who}</span><p dir="auto">${cut(text, MOST_QUOTED)}</p></div>`;
 }
 
 function Candidates({ candidates }) {
@@ -224,11 +225,11 @@ function Calls({ calls }) {
   if (!calls.length) return null;
   return html`<section>
     <h2>Model calls</h2>
-    <table>
+    <table class="calls">
       <thead>
         <tr>
           <th scope="col">Purpose</th>
-          <th scope="col" class="number">Tokens read</th>
+          <th scope="col" class="number">Read</th>
           <th scope="col" class="number">Written</th>
           <th scope="col" class="number">Time</th>
         </tr>
@@ -240,7 +241,7 @@ function Calls({ calls }) {
               ${call.purpose}${call.attempt > 1 ? `, try ${call.attempt}` : ""} <span class="small">${call.name}</span>
               ${call.outcome === "ok" ? null : html` <strong class="fault">${endOf(call)}</strong>`}
             </th>
-            <td class="number">${number(call.input_tokens)}${call.cached_tokens ? ` (${call.cached_tokens} cached)` : ""}</td>
+            <td class="number">${number(call.input_tokens)}${call.cached_tokens ? html` <span class="small">${call.cached_tokens} cached</span>` : null}</td>
             <td class="number">${number(call.output_tokens)}</td>
             <td class="number">${time(call.ms)}</td>
           </tr>`,
