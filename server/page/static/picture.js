@@ -38,8 +38,10 @@ export function Picture({ api, session, turns, live, journey }) {
       .then((body) => setFields(body.fields), (problem) => problem.isConnection || quietly(setProblem)(problem));
     return () => ended.abort();
   }, [api, session.session_id, session.version, tries]);
+  const latest = useRef([]);
+  if (live) latest.current = live;
   const facts = useMemo(
-    () => (drawing ? factsOf(session, turns, live, fields, drawing.graph) : null),
+    () => (drawing ? factsOf(session, turns, live, latest.current, fields, drawing.graph) : null),
     [session, turns, live, fields, drawing],
   );
   if (problem) return html`<${Failure} problem=${problem} onRetry=${() => setTries(tries + 1)} />`;
@@ -63,10 +65,15 @@ function quietly(setProblem) {
 
 // ---- the facts
 
-/** Return what is known of a session, for the picture and for the list. */
-function factsOf(session, turns, live, fields, graph) {
+/**
+ * Return what is known of a session, for the picture and for the list. `latest` has the events of
+ * the last turn: its moves are shown until its audit is there.
+ */
+function factsOf(session, turns, live, latest, fields, graph) {
   const past = pastOf(session, turns);
+  const isRead = turns.length > 0 && turns[turns.length - 1].turn.version >= session.version;
   const running = runningOf(session, live || [], graph);
+  if (!live && !isRead) running.edges = runningOf(session, latest, graph).edges;
   const asked = !live && session.asked && session.asked.field ? session.asked.field : "";
   const named = (test) => new Set(Object.keys(fields).filter((name) => test(fields[name])));
   const facts = {
@@ -379,7 +386,6 @@ function showFields(picture, facts) {
     const isFilled = facts.filled.has(name);
     field.classList.toggle("is-filled", isFilled);
     field.classList.toggle("is-asked", name === facts.asked && pathway === facts.asks);
-    field.classList.toggle("is-open", !isFilled);
     const sign = field.querySelector(".sign");
     const outline = (sign.dataset.outline ||= sign.getAttribute("d"));
     const [middle] = outline.match(/^M[-\d.]+ [-\d.]+/);
