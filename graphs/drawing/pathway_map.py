@@ -333,7 +333,7 @@ def _asked(one: Field, spec: JourneySpec, used: Collection[str] | None) -> Asked
     }
     return Asked(
         name=one.name,
-        title=one.title,
+        title=one.title.strip() or one.name,
         kind=_kind(one),
         is_required=one.required,
         when=_when(one.when, spec) if one.when else "",

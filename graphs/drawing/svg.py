@@ -216,15 +216,9 @@ def _form(stop: Stop) -> Iterator[Row]:
 
 
 def _field_lines(field: Asked) -> Iterator[Line]:
-    style = _MARKED.get((_FIELD, field.mark), _FIELD)
-    cross = "✗ " if field.mark == "missed" else ""
-    [kind] = broken(field.short, _KIND)
     sign = "required" if field.is_required else "optional"
-    for line in broken(cross + field.title, style):
-        yield replace(line, sign=sign, note=None if sign == "room" else kind)
-        sign = "room"
-    for line in broken(field.when, _WHEN) if field.when else ():
-        yield replace(line, sign="room")
+    yield from _signed(field.title, sign, field.short, field.mark)
+    yield from _below(field.when)
 
 
 def _steps(stop: Stop) -> Iterator[Row]:
@@ -232,24 +226,29 @@ def _steps(stop: Stop) -> Iterator[Row]:
     for confirms in stop.confirms:
         yield from _signed(confirms, "confirms")
     for effect in stop.effects:
-        style = _MARKED.get((_FIELD, effect.mark), _FIELD)
-        cross = "✗ " if effect.mark == "missed" else ""
-        lines = [*_signed(cross + effect.tool, "effect", style, "effect")]
-        if effect.change:
-            lines += [
-                replace(line, sign="room") for line in broken(f"changed by {effect.change}", _WHEN)
-            ]
+        lines = _signed(effect.tool, "effect", "effect", effect.mark)
+        change = _below(f"changed by {effect.change}" if effect.change else "")
         marks = {"class": "effect", "data-effect": f"{stop.id}.{effect.tool}"}
-        yield Group((*lines,), marks, f"Effect: {effect.words}")
+        yield Group((*lines, *change), marks, f"Effect: {effect.words}")
     if stop.handover:
         yield from _signed(f"{PERSON} {stop.handover}", "person")
 
 
-def _signed(text: str, sign: str, style: TextStyle = _FIELD, note: str = "") -> Iterator[Line]:
-    for number, line in enumerate(broken(text, style)):
-        first = number == 0
-        right = Line(note, _KIND) if note and first else None
-        yield replace(line, sign=sign if first else "room", note=right)
+def _signed(text: str, sign: str, note: str = "", mark: str = "") -> Iterator[Line]:
+    """Yield lines that begin with a sign; `note` is at the right of the first one."""
+    notes = broken(note, _KIND)
+    for line in broken(_crossed(text, mark), _MARKED.get((_FIELD, mark), _FIELD)):
+        yield replace(line, sign=sign, note=notes.pop() if notes else None)
+        sign = "room"
+
+
+def _below(text: str) -> Iterator[Line]:
+    """Yield small lines that belong to the one above them."""
+    return (replace(line, sign="room") for line in broken(text, _WHEN))
+
+
+def _crossed(text: str, mark: str) -> str:
+    return f"✗ {text}" if mark == "missed" else text
 
 
 def _pill(move: Move) -> Card:
@@ -276,7 +275,7 @@ def _labels(move: Move) -> Iterator[Row]:
 
 def _label_lines(label: Label) -> Iterator[Line]:
     style = _MARKED.get((_SAID, label.mark), _SAID)
-    yield from _broken(f"✗ {label.what}" if label.mark == "missed" else label.what, style)
+    yield from _broken(_crossed(label.what, label.mark), style)
     yield from _broken(label.patterns, style)
     yield from broken(f"priority {label.priority}" if label.priority else "", _RANK)
 
