@@ -33,7 +33,8 @@ _OVERFLOW = """() => {
     : one.getBoundingClientRect().right > innerWidth + 1
       && getComputedStyle(one).overflowX !== "auto";
   return [document.documentElement, ...document.querySelectorAll("main, main *")]
-    .filter(isWide).map((one) => one.outerHTML.slice(0, 120));
+    .filter((one) => !one.closest(".frame > *") && isWide(one))
+    .map((one) => one.outerHTML.slice(0, 120));
 }"""
 
 

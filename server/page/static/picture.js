@@ -45,7 +45,7 @@ export function Picture({ api, session, turns, live, journey }) {
     [session, turns, live, fields, drawing],
   );
   if (problem) return html`<${Failure} problem=${problem} onRetry=${() => setTries(tries + 1)} />`;
-  if (!facts) return html`<p>Drawing…</p>`;
+  if (!facts) return html`<p aria-busy="true">Drawing…</p>`;
   return html`<div class="picture">
     <${Canvas} svg=${drawing.svg} facts=${facts} chosen=${chosen} onChoose=${setChosen} />
     <p class="place" aria-live="polite">${facts.sentence}</p>
@@ -195,7 +195,7 @@ function Canvas({ svg, facts, chosen, onChoose }) {
     centre(frame.current, boxOf(picture, facts.place), !isPlaced);
     drawn.current.isPlaced = true;
   }, [svg, facts.place]);
-  const by = (factor) => setZoom(Math.min(LARGEST, Math.max(SMALLEST, scale * factor)));
+  const by = (factor) => setZoom((zoom) => Math.min(LARGEST, Math.max(SMALLEST, (zoom || scale) * factor)));
   useEffect(() => {
     const turn = (event) => {
       if (!event.ctrlKey && !event.metaKey) return;
@@ -227,8 +227,8 @@ function Canvas({ svg, facts, chosen, onChoose }) {
       class="frame"
       ref=${frame}
       tabindex="0"
-      role="region"
-      aria-label="Picture of the journey. Arrow keys move it; plus, minus and zero zoom. Tab reaches the pathways; Enter shows more about one."
+      role="group"
+      aria-label="Drawing of the journey. Arrow keys move it; plus, minus and zero zoom. Tab reaches the pathways; Enter shows more about one."
       onKeyDown=${press}
       onClick=${click}
     ></div>
@@ -443,7 +443,7 @@ function Chosen({ api, path, graph, id, facts, onClose }) {
 function Agents({ svg }) {
   const frame = useRef(null);
   useEffect(() => frame.current.replaceChildren(parsed(svg)), [svg]);
-  return html`<div class="frame" ref=${frame} tabindex="0" role="region" aria-label="Agents"></div>`;
+  return html`<div class="frame" ref=${frame} tabindex="0" role="group" aria-label="Agents"></div>`;
 }
 
 function Facts({ facts, fields, graph }) {

@@ -1,0 +1,212 @@
+"""The picture of a session on the page: it follows the session, and everyone can read it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import httpx2
+import pytest
+
+from tests.support.browser import Visits, expect
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator, Page
+
+Serve = Callable[..., tuple[Any, str]]
+
+GATED = '''
+import asyncio
+import os
+from journeys import IntentTrigger, Journey, Pathway, ReturnToPrevious, Transition
+
+
+class Slow(Journey):
+    """Take one's time."""
+
+    class TalkPath(Pathway):
+        __agents__ = ["clerk", "checker"]
+        __pipeline__ = "parallel"
+
+    class HelpPath(Pathway):
+        __agents__ = ["helper"]
+        __return_behavior__ = ReturnToPrevious()
+
+    __transitions__ = [Transition(IntentTrigger(patterns=["<b>help</b>"]), to_pathway="help")]
+
+
+async def helper(ask):
+    yield "Let me see. "
+    while not os.path.exists("go_on"):
+        await asyncio.sleep(0.01)
+    yield "Yes."
+
+
+AGENTS = {"helper": helper, "clerk": lambda ask: "Good day.", "checker": lambda ask: "Fine."}
+'''
+
+
+def session(place: str, journey: str, *messages: str, back_to: int | None = None) -> None:
+    """Start the session `ann`, send messages, and roll it back."""
+    with httpx2.Client(base_url=f"{place}/v1", timeout=110) as client:
+        started = client.post("/sessions", json={"journey_id": journey, "session_id": "ann"})
+        started.raise_for_status()
+        for message in messages:
+            client.post("/sessions/ann/messages", json={"message": message}).raise_for_status()
+        if back_to is not None:
+            client.post("/sessions/ann/rollback", json={"version": back_to}).raise_for_status()
+
+
+def says(page: Page, text: str) -> None:
+    page.get_by_label("Message", exact=True).fill(text)
+    page.get_by_role("button", name="Send").click()
+
+
+def box(page: Page, id_: str) -> Locator:
+    return page.locator(f'.picture [data-pathway="{id_}"]')
+
+
+def field(page: Page, name: str) -> Locator:
+    return page.locator(f'.picture [data-field="{name}"]')
+
+
+def has(css: str) -> re.Pattern[str]:
+    return re.compile(rf"\b{css}\b")
+
+
+def test_the_picture_follows_a_conversation(serve: Serve, visits: Visits) -> None:
+    _, place = serve("table_booking")
+    session(place, "table_booking")
+    page = visits.open(place, "#/s/ann/picture")
+    expect(box(page, "book")).to_have_class(has("is-here"))
+    expect(field(page, "book.party_size")).to_have_class(has("is-asked"))
+
+    says(page, "a table for four tomorrow at 7 pm")
+    expect(field(page, "book.time")).to_have_class(has("is-filled"))
+    expect(field(page, "book.guest")).to_have_class(has("is-asked"))
+
+    says(page, "is there a menu?")
+    expect(box(page, "menu")).to_have_class(has("is-here"))
+    expect(box(page, "book")).to_have_class(has("is-paused"))
+    expect(box(page, "book").locator(".badge")).to_have_text("1")
+    expect(field(page, "book.guest")).to_have_class(has("is-asked"))
+    taken = page.locator('.picture .edge[data-edge="* menu"]')
+    expect(taken).to_have_class(has("is-last"))
+    expect(page.locator(".picture .place")).to_have_text("The session is in menu. Paused: book.")
+
+    says(page, "Lee")
+    expect(box(page, "book")).to_have_class(has("is-here"))
+    expect(box(page, "menu")).to_have_class(has("is-visited"))
+    says(page, "no")
+    expect(box(page, "door")).to_have_class(has("is-here"))
+    effect = page.locator('.picture [data-effect="book.book_table"]')
+    expect(effect).to_have_class(has("is-taken"))
+    expect(effect).to_contain_text("done")
+    expect(page.locator('.picture [data-edge="book door"]')).to_have_class(has("is-last"))
+    expect(taken).not_to_have_class(has("is-last"))
+    expect(page.locator(".facts")).to_contain_text("book → menu → book → door")
+
+    says(page, "a complaint")
+    expect(page.locator(".picture .handover")).to_have_class(has("is-here"))
+    expect(page.locator(".picture .place")).to_contain_text("A person is called")
+
+
+@pytest.mark.slow
+def test_it_follows_while_a_turn_runs(serve: Serve, visits: Visits, tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text(GATED)
+    _, place = serve("slow.py")
+    session(place, "slow", "hello")
+    page = visits.open(place, "#/s/ann/picture")
+    expect(box(page, "talk")).to_have_class(has("is-here"))
+
+    says(page, "<b>help</b>")
+    expect(box(page, "help")).to_have_class(has("is-here"))
+    expect(box(page, "talk")).to_have_class(has("is-paused"))
+    label = page.locator('.picture .label[data-edge="* help"] .trigger')
+    expect(label).to_have_class(has("is-last"))
+    assert label.locator("text").first.text_content() == "“<b>help</b>”"
+    assert not (tmp_path / "go_on").exists()
+    (tmp_path / "go_on").touch()
+
+    expect(page.locator(".message.assistant .words").last).to_have_text("Let me see. Yes.")
+    expect(box(page, "help")).to_have_class(has("is-here"))
+
+
+@pytest.mark.slow
+def test_a_rollback_goes_back_in_all_but_effects(serve: Serve, visits: Visits) -> None:
+    _, place = serve("table_booking")
+    said = ("two, tomorrow at 7 pm", "Lee", "no", "the menu?")
+    session(place, "table_booking", *said, back_to=1)
+
+    page = visits.open(place, "#/s/ann/picture")
+
+    expect(box(page, "book")).to_have_class(has("is-here"))
+    expect(box(page, "door")).not_to_have_class(has("is-visited"))
+    expect(field(page, "book.time")).to_have_class(has("is-filled"))
+    expect(field(page, "book.guest")).not_to_have_class(has("is-filled"))
+    expect(page.locator('[data-effect="book.book_table"]')).to_have_class(has("is-taken"))
+
+
+@pytest.mark.slow
+def test_it_is_used_by_keys_and_by_the_wheel(serve: Serve, visits: Visits, tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text(GATED)
+    _, place = serve("slow.py")
+    session(place, "slow", "hello")
+    page = visits.open(place, "#/s/ann/picture")
+    scale = page.locator(".picture .zoom output")
+    expect(scale).to_have_text("100 %")
+    frame = page.locator(".picture .canvas .frame")
+
+    frame.focus()
+    page.keyboard.press("+")
+    expect(scale).to_have_text("125 %")
+    page.keyboard.press("-")
+    page.keyboard.press("-")
+    expect(scale).to_have_text("80 %")
+    page.keyboard.press("0")
+    expect(scale).to_have_text("100 %")
+    page.get_by_role("button", name="Larger").click()
+    expect(scale).to_have_text("125 %")
+    page.get_by_role("button", name="Fit").click()
+    frame.hover()
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, -100)
+    page.keyboard.up("Control")
+    expect(scale).to_have_text("125 %")
+
+    frame.focus()
+    page.keyboard.press("Tab")
+    expect(box(page, "talk")).to_be_focused()
+    page.keyboard.press("ArrowLeft")
+    expect(box(page, "help")).to_be_focused()
+    expect(box(page, "help")).to_have_attribute(
+        "aria-label", re.compile("^Not visited. Detour help")
+    )
+    page.keyboard.press("End")
+    page.keyboard.press("Enter")
+    chosen = page.locator(".picture .chosen")
+    expect(chosen).to_contain_text("The session is here. Pathway talk. Agents: clerk + checker.")
+    chosen.get_by_role("button", name="Show how its agents work together").click()
+    expect(chosen.locator("svg [data-agent]")).to_have_count(2)
+    box(page, "talk").focus()
+    page.keyboard.press("Escape")
+    expect(frame).to_be_focused()
+    expect(chosen).to_have_count(0)
+
+
+@pytest.mark.slow
+def test_its_colours_follow_the_scheme_of_the_page(serve: Serve, visits: Visits) -> None:
+    _, place = serve("telecom_support")
+    session(place, "telecom_support", "hello")
+    fill = """() => getComputedStyle(document.querySelector(".picture .box")).fill"""
+    light = visits.open(place, "#/s/ann/picture")
+    expect(light.locator(".picture .badge")).to_have_count(1)
+
+    dark = visits.open(place, "#/s/ann/picture", color_scheme="dark")
+    expect(dark.locator(".picture .badge")).to_have_count(1)
+
+    assert dark.evaluate(fill) != light.evaluate(fill)
+    dark.get_by_role("button", name="Light").click()
+    assert dark.evaluate(fill) == light.evaluate(fill)
