@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 _NAME = TextStyle("name", 14, 19, bold=True, columns=30)
 _WORK = TextStyle("work", 10.5, 14, columns=40, rows=3)
-_BACK = TextStyle("back", 11, 16)
+_BACK = TextStyle("returns", 11, 16)
 _MARK = TextStyle("where", 11, 16, bold=True)
 _FIELD = TextStyle("field-name", 11, 16, columns=28)
 _KIND = TextStyle("kind", 10.5, 16, columns=30, rows=1)
@@ -402,7 +402,7 @@ _SHAPES = """
 text { font-family: system-ui, -apple-system, "Segoe UI", "Helvetica Neue", Arial, sans-serif; }
 .title { font-size: 17px; font-weight: 600; }
 .purpose { font-size: 12px; }
-.key, .back, .said, .field-name { font-size: 11px; }
+.key, .returns, .said, .field-name { font-size: 11px; }
 .lane-title { font-size: 12px; font-weight: 600; }
 .box { stroke-width: 1.4; }
 .box.detour { stroke-dasharray: 6 4; }
@@ -459,7 +459,7 @@ _PAINT = Template("""
 .lane.person { fill: $frost; stroke: $haze; }
 .title, .name { fill: $ink; }
 .purpose, .key, .rank, .kind, .when { fill: $grey; }
-.lane-title, .back { fill: $brown; }
+.lane-title, .returns { fill: $brown; }
 .lane-title.person { fill: $violet; }
 .box { fill: $pale; stroke: $blue; }
 .box.detour { fill: $cream; stroke: $amber; }

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from graphs.drawing.svg import STYLE
 from server.http.wiring import wire
 from server.page import files
 from server.settings import Settings
@@ -35,6 +36,18 @@ def policy_of(answer: Any) -> dict[str, str]:
     assert len(policies) == 1
     parts = [part.strip().partition(" ") for part in policies[0].split(";")]
     return {name: value for name, _, value in parts}
+
+
+def test_no_rule_of_the_page_is_for_a_class_of_drawings() -> None:
+    rules = re.sub(r"/\*.*?\*/", "", (STATIC / "style.css").read_text(), flags=re.S)
+    selectors = [one for rule in re.findall(r"([^{}]+)\{", rules) for one in rule.split(",")]
+    classes = [re.findall(r"\.([\w-]+)", selector) for selector in selectors]
+    of_drawings = set(re.findall(r"\.drawing \.([\w-]+)", STYLE))
+
+    around = of_drawings | {"session", "view"}
+    reaching = [found for found in classes if found and found[0] in around]
+    assert len(of_drawings) > 20
+    assert [found for found in reaching if of_drawings & {*found}] == []
 
 
 async def test_the_page_is_at_the_root(api: Api) -> None:

@@ -197,6 +197,23 @@ def test_it_is_used_by_keys_and_by_the_wheel(serve: Serve, visits: Visits, tmp_p
 
 
 @pytest.mark.slow
+def test_it_is_drawn_after_a_lost_connection(serve: Serve, visits: Visits) -> None:
+    _, place = serve("table_booking")
+    session(place, "table_booking")
+    visits.expect_error("ERR_FAILED")
+    page = visits.open(place)
+    page.route("**/graph?*", lambda route: route.abort())
+    page.evaluate("location.hash = '#/s/ann/picture'")
+    retry = page.get_by_role("region", name="Picture").get_by_role("button", name="Try again")
+    expect(retry).to_be_visible()
+
+    page.unroute("**/graph?*")
+    retry.click()
+
+    expect(box(page, "book")).to_have_class(has("is-here"))
+
+
+@pytest.mark.slow
 def test_its_colours_follow_the_scheme_of_the_page(serve: Serve, visits: Visits) -> None:
     _, place = serve("telecom_support")
     session(place, "telecom_support", "hello")

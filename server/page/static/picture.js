@@ -5,9 +5,11 @@ import { Failure } from "./parts.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const STEP = 1.25;
+const NOTCH = 100; // pixels of a wheel that are one step
 const SMALLEST = 0.1;
 const LARGEST = 4;
 const LEAST_FIT = 0.5; // a picture that would be smaller than this is not made to fit
+const LONG = 40; // places of a path that are listed
 const STYLE = /<style>([^<]*)<\/style>/;
 const TICK = "m-3.5 0.2l2.5 2.6l4.5 -5.4";
 // Kinds of audit rows that lead to another pathway.
@@ -22,14 +24,16 @@ export function Picture({ api, session, turns, live, journey }) {
   const [tries, setTries] = useState(0);
   const path = `journeys/${encodeURIComponent(session.journey_id)}/graph`;
   useEffect(() => {
-    const ended = new AbortController();
+    let isShown = true;
     setDrawing(null);
     setProblem(null);
-    Promise.all([
-      api.text(`${path}?full=true`, "image/svg+xml", ended.signal),
-      api.get(path, { format: "json" }, ended.signal),
-    ]).then(([svg, graph]) => setDrawing({ svg, graph }), quietly(setProblem));
-    return () => ended.abort();
+    drawingOf(api, path, journey.version).then(
+      (found) => isShown && setDrawing(found),
+      (problem) => isShown && setProblem(problem),
+    );
+    return () => {
+      isShown = false;
+    };
   }, [api, path, journey.version, tries]);
   useEffect(() => {
     const ended = new AbortController();
@@ -57,6 +61,22 @@ export function Picture({ api, session, turns, live, journey }) {
     />
     <${Facts} facts=${facts} fields=${fields} graph=${drawing.graph} />
   </div>`;
+}
+
+const drawings = new WeakMap(); // client -> drawings by journey and version
+
+/** Return the drawing of a journey, as SVG and as data; it is read once. */
+function drawingOf(api, path, version) {
+  if (!drawings.has(api)) drawings.set(api, new Map());
+  const known = drawings.get(api);
+  const name = `${path} ${version}`;
+  if (!known.has(name)) {
+    const read = [api.text(`${path}?full=true`, "image/svg+xml"), api.get(path, { format: "json" })];
+    const drawing = Promise.all(read).then(([svg, graph]) => ({ svg, graph }));
+    drawing.catch(() => known.delete(name));
+    known.set(name, drawing);
+  }
+  return known.get(name);
 }
 
 function quietly(setProblem) {
@@ -200,7 +220,7 @@ function Canvas({ svg, facts, chosen, onChoose }) {
     const turn = (event) => {
       if (!event.ctrlKey && !event.metaKey) return;
       event.preventDefault();
-      by(event.deltaY < 0 ? STEP : 1 / STEP);
+      by(STEP ** (-event.deltaY / NOTCH));
     };
     const element = frame.current;
     element.addEventListener("wheel", turn, { passive: false });
@@ -425,18 +445,25 @@ function made(name, attributes) {
 // ---- the same as text
 
 function Chosen({ api, path, graph, id, facts, onClose }) {
-  const [agents, setAgents] = useState("");
+  const [opened, setOpened] = useState({}); // the pathway whose agents were asked for; their drawing, or an error
   const node = nodeOf(graph, id);
-  useEffect(() => setAgents(""), [id]);
   if (!node) return null;
-  const open = async () => setAgents(await api.text(`${path}?pathway=${encodeURIComponent(id)}`, "image/svg+xml"));
+  const { svg, problem } = opened.id === id ? opened : {};
+  const open = () => {
+    setOpened({});
+    api.text(`${path}?pathway=${encodeURIComponent(id)}`, "image/svg+xml").then(
+      (svg) => setOpened({ id, svg }),
+      (problem) => setOpened({ id, problem }),
+    );
+  };
   return html`<section class="chosen" aria-label=${`Pathway ${id}`}>
     <p>${stateIn(facts, id)} ${node.about}</p>
-    ${node.agents.length > 1 && !agents
+    ${node.agents.length > 1 && !svg && !problem
       ? html`<button type="button" onClick=${open}>Show how its agents work together</button>`
       : null}
     <button type="button" onClick=${onClose}>Close</button>
-    ${agents ? html`<${Agents} svg=${agents} />` : null}
+    ${problem ? html`<${Failure} problem=${problem} onRetry=${open} />` : null}
+    ${svg ? html`<${Agents} svg=${svg} />` : null}
   </section>`;
 }
 
@@ -456,7 +483,7 @@ function Facts({ facts, fields, graph }) {
       <dt>Paused, the next one to continue first</dt>
       <dd>${facts.paused.join(", ") || "none"}</dd>
       <dt>Path so far</dt>
-      <dd>${facts.path.join(" → ")}</dd>
+      <dd>${[...(facts.path.length > LONG ? ["…"] : []), ...facts.path.slice(-LONG)].join(" → ")}</dd>
       <dt>Last move</dt>
       <dd>${facts.last.map(inWords).join("; ") || "none"}</dd>
       ${effects.length
@@ -480,7 +507,7 @@ function inWords({ from, to, trigger }) {
 }
 
 function Form({ node, facts, fields }) {
-  return html`<h3>Fields of ${node.pathway_id}</h3>
+  return html`<h2>Fields of ${node.pathway_id}</h2>
     <ul class="fields">
       ${node.fields.map(
         (field) => html`<li key=${field.name}><span dir="auto">${field.title}</span>: ${stateOf(field)}</li>`,
