@@ -154,9 +154,9 @@ def test_a_conversation_goes_on_after_a_reload_and_a_restart(serve: Serve, visit
     visits.expect_error("ERR_CONNECTION")
     page.get_by_label("Message", exact=True).fill(DEMO_MESSAGES[1])
     page.get_by_role("button", name="Send").click()
-    expect(page.get_by_role("status").filter(has_text="Looking for")).to_be_visible()
-    serve("healthcare_referral", "--port", place.rpartition(":")[2])
     talk = page.get_by_role("region", name="Conversation", exact=True)
+    expect(talk.get_by_text("does not answer")).to_be_visible()
+    serve("healthcare_referral", "--port", place.rpartition(":")[2])
     talk.get_by_role("button", name="Try again").click()
 
     expect(page.locator(".message.assistant .words").last).to_contain_text("copay")

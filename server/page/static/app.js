@@ -188,7 +188,7 @@ function KeyForm({ isWrong, onEnter }) {
 
 function Session({ id, view, onName }) {
   const open = useSession(api, id);
-  const { session, turns, live, journey, missing } = open.state;
+  const { session, turns, live, journey, missing, returns } = open.state;
   useEffect(() => {
     if (journey) onName(id, journey.name);
   }, [journey]);
@@ -206,7 +206,7 @@ function Session({ id, view, onName }) {
     <${Talk} open=${open} />
     ${shown && session && journey
       ? html`<section class="view" aria-label=${shown[1]}>
-          <${Guarded} key=${shown[0]}><${shown[2]} ...${props} /><//>
+          <${Guarded} key=${`${shown[0]} ${returns}`}><${shown[2]} ...${props} /><//>
         </section>`
       : null}
   </div>`;

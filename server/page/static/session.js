@@ -18,6 +18,7 @@ const EMPTY = {
   live: null, // events of the running turn: [{type, data}]; null without one
   isLost: false, // the connection was lost during the turn
   isAway: false, // since then, the server does not answer
+  returns: 0, // how often it answered again
   problem: null, // the error of the last message
   missing: null, // the error of the first reading
 };
@@ -235,7 +236,7 @@ export class OpenSession {
       await pause(LOST_MS);
       try {
         await this.look();
-        this.set({ isAway: false });
+        if (this.state.isAway) this.set({ isAway: false, returns: this.state.returns + 1 });
         look += 1;
       } catch (problem) {
         this.set({ isAway: Boolean(problem.isConnection) });

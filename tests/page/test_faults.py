@@ -1,0 +1,315 @@
+"""Conversations on the page when something fails, and what keeps them unharmed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import httpx2
+
+from tests.support.api import KEY
+from tests.support.browser import Visits, expect
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page, Route
+
+Serve = Callable[..., tuple[Any, str]]
+
+EVIL = '<img src=x onerror="alert(1)"></script><script>alert(2)</script>\u202eabc {{7*7}} <!--'
+
+DESK = '''
+from langgraph.types import interrupt
+
+from journeys import Journey, Pathway
+
+EVIL = {evil!r}
+
+
+class Desk(Journey):
+    """<b onmouseover="alert(3)">Purpose</b></title><svg onload="alert(4)">"""
+
+    class TalkPath(Pathway):
+        __agents__ = ["clerk"]
+        __accumulate__ = ["done"]
+        __complete_when__ = ["done"]
+
+
+def clerk(ask):
+    if ask["message"] in ("wait", ""):
+        return "Got " + repr(interrupt({{"<b>q</b>": EVIL}}))
+    return "Echo: " + ask["message"]
+
+
+AGENTS = {{"clerk": clerk}}
+'''
+
+
+def desk(serve: Serve, folder: Path, **environment: str) -> str:
+    """Serve a journey with hostile words that echoes, and asks after "wait"."""
+    (folder / "desk.py").write_text(DESK.format(evil=EVIL))
+    return serve("desk.py", **environment)[1]
+
+
+def begun(page: Page) -> None:
+    """Start a session."""
+    page.get_by_role("button", name="Start").click()
+    expect(field(page)).to_be_visible()
+
+
+def field(page: Page) -> Any:
+    """The field for a message."""
+    return page.get_by_label("Message", exact=True)
+
+
+def sent(page: Page, text: str) -> None:
+    """Send a message, and wait for nothing."""
+    field(page).fill(text)
+    field(page).press("Enter")
+
+
+def settled(page: Page, *texts: str) -> None:
+    """Wait until these are the messages."""
+    expect(page.locator(".message .words")).to_have_text(list(texts))
+    expect(page.locator("ol.messages")).to_have_attribute("aria-busy", "false")
+
+
+def stored(place: str) -> list[str]:
+    """The messages of the only session, as the server has them."""
+    with httpx2.Client(base_url=f"{place}/v1", timeout=110) as client:
+        (session,) = client.get("/sessions").json()["sessions"]
+        history = client.get(f"/sessions/{session['session_id']}/history").json()
+    return [entry["content"] for entry in history["entries"]]
+
+
+def test_a_reply_that_was_lost_on_its_way_is_found(
+    serve: Serve, visits: Visits, tmp_path: Path
+) -> None:
+    place = desk(serve, tmp_path)
+    page = visits.open(place)
+    visits.expect_error("ERR_FAILED")
+    begun(page)
+
+    def lose(route: Route) -> None:
+        route.fetch()
+        route.abort()
+
+    page.route("**/messages", lose)
+    sent(page, "one")
+    settled(page, "one", "Echo: one")
+    page.unroute("**/messages")
+    sent(page, "two")
+
+    settled(page, "one", "Echo: one", "two", "Echo: two")
+    assert stored(place) == ["one", "Echo: one", "two", "Echo: two"]
+
+
+def test_a_message_that_never_arrived_is_sent_again_under_its_key(
+    serve: Serve, visits: Visits, tmp_path: Path
+) -> None:
+    place = desk(serve, tmp_path)
+    page = visits.open(place)
+    visits.expect_error("ERR_FAILED")
+    begun(page)
+    keys = []
+
+    def lose(route: Route) -> None:
+        keys.append(route.request.headers["idempotency-key"])
+        route.abort() if len(keys) == 1 else route.continue_()
+
+    page.route("**/messages", lose)
+    sent(page, "one")
+    failure = page.get_by_role("alert")
+    expect(failure).to_contain_text("No reply")
+    page.reload()  # which forgets nothing
+    expect(failure).to_contain_text("No reply")
+    failure.get_by_role("button", name="Try again").click()
+
+    settled(page, "one", "Echo: one")
+    expect(failure).to_have_count(0)
+    assert len(keys) == 2
+    assert keys[0] == keys[1] != ""
+    assert stored(place) == ["one", "Echo: one"]
+    sent(page, "two")
+    settled(page, "one", "Echo: one", "two", "Echo: two")
+    assert keys[2] != keys[1]
+
+
+def test_a_message_that_is_refused_can_be_taken_back_and_mended(
+    serve: Serve, visits: Visits, tmp_path: Path
+) -> None:
+    place = desk(serve, tmp_path)
+    page = visits.open(place)
+    visits.expect_error("422")
+    begun(page)
+
+    sent(page, "bell \u0007")
+    failure = page.get_by_role("alert")
+    expect(failure).to_contain_text("control character U+0007 at position 5")
+    failure.get_by_role("button", name="Take the message back").click()
+    expect(field(page)).to_have_value("bell \u0007")
+    expect(field(page)).to_be_focused()
+    sent(page, "bell")
+
+    settled(page, "bell", "Echo: bell")
+
+
+def test_an_answer_of_a_proxy_is_named_and_the_message_is_kept(
+    serve: Serve, visits: Visits, tmp_path: Path
+) -> None:
+    place = desk(serve, tmp_path)
+    page = visits.open(place)
+    visits.expect_error("502")
+    begun(page)
+    page_of_login = {"status": 200, "content_type": "text/html", "body": "<b>Log in</b>"}
+    gone = {"status": 502, "content_type": "text/html", "body": "<b>Bad Gateway</b>"}
+    failure = page.get_by_role("alert")
+
+    page.route("**/messages", lambda route: route.fulfill(**page_of_login))
+    sent(page, "one")
+    expect(failure).to_contain_text("Not an answer of this server")
+    page.unroute("**/messages")
+    page.route("**/messages", lambda route: route.fulfill(**gone))
+    failure.get_by_role("button", name="Try again").click()
+    expect(failure).to_contain_text("Bad Gateway")
+    page.unroute("**/messages")
+    failure.get_by_role("button", name="Try again").click()
+
+    settled(page, "one", "Echo: one")
+    assert stored(place) == ["one", "Echo: one"]
+
+
+def test_a_message_beyond_the_limit_gets_its_answer_and_is_marked(
+    serve: Serve, visits: Visits, tmp_path: Path
+) -> None:
+    place = desk(serve, tmp_path)
+    page = visits.open(place)
+    begun(page)
+
+    sent(page, "one")
+    settled(page, "one", "Echo: one")
+    sent(page, "y" * 17_000)
+    expect(page.locator(".message")).to_have_count(4)
+    expect(page.locator(".who").last).to_contain_text("not stored")
+    sent(page, "two")
+
+    expect(page.locator(".message .words").last).to_have_text("Echo: two")
+    assert stored(place) == ["one", "Echo: one", "two", "Echo: two"]
+
+
+def test_messages_in_quick_succession_keep_their_order(
+    serve: Serve, visits: Visits, tmp_path: Path
+) -> None:
+    place = desk(serve, tmp_path)
+    page = visits.open(place)
+    begun(page)
+
+    wanted: list[str] = []
+    for number in range(12):
+        sent(page, f"m{number}")
+        wanted += [f"m{number}", f"Echo: m{number}"]
+        settled(page, *wanted)
+    page.reload()
+
+    settled(page, *wanted)
+
+
+def test_enter_among_composed_letters_and_with_shift_sends_nothing(
+    serve: Serve, visits: Visits, tmp_path: Path
+) -> None:
+    place = desk(serve, tmp_path)
+    page = visits.open(place)
+    begun(page)
+
+    field(page).fill("にほん")
+    composing = {"key": "Enter", "isComposing": True, "bubbles": True, "cancelable": True}
+    field(page).dispatch_event("keydown", composing)
+    field(page).press("Shift+Enter")
+    field(page).press_sequentially("two")
+    expect(field(page)).to_have_value("にほん\ntwo")
+    expect(page.locator(".message")).to_have_count(0)
+    field(page).press("Enter")
+
+    settled(page, "にほん\ntwo", "Echo: にほん\ntwo")
+    assert stored(place)[0] == "にほん\ntwo"
+
+
+def test_a_waiting_agent_is_answered_with_json_after_a_reload(
+    serve: Serve, visits: Visits, tmp_path: Path
+) -> None:
+    place = desk(serve, tmp_path)
+    page = visits.open(place)
+    begun(page)
+
+    sent(page, "wait")
+    question = page.locator(".waiting")
+    expect(question).to_contain_text(EVIL.replace('"', '\\"'))
+    page.reload()
+    answer = question.get_by_label("Answer as JSON")
+    answer.fill("{card")
+    answer.press("Enter")
+    expect(question.get_by_role("alert")).to_contain_text("not JSON")
+    answer.fill('{"card": 7}')
+    answer.press("Enter")
+
+    expect(question).to_have_count(0)
+    expect(page.locator(".message .words").last).to_have_text("Got {'card': 7}")
+    sent(page, "wait")
+    question.get_by_role("button", name="Yes").click()
+    expect(page.locator(".message .words").last).to_have_text("Got True")
+
+
+def test_names_purposes_and_errors_become_text(
+    serve: Serve, visits: Visits, tmp_path: Path
+) -> None:
+    place = desk(serve, tmp_path)
+    page = visits.open(place)
+    visits.expect_error("404")
+
+    expect(page.locator(".pick")).to_contain_text('<svg onload="alert(4)">')
+    page.evaluate("location.hash = '#/s/' + encodeURIComponent('<img src=x onerror=alert(5)>')")
+    expect(page.get_by_role("alert")).to_contain_text("There is no session with this id")
+    expect(page.locator(".tab")).to_contain_text("<img src")
+
+    assert page.locator("#app").locator("img, script, svg, b").count() == 0
+
+
+def test_a_key_that_is_no_longer_valid_loses_no_message(
+    serve: Serve, visits: Visits, tmp_path: Path
+) -> None:
+    keys = {"JOURNEYGRAPH_API_KEYS": KEY, "JOURNEYGRAPH_PAGE": "true"}
+    page = visits.open(desk(serve, tmp_path, **keys))
+    visits.expect_error("401")
+    wanted = page.get_by_label("Key")
+
+    wanted.fill("not-the-key-0123456789")
+    wanted.press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("does not accept this key")
+    assert page.evaluate("sessionStorage.getItem('journeygraph.key')") is None
+    wanted.fill(KEY)
+    wanted.press("Enter")
+    begun(page)
+    expect(page.get_by_text("Nothing was said yet")).to_be_visible()
+    page.evaluate("sessionStorage.setItem('journeygraph.key', 'an-old-key-0123456789')")
+    sent(page, "one")
+    wanted.fill(KEY)
+    wanted.press("Enter")
+
+    settled(page, "one", "Echo: one")
+    assert page.evaluate("localStorage.length") == 0
+    assert KEY not in page.evaluate("document.cookie + location.href")
+
+
+def test_the_description_of_the_api_is_used_without_a_network(
+    serve: Serve, visits: Visits, tmp_path: Path
+) -> None:
+    place = desk(serve, tmp_path)
+    page = visits.open(place)
+
+    page.goto(f"{place}/docs")  # requests elsewhere and breaches of the policy are errors
+    listed = page.locator("#operations-journeys-listed_v1_journeys_get")
+    listed.click()
+    listed.get_by_role("button", name="Try it out").click()
+    listed.get_by_role("button", name="Execute").click()
+
+    expect(listed.locator(".live-responses-table")).to_contain_text('"journey_id": "desk"')
