@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import httpx2
+import pytest
 
 from tests.support.api import KEY
 from tests.support.browser import Visits, expect
@@ -14,6 +15,7 @@ from tests.support.browser import Visits, expect
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Route
 
+pytestmark = pytest.mark.slow
 Serve = Callable[..., tuple[Any, str]]
 
 EVIL = '<img src=x onerror="alert(1)"></script><script>alert(2)</script>\u202eabc {{7*7}} <!--'
