@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
@@ -28,7 +27,7 @@ from graphs.chat_state import shown
 from nodes.authored import contained
 from nodes.services import Services, brought_locale
 from nodes.state.session import Update
-from nodes.telemetry import Phase
+from nodes.telemetry import phase
 from nodes.turn.settle import reply_id
 
 RUN = "reply"
@@ -219,8 +218,6 @@ REPLY = "reply"
 _ADDED_TO = ("context", "fields", "messages")
 """Keys that a step appends to. Without additions they are unchanged and are not written."""
 
-_NO_PHASE = nullcontext()
-
 Graph = CompiledStateGraph[Any, Any, Any, Any]
 Step = Callable[[Any, Services], Awaitable[Update]]
 
@@ -247,7 +244,7 @@ def bind(step: Step, default: Services | None = None, kind: str = "") -> Any:
         services = services_in(runtime, config, state, default, say)
         if turn := state.get("turn"):
             services.running.pathway = turn["run"] or ""
-        with contained(), Phase(kind) if kind else _NO_PHASE:
+        with contained(), phase(kind):
             if showing is None:
                 update = await step(state, services)
             else:

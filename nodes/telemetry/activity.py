@@ -11,7 +11,7 @@ import logging
 import re
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar, Token
 from functools import lru_cache
 from types import TracebackType
@@ -79,7 +79,7 @@ class Trail:
             is_refused: True if the reply took the place of one that must not be shown: words that
                 are not in it are not kept.
         """
-        now, speakers = time.perf_counter(), sum(bool(one.words) for one, _ in self._steps)
+        now, speakers = time.perf_counter(), len([1 for one, _ in self._steps if one.words])
         begun = self._steps[0][0].begun
         most = max(_LEAST_STEP_WORDS, min(MOST_STEP_WORDS, _MOST_WORDS // max(speakers, 1)))
         most = 0 if is_refused else most
@@ -89,7 +89,8 @@ class Trail:
             start = round((one.begun - begun) * 1000, 3)
             step: list[Any]
             step = [one.kind, one.label[:_MOST_LABEL], parent, start, round(seconds * 1000, 3)]
-            if details := one.step_details(reply, most):
+            is_plain = one.is_over and one.outcome == OK and not one.shown and not one.words
+            if not is_plain and (details := one.step_details(reply, most)):
                 step.append(details)
             steps.append(step)
         if failure:
@@ -119,7 +120,6 @@ class Activity:
     Attributes:
         kind: Its kind among the steps of the audit.
         is_client: True if another process does it.
-        is_span: True if it has a span; False: it is a step of the audit alone.
         shown: Attributes that its step has as well, and their names there.
         names: Data for all log lines within it.
         outcome: The outcome: "ok", "failed", "cancelled", or "paused" by LangGraph.
@@ -133,7 +133,6 @@ class Activity:
 
     kind = ""
     is_client = False
-    is_span = True
     shown: ClassVar[Mapping[str, str]] = {}
     words = ""
 
@@ -254,7 +253,7 @@ class Activity:
             self._step = (here[0], here[0].add(self, here[1]))
 
     def _begin(self) -> None:
-        if self.is_span and (seen := watcher()):
+        if seen := watcher():
             self._seen = seen
             self._span = seen.begin(self._name, self._attributes, is_client=self.is_client)
         self.begun = time.perf_counter()
@@ -291,11 +290,39 @@ _Places = tuple[Any, Any, "Token[tuple[Trail, int | None] | None] | None"]
 class Phase(Activity):
     """A part of a turn that is no span: understanding, a form, effects, settling, the check."""
 
-    is_span = False
-
     def __init__(self, kind: str) -> None:
-        super().__init__(kind, {})
         self.kind = kind
+        self.fault = None
+        self.outcome = OK
+        self.seconds = 0.0
+        self.is_over = False
+        self._name, self._attributes, self.found = kind, {}, {}
+
+    def __enter__(self) -> Self:
+        self.begun = time.perf_counter()
+        self._follow()
+        self._token = _place.set(self._step)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.seconds = time.perf_counter() - self.begun
+        self.is_over = True
+        if error is not None:
+            self.failed(error)
+        _place.reset(self._token)
+
+
+_NO_PHASE = nullcontext()
+
+
+def phase(kind: str) -> AbstractContextManager[Any]:
+    """Return a block for a part of the turn that runs here; empty outside of one."""
+    return Phase(kind) if kind and _place.get() else _NO_PHASE
 
 
 def kind_of(error: BaseException) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ import structlog
 SCOPE = "journeygraph"
 """Name of our tracer and of our meter."""
 Attributes = Mapping[str, Any]
+_UNKNOWN = object()
 
 _FAST = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 60, 120]
 _CALLS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92]
@@ -50,13 +50,9 @@ class Telemetry:
         self._context = context
         self._propagate = propagate
         self._trace = trace
-        self._given = tuple(
-            (sys.modules[get.__module__], name)
-            for get, name in (
-                (trace.get_tracer_provider, "_TRACER_PROVIDER"),
-                (metrics.get_meter_provider, "_METER_PROVIDER"),
-            )
-        )
+        # Not by the names of their modules, which are not where these functions are written.
+        self._traces = trace.get_tracer_provider.__globals__
+        self._metrics = metrics.get_meter_provider.__globals__
         self._tracer = trace.get_tracer(SCOPE)
         self._client, self._internal = trace.SpanKind.CLIENT, trace.SpanKind.INTERNAL
         meter = metrics.get_meter(SCOPE)
@@ -75,11 +71,9 @@ class Telemetry:
         Its providers are looked at where OpenTelemetry keeps them: each time that it is asked for
         them it searches the environment as well.
         """
-        # Without a loop, for every part of a turn asks.
-        (traces, tracer), (metrics, meter) = self._given
-        if getattr(traces, tracer, traces) is not None:
+        if self._traces.get("_TRACER_PROVIDER", _UNKNOWN) is not None:
             return True
-        return getattr(metrics, meter, metrics) is not None
+        return self._metrics.get("_METER_PROVIDER", _UNKNOWN) is not None
 
     def begin(self, name: str, attributes: Attributes, *, is_client: bool) -> Any:
         """Start a span beneath the one that runs here."""

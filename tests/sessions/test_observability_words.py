@@ -286,6 +286,37 @@ def test_without_opentelemetry_everything_runs() -> None:
     assert "trace_id" not in line
 
 
+WATCHED = """
+import sys
+from nodes.telemetry.otel import telemetry, watcher
+assert watcher() is None, "nobody takes spans or metrics, so none are made"
+if sys.argv[1] == "metrics":
+    from opentelemetry import metrics
+    from opentelemetry.sdk.metrics import MeterProvider
+    metrics.set_meter_provider(MeterProvider())
+else:
+    from opentelemetry import trace
+    from opentelemetry.sdk.trace import TracerProvider
+    trace.set_tracer_provider(TracerProvider())
+assert watcher() is telemetry() is not None
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("provided", ["metrics", "traces"])
+def test_a_turn_makes_spans_only_where_an_application_takes_them(provided: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WATCHED, provided],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=110,
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 # what a server writes
 
 
