@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar, Token
 from functools import lru_cache
+from threading import Lock
 from types import TracebackType
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -51,20 +52,22 @@ _MOST_LABEL = 200
 class Trail:
     """The activities of a turn, in the order of their beginning: the steps of its audit."""
 
-    __slots__ = ("_steps", "dropped")
+    __slots__ = ("_alone", "_steps", "dropped")
 
     def __init__(self) -> None:
         self.dropped = 0
+        self._alone = Lock()  # a pipeline that an agent runs in a thread has steps here as well
         self._steps: list[tuple[Activity, int | None]] = []
 
     def add(self, activity: Activity, parent: int | None) -> int | None:
         """Add an activity that begins; return its number, or its parent's if there are too many."""
-        number = len(self._steps)
-        if number >= MOST_STEPS:
-            self.dropped += 1
-            return parent
-        self._steps.append((activity, parent))
-        return number
+        with self._alone:
+            number = len(self._steps)
+            if number >= MOST_STEPS:
+                self.dropped += 1
+                return parent
+            self._steps.append((activity, parent))
+            return number
 
     def plain(
         self, reply: str, failure: str | None = None, *, is_refused: bool = False
@@ -79,12 +82,12 @@ class Trail:
             is_refused: True if the reply took the place of one that must not be shown: words that
                 are not in it are not kept.
         """
-        now, speakers = time.perf_counter(), len([1 for one, _ in self._steps if one.words])
-        begun = self._steps[0][0].begun
+        now, kept = time.perf_counter(), [*self._steps]
+        begun, speakers = kept[0][0].begun, len([1 for one, _ in kept if one.words])
         most = max(_LEAST_STEP_WORDS, min(MOST_STEP_WORDS, _MOST_WORDS // max(speakers, 1)))
         most = 0 if is_refused else most
         steps: list[list[Any]] = []
-        for one, parent in self._steps:
+        for one, parent in kept:
             seconds = one.seconds if one.is_over else now - one.begun
             start = round((one.begun - begun) * 1000, 3)
             step: list[Any]

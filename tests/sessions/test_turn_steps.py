@@ -556,6 +556,27 @@ async def test_the_command_shows_steps_and_what_was_considered(tmp_path, monkeyp
     assert json.loads(as_json.stdout)["turns"][1]["steps"][1]["kind"] == "understand"
 
 
+async def test_pipelines_that_agents_run_in_threads_are_steps_within_them(memory_url):
+    def asks(name: str) -> Agent:
+        inner = Pipeline.sequential([Agent(lambda ask: "x", name=f"{name}_{n}") for n in range(20)])
+        return Agent(lambda ask: inner.run_sync(message="hello")["response"], name=name)
+
+    crew = Pipeline.parallel([asks(f"a{number}") for number in range(8)], max_workers=8)
+    path = type("DeskPath", (Pathway,), {"__pipeline__": crew, "__complete_when__": NEVER})
+    desk: Any = type("Desk", (Journey,), {"__doc__": "Take an order.", "DeskPath": path})
+    async with desk("s-1", JourneyConfig(persistence=memory_url)) as journey:
+        await journey.start()
+        await journey.process_message("hello")
+        steps = turned(await journey.turns())
+
+    inner = [step for step in of_kind(steps, "agent") if "_" in step.name]
+    assert len(inner) == 8 * 20
+    for step in inner:
+        pipeline = steps[step.parent or 0]
+        assert pipeline.kind == "pipeline"
+        assert steps[pipeline.parent or 0].name == step.name.partition("_")[0].rpartition("/")[2]
+
+
 async def test_a_journey_within_an_agent_has_steps_of_its_own(memory_url):
     async def asks(ask: Any) -> str:
         async with _asked(f"memory://{uuid.uuid4()}") as inner:
