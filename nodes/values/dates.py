@@ -73,6 +73,7 @@ def _grammar(words: Vocabulary) -> SimpleNamespace:
     }
     near = [word for word in made.near.values if word.isalpha()]
     names = (*made.months.values, *made.weekdays.values, *near)
+    made.own = {part for name in names for part in plain(name).split()}
     made.names = [name for name in names if len(name) >= _SHORT]
     return made
 
@@ -274,7 +275,9 @@ class _Days:
 
     def _with_weekdays(self, hits: list[Hit]) -> list[Hit]:
         """Join the name of a day with the date next to it, if the date is such a day."""
-        weekdays = self._weekdays()
+        vague = [Hit.of(found, None) for found in self.own.vague.finditer(self.text)]
+        vague = [hit for hit in vague if not hit.over(hits)]
+        weekdays = [hit for hit in self._weekdays() if not hit.over(vague)]
         joined = [
             hit
             for hit in hits
@@ -403,36 +406,67 @@ def respelled(text: str, setting: Setting) -> str:
 
 _MOST_WORDS = 4  # of a date without digits, as in "el lunes que viene"
 _LONGEST, _SHORTEST = 60, 4
-_LETTERS = re.compile(r"[^\W\d_]{2,}|[年月日年월일]")
 _ELSEWHERE_WORD = re.compile(r"[^\W\d_]{3,}")
 _OTHER_SCRIPT = re.compile(r"[\u0370-\uffff]")
 _TELLING = re.compile(r"[@=<>{}\[\]|\\*^$€£%#+]")
 
 
+@cache
+def _elsewhere() -> dict[str, SimpleNamespace]:
+    """Return what tells each language that only dateparser reads, and names a day in it."""
+    return {name: _as_told(said) for name, said in everywhere().elsewhere.items()}
+
+
+def _as_told(said: dict[str, str]) -> SimpleNamespace:
+    groups = [plain(group).split() for group in said["weekdays"].split(",")]
+    weekdays = {word: at for at, group in enumerate(groups) for word in group}
+    words = frozenset(plain(said.get("words", "")).split())
+    ones = compiled(rf"(?<!\w){one_of(literal(said.get('ones', '').split()))}(?!\w)")
+    return SimpleNamespace(weekdays=weekdays, words=words and words.union(weekdays), ones=ones)
+
+
 def date_elsewhere(text: str, field: Field, setting: Setting) -> str | None:
-    """Return a date in another language or style, by dateparser; None if it is not one.
+    """Return a date in a language that is not read here, by dateparser; None if it is not one.
 
     Only a day and a month together, or a word for a day, make a date: dateparser alone would take
-    "50" for the year 2050.
+    "50" for the year 2050. A day of the week that is named has to be that of the date.
     """
     said = text.strip(" .,!")
-    if not _SHORTEST <= len(said) <= _LONGEST or not _LETTERS.search(said):
+    if not _SHORTEST <= len(said) <= _LONGEST or _TELLING.search(said):
         return None
-    if _TELLING.search(said) or (len(said.split()) > _MOST_WORDS and not any_digit(said)):
-        return None
-    known = everywhere().elsewhere
-    words = _ELSEWHERE_WORD.findall(plain(said))
-    if not (_OTHER_SCRIPT.search(said) or set(words).intersection(known["words"].split())):
+    folded, other = plain(said), _OTHER_SCRIPT.search(said) is not None
+    words = telling = {*_ELSEWHERE_WORD.findall(folded)}
+    if not any_digit(said):  # what is read here is understood without it: "a friday in May"
+        telling = words.difference(_grammar(setting.words).own)
+        if len(said.split()) > _MOST_WORDS:
+            return None
+    languages = tuple(
+        [
+            name
+            for name, own in _elsewhere().items()
+            if name not in setting.words.spoken
+            and (other if not own.words else not own.words.isdisjoint(telling))
+        ]
+    )
+    if not languages:
         return None
     # The day alone: dateparser keeps every setting that it was ever given.
     base = datetime(setting.at.year, setting.at.month, setting.at.day)  # noqa: DTZ001
     prefers = "past" if wants_past(field, setting) else "future"
-    day = _parsed(said, base, prefers, "MDY" if setting.month_is_first else "DMY")
-    return day.isoformat() if day else None
+    day = _parsed(said, languages, base, prefers, "MDY" if setting.month_is_first else "DMY")
+    named = {
+        at
+        for own in map(_elsewhere().__getitem__, languages)
+        for word, at in own.weekdays.items()
+        if word in (words if own.words else folded)
+    }
+    return day.isoformat() if day and (not named or day.weekday() in named) else None
 
 
 @lru_cache(64)  # a message is read for each field that it may be about
-def _parsed(said: str, base: datetime, prefers: str, order: str) -> date | None:
+def _parsed(
+    said: str, languages: tuple[str, ...], base: datetime, prefers: str, order: str
+) -> date | None:
     import dateparser  # noqa: PLC0415 - 0.2 s
 
     settings: Any = {
@@ -442,11 +476,13 @@ def _parsed(said: str, base: datetime, prefers: str, order: str) -> date | None:
         "REQUIRE_PARTS": ["day", "month"],
         "RETURN_AS_TIMEZONE_AWARE": False,
     }
-    known = everywhere().elsewhere
-    for parser, names in (("absolute-time", "languages"), ("relative-time", "distances")):
+    bare = said
+    for language in languages:
+        bare = _elsewhere()[language].ones.sub("", bare)  # "a friday in May" is not the first
+    for parser, words in (("absolute-time", bare), ("relative-time", said)):
         own = {**settings, "PARSERS": [parser]}
         try:
-            found = dateparser.parse(said, languages=known[names].split(), settings=own)
+            found = dateparser.parse(words, languages=[*languages], settings=own)
         except Exception:  # what the library stumbles over is no date
             return None
         if isinstance(found, datetime):
@@ -460,8 +496,8 @@ def load_dates() -> None:
 
     That takes half a second.
     """
-    for said in everywhere().elsewhere["loading"]:
-        _parsed(said, datetime(2030, 1, 1), "future", "DMY")  # noqa: DTZ001
+    for language, said in everywhere().elsewhere.items():
+        _parsed(said["example"], (language,), datetime(2030, 1, 1), "future", "DMY")  # noqa: DTZ001
 
 
 _NOON = 12

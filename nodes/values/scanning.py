@@ -40,7 +40,7 @@ def vocabulary(language: str) -> Vocabulary:
     """Return what is read where a language is spoken: its own words, then those next to it.
 
     Parts of the form are attributes. Where two languages differ, the one that is spoken counts.
-    `languages` holds each of them alone.
+    `languages` holds each of them alone, `spoken` their names.
 
     Raises:
         ConfigurationError: A file of data is not as it must be.
@@ -50,9 +50,10 @@ def vocabulary(language: str) -> Vocabulary:
     if not known or name != language:
         return vocabulary(name if known else "en")
     beside = language_from(DATA / f"{name}.yaml").beside
-    languages = [language_from(DATA / f"{each}.yaml") for each in (name, *beside)]
+    names = (name, *beside)
+    languages = [language_from(DATA / f"{each}.yaml") for each in names]
     joined: Vocabulary = _merged(languages)
-    joined.languages = languages
+    joined.languages, joined.spoken = languages, names
     return joined
 
 

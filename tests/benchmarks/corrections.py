@@ -5,25 +5,25 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-import time
 import uuid
 from asyncio.subprocess import PIPE
 from collections.abc import Iterable
+from functools import partial
 from itertools import cycle, islice
 from statistics import median
 
 from journeys import Journey, JourneyConfig
 from journeys.examples.table_booking import AGENTS, TOOLS, TableBooking
 from tests.benchmarks.material import questions, session
-from tests.benchmarks.measure import Figure, Pairs, Steps, duration
+from tests.benchmarks.measure import Figure, Pairs, Steps, Times, duration, timed
 
 PROCESSES, LATER = 12, 40
 """Processes of their own, each with a first correction; and corrections after it in each."""
 _FILLED = ("a table for four please", "on 24 December 2030", "at 7 pm")
-_FIRST = "no, the date should be a friday in may"
+_FIRST = "no, the date should be 3 juillet"  # a day of another language: dateparser reads it
 _NEXT = (
     "no, six people",
-    "no, the date should be a monday in june",
+    "no, the date should be 4 luglio",
     "sorry, at 8 pm",
     "no, at noon",
 )
@@ -34,8 +34,8 @@ async def corrections(steps: Steps) -> list[Figure]:
     first, later = Pairs(), Pairs()
     for _ in steps("processes that hear a correction", PROCESSES):
         plain, corrected = await _measured_in_a_process()
-        first.add(corrected[0], median(plain))
-        later.add(median(corrected[1:]), median(plain))
+        first.add_times(corrected[0], _median(plain))
+        later.add_times(_median(corrected[1:]), _median(plain))
     what, plain_turn = "correction in words", "plain turn"
     return [
         first.figure(f"{what}, first of its process", plain_turn, 4.0, duration),
@@ -43,12 +43,15 @@ async def corrections(steps: Steps) -> list[Figure]:
     ]
 
 
-async def _measured_in_a_process() -> list[list[float]]:
+def _median(measured: list[Times]) -> Times:
+    return Times(median(one.wall for one in measured), median(one.cpu for one in measured))
+
+
+async def _measured_in_a_process() -> list[list[Times]]:
     command = (sys.executable, "-m", "tests.benchmarks.corrections")
     process = await asyncio.create_subprocess_exec(*command, stdout=PIPE)
     output, _ = await process.communicate()
-    measured: list[list[float]] = json.loads(output)
-    return measured
+    return [[Times(*one) for one in measured] for measured in json.loads(output)]
 
 
 async def _measure() -> None:
@@ -66,13 +69,9 @@ async def _measure() -> None:
     print(json.dumps([usual, first + later]))
 
 
-async def _took(journey: Journey, messages: Iterable[str]) -> list[float]:
-    seconds = []
-    for message in messages:
-        begun = time.perf_counter()
-        await journey.process_message(message)
-        seconds.append(time.perf_counter() - begun)
-    return seconds
+async def _took(journey: Journey, messages: Iterable[str]) -> list[tuple[float, float]]:
+    times = [await timed(partial(journey.process_message, message)) for message in messages]
+    return [(one.wall, one.cpu) for one in times]
 
 
 if __name__ == "__main__":

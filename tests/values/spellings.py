@@ -13,6 +13,7 @@ AT = datetime(2026, 11, 21, 13, 30, tzinfo=ZoneInfo("America/New_York"))  # a Sa
 US = Setting(AT)
 GB = Setting(AT, "GB")
 DE = Setting(AT, "DE", "de")
+ES = Setting(AT, "ES", "es")
 
 
 def read(field: Field, raw: str, setting: Setting = US) -> Any:

@@ -7,7 +7,7 @@ import pytest
 
 from journeys.notions.fields import Field, Range
 from nodes.values import Setting, found_in
-from tests.values.spellings import DE, GB, REFUSED, US, assert_read, read
+from tests.values.spellings import DE, ES, GB, REFUSED, US, assert_read, read
 
 DATES = {
     "2026-11-22": "2026-11-22",
@@ -364,6 +364,59 @@ def test_dates_are_read_in_many_styles() -> None:
     assert_read(field, dict.fromkeys(NO_DATES, REFUSED))
     assert_read(field, GERMAN_DATES, DE)
     assert_read(field, {"3/4/2027": "2027-04-03"}, GB)
+
+
+VAGUE_DAYS = (
+    "a friday in may",
+    "one friday in june, please",
+    "a May friday",
+    "friday afternoon in early may",
+    "a monday in March 2027",
+    "some day in June",
+    "one of the mondays in March",
+    "the first week of May",
+    "the 2nd week of May",
+    "a weekend in July",
+    "every Friday",
+    "any Friday would do",
+    "the second Friday",
+    "ein Freitag im Mai",
+    "einen Montag im Juni",
+    "irgendein Tag im Juni",
+    "jeden Dienstag",
+    "am zweiten Freitag",
+    "die erste Woche im Mai",
+    "un viernes de mayo",
+    "uno de los lunes de marzo",
+    "un fin de semana en julio",
+    "cada viernes",
+    "el segundo viernes",
+    "la primera semana de mayo",
+    "un vendredi en mai",
+    "un vendredi en mai 2027",
+    "een vrijdag in mei",
+    "una domenica di maggio",
+    "uma sexta de maio",
+    "en fredag i maj",
+)
+
+
+@pytest.mark.parametrize("setting", [US, DE, ES], ids=["en", "de", "es"])
+def test_what_may_be_several_days_is_no_day(setting: Setting) -> None:
+    field = Field("x", "date")
+
+    assert_read(field, dict.fromkeys(VAGUE_DAYS, REFUSED), setting)
+    spoken = [text for text in VAGUE_DAYS if found_in(field, f"Could it be {text}?", setting)]
+    assert spoken == []
+
+
+def test_a_day_of_another_language_is_not_read_as_another_day_of_the_week() -> None:
+    asked = {"vendredi 7 mai 2027": "2027-05-07", "vendredi 7 mai 2028": REFUSED}
+    asked |= {"venerdì 7 maggio 2027": "2027-05-07", "sabato 7 maggio 2027": REFUSED}
+    asked |= {"пятница 7 мая 2027": "2027-05-07", "пятница 8 мая 2027": REFUSED}
+    asked |= {"2027年5月7日(金)": "2027-05-07", "2027年5月8日(金)": REFUSED}
+
+    assert_read(Field("x", "date"), asked)
 
 
 def test_a_day_without_a_year_is_past_where_the_words_or_the_range_say_so() -> None:
