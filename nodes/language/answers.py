@@ -197,6 +197,7 @@ def _greeting() -> re.Pattern[str]:
 _YES = frozenset("\U0001f44d\U0001f44c\u2705\u2714\U0001f197\U0001f64f")
 _NO = frozenset("\U0001f44e\u274c\u2716\U0001f645")
 _ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm", "qwertzuiop", "yxcvbnm")
+_RUNS = (*_ROWS, *[row[::-1] for row in _ROWS])
 _LEAST_RUN = 3
 _LEAST_MASH = 4
 _MOST = 3
@@ -207,8 +208,8 @@ _REAL = frozenset(("wert", "were", "pop", "uio"))
 def noise(reading: Reading, expected: Expected) -> Parse | None:
     """Read a thumb as an answer, and other signs or mashed keys as no message."""
     text = reading.text
-    if any(sign.isalnum() for sign in text):
-        mashed = 0 < len(reading.tokens) <= _MOST and _is_mashed("".join(reading.raw.split()))
+    if reading.tokens:
+        mashed = len(reading.tokens) <= _MOST and _is_mashed("".join(reading.raw.split()))
         return Parse([Noise()], certain=True, whole=True) if mashed else None
     yes, no = bool(_YES.intersection(text)), bool(_NO.intersection(text))
     if yes is not no and expected.kind in YES_OR_NO:
@@ -234,7 +235,7 @@ def _is_mashed(word: str) -> bool:
 def _run(word: str) -> int:
     """Return the number of letters at the beginning that are neighbours on a keyboard."""
     longest = 0
-    for row in (*_ROWS, *(row[::-1] for row in _ROWS)):
+    for row in _RUNS:
         length = 1
         while length < len(word) and word[: length + 1] in row:
             length += 1
@@ -421,7 +422,7 @@ def _limits(tail: Reading) -> bool:
 
 def holds(name: str, tail: Reading) -> bool:
     """Return whether a clause is a yes, or a no."""
-    return any(tail.lexicon.says(name, unjoined(part).said) for part in tail.clauses())
+    return any(tail.lexicon.says(name, unjoined(part).said) for part in tail.clauses)
 
 
 def is_parted(head: Reading, tail: Reading) -> bool:
@@ -434,15 +435,15 @@ def is_parted(head: Reading, tail: Reading) -> bool:
 
 def only_asks(tail: Reading) -> bool:
     """Return whether there are only questions."""
-    return all(part.asks or not part.core().tokens for part in unjoined(tail).clauses())
+    return all(part.asks or not part.core().tokens for part in unjoined(tail).clauses)
 
 
 def unjoined(tail: Reading) -> Reading:
     """Return words without the "and" before them."""
-    words = tail.lexicon.words("joints")
-    while tail.tokens and tail.tokens[0].word in words:
-        tail = tail.part(1)
-    return tail
+    joints, first = tail.lexicon.words("joints"), 0
+    while first < len(tail.tokens) and tail.tokens[first].word in joints:
+        first += 1
+    return tail.part(first) if first else tail
 
 
 _MEANINGS = ("meaning_leave", "meaning_go_on", "meaning_anew", "meaning_change", "meaning_person")

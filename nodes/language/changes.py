@@ -96,7 +96,7 @@ def _in_place_of(new: Reading, old: Reading, expected: Expected) -> Correct | Fi
     if len(fitting) != 1:
         return None
     field, read = fitting[0]
-    is_mere = _day(old.core()) and not _MONTH.search(read.raw)
+    is_mere = old.core().day() and not _MONTH.search(read.raw)
     if is_mere and (kept := _other_day(new, field, expected)):
         read = read._replace(value=kept.value)
     if not before and not reads_as(old.core(), field, expected):
@@ -125,14 +125,16 @@ def _part_replaced(new: Reading, old: Reading, expected: Expected) -> Correct | 
 def _only_number(words: Reading) -> str:
     """Return the only number in words: "ends in 23"; empty if there is none, or another."""
     numbers = [word for word in words.words if word.isdigit()]
-    several = len(list(words.clauses())) > 1 or words.lexicon.words("joints") & {*words.words}
+    several = len(list(words.clauses)) > 1 or words.lexicon.words("joints") & {*words.words}
     return numbers[0] if len(numbers) == 1 and not several else ""
 
 
 def _other_day(new: Reading, field: Field, expected: Expected) -> Read | None:
     """Return a known date with its day alone replaced: "the 6th" keeps the month."""
-    day = next((day for count in (1, 2) if (day := _day(new.part(-count)))), "")
-    if field.type not in ("date", "datetime") or field.name not in expected.known or not day:
+    if field.type not in ("date", "datetime") or field.name not in expected.known:
+        return None
+    day = new.part(-1).day() or new.part(-2).day()
+    if not day:
         return None
     known = str(expected.known[field.name])
     try:
@@ -182,7 +184,7 @@ def _named(reading: Reading, expected: Expected) -> list[Command]:
         field = found and mentioned(found["what"].split(), among, lexicon)
         if not found or not field:
             continue
-        if [form for form in lexicon.forms("form_doubt") if form.match(reading.marked)]:
+        if lexicon.fits("form_doubt", reading.marked):
             return []  # "my old number was ..."
         what = found["what"].split()
         if field.type in FREE and (
@@ -193,7 +195,7 @@ def _named(reading: Reading, expected: Expected) -> list[Command]:
         if field.type in NAMES and is_part(what, field, lexicon):
             continue  # "first name Beth"
         new = unspelled(new) if field.type in NAMES else new
-        mere = _other_day(new, field, expected) if _day(new.core()) else None
+        mere = _other_day(new, field, expected) if new.core().day() else None
         read = mere or readable_part(field, new, expected)
         if read and len(new.tokens) <= _LONGEST_VALUE:
             changes = field.name in expected.known
@@ -223,7 +225,7 @@ def labelled(words: Reading, expected: Expected) -> Correct | Fill | None:
             is_text = field.type == "text" and not changes and plain(field.label) == " ".join(what)
             read = Read(new.raw, new.raw) if is_text else None
         else:
-            read = _other_day(new, field, expected) if _day(new.core()) else None
+            read = _other_day(new, field, expected) if new.core().day() else None
             read = read or readable_part(field, new, expected)
         if read and all(names_field([word], field, lexicon) for word in what):
             return (Correct if changes else Fill)(field.name, read.raw, read=read.value)
@@ -348,7 +350,7 @@ def is_value(words: Reading, field: Field, expected: Expected) -> bool:
         said = set(words.words) - words.lexicon.words("small")
         own = set(read(str(known), words.lexicon).words)
         return bool(said) and said <= own
-    if field.type in ("date", "datetime") and (day := _day(words)):
+    if field.type in ("date", "datetime") and (day := words.day()):
         return str(known)[8:10].lstrip("0") == day.lstrip("0")
     value = _value(field, words, expected)
     if value is None and field.type == "datetime":
@@ -366,7 +368,7 @@ def other_day(words: Reading, field: Field, expected: Expected) -> str | None:
 
 def reads_as(words: Reading, field: Field, expected: Expected) -> bool:
     """Return whether words are a value of a field's type; "the 3rd" is a date, too."""
-    if field.type in ("date", "datetime") and _day(words):
+    if field.type in ("date", "datetime") and words.day():
         return not words.said.isdigit()
     return is_readable(field, words.raw, expected.setting)
 
@@ -440,12 +442,6 @@ def _amount(money: dict[str, Any]) -> Decimal | None:
         return Decimal(str(money.get("amount")))
     except InvalidOperation:
         return None
-
-
-def _day(words: Reading) -> str:
-    """Return the digits of "the 3rd"; empty if it is something else."""
-    found = (form.fullmatch(words.said) for form in words.lexicon.forms("form_day"))
-    return next((day["day"] for day in found if day), "")
 
 
 _WAYS = (_contrasted, _named, _denied, _removed, _emptied, _pointed_at)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from journeys import Field
+from nodes.language.answers import unjoined
 from nodes.language.lexicon import lexicon_of
 from nodes.language.mentions import concerns, is_among
 from nodes.language.reading import Reading, read
@@ -69,7 +70,7 @@ def asked_about(
 
 
 def _parts(reading: Reading) -> list[Reading]:
-    return [part for clause in reading.clauses() for part in _joined(clause)]
+    return [part for clause in reading.clauses for part in _joined(clause)]
 
 
 def _joined(clause: Reading) -> Iterable[Reading]:
@@ -103,7 +104,7 @@ def questions_in(message: str, language: str) -> list[str]:
     whole = read(message, lexicon_of(language))
     found: list[list[Reading]] = []
     last = -1
-    for place, clause in enumerate(whole.clauses()):
+    for place, clause in enumerate(whole.clauses):
         part = _unjoined(clause)
         if not _asks(part):
             continue
@@ -139,11 +140,7 @@ def _unjoined(part: Reading) -> Reading:
     lexicon, joints = part.lexicon, part.lexicon.words("joints")
     answer = max(lexicon.begins("yes", part.said), lexicon.begins("no", part.said))
     tail = part.after(answer) if answer else part
-    if tail.tokens and tail.tokens[0].word in joints:
-        part = tail
-    while part.tokens and part.tokens[0].word in joints:
-        part = part.part(1)
-    return part
+    return unjoined(tail if tail.tokens and tail.tokens[0].word in joints else part)
 
 
 def _end(part: Reading) -> int:

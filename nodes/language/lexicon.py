@@ -153,6 +153,10 @@ class Lexicon:
             joined = self._joined[names] = re.compile("|".join(sources))
         return joined.fullmatch(said) is not None or not self._aside(said).isdisjoint(names)
 
+    def fits(self, name: str, said: str) -> bool:
+        """Return whether words begin with one of the forms of a name."""
+        return bool([1 for form in self.forms(name) if form.match(said)])
+
     def part(self, name: str, said: str, group: str) -> str | None:
         """Return a named part of a match, "" if it is omitted; None without a match."""
         found = (self._compiled.get(name) or self._pattern(name)).fullmatch(said)

@@ -47,8 +47,7 @@ def mentioned(words: Sequence[str], fields: Iterable[Field], lexicon: Lexicon) -
 
 def names_field(words: Iterable[str], field: Field, lexicon: Lexicon) -> bool:
     """Return whether a word belongs to a field: to its name, label, kind or unit."""
-    known = _words(field, lexicon)
-    own = known.kind | known.counted
+    own = _words(field, lexicon).near
     return bool([word for word in words if is_among(word, own)])
 
 
@@ -60,18 +59,18 @@ def names(words: Iterable[str], field: Field, lexicon: Lexicon) -> bool:
 
 def closeness(words: Iterable[str], field: Field, lexicon: Lexicon) -> int:
     """Count the words that belong to a field, with the small ones of its name: "check in"."""
-    words = list(words)
-    if not names_field(words, field, lexicon):
+    own, words = _words(field, lexicon), list(words)
+    if not [word for word in words if is_among(word, own.near)]:
         return 0
-    own = _words(field, lexicon)
-    known = own.kind | own.counted | own.own
+    known = own.near | own.own
     return min(_MOST_COUNTED, len({word for word in words if is_among(word, known)}))
 
 
 def concerns(words: Iterable[str], field: Field, lexicon: Lexicon) -> bool:
     """Return whether one of the words belongs to a field, or to its description."""
     known = _words(field, lexicon)
-    return any(is_among(word, known.said | known.counted) for word in words)
+    own = known.said | known.counted
+    return bool([word for word in words if is_among(word, own)])
 
 
 def is_task(name: str, tasks: Iterable[str], lexicon: Lexicon) -> bool:
@@ -95,12 +94,12 @@ def _head(words: Sequence[str], content: Sequence[str], of: frozenset[str]) -> s
     return content[-1]
 
 
+@lru_cache(maxsize=20_000)
 def is_among(word: str, known: frozenset[str]) -> bool:
     """Return whether words have one, perhaps with another ending."""
     return word in known or bool([other for other in known if _akin(word, other)])
 
 
-@lru_cache(maxsize=20_000)
 def _akin(one: str, other: str) -> bool:
     """Return whether two words differ in an ending, or one ends in the other: "Doppelzimmer"."""
     short, long = sorted((one, other), key=len)
@@ -119,6 +118,7 @@ class _Words:
         kind: These, and what values of its type are called.
         said: These, and the author's words about it.
         counted: Words for the things that it counts: from its name, or else from its description.
+        near: Of its kind, and of what it counts.
     """
 
     own: frozenset[str]
@@ -126,6 +126,7 @@ class _Words:
     kind: frozenset[str]
     said: frozenset[str]
     counted: frozenset[str]
+    near: frozenset[str]
 
 
 def _words(field: Field, lexicon: Lexicon) -> _Words:
@@ -144,7 +145,7 @@ def _words_of(called: str, about: str, kind: str, lexicon: Lexicon) -> _Words:
     said = typed | (frozenset(letters.split()) - small)
     groups = ([group for group in lexicon.concepts if group & known] for known in (names, said))
     counted = frozenset().union(*next((found for found in groups if found), []))
-    return _Words(own, names, typed, said, counted)
+    return _Words(own, names, typed, said, counted, typed | counted)
 
 
 def _names(field: Field, lexicon: Lexicon) -> frozenset[str]:
@@ -180,6 +181,7 @@ _MOST_SPANS = 12
 _TWO = 2
 _SURE = 20
 _LONGEST_ARTICLE = 4
+_LONGEST_SUBJECT = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,9 +290,11 @@ def _with_or_without(
     small = lexicon.words("small")
     leads = dict.fromkeys(lexicon.words("with"), True)
     leads |= dict.fromkeys(lexicon.words("without"), False)
-    for place, token in enumerate(reading.tokens):
+    places = [place for place, token in enumerate(reading.tokens) if token.word in leads]
+    for place in places:
+        token = reading.tokens[place]
         behind = [t for t in reading.tokens[place + 1 : place + 3] if t.word not in small][:1]
-        if token.word not in leads or token.closes or not behind:
+        if token.closes or not behind:
             continue
         for fields, changes in ((expected.fields, False), (expected.correctable, True)):
             for field in fields:
@@ -325,10 +329,10 @@ def _single(found: Sequence[Claim], reading: Reading, expected: Expected) -> Ite
 def _after_nights(found: Sequence[Claim], reading: Reading, expected: Expected) -> list[Claim]:
     """Return the day until which a person stays for so many nights from the day before it on."""
     nights, lexicon = reading.lexicon.words("nights"), reading.lexicon
-    days = [claim for claim in found if claim.field.type == "date"]
     fields = [*expected.fields, *expected.correctable]
     if nights.isdisjoint(reading.words) or any(names(nights, f, lexicon) for f in fields):
         return []
+    days = [claim for claim in found if claim.field.type == "date"]
     fields = [claim.field for claim in days]
     taken = expected.pending if expected.pending in fields else next(iter(fields), None)
     opened = [f for f in expected.fields if f.type == "date" and f is not taken]
@@ -501,7 +505,8 @@ def _claim(
     persons = reading.lexicon.words("persons")
     people = field.type in _COUNTED and _is_for(before, reading.lexicon)
     people = people and names_field(persons, field, reading.lexicon)
-    words = frozenset(w for w in near if names_field([w], field, reading.lexicon))
+    own = _words(field, reading.lexicon).near
+    words = frozenset([word for word in near if is_among(word, own)])
     told = frozenset() if words else _told(near, field, rivals, reading.lexicon)
     weight = 8 * span.certain + 2 * (close or bool(told)) + 2 * beside + 4 * people + asked
     words |= told
@@ -529,7 +534,7 @@ def _is_kin(word: str, other: str) -> bool:
 
 def _is_all(span: Span, reading: Reading) -> bool:
     """Return whether a value is all that its clause says."""
-    clause = next((c for c in reading.clauses() if c.end >= span.end), reading)
+    clause = next((c for c in reading.clauses if c.end >= span.end), reading)
     around = reading.lexicon.words("around") | reading.lexicon.words("joints")
     beside = [t for t in clause.tokens if t.end <= span.start or t.start >= span.end]
     return all(token.word in around for token in beside)
@@ -538,6 +543,8 @@ def _is_all(span: Span, reading: Reading) -> bool:
 def _from_until(reading: Reading, expected: Expected) -> list[Claim]:
     """Return the days of "from the 10th to the 12th of May", of which one has no month."""
     until = reading.lexicon.words("until")
+    if until.isdisjoint(reading.words):
+        return []
     known = [f for f in expected.correctable if f.type == "date"]
     fields = [*known, *[f for f in expected.fields if f.type == "date"]]
     places = [n for n, w in enumerate(reading.words) if n and w in until]
@@ -545,14 +552,14 @@ def _from_until(reading: Reading, expected: Expected) -> list[Claim]:
         first, behind = reading.part(place - 1, place), reading.part(place + 1)
         spans = [s for s in found_in(_DAY, behind.raw, expected.setting) if s.certain]
         spans = [s for s in spans if s.start <= _LONGEST_ARTICLE]
-        mere = next((p for p in (behind.part(0, 1), behind.part(0, 2)) if _mere_day(p)), None)
+        mere = next((p for p in (behind.part(0, 1), behind.part(0, 2)) if p.day()), None)
         last, end = None, 0
         if spans:
             last, end = date.fromisoformat(spans[0].value), behind.start + spans[0].end
         elif mere and known and (not first.said.isdigit() or first.text[first.end - 1] == "."):
             month = date.fromisoformat(str(expected.known[known[0].name]))
-            last, end = _on_day(month, _mere_day(mere)), mere.tokens[-1].end
-        begun = last and _on_day(last, _mere_day(first))
+            last, end = _on_day(month, int(mere.day())), mere.tokens[-1].end
+        begun = last and _on_day(last, int(first.day() or 0))
         if begun and last and begun > last:
             begun = _on_day(last.replace(day=1) - timedelta(days=1), begun.day)
         if begun and last:
@@ -569,12 +576,6 @@ def _from_until(reading: Reading, expected: Expected) -> list[Claim]:
     return []
 
 
-def _mere_day(words: Reading) -> int:
-    """Return the day of the month that is all that words say, as "the 3rd"; else 0."""
-    found = (form.fullmatch(words.said) for form in words.lexicon.forms("form_day"))
-    return next((int(day["day"]) for day in found if day), 0)
-
-
 def _on_day(month: date, day: int) -> date | None:
     """Return another day of a month, if it has that."""
     return month.replace(day=day) if 0 < day <= monthrange(month.year, month.month)[1] else None
@@ -584,7 +585,7 @@ def _clause_of(inside: Reading, reading: Reading, *, is_cut: bool) -> Reading:
     """Return the clause of a value; a "but" separates two clauses."""
     first, last = inside.tokens[0], inside.tokens[-1]
     turning, all_but = (reading.lexicon.words(name) for name in ("turns", "all_but"))
-    found = [c for c in reading.clauses() if c.tokens[-1].end >= first.end]
+    found = [c for c in reading.clauses if c.tokens[-1].end >= first.end]
     clause = found[0] if found else reading
     said = clause.words if is_cut else []
     turns = [n for n, w in enumerate(said) if w in turning and not (n and said[n - 1] in all_but)]
@@ -600,9 +601,8 @@ def is_article(inside: Reading) -> bool:
 
 def _is_place(inside: Reading, near: Sequence[str], reading: Reading, field: Field) -> bool:
     """Return whether a number is an ordinal, "the 28th", that does not belong to the field."""
-    days = (form.fullmatch(inside.said) for form in reading.lexicon.forms("form_day"))
-    placed = any(days) and not inside.said.isdigit()
-    return placed and len(near) > 1 and not names_field(near, field, reading.lexicon)
+    placed = inside.day() and not inside.said.isdigit()
+    return bool(placed) and len(near) > 1 and not names_field(near, field, reading.lexicon)
 
 
 def _is_not_meant(clause: Reading, field: Field, span: Span, asked: bool) -> bool:
@@ -670,9 +670,10 @@ def _is_for(before: Sequence[str], lexicon: Lexicon) -> bool:
     """Return whether people come next: "for", "we are"."""
     said = [word for word in before if word not in lexicon.words("only")]
     last = said[-1] if said else ""
-    return last in lexicon.words("people_for") or any(
-        lexicon.says("we_are", " ".join(said[-count:])) for count in range(1, 5)
-    )
+    if not said or last in lexicon.words("people_for"):
+        return bool(said)
+    longest = range(1, min(len(said), _LONGEST_SUBJECT) + 1)
+    return bool([n for n in longest if lexicon.says("we_are", " ".join(said[-n:]))])
 
 
 def _is_usual(words: Sequence[str], reading: Reading, field: Field) -> bool:
@@ -684,9 +685,9 @@ def _is_usual(words: Sequence[str], reading: Reading, field: Field) -> bool:
 
 def _strange(words: Sequence[str], reading: Reading, field: Field) -> int:
     """Count the words that are not usual around a value of a field, nor numbers."""
-    known = reading.lexicon.words("around")
+    known, own = reading.lexicon.words("around"), _words(field, reading.lexicon).near
     strange = [word for word in words if word not in known and not word.isdigit()]
-    return sum(not names_field([word], field, reading.lexicon) for word in strange)
+    return len([word for word in strange if not is_among(word, own)])
 
 
 def is_of_another(clause: Reading, field: Field) -> bool:
@@ -702,24 +703,28 @@ def is_of_another(clause: Reading, field: Field) -> bool:
 
 def is_doubted(clause: Reading, field: Field) -> bool:
     """Return whether a clause says that it is of another person, or of another time."""
-    asked = clause.lexicon.forms("form_own_name") if field.type in NAMES else ()
-    own = any(form.search(plain(field.ask)) for form in asked)
-    others = clause.lexicon.forms("form_named_other") if own else ()
-    forms = (*others, *clause.lexicon.forms("form_doubt"))
-    return any(form.match(clause.marked) for form in forms)
+    lexicon, marked = clause.lexicon, clause.marked
+    if lexicon.fits("form_doubt", marked):
+        return True
+    if field.type not in NAMES or not lexicon.fits("form_named_other", marked):
+        return False
+    return any(form.search(plain(field.ask)) for form in lexicon.forms("form_own_name"))
 
 
 def excludes(words: Reading) -> bool:
     """Return whether words exclude the value at their end: "any day but Friday"."""
     all_but = words.lexicon.words("all_but")
+    if all_but.isdisjoint(words.words):
+        return False
     parts = [words.part(n).marked for n, word in enumerate(words.words) if word in all_but]
-    forms = words.lexicon.forms("form_all_but") if parts else ()
+    forms = words.lexicon.forms("form_all_but")
     return any(form.fullmatch(part) for form in forms for part in parts)
 
 
 def is_denied(reading: Reading, inside: Reading) -> bool:
     """Return whether "not" comes before the value, or a "no" after it: "outside no, inside"."""
-    if excludes(reading.between(reading.start, inside.end)):
+    all_but = reading.lexicon.words("all_but")
+    if all_but.intersection(reading.words) and excludes(reading.between(0, inside.end)):
         return True
     at = reading.tokens.index(inside.tokens[0])
     before = reading.tokens[max(0, at - 2) : at]

@@ -91,6 +91,7 @@ _LEADS = ("lead", "wish", "question", "meant")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _ASIDE = (Skip, Correct, Clear)
 _HALF = ("no", "unsure", "unknown")
+_IDLE = ("filler", "joint", "idle")
 
 
 def read_message(message: str, expected: Expected) -> Parse:
@@ -189,9 +190,8 @@ def _clause(words: Reading, expected: Expected) -> _Clause:
     head, body = words.before(lead), words.after(lead)
     meant = lexicon.begins("meant", body.said) if body.tokens else 0
     no = lead and head.tokens[-1].closes and lexicon.words("no").intersection(head.words)
-    bare = unjoined(words).said
-    idle = lexicon.says("filler", said) or lexicon.says("joint", said) or lexicon.says("idle", said)
-    idle = idle or (bare != said and lexicon.says("idle", bare))
+    bare = unjoined(words)
+    idle = lexicon.says_any(_IDLE, said) or (bare is not words and lexicon.says("idle", bare.said))
     is_reason = words.words[0] in lexicon.words("reasons") and not words.ends_asking
     return _Clause(
         words,
@@ -208,10 +208,10 @@ def _clause(words: Reading, expected: Expected) -> _Clause:
 
 def _signal(words: Reading, expected: Expected) -> Command | None:
     """Return what a clause says about the conversation itself, perhaps with a reason behind it."""
-    whole = signal(words, expected) or signal(unjoined(words), expected)
+    bare = unjoined(words)
+    whole = signal(words, expected) or (signal(bare, expected) if bare is not words else None)
     if whole or words.asks:
         return whole
-    bare = unjoined(words)
     for name in ("cancel", "give_up", "wait"):
         end = bare.lexicon.begins(name, bare.said)
         if end and end < len(bare.said) and (command := signal(bare.before(end), expected)):
@@ -360,8 +360,8 @@ class _Pass:
             return None
         given: list[Command] = [self._fill(field, read, reading)]
         certain = self._is_plain(field) if field.type in WORDY else _is_own(field, read.value)
-        others = self.lexicon.forms("form_named_other") if field.type in NAMES else ()
-        if certain and any(form.match(reading.marked) for form in others):
+        named = field.type in NAMES and self.lexicon.fits("form_named_other", reading.marked)
+        if certain and named:
             return Parse(unread=(reading.raw,))  # "his name is Karl"
         if not certain and field.type in NAMES:
             return None  # words that bring it in may tell it apart
@@ -430,11 +430,15 @@ class _Pass:
             if n and (c.replaces or c.is_reason or self.clauses[n - 1].is_reason)
         ]
         found: list[Claim] = []
+        fields = (*self.expected.fields, *self.expected.correctable)
+        judged = [field for field in fields if field.type == "boolean"]
         for first, last in zip([0, *starts], [*starts, len(self.clauses)], strict=True):
             here = self.clauses[first:last]
             tokens = tuple([token for clause in here for token in clause.words.tokens])
             if not tokens or (first and here[0].is_reason):
                 continue
+            if not (judged or [clause for clause in here if clause.body.tokens]):
+                continue  # "no", "sorry"
             segment = Reading(self.reading.text, tokens, self.lexicon)
             replaced = [(c.words.start, c.words.end) for c in here if c.replaces]
             found += claims_in(segment, self.expected, replaced)
@@ -682,9 +686,7 @@ class _Pass:
     def _fill(self, field: Field, read: Read, words: Reading) -> Fill:
         value = read.value
         if field.type == "date" and field.name not in self.expected.known:
-            core = words.core().said
-            is_mere = any(form.fullmatch(core) for form in self.lexicon.forms("form_day"))
-            value = later_day(value, read.raw, self.expected, is_mere=is_mere)
+            value = later_day(value, read.raw, self.expected, is_mere=bool(words.core().day()))
         return Fill(field.name, read.raw, read=value)
 
     def _answered(self, clause: _Clause) -> bool:

@@ -132,11 +132,19 @@ class Reading:
         inside = [t for t in self.tokens if t.start < end and t.end > start]
         return Reading(self.text, tuple(inside), self.lexicon)
 
+    @cached_property
     def clauses(self) -> list[Reading]:
-        """Return the parts that punctuation separates."""
+        """The parts that punctuation separates."""
         last = len(self.tokens)
         ends = [at for at, token in enumerate(self.tokens, 1) if token.closes or at == last]
         return [self.part(first, end) for first, end in zip([0, *ends], ends, strict=False)]
+
+    def day(self) -> str:
+        """Return the digits of the day that is all they say, as "the 3rd"; else nothing."""
+        for form in self.lexicon.forms("form_day"):
+            if found := form.fullmatch(self.said):
+                return found["day"]
+        return ""
 
     def core(self) -> Reading:
         """Return the words without those at both ends that say nothing."""
