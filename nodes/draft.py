@@ -265,7 +265,7 @@ class TurnDraft:
             KeyError: There is none.
         """
         form = self.here.form
-        return form[name] if form and name in form else field_named(self.spec, name)
+        return (form.get(name) if form else None) or field_named(self.spec, name)
 
     def shown(self, wanted: Field, value: Any) -> str:
         """Return a value as the user reads it."""

@@ -488,6 +488,10 @@ class Form(Definition):
     def __contains__(self, name: object) -> bool:
         return name in self._named
 
+    def get(self, name: str) -> Field | None:
+        """Return the field of a name; None if there is none."""
+        return self._named.get(name)
+
     @cached_property
     def _named(self) -> Mapping[str, Field]:
         return {field.name: field for field in self.fields}

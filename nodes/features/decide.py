@@ -445,4 +445,4 @@ def is_active(draft: TurnDraft, name: str) -> bool:
 
 def belongs(spec: JourneySpec, name: str, part: str) -> bool:
     """Return whether a field belongs to a journey, which may be one of several in a concierge."""
-    return any(spec.part_of(owner.id).id == part for owner in owners(spec, name))
+    return part in [spec.part_of(owner.id).id for owner in owners(spec, name)]

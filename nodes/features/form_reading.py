@@ -42,7 +42,7 @@ from nodes.language.reading import NAMES, value_in
 from nodes.llm.form_prompt import Asking, asking_of
 from nodes.repair.clarify import phrase_of
 from nodes.repair.tasks import interruptible, is_changed, names_of_all
-from nodes.state.dialogue_state import Asked, FieldAttempt, Option
+from nodes.state.dialogue_state import Asked, Option
 from nodes.state.form_state import is_record, settled
 from nodes.steer import allowed_transitions, asks_model
 from nodes.values import Setting, Unreadable, found_in, hint_of, value_of
@@ -188,16 +188,11 @@ def _expected(fields: Sequence[Field]) -> Asked | None:
 def _known(draft: TurnDraft) -> dict[str, object]:
     """Return the values that may be changed; the one that was given last comes last."""
     active = draft.spec.part_of(draft.here.id).id
-    said = {name: settled(attempts) for name, attempts in draft.fields.items()}
-    latest = sorted(
-        (name for name, last in said.items() if last and belongs(draft.spec, name, active)),
-        key=lambda name: _when(said[name]),
-    )
-    return {name: draft.value(name) for name in latest}
-
-
-def _when(attempt: FieldAttempt | None) -> str:
-    return attempt["timestamp"] if attempt else ""
+    given = [(name, settled(attempts)) for name, attempts in draft.fields.items()]
+    said = {name: last for name, last in given if last and belongs(draft.spec, name, active)}
+    latest = sorted([(last["timestamp"], at) for at, last in enumerate(said.values())])
+    names = list(said)
+    return {names[at]: said[names[at]]["value"] for _, at in latest}
 
 
 async def weighed(

@@ -75,14 +75,15 @@ def signal(reading: Reading, expected: Expected) -> Command | None:
         return None
     if _is_choice(reading, expected):
         return None
+    meant = lexicon.all_of(SIGNALS, said)
     for name, command in _PLAIN:
-        if lexicon.says(name, said):
+        if name in meant:
             return command
-    if lexicon.says("human_alone", said) and not _may_be_said(reading, expected):
+    if "human_alone" in meant and not _may_be_said(reading, expected):
         return Human()
     return (
-        _given_up(reading, expected)
-        or _skipped(reading, expected)
+        _given_up(reading, expected, meant)
+        or _skipped(meant, expected)
         or _questioned(reading, expected)
     )
 
@@ -114,11 +115,11 @@ def _is_choice(reading: Reading, expected: Expected) -> bool:
     return True
 
 
-def _given_up(reading: Reading, expected: Expected) -> Command | None:
+def _given_up(reading: Reading, expected: Expected, meant: frozenset[str]) -> Command | None:
     said, lexicon = reading.said, reading.lexicon
-    if expected.changing and (lexicon.says("keep", said) or lexicon.says("give_up", said)):
+    if expected.changing and not meant.isdisjoint(("keep", "give_up")):
         return Deny()
-    if lexicon.says("give_up", said):
+    if "give_up" in meant:
         return Deny() if expected.kind in _OFFERED else Cancel()
     name = lexicon.part("task", said, "task")
     if not name:
@@ -128,17 +129,17 @@ def _given_up(reading: Reading, expected: Expected) -> Command | None:
     return Cancel(task=name) if is_task(name, expected.tasks, lexicon) else None
 
 
-def _skipped(reading: Reading, expected: Expected) -> Command | None:
-    said, lexicon, field = reading.said, reading.lexicon, expected.pending
+def _skipped(meant: frozenset[str], expected: Expected) -> Command | None:
+    field = expected.pending
     if field is None:
         return None
-    if lexicon.says("skip", said):
+    if "skip" in meant:
         return Skip()
-    if field.type not in _COUNTED and lexicon.says("lacking", said):
+    if field.type not in _COUNTED and "lacking" in meant:
         return Skip() if not field.required or field.type not in FREE else None
     if field.required or field.type == "boolean":
         return None
-    return Skip() if lexicon.says("unknown", said) or lexicon.says("nothing", said) else None
+    return None if meant.isdisjoint(("unknown", "nothing")) else Skip()
 
 
 def _questioned(reading: Reading, expected: Expected) -> Command | None:

@@ -60,6 +60,8 @@ def _may_have_signs(commands: Sequence[Command], expected: Expected) -> bool:
 def end_of_lead(reading: Reading) -> int:
     """Return where the words end that only lead to a correction; "no one" does not."""
     end = reading.lexicon.begins("lead", reading.said)
+    if not end:
+        return 0
     head, tail = reading.before(end), reading.after(end)
     if not head.tokens or not tail.tokens or head.tokens[-1].closes:
         return end

@@ -157,6 +157,12 @@ class Lexicon:
         """Return whether words begin with one of the forms of a name."""
         return bool([1 for form in self.forms(name) if form.match(said)])
 
+    def all_of(self, names: tuple[str, ...], said: str) -> frozenset[str]:
+        """Return those of several that are each all that the message has."""
+        patterns = [(name, self._compiled.get(name) or self._pattern(name)) for name in names]
+        found = [name for name, pattern in patterns if pattern.fullmatch(said)]
+        return self._aside(said).intersection(names).union(found)
+
     def part(self, name: str, said: str, group: str) -> str | None:
         """Return a named part of a match, "" if it is omitted; None without a match."""
         found = (self._compiled.get(name) or self._pattern(name)).fullmatch(said)

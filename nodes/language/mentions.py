@@ -97,7 +97,10 @@ def _head(words: Sequence[str], content: Sequence[str], of: frozenset[str]) -> s
 @lru_cache(maxsize=20_000)
 def is_among(word: str, known: frozenset[str]) -> bool:
     """Return whether words have one, perhaps with another ending."""
-    return word in known or bool([other for other in known if _akin(word, other)])
+    if word in known or len(word) < _LEAST_STEM:
+        return word in known
+    within = [other for other in known if word in other or other in word]
+    return bool([other for other in within if _akin(word, other)])
 
 
 def _akin(one: str, other: str) -> bool:
@@ -588,6 +591,8 @@ def _clause_of(inside: Reading, reading: Reading, *, is_cut: bool) -> Reading:
     found = [c for c in reading.clauses if c.tokens[-1].end >= first.end]
     clause = found[0] if found else reading
     said = clause.words if is_cut else []
+    if turning.isdisjoint(said):
+        return clause
     turns = [n for n, w in enumerate(said) if w in turning and not (n and said[n - 1] in all_but)]
     begins = [n + 1 for n in turns if clause.tokens[n].end <= first.start]
     ends = [n for n in turns if clause.tokens[n].start >= last.end]

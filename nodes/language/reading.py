@@ -115,6 +115,8 @@ class Reading:
 
     def after(self, end: int) -> Reading:
         """Return the words after a place in `said`."""
+        if not (end or self.complete):
+            return self
         return self.part(self.said.count(" ", 0, end) + 1 if end else 0)
 
     def before(self, end: int) -> Reading:
@@ -343,8 +345,8 @@ def _may_be(field: Field, part: Reading) -> bool:
     """Return whether words may be a name or address: they hold none that only sentences have."""
     if field.type not in (*NAMES, "address"):
         return True
-    numbered = any(word.isdigit() for word in part.words)
-    if field.type in NAMES and (len(part.tokens) > _LONGEST_NAME or numbered):
+    numbered = [word for word in part.words if word.isdigit()]
+    if field.type in NAMES and (numbered or len(part.tokens) > _LONGEST_NAME):
         return False
     lead = part.lexicon.begins("name_lead", part.said)
     words = part.after(lead).words if lead else part.words
