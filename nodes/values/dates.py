@@ -17,8 +17,6 @@ from itertools import product
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-from rapidfuzz.distance import OSA
-
 from journeys.notions.fields import Field
 from journeys.phrases import plain
 from nodes.values.checking import fits, wants_past
@@ -38,6 +36,7 @@ from nodes.values.scanning import (
     is_filler,
     literal,
     one_of,
+    respelled,
     words_in,
 )
 
@@ -47,7 +46,6 @@ _CLASH = 7
 """Days in which a date that is not the named day of the week is a slip, and no later one."""
 _WEEK, _MONTH = 7, 30
 """Units of so many days and more are months."""
-_SHORT, _LONG = 5, 8
 any_digit = re.compile(r"\d").search
 _words_behind = re.compile(r"[\s,]+[^\W_]").match
 _SHORT_YEAR = re.compile(r"(?<!\w)\d{2}(?![\w:]|[.,]\d)")
@@ -74,7 +72,7 @@ def _grammar(words: Vocabulary) -> SimpleNamespace:
     near = [word for word in made.near.values if word.isalpha()]
     names = (*made.months.values, *made.weekdays.values, *near)
     made.own = {part for name in names for part in plain(name).split()}
-    made.names = [name for name in names if len(name) >= _SHORT]
+    made.names = frozenset(names)
     return made
 
 
@@ -380,28 +378,14 @@ def _next_month(day: date) -> date:
     return (day.replace(day=1) + timedelta(days=31)).replace(day=1)
 
 
-_SLIP = re.compile(r"[^\W\d_]{5,12}")
+def respelled_day(text: str, setting: Setting) -> str:
+    """Return a text with what is nearly the name of a month or day as that name."""
+    return respelled(text, _grammar(setting.words).names, 5)
 
 
-def respelled(text: str, setting: Setting) -> str:
-    """Return a text with what is nearly the name of a month or day as that name.
-
-    A name of eight letters and more may differ in two places, a shorter one in one.
-    """
-    names = _grammar(setting.words).names
-
-    def nearest(found: re.Match[str]) -> str:
-        word = found[0].casefold()
-        near = [
-            name
-            for name in names
-            if name[0] == word[0]
-            and word != f"{name}s"
-            and OSA.distance(name, word, score_cutoff=2) <= 1 + (len(name) >= _LONG)
-        ]
-        return near[0] if len(near) == 1 else found[0]
-
-    return _SLIP.sub(nearest, text)
+def respelled_time(text: str, setting: Setting) -> str:
+    """Return a text with what is nearly a word of times, such as "half past seven", as that word."""
+    return respelled(text, _times_grammar(setting.words).spelled_words, 7)
 
 
 _MOST_WORDS = 4  # of a date without digits, as in "el lunes que viene"
@@ -558,6 +542,9 @@ def _times_grammar(words: Vocabulary) -> SimpleNamespace:
         (made.named_hour, _named_hour),
     ]
     made.joining = made.joining.union(*days.weekdays)
+    told = [*values, *own.minutes, *parts, *own.clock, *own.noon, *[form.say for form in own.forms]]
+    told += [phrase for said in own.names.values() for phrase in said]
+    made.spelled_words = frozenset(words_in(" ".join(told)))
     return made
 
 
@@ -643,7 +630,7 @@ def _in_digits(found: re.Match[str], own: SimpleNamespace) -> Hit:
     hit = _hit(found, own, whole=found["sign"].casefold() == "h")
     zero = len(found["hour"]) == 2 and found["hour"] < "10"
     # "7.30" alone may be an amount; "7:30" may not.
-    certain = found["sign"] != "." or bool(hit.value.half or found["unit"])
+    certain = found["sign"] not in ".;" or bool(hit.value.half or found["unit"])
     value = hit.value._replace(second=int(found["second"] or 0), zero=zero)
     return hit._replace(value=value, certain=certain)
 

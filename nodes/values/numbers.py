@@ -25,7 +25,9 @@ from nodes.values.scanning import (
     is_filler,
     literal,
     one_of,
+    respelled,
     rest_of,
+    words_in,
     words_of_field,
 )
 
@@ -128,7 +130,18 @@ def numbers_of(words: Vocabulary) -> SimpleNamespace:
     )
     own.numerals, own.phrases, own.ordinals = tables, Table(phrases), ordinals
     own.people = grammar("people", words)
+    own.names = frozenset([w for each in tables for w in (*each.small, *each.scales)])
+    around, answers = words.around, words.yes_no
+    own.others = frozenset(words_in(" ".join([*answers.yes, *answers.no, *around.corrective])))
+    own.others = own.others.union(around.filler, around.never, ordinals)
     return own
+
+
+def respelled_number(text: str, field: Field, setting: Setting) -> str:
+    """Return a text with what is nearly a numeral, or what is counted, as that word."""
+    own = numbers_of(setting.words)
+    as_it_is = own.others.intersection(words_in(text))
+    return respelled(text, own.names.union(beside(field, setting), as_it_is), 7)
 
 
 def numerals_in(text: str, words: Vocabulary) -> Iterator[Hit]:

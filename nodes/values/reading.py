@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from journeys.notions.fields import FIELD_TYPES, Field
@@ -14,12 +15,14 @@ from nodes.json_data import cleaned
 from nodes.values import dates, numbers, people
 from nodes.values.checking import DATED, kind_of
 from nodes.values.choices import scan_booleans, scan_choices
+from nodes.values.numbers import respelled_number
 from nodes.values.scanning import (
     LONGEST,
     Hit,
     Scanner,
     Setting,
     Unreadable,
+    Vocabulary,
     beside,
     folded,
     grammar,
@@ -53,6 +56,12 @@ _WORDY: dict[str, tuple[Scanner, Callable[[str, Field, Setting], Any]]] = {
 }
 """Of values without a shape: finders by the words before them, and readers of a whole text."""
 _PLAIN = ("integer", "number", "money")
+_NUMERIC = (*_PLAIN, *DATED)
+_GLUED = re.compile(r"(?<![\w.,:-])(?:l(?=\d[:.][\dOo]))?\d[\dOo.,:;/-]*(?!\w)")
+_MIXED = re.compile(r"\d[.,:;/-]?[Oo]|\bl\d[:.]")
+_ORDINAL = re.compile(r"\d+o")  # "1o", for "primero"
+_DIGITS = str.maketrans("Ool", "001")
+_LONGEST_SLIP = 40
 _SIGNS_OF = {"date": "", "time": "", "phone": r"\+|00", "email": "@"}
 _OTHERS = [(Field("other", kind), re.compile(signs)) for kind, signs in _SIGNS_OF.items()]
 """Types that can contain numbers, with the signs that they need."""
@@ -138,7 +147,9 @@ def _read(field: Field, text: str, setting: Setting) -> Any:
         return _items(field, text, setting) if text else None
     if field.type in _WORDY:
         return _WORDY[field.type][1](text, field, setting) or None
-    return _one(field, text if text.isascii() else folded(text), setting)
+    text = text if text.isascii() else folded(text)
+    text = _legible(text, setting.words) if field.type in _NUMERIC else text
+    return _one(field, text, setting)
 
 
 def _one(field: Field, text: str, setting: Setting) -> Any:
@@ -150,12 +161,40 @@ def _one(field: Field, text: str, setting: Setting) -> Any:
         hit = only_value(_without_hours(field, text, hits, setting), hits, setting, more)
     if hit is not None:
         return hit.value
+    corrected = _respelled(field, text, hits, setting)
+    if corrected != text:
+        return _one(field, corrected, setting)
     if field.type == "date" and len({hit.value for hit in hits}) < 2:
-        corrected = text if hits else dates.respelled(text, setting)
-        if corrected != text:
-            return _one(field, corrected, setting)
         return dates.date_elsewhere(text, field, setting)
     return None
+
+
+def _respelled(field: Field, text: str, hits: Sequence[Hit], setting: Setting) -> str:
+    """Return a short text with words that are nearly those of values of a field's type."""
+    if len(text) > _LONGEST_SLIP:
+        return text
+    if field.type == "date":
+        certain = [1 for hit in hits if hit.certain]
+        return text if certain else dates.respelled_day(text, setting)
+    if field.type == "time":
+        return dates.respelled_time(text, setting)
+    return respelled_number(text, field, setting) if field.type in ("integer", "number") else text
+
+
+@lru_cache(maxsize=64)  # a message is read for each field that it may be about
+def _legible(text: str, words: Vocabulary) -> str:
+    """Return a text of the same length, in which numbers are digits: "l9:3O", "8ish"."""
+    if _MIXED.search(text):
+        text = _GLUED.sub(_in_digits, text)
+    for found in numbers.numbers_of(words).rough.finditer(text):
+        start, end = found.span("rough")
+        text = text[:start] + " " * (end - start) + text[end:]
+    return text
+
+
+def _in_digits(found: re.Match[str]) -> str:
+    said = found[0]
+    return said if _ORDINAL.fullmatch(said) else said.translate(_DIGITS)
 
 
 def _without_hours(field: Field, text: str, hits: list[Hit], setting: Setting) -> str:
@@ -183,6 +222,8 @@ def found_in(field: Field, text: str, setting: Setting) -> list[Span]:
         return [own] if own else []
     plain = text if text.isascii() else folded(text)
     plain = plain if len(plain) == len(text) else text
+    if field.type in _NUMERIC:
+        plain = _legible(plain, setting.words)
     if field.type in _WORDY:
         hits: Sequence[Hit] = _WORDY[field.type][0](text, field, setting)
     elif field.type == "list":

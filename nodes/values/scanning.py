@@ -17,6 +17,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
+from rapidfuzz.distance import OSA
+
 from journeys.languages.data import name_faults, read_data, refuse
 from journeys.notions.fields import Field
 from journeys.phrases import MatchBudget
@@ -401,6 +403,39 @@ def folded(text: str) -> str:
 def words_in(text: str) -> list[str]:
     """Return the words of a text, case folded."""
     return _WORD.findall(text.casefold().replace("\u2019", "'"))
+
+
+_SLIP = re.compile(r"[^\W\d_]{4,12}")
+_LONG = 8
+
+
+def respelled(text: str, names: frozenset[str], shortest: int) -> str:
+    """Return a text with what is nearly one of some words as that word.
+
+    Two letters next to each other may be swapped. Of a word of so many letters one may be wrong, of
+    a longer one two; it begins as it should.
+    """
+
+    def nearest(found: re.Match[str]) -> str:
+        word = found[0].casefold()
+        if word in names:
+            return found[0]
+        near = [
+            (OSA.distance(name, word, score_cutoff=2), name)
+            for name in names
+            if name[0] == word[0] and abs(len(name) - len(word)) <= 2 and word != f"{name}s"
+        ]
+        near = [
+            (apart, name)
+            for apart, name in near
+            if apart <= (len(name) >= shortest) + (len(name) >= _LONG)
+            or (apart == 1 and len(name) == len(word) and sorted(name) == sorted(word))
+        ]
+        least = min(near)[0] if near else 0
+        nearest = [name for apart, name in near if apart == least]
+        return nearest[0] if len(nearest) == 1 else found[0]
+
+    return _SLIP.sub(nearest, text)
 
 
 def before(text: str, place: int) -> str:

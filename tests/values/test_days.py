@@ -111,6 +111,10 @@ DATES = {
     "Wednesday, uh, no, Thursday": "2026-11-26",
     "wensday": "2026-11-25",
     "Novmber 23": "2026-11-23",
+    "24 decmber": "2026-12-24",
+    "31st of Decmber": "2026-12-31",
+    "1O. Dezember": "2026-12-10",
+    "3O.12.2026": "2026-12-30",
 }
 NO_DATES = (
     "50",
@@ -445,6 +449,64 @@ def test_tomorrow_is_counted_in_the_zone_of_the_one_who_speaks() -> None:
 
 def test_times_are_read_from_digits_and_words() -> None:
     assert_read(Field("x", "time"), TIMES)
+
+
+SLIPS_IN_TIMES = {
+    US: {
+        "7:0O": "07:00",
+        "7:3o pm": "19:30",
+        "l9:00": "19:00",
+        "1O:30": "10:30",
+        "7;30": "07:30",
+        "8ish": "08:00",
+        "8-ish": "08:00",
+        "around 8ish": "08:00",
+        "7pm-ish": "19:00",
+        "eightish": "08:00",
+        "half pats seven": "07:30",
+        "at eigth": "08:00",
+        "midnigt": "00:00",
+        "8 fish": REFUSED,
+        "7:60": REFUSED,
+        "7 or 8ish": REFUSED,
+        "at sevn": REFUSED,
+    },
+    DE: {"19.3O Uhr": "19:30", "halb acth": "07:30", "vietel nach sieben": "07:15"},
+    ES: {"a las ocho y meida": "08:30", "a las 19;30": "19:30", "a las siet": REFUSED},
+}
+SLIPS_IN_COUNTS = {
+    US: {
+        "fuor poeple": 4,
+        "foru": 4,
+        "seven peopel": 7,
+        "twleve": 12,
+        "8ish": 8,
+        "around 8": 8,
+        "eightish people": 8,
+        "1O people": 10,
+        "nein": REFUSED,
+        "there": REFUSED,
+        "even": REFUSED,
+        "form": REFUSED,
+        "tent": REFUSED,
+        "O2": REFUSED,
+        "l2": REFUSED,
+        "B1O": REFUSED,
+        "selfish": REFUSED,
+    },
+    DE: {"veir Persoen": 4, "nuen Leute": 9, "zwanzg": 20, "nein": REFUSED, "siede": REFUSED},
+    ES: {"cautro personas": 4, "1O personas": 10, "1o": 1, "cuarto": REFUSED, "vente": REFUSED},
+}
+
+
+@pytest.mark.parametrize("setting", [US, DE, ES], ids=["en", "de", "es"])
+def test_slips_of_the_hand_are_read_only_where_they_can_be_nothing_else(setting: Setting) -> None:
+    asked = {"en": "How many people?", "de": "Wie viele Personen?", "es": "¿Cuántas personas?"}
+
+    assert_read(Field("x", "time"), SLIPS_IN_TIMES[setting], setting)
+    people = Field("x", "integer", asked[setting.language])
+    assert_read(people, SLIPS_IN_COUNTS[setting], setting)
+    assert read(Field("x", "date"), "el 24 de deciembre", ES) == "2026-12-24"
 
 
 def test_an_hour_without_its_half_of_the_day_is_the_one_that_the_range_takes() -> None:
