@@ -67,7 +67,7 @@ from nodes.language.reading import (
     readable_part,
     value_in,
 )
-from nodes.values import Span, found_in, usual
+from nodes.values import Span, end_of_list_lead, found_in, usual
 
 MOST_CHARACTERS = 4096
 """Characters of a message beyond which it is left to others."""
@@ -1070,7 +1070,7 @@ class _Pass:
         own = [c for c in self.clauses if not self._is_explained(c) and not c.words.asks]
         apart: list[int] = []
         if field.type == "list":
-            items = [c for c in own if self._is_item(unjoined(c.words))]
+            items = [c for c in own if self._is_item(c.words)]
             if not items:
                 return replace(settled, unread=(reading.raw,))
             first = self.clauses[0]
@@ -1078,12 +1078,10 @@ class _Pass:
             items = [c for c in items if not (led and c is first)]
             others = [c for c in self.clauses if c not in items and not self._is_explained(c)]
             is_list = len(items) + led == len(self.clauses)
-            leads = self.lexicon.words("item_leads")
-            message = (
-                message
-                if is_list and not led
-                else ", ".join(_without_lead(c.words, leads).raw for c in items)
-            )
+            open_ = self.lexicon.words("either").intersection(reading.words)
+            if led or not is_list:
+                message = ", ".join(self._without_lead(c.words).raw for c in items)
+            is_list = is_list and not open_  # "a drill or a saw"
         else:
             apart = [n for n, c in enumerate(own) if n and self._is_apart(c, field)]
             kept = own[: apart[0]] if apart else own
@@ -1158,10 +1156,27 @@ class _Pass:
     def _is_explained(self, clause: _Clause) -> bool:
         return self.explained.issuperset([token.start for token in clause.words.tokens])
 
-    def _is_item(self, words: Reading) -> bool:
-        """Return whether words may be one thing of a list, and are no sentence."""
-        talk = self.lexicon.words("talk")
-        return 0 < len(words.tokens) <= _LONGEST_ITEM and not talk.intersection(words.words)
+    def _is_item(self, clause: Reading) -> bool:
+        """Return whether words may be one thing of a list: no sentence, and not "but no saws"."""
+        words, lexicon = self._as_item(clause), self.lexicon
+        denied = lexicon.words("negation") | lexicon.words("no")
+        if clause.words[0] in lexicon.words("turns") and denied.intersection(words.words[:1]):
+            return False
+        short = 0 < len(words.tokens) <= _LONGEST_ITEM
+        return short and lexicon.words("talk").isdisjoint(words.words)
+
+    def _as_item(self, words: Reading) -> Reading:
+        """Return words without those that bring in a list: "and", "I need"."""
+        words = unjoined(words)
+        end = end_of_list_lead(words.raw, self.expected.setting)
+        return (words.between(words.start + end, words.end) if end else words).core()
+
+    def _without_lead(self, words: Reading) -> Reading:
+        """Return an item without the words that only lead to it: "and to", "gegen"."""
+        part, leads = self._as_item(words), self.lexicon.words("item_leads")
+        while len(part.tokens) > 1 and part.words[0] in leads:
+            part = part.part(1)
+        return part
 
 
 def _is_in(one: Span, other: Span) -> bool:
@@ -1189,14 +1204,6 @@ def _is_own(field: Field, value: Any) -> bool:
 def _command(claim: Claim) -> Command:
     kind = Correct if claim.changes else Fill
     return kind(claim.field.name, claim.span.raw, read=claim.span.value)
-
-
-def _without_lead(words: Reading, leads: frozenset[str]) -> Reading:
-    """Return an item without the words that only lead to it: "and to", "gegen"."""
-    part = unjoined(words)
-    while len(part.tokens) > 1 and part.words[0] in leads:
-        part = part.part(1)
-    return part
 
 
 def _together(one: Reading, other: Reading) -> Reading:

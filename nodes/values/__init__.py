@@ -1,13 +1,21 @@
 """Values of fields: read as plain data, checked, and shown."""
 
 from nodes.values.checking import hint_of, refusal_of, shown
-from nodes.values.reading import Span, found_in, load, make_ready, value_of
+from nodes.values.reading import (
+    Span,
+    end_of_list_lead,
+    found_in,
+    load,
+    make_ready,
+    value_of,
+)
 from nodes.values.scanning import Setting, Unreadable, usual
 
 __all__ = [
     "Setting",
     "Span",
     "Unreadable",
+    "end_of_list_lead",
     "found_in",
     "hint_of",
     "load",

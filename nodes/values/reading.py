@@ -278,6 +278,12 @@ def _items(field: Field, text: str, setting: Setting) -> list[Any] | None:
     return None if None in values or not 0 < len(values) <= MOST_ITEMS else values
 
 
+def end_of_list_lead(text: str, setting: Setting) -> int:
+    """Return where the words end that bring in the items of a list: "I need"; else 0."""
+    found = grammar("lists", setting.words).lead.match(text)
+    return found.end() if found else 0
+
+
 def _spread(one: Field, text: str, setting: Setting) -> tuple[list[Hit], list[Hit]]:
     """Return what has the shape of an item, and these items if a text says nothing else."""
     found = SCANNERS[one.type](text, one, setting)

@@ -14,6 +14,7 @@ from tests.language.desks import (
     BANK,
     CLAIM,
     CLINIC,
+    ENGLISH,
     GERMAN,
     HOTEL,
     PARCEL,
@@ -367,3 +368,35 @@ def test_a_number_is_read_as_it_is_dictated() -> None:
     number = "oh one one three, four nine six, oh one double eight"
     assert _values("phone", CLINIC, number) == {"phone": "+441134960188"}
     assert _values("policy_number", CLAIM, "it's MN 77310") == {"policy_number": "MN-77310"}
+
+
+def test_the_items_of_a_list_are_found_in_a_sentence() -> None:
+    items = Field("items", "list")
+    needed = {
+        ENGLISH: {
+            "I need a drill, two saws and some nails": ["a drill", "two saws", "some nails"],
+            "we need nails and a hammer please": ["nails", "a hammer"],
+            "I am looking for a tent, a stove": ["a tent", "a stove"],
+            "hello, I need a drill and nails": ["drill", "nails"],
+            "a drill but no saws": ["drill"],
+        },
+        GERMAN: {
+            "Ich brauche eine Säge und ein paar Nägel": ["eine Säge", "ein paar Nägel"],
+            "wir hätten gerne Suppe und Brot": ["Suppe", "Brot"],
+            "einen Hammer, aber keine Nägel": ["Hammer"],
+        },
+        SPANISH: {
+            "Necesito un taladro, dos sierras y clavos": ["un taladro", "dos sierras", "clavos"],
+            "un martillo, pero sin clavos": ["martillo"],
+        },
+    }
+    for setting, messages in needed.items():
+        listening = asking("items", [items], setting=setting)
+        found = {message: read_message(message, listening).commands for message in messages}
+        read = {m: [c.read for c in commands if isinstance(c, Fill)] for m, commands in found.items()}
+        assert read == {message: [value] for message, value in messages.items()}
+
+
+def test_items_that_may_not_be_wanted_are_said_back() -> None:
+    for said in ("a drill or a saw", "a drill but no saws"):
+        assert not read_message(said, asking("items", [Field("items", "list")])).certain, said
