@@ -70,13 +70,12 @@ def end_of_lead(reading: Reading) -> int:
 
 def _contrasted(reading: Reading, expected: Expected) -> list[Command]:
     """Read "the 3rd, not the 4th" and its like."""
-    for pattern in reading.lexicon.forms("form_contrast"):
-        if found := pattern.fullmatch(reading.marked):
-            new = reading.marked_part(*found.span("new")).core()
-            old = reading.marked_part(*found.span("old"))
-            given = _part_replaced(new, old.core(), expected) or _in_place_of(new, old, expected)
-            if given is not None:
-                return [given]
+    for found in reading.lexicon.matches("form_contrast", reading.marked):
+        new = reading.marked_part(*found.span("new")).core()
+        old = reading.marked_part(*found.span("old"))
+        given = _part_replaced(new, old.core(), expected) or _in_place_of(new, old, expected)
+        if given is not None:
+            return [given]
     return []
 
 
@@ -161,10 +160,8 @@ def said_value(new: Reading, field: Field, expected: Expected) -> Read | None:
     stripped = new.after(lexicon.begins("lead", new.said))
     stripped = stripped.after(lexicon.begins("meant", stripped.said)) if stripped.tokens else new
     if field.type in WORDY:
-        found = next(
-            (m for p in lexicon.forms("form_said") if (m := p.fullmatch(new.marked))), None
-        )
-        part = new.marked_part(*found.span("new")) if found else stripped
+        found = lexicon.matches("form_said", new.marked)
+        part = new.marked_part(*found[0].span("new")) if found else stripped
         short = 0 < len(part.tokens) <= _LONGEST_VALUE
         read = readable_part(field, part, expected) if short else None
         return read._replace(raw=part.raw) if read else None
@@ -181,10 +178,9 @@ def _named(reading: Reading, expected: Expected) -> list[Command]:
     lexicon = reading.lexicon
     among = [*expected.fields, *expected.correctable]
     names = ["form_named", *(["form_labelled"] if ":" in reading.text else []), "form_carried"]
-    for pattern in [one for name in names for one in lexicon.forms(name)]:
-        found = pattern.fullmatch(reading.marked)
-        field = found and mentioned(found["what"].split(), among, lexicon)
-        if not found or not field:
+    for found in [one for name in names for one in lexicon.matches(name, reading.marked)]:
+        field = mentioned(found["what"].split(), among, lexicon)
+        if not field:
             continue
         if lexicon.fits("form_doubt", reading.marked):
             return []  # "my old number was ..."
@@ -242,10 +238,7 @@ def is_part(what: Sequence[str], field: Field, lexicon: Lexicon) -> bool:
 
 def _denied(reading: Reading, expected: Expected) -> list[Command]:
     """Read "I didn't mean John" and its like: the value that it was is taken back."""
-    for pattern in reading.lexicon.forms("form_denied"):
-        found = pattern.fullmatch(reading.marked)
-        if found is None:
-            continue
+    for found in reading.lexicon.matches("form_denied", reading.marked):
         old = reading.marked_part(*found.span("old")).core()
         fields = [field for field in expected.correctable if is_value(old, field, expected)]
         if len(fields) == 1:
@@ -255,19 +248,15 @@ def _denied(reading: Reading, expected: Expected) -> list[Command]:
 
 def _emptied(reading: Reading, expected: Expected) -> list[Command]:
     """Read "I want to change the pickup address" and its like."""
-    for pattern in reading.lexicon.forms("form_clear"):
-        found = pattern.fullmatch(reading.marked)
-        if found and (fields := _spoken_of(found["what"].split(), expected, reading.lexicon)):
+    for found in reading.lexicon.matches("form_clear", reading.marked):
+        if fields := _spoken_of(found["what"].split(), expected, reading.lexicon):
             return [Clear(field.name) for field in fields]
     return []
 
 
 def _removed(reading: Reading, expected: Expected) -> list[Command]:
     """Read "drop the reference", "no high chair after all": a field, or a value, that goes."""
-    for pattern in reading.lexicon.forms("form_removed"):
-        found = pattern.fullmatch(reading.marked)
-        if found is None:
-            continue
+    for found in reading.lexicon.matches("form_removed", reading.marked):
         old = reading.marked_part(*found.span("what")).core()
         fields = _called(found["what"].split(), expected, reading.lexicon)
         fields = fields or [f for f in expected.correctable if _is_single(old, f, expected)]

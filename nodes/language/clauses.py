@@ -86,10 +86,8 @@ def _joined(clause: Reading) -> Iterable[Reading]:
 
 def _denies(before: str, behind: str, clause: Reading) -> bool:
     """Return whether the words around a pattern say that it is not wanted."""
-    forms = clause.lexicon.forms
-    return any(form.fullmatch(before) for form in forms("form_refused_before")) or any(
-        form.fullmatch(behind) for form in forms("form_refused_behind")
-    )
+    matches = clause.lexicon.matches
+    return bool(matches("form_refused_before", before) or matches("form_refused_behind", behind))
 
 
 _SHORT = 6

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache, lru_cache
 from graphlib import CycleError, TopologicalSorter
 from itertools import count
+from operator import methodcaller
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, PrivateAttr
@@ -90,6 +91,19 @@ class Sayings(BaseModel):
                 refuse(self._source, [fault])
 
 
+class _Patterns(dict[str, re.Pattern[str]]):
+    """Patterns by name, each compiled when it is first looked for."""
+
+    def __init__(
+        self, compiled: Callable[[str, str], re.Pattern[str]], sources: Mapping[str, str]
+    ) -> None:
+        self.compiled, self.sources = compiled, sources
+
+    def __missing__(self, name: str) -> re.Pattern[str]:
+        self[name] = self.compiled(name, self.sources[name])
+        return self[name]
+
+
 class Lexicon:
     """The sayings of one or more languages, ready to be looked for.
 
@@ -101,7 +115,7 @@ class Lexicon:
     def __init__(self, languages: tuple[Sayings, ...], others: tuple[Sayings, ...] = ()) -> None:
         self.languages = languages
         self._sources: dict[str, str] = {}
-        self._compiled: dict[str, re.Pattern[str]] = {}
+        self._patterns = _Patterns(self._tried, self._sources)
         self._joined: dict[tuple[str, ...], re.Pattern[str]] = {}
         forms: dict[str, list[re.Pattern[str]]] = {}
         names = sorted(languages[0].phrases)
@@ -142,8 +156,7 @@ class Lexicon:
 
     def says(self, name: str, said: str) -> bool:
         """Return whether the message has only this, apart from filler."""
-        found = (self._compiled.get(name) or self._pattern(name)).fullmatch(said)
-        return found is not None or name in self._aside(said)
+        return self._patterns[name].fullmatch(said) is not None or name in self._aside(said)
 
     def says_any(self, names: tuple[str, ...], said: str) -> bool:
         """Return whether the message has only one of several; without any, none is looked for."""
@@ -153,19 +166,22 @@ class Lexicon:
             joined = self._joined[names] = re.compile("|".join(sources))
         return joined.fullmatch(said) is not None or not self._aside(said).isdisjoint(names)
 
+    def matches(self, name: str, marked: str) -> list[re.Match[str]]:
+        """Return how each form of a name that fits all of some words does."""
+        return list(filter(None, map(methodcaller("fullmatch", marked), self.forms(name))))
+
     def fits(self, name: str, said: str) -> bool:
         """Return whether words begin with one of the forms of a name."""
-        return bool([1 for form in self.forms(name) if form.match(said)])
+        return any(map(methodcaller("match", said), self.forms(name)))
 
     def all_of(self, names: tuple[str, ...], said: str) -> frozenset[str]:
         """Return those of several that are each all that the message has."""
-        patterns = [(name, self._compiled.get(name) or self._pattern(name)) for name in names]
-        found = [name for name, pattern in patterns if pattern.fullmatch(said)]
+        found = [name for name in names if self._patterns[name].fullmatch(said)]
         return self._aside(said).intersection(names).union(found)
 
     def part(self, name: str, said: str, group: str) -> str | None:
         """Return a named part of a match, "" if it is omitted; None without a match."""
-        found = (self._compiled.get(name) or self._pattern(name)).fullmatch(said)
+        found = self._patterns[name].fullmatch(said)
         if found is None:
             return None
         parts = found.groupdict().items()
@@ -173,7 +189,7 @@ class Lexicon:
 
     def begins(self, name: str, said: str) -> int:
         """Return the end of a match at the beginning; else 0."""
-        found = (self._compiled.get(name) or self._pattern(name)).match(said)
+        found = self._patterns[name].match(said)
         if found is not None:
             return found.end()
         return len(said) if name in self._aside(said) else 0
@@ -187,15 +203,8 @@ class Lexicon:
 
     def load(self) -> None:
         """Compile all patterns; without it, each is when it is first looked for."""
-        for name in self._sources:
-            self._pattern(name)
+        self.all_of(tuple(self._sources), "")
         self.says_any(SIGNALS, "")
-
-    def _pattern(self, name: str) -> re.Pattern[str]:
-        """Return a pattern, compiled when it is first looked for."""
-        if name not in self._compiled:
-            self._compiled[name] = self._tried(name, self._sources[name])
-        return self._compiled[name]
 
     def _tried(self, name: str, pattern: str) -> re.Pattern[str]:
         try:

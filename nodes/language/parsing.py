@@ -431,13 +431,13 @@ class _Pass:
         ]
         found: list[Claim] = []
         fields = (*self.expected.fields, *self.expected.correctable)
-        judged = [field for field in fields if field.type == "boolean"]
+        judged = [field.name for field in fields if field.type == "boolean"]
         for first, last in zip([0, *starts], [*starts, len(self.clauses)], strict=True):
             here = self.clauses[first:last]
-            tokens = tuple([token for clause in here for token in clause.words.tokens])
+            tokens = tuple([token for one in here for token in one.words.tokens])
             if not tokens or (first and here[0].is_reason):
                 continue
-            if not (judged or [clause for clause in here if clause.body.tokens]):
+            if not judged and not [1 for clause in here if clause.body.tokens]:
                 continue  # "no", "sorry"
             segment = Reading(self.reading.text, tokens, self.lexicon)
             replaced = [(c.words.start, c.words.end) for c in here if c.replaces]
@@ -1167,8 +1167,10 @@ class _Pass:
 
     def _as_item(self, words: Reading) -> Reading:
         """Return words without those that bring in a list: "and", "I need"."""
+        first = next((c.words.start for c in self.clauses if not c.is_idle), 0)
+        leads = words.start == first
         words = unjoined(words)
-        end = end_of_list_lead(words.raw, self.expected.setting)
+        end = end_of_list_lead(words.raw, self.expected.setting) if leads else 0
         return (words.between(words.start + end, words.end) if end else words).core()
 
     def _without_lead(self, words: Reading) -> Reading:

@@ -143,10 +143,8 @@ class Reading:
 
     def day(self) -> str:
         """Return the digits of the day that is all they say, as "the 3rd"; else nothing."""
-        for form in self.lexicon.forms("form_day"):
-            if found := form.fullmatch(self.said):
-                return found["day"]
-        return ""
+        found = self.lexicon.matches("form_day", self.said)
+        return str(found[0]["day"]) if found else ""
 
     def core(self) -> Reading:
         """Return the words without those at both ends that say nothing."""

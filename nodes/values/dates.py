@@ -384,7 +384,7 @@ def respelled_day(text: str, setting: Setting) -> str:
 
 
 def respelled_time(text: str, setting: Setting) -> str:
-    """Return a text with what is nearly a word of times, such as "half past seven", as that word."""
+    """Return a text with what is nearly a word of times, "half pats seven", as that word."""
     return respelled(text, _times_grammar(setting.words).spelled_words, 7)
 
 

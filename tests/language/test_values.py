@@ -392,9 +392,9 @@ def test_the_items_of_a_list_are_found_in_a_sentence() -> None:
     }
     for setting, messages in needed.items():
         listening = asking("items", [items], setting=setting)
-        found = {message: read_message(message, listening).commands for message in messages}
-        read = {m: [c.read for c in commands if isinstance(c, Fill)] for m, commands in found.items()}
-        assert read == {message: [value] for message, value in messages.items()}
+        for message, value in messages.items():
+            commands = read_message(message, listening).commands
+            assert [c.read for c in commands if isinstance(c, Fill)] == [value], message
 
 
 def test_items_that_may_not_be_wanted_are_said_back() -> None:
