@@ -44,7 +44,10 @@ def named_change(part: Reading, expected: Expected, *, two: bool = False) -> lis
         expected: The expected answers, with the known values.
         two: True if they are two clauses and only some of their changes are made.
     """
+    may = part.lexicon.matches_any(part.marked)
     for way in _WAYS[:2] if two else _WAYS:
+        if not (may or way is _pointed_at):
+            continue
         commands = way(part, expected)
         if commands and not (two and way is _named and not _may_have_signs(commands, expected)):
             return commands

@@ -45,6 +45,18 @@ SIGNALS = (
     "explain",
 )
 """Names of phrases about the conversation itself."""
+IDLE = ("filler", "joint", "idle")
+"""Names of phrases that say nothing."""
+OPEN = ("unknown", "unsure")
+"""Names of phrases that leave a value open."""
+LEAVING = ("cancel", "give_up", "wait")
+"""Names of phrases that a reason may follow."""
+_TOGETHER = (SIGNALS, IDLE, OPEN, LEAVING)
+CHANGES = (
+    *("form_contrast", "form_named", "form_labelled", "form_carried"),
+    *("form_denied", "form_removed", "form_clear"),
+)
+"""Names of the forms of changes."""
 
 
 class Sayings(BaseModel):
@@ -160,11 +172,28 @@ class Lexicon:
 
     def says_any(self, names: tuple[str, ...], said: str) -> bool:
         """Return whether the message has only one of several; without any, none is looked for."""
-        joined = self._joined.get(names)
-        if joined is None:
-            sources = [_NUMBERED.sub("(?:", self._sources[name]) for name in names]
-            joined = self._joined[names] = re.compile("|".join(sources))
-        return joined.fullmatch(said) is not None or not self._aside(said).isdisjoint(names)
+        found = (self._joined.get(names) or self._any_of(names)).fullmatch(said)
+        return found is not None or not self._aside(said).isdisjoint(names)
+
+    def begins_any(self, names: tuple[str, ...], said: str) -> bool:
+        """Return whether words begin with one of several; without any, none is looked for."""
+        found = (self._joined.get(names) or self._any_of(names)).match(said)
+        return found is not None or not self._aside(said).isdisjoint(names)
+
+    def matches_any(self, marked: str) -> bool:
+        """Return whether one of the forms of changes fits all of some words."""
+        return (self._joined.get(CHANGES) or self._any_of(CHANGES)).fullmatch(marked) is not None
+
+    def _any_of(self, names: tuple[str, ...]) -> re.Pattern[str]:
+        """Return a pattern of all that several names have, compiled on first use."""
+        forms = names is CHANGES
+        own = [
+            [form.pattern for form in self.forms(name)] if forms else [self._sources[name]]
+            for name in names
+        ]
+        sources = [_NUMBERED.sub("(?:", source) for each in own for source in each]
+        joined = self._joined[names] = re.compile("|".join(f"(?:{each})" for each in sources))
+        return joined
 
     def matches(self, name: str, marked: str) -> list[re.Match[str]]:
         """Return how each form of a name that fits all of some words does."""
@@ -204,7 +233,8 @@ class Lexicon:
     def load(self) -> None:
         """Compile all patterns; without it, each is when it is first looked for."""
         self.all_of(tuple(self._sources), "")
-        self.says_any(SIGNALS, "")
+        for names in (*_TOGETHER, CHANGES):
+            self._any_of(names)
 
     def _tried(self, name: str, pattern: str) -> re.Pattern[str]:
         try:

@@ -38,7 +38,7 @@ from nodes.language.changes import (
     turned,
     unspelled,
 )
-from nodes.language.lexicon import lexicon_of
+from nodes.language.lexicon import IDLE, LEAVING, OPEN, lexicon_of
 from nodes.language.mentions import (
     Claim,
     claims_in,
@@ -91,7 +91,6 @@ _LEADS = ("lead", "wish", "question", "meant")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _ASIDE = (Skip, Correct, Clear)
 _HALF = ("no", "unsure", "unknown")
-_IDLE = ("filler", "joint", "idle")
 
 
 def read_message(message: str, expected: Expected) -> Parse:
@@ -191,7 +190,7 @@ def _clause(words: Reading, expected: Expected) -> _Clause:
     meant = lexicon.begins("meant", body.said) if body.tokens else 0
     no = lead and head.tokens[-1].closes and lexicon.words("no").intersection(head.words)
     bare = unjoined(words)
-    idle = lexicon.says_any(_IDLE, said) or (bare is not words and lexicon.says("idle", bare.said))
+    idle = lexicon.says_any(IDLE, said) or (bare is not words and lexicon.says("idle", bare.said))
     is_reason = words.words[0] in lexicon.words("reasons") and not words.ends_asking
     return _Clause(
         words,
@@ -212,7 +211,7 @@ def _signal(words: Reading, expected: Expected) -> Command | None:
     whole = signal(words, expected) or (signal(bare, expected) if bare is not words else None)
     if whole or words.asks:
         return whole
-    for name in ("cancel", "give_up", "wait"):
+    for name in LEAVING if bare.lexicon.begins_any(LEAVING, bare.said) else ():
         end = bare.lexicon.begins(name, bare.said)
         if end and end < len(bare.said) and (command := signal(bare.before(end), expected)):
             return command if _is_reason(unjoined(bare.after(end)), command, expected) else None
@@ -789,8 +788,7 @@ class _Pass:
         open_ = self.lexicon.words("either") | self.lexicon.words("between")
         if open_.intersection(self.reading.words):
             return True
-        said = [clause.words.said for clause in self.clauses]
-        return any(self.lexicon.begins(cue, one) for cue in ("unknown", "unsure") for one in said)
+        return any(self.lexicon.begins_any(OPEN, clause.words.said) for clause in self.clauses)
 
     def _stands_alone(self, span: Span, field: Field) -> bool:
         """Return whether no word next to a value makes it a part of another."""
