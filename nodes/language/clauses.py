@@ -8,7 +8,7 @@ from journeys import Field
 from nodes.language.answers import unjoined
 from nodes.language.lexicon import lexicon_of
 from nodes.language.mentions import concerns, is_among
-from nodes.language.reading import Reading, read
+from nodes.language.reading import Reading, parts_of, read
 
 _SHORTEST_TELLING = 4
 
@@ -22,7 +22,7 @@ def refused_in(message: str, patterns: Iterable[tuple[str, str]], language: str)
         language: The language in which it is read.
     """
     reading = read(message, lexicon_of(language))
-    clauses = _parts(reading)
+    clauses = parts_of(reading)
     refused: set[str] = set()
     meant: set[str] = set()
     for pattern, question in patterns:
@@ -38,7 +38,7 @@ def refused_in(message: str, patterns: Iterable[tuple[str, str]], language: str)
 
 def clauses_in(message: str, language: str) -> list[str]:
     """Return the clauses of a message, as they were written."""
-    return [part.raw for part in _parts(read(message, lexicon_of(language)))]
+    return [part.raw for part in parts_of(read(message, lexicon_of(language)))]
 
 
 def asks(words: str, language: str) -> bool:
@@ -62,26 +62,11 @@ def asked_about(
     known = known.union(*[lexicon.words(use) for use in ("small", "around", "talk")])
     own = {id_: frozenset(read(text, lexicon).words) for id_, text in subjects.items()}
     found: dict[str, str] = {}
-    for part in _parts(read(message, lexicon)):
+    for part in parts_of(read(message, lexicon)):
         for word in part.words if part.asks else ():
             if len(word) >= _SHORTEST_TELLING and not is_among(word, known):
                 found |= {id_: word for id_, words in own.items() if is_among(word, words)}
     return next(iter(found.items())) if len(found) == 1 else None
-
-
-def _parts(reading: Reading) -> list[Reading]:
-    return [part for clause in reading.clauses for part in _joined(clause)]
-
-
-def _joined(clause: Reading) -> Iterable[Reading]:
-    """Yield the parts of a clause between its joints."""
-    joints = clause.lexicon.words("joints")
-    first = 0
-    for place, word in enumerate(clause.words):
-        if word in joints and place > first:
-            yield clause.part(first, place)
-            first = place
-    yield clause.part(first)
 
 
 def _denies(before: str, behind: str, clause: Reading) -> bool:

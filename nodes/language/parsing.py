@@ -63,6 +63,7 @@ from nodes.language.reading import (
     Read,
     Reading,
     Token,
+    parts_of,
     read,
     readable_part,
     value_in,
@@ -71,8 +72,6 @@ from nodes.values import Span, end_of_list_lead, found_in, usual
 
 MOST_CHARACTERS = 4096
 """Characters of a message beyond which it is left to others."""
-_MOST_CLAUSES = 12
-_LONGEST_SLIP = 5
 _MOST_WORDS_OF_CHANGE = 40
 _LONGEST_CHANGE_IN_TEXT = 20
 _SHORTEST_OF_TWO = 2
@@ -152,35 +151,16 @@ class _Clause:
 
 
 def _clauses(reading: Reading, expected: Expected) -> list[_Clause]:
-    """Return the parts of a message: cut at its signs, joints, reasons and slips of the tongue."""
-    tokens, begins = reading.tokens, _begins(reading)
-    ends = [*begins, len(tokens)]
+    """Return the parts of a message, with their cues."""
     found, carried = [], False
-    for first, last in zip([0, *begins], ends, strict=True):
-        clause = _clause(reading.part(first, last), expected)
+    for part in parts_of(reading):
+        clause = _clause(part, expected)
         clause.replaces = clause.replaces or carried
         carried = clause.replaces and not clause.body.tokens
         found.append(clause)
     for before, clause in pairwise(found):
         clause.apart = clause.apart or (before.apart and not before.body.tokens)
     return found
-
-
-def _begins(reading: Reading) -> list[int]:
-    """Return where the clauses of a message begin, except the first."""
-    tokens, lexicon = reading.tokens, reading.lexicon
-    joints = lexicon.words("joints") | lexicon.words("reasons")
-    slips, found, within = lexicon.words("slips"), [], 0
-    for place in range(1, len(tokens)):
-        word, goes_on = tokens[place].word, place + 1 < len(tokens)
-        slip = 0
-        if word in slips and goes_on and place >= within:
-            rest = reading.part(place, place + _LONGEST_SLIP)
-            slip = len(rest.before(lexicon.begins("slip", rest.said)).tokens)
-            within = place + slip
-        if slip or tokens[place - 1].closes or (word in joints and goes_on and place >= within):
-            found.append(place)
-    return found[: _MOST_CLAUSES - 1]
 
 
 def _clause(words: Reading, expected: Expected) -> _Clause:

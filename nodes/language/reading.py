@@ -200,6 +200,28 @@ def _spelled(token: str, lexicon: Lexicon) -> str:
     return word
 
 
+_MOST_PARTS = 12
+_LONGEST_SLIP = 5
+
+
+def parts_of(reading: Reading) -> list[Reading]:
+    """Return the parts of words: cut at signs, joints, reasons and slips of the tongue."""
+    tokens, lexicon = reading.tokens, reading.lexicon
+    joints = lexicon.words("joints") | lexicon.words("reasons")
+    slips, begins, within = lexicon.words("slips"), [0], 0
+    for place in range(1, len(tokens)):
+        word, goes_on = tokens[place].word, place + 1 < len(tokens)
+        slip = 0
+        if word in slips and goes_on and place >= within:
+            rest = reading.part(place, place + _LONGEST_SLIP)
+            slip = len(rest.before(lexicon.begins("slip", rest.said)).tokens)
+            within = place + slip
+        if slip or tokens[place - 1].closes or (word in joints and goes_on and place >= within):
+            begins.append(place)
+    ends = [*begins[1:_MOST_PARTS], len(tokens)]
+    return [reading.part(first, end) for first, end in zip(begins, ends, strict=False)]
+
+
 CHOOSING = ("clarify", "paused", "restart", "change", "wrong")
 """Kinds of questions whose answer is one of their options."""
 
