@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import lru_cache
+from operator import attrgetter
 
 from journeys import Field
 from journeys.phrases import plain
@@ -17,6 +18,8 @@ from nodes.values import Span, found_in
 _LEAST_STEM = 4
 _LONGEST_ENDING = 2
 _MOST_COUNTED = 3
+_EVER_WIDER = (attrgetter("names"), attrgetter("kind"), attrgetter("said"))
+"""Words of a field, in which a name is looked for one after the other."""
 
 
 def mentioned(words: Sequence[str], fields: Iterable[Field], lexicon: Lexicon) -> Field | None:
@@ -30,16 +33,17 @@ def mentioned(words: Sequence[str], fields: Iterable[Field], lexicon: Lexicon) -
     if not content or not unique:
         return None
     head = _head(words, content, lexicon.words("of"))
-    for known in (_names, _names_and_kind, _all_words):
-        scored = [(_score(content, head, known(field, lexicon)), field) for field in unique]
+    words_of = [(_words(field, lexicon), field) for field in unique]
+    for known in _EVER_WIDER:
+        scored = [(_score(content, head, known(own)), field) for own, field in words_of]
         best = max(score for score, _ in scored)
         fitting = [field for score, field in scored if score == best]
         if best and best > len(content):
             return fitting[0] if len(fitting) == 1 else None
-    named = [field for field in unique if is_among(head, _names_and_kind(field, lexicon))]
+    named = [field for own, field in words_of if is_among(head, own.kind)]
     if len(named) != 1:
         return None
-    others = [_names_and_kind(field, lexicon) for field in unique if field is not named[0]]
+    others = [own.kind for own, field in words_of if field is not named[0]]
     beside = [word for word in content if word != head]
     spoken = [word for word in beside if [own for own in others if is_among(word, own)]]
     return None if spoken else named[0]  # "the street number" is no number of guests
@@ -149,18 +153,6 @@ def _words_of(called: str, about: str, kind: str, lexicon: Lexicon) -> _Words:
     groups = ([group for group in lexicon.concepts if group & known] for known in (names, said))
     counted = frozenset().union(*next((found for found in groups if found), []))
     return _Words(own, names, typed, said, counted, typed | counted)
-
-
-def _names(field: Field, lexicon: Lexicon) -> frozenset[str]:
-    return _words(field, lexicon).names
-
-
-def _names_and_kind(field: Field, lexicon: Lexicon) -> frozenset[str]:
-    return _words(field, lexicon).kind
-
-
-def _all_words(field: Field, lexicon: Lexicon) -> frozenset[str]:
-    return _words(field, lexicon).said
 
 
 def names_any_field(text: str, fields: Iterable[Field], language: str) -> bool:
