@@ -16,7 +16,7 @@ RUN := $(firstword $(wildcard $(DEV_STAMP)) $(RUN_STAMP))
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo chat serve studio test browser lint types check bench live format tables lock clean
+.PHONY: help demo chat serve studio test browser pictures lint types check bench live format tables lock clean
 
 # An environment whose interpreter has gone is made anew, whatever its stamp says.
 ifeq ($(shell test -x $(PY) && echo alive),)
@@ -46,6 +46,9 @@ test: $(DEV_STAMP)  ## Run the tests (ALL=1: the slow ones too, with branch cove
 
 browser: $(DEV_STAMP)  ## Get the browser of the tests of the page, and axe (once; needs npm)
 	@$(PY) .ci/browser.py
+
+pictures: $(DEV_STAMP)  ## Take the pictures of the page in the documents anew, with the browser of its tests
+	@$(PY) -m pytest -q tests/page -k picture --pictures
 
 lint: $(DEV_STAMP)  ## Check style, format and the direction of imports
 	@$(PY) -m ruff check

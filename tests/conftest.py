@@ -62,6 +62,8 @@ def _no_breaker_of_another_test() -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--processes", help="Run the tests in so many processes (auto: by the cores)")
+    told = "Take the pictures of the documents anew, in the tests that show them"
+    parser.addoption("--pictures", action="store_true", help=told)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ Serve = Callable[..., tuple[Any, str]]
 GATED = '''
 import asyncio
 import os
+import time
 from journeys import Journey, Pathway
 
 
@@ -33,6 +35,7 @@ class Slow(Journey):
 
 
 async def clerk(ask):
+    open("sent", "w").write(str(time.time()))
     yield "Let me see. "
     while not os.path.exists("go_on"):
         await asyncio.sleep(0.01)
@@ -58,6 +61,16 @@ AGENTS = {"clerk": lambda ask: ask["message"]}
 
 HOSTILE = """<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>
 [a](javascript:alert(1)) ${1+1} </p></li> &lt;b&gt; \u202eevil"""
+
+
+SEEN_AT = """() => {
+  window.seen = new Promise((resolve) => new MutationObserver(() => {
+    const words = document.querySelector(".message.assistant .words")?.textContent || "";
+    const drawn = () => requestAnimationFrame(() => resolve(Date.now()));
+    if (words.includes("Let")) requestAnimationFrame(drawn);
+  }).observe(document.body, { subtree: true, childList: true, characterData: true }));
+}"""
+"""Note when the first words of the reply have been drawn."""
 
 
 def starts(page: Page, context: dict[str, Any] | None = None, name: str = "") -> None:
@@ -110,11 +123,15 @@ def test_a_reply_is_on_the_screen_while_it_is_made(
     page = visits.open(place)
     starts(page)
 
+    page.evaluate(SEEN_AT)
     page.get_by_label("Message", exact=True).fill("hm")
     page.keyboard.press("Enter")
     reply = page.locator(".message.assistant .words")
     expect(reply).to_have_text(re.compile("^Let me see. ?$"))
     expect(page.locator(".message.user .words")).to_have_text("hm")
+    sent_at = float((tmp_path / "sent").read_text())
+    after = page.evaluate("seen") - sent_at * 1000
+    sys.stdout.write(f"First words on the screen after {after:.0f} ms\n")
     (tmp_path / "go_on").touch()
 
     expect(reply).to_have_text("Let me see. Yes.")
