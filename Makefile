@@ -48,7 +48,7 @@ browser: $(DEV_STAMP)  ## Get the browser of the tests of the page, and axe (onc
 	@$(PY) .ci/browser.py
 
 pictures: $(DEV_STAMP)  ## Take the pictures of the page in the documents anew, with the browser of its tests
-	@$(PY) -m pytest -q tests/page -k picture --pictures
+	@$(PY) -m pytest -q tests/page/test_talking.py -k five_turns --pictures
 
 lint: $(DEV_STAMP)  ## Check style, format and the direction of imports
 	@$(PY) -m ruff check

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 
 Serve = Callable[..., tuple[Any, str]]
 
-CONTENTS = {"Picture": "[data-pathway]"}
+CONTENTS = {"Picture": "[data-pathway]", "Versions": "input[type=range]"}
 """Of views that take a while to be there: a part of each."""
 HEAVIEST = 300_000
 """Bytes of the page with all that it loads, as they are stored."""

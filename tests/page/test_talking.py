@@ -14,6 +14,7 @@ import pytest
 from journeys.examples.healthcare_referral import DEMO_MESSAGES, SAMPLE_CONTEXT
 from tests.support.api import KEY
 from tests.support.browser import Visits, expect
+from tests.support.forked import ROOT
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
@@ -100,18 +101,55 @@ def ended(page: Page) -> None:
 
 
 def test_five_turns_with_a_detour_end_with_a_confirmed_appointment(
-    serve: Serve, visits: Visits
+    serve: Serve, visits: Visits, request: pytest.FixtureRequest
 ) -> None:
+    """The picture follows them."""
     _, place = serve("healthcare_referral")
     page = visits.open(place)
-
+    here = page.locator("[data-pathway].is-here")
+    paused = page.locator("[data-pathway].is-paused")
     starts(page, SAMPLE_CONTEXT, "ann")
-    replies = [says(page, message) for message in DEMO_MESSAGES]
-
     assert page.url.endswith("#/s/ann")
-    assert "copay" in replies[1]
-    assert "Dr. Johnson" in replies[3] or "Johnson" in replies[3]
-    assert "Your appointment is confirmed" in replies[4]
+    expect(here).to_have_attribute("data-pathway", "intake")
+
+    says(page, DEMO_MESSAGES[0])
+    expect(here).to_have_attribute("data-pathway", "booking")
+    assert "copay" in says(page, DEMO_MESSAGES[1])
+    expect(here).to_have_attribute("data-pathway", "faq")
+    expect(paused).to_have_attribute("data-pathway", "booking")
+    if request.config.option.pictures:
+        take(page, ROOT / "docs" / "page.png")
+    says(page, DEMO_MESSAGES[2])
+    assert "Johnson" in says(page, DEMO_MESSAGES[3])
+    assert "Your appointment is confirmed" in says(page, DEMO_MESSAGES[4])
+
+    expect(here).to_have_attribute("data-pathway", "confirmation")
+    expect(paused).to_have_count(0)
+    expect(page.locator("[data-effect].is-taken")).to_have_count(1)
+
+
+def take(page: Page, file: Path) -> None:
+    """Write what is seen of the page to a file, without times of day."""
+    page.evaluate("document.querySelectorAll('time').forEach((one) => { one.hidden = true })")
+    page.get_by_label("Message", exact=True).blur()
+    page.screenshot(path=file)
+
+
+@pytest.mark.slow
+def test_a_correction_is_seen_beside_the_conversation(serve: Serve, visits: Visits) -> None:
+    _, place = serve("table_booking")
+    page = visits.open(place)
+    starts(page)
+    facts = page.locator(".picture .fields").first
+
+    says(page, "a table for four tomorrow at 7 pm")
+    expect(facts).to_contain_text("number of guests: 4")
+    reply = says(page, "sorry, five people")
+
+    assert "5" in reply
+    expect(facts).to_contain_text("number of guests: 5")
+    page.get_by_role("link", name="Versions").click()
+    expect(page.locator(".versions")).to_contain_text("party_size")
 
 
 @pytest.mark.slow
