@@ -28,6 +28,7 @@ from nodes.features.form_reading import (
     supported,
     weighed,
     welcome,
+    wishes_for,
 )
 from nodes.forms.collect import FORM, is_collected
 from nodes.forms.questions import chosen, lines_of
@@ -136,8 +137,9 @@ async def decide_dialogue(draft: TurnDraft, reading: Reading) -> bool:
     else:
         said = _without_model(draft, reading)
     limits = limits_of(draft.services.config)
+    is_first = draft.dialogue.asked is None
     await decide(draft, [*reading.verdicts, *said], limits)
-    _account_for(draft, reading)
+    _account_for(draft, reading, is_first=is_first)
     return True
 
 
@@ -197,8 +199,11 @@ def _takes_effect(draft: TurnDraft, command: Command) -> bool:
     return isinstance(command, Confirm) and kind in _AT_STAKE
 
 
-def _account_for(draft: TurnDraft, reading: Reading) -> None:
-    """Audit the words that nothing took, and say so of those that may matter."""
+def _account_for(draft: TurnDraft, reading: Reading, *, is_first: bool) -> None:
+    """Audit the words that nothing took, and say so of those that may matter.
+
+    They are quoted where the dialogue continues with another part of the message.
+    """
     parse, answer = reading.parse, reading.answer
     parts = list(parse.unread)
     values = [*parse.replaced, *(getattr(command, "value", "") for command in parse.commands)]
@@ -212,15 +217,22 @@ def _account_for(draft: TurnDraft, reading: Reading) -> None:
     for part in dict.fromkeys([*parts, *left]):
         draft.note("unread", reason=HIDDEN if hidden else part[:MOST_RAW])
     taken = [a["value"] for a in draft.attempts if a["validation_status"] in ("valid", "pending")]
-    if taken and not reading.has_answer:
+    if (taken or _begins_form(draft, is_first=is_first)) and not reading.has_answer:
         for part in [p for p in parts if p not in taken and _may_matter(draft, p)][:_MOST_QUOTED]:
             draft.say("unread", words=part)
+
+
+def _begins_form(draft: TurnDraft, *, is_first: bool) -> bool:
+    """Return whether the message led to questions for values, with no agent who reads it too."""
+    run = draft.spec.pathways[draft.run] if draft.run else None
+    moved = is_first or draft.transition is not None
+    return bool(moved and run and run.form and run.pipeline is None and not draft.aside)
 
 
 def _may_matter(draft: TurnDraft, part: str) -> bool:
     """Return whether words may matter; of a wish, a number that is left next to its values."""
     if not any(_share(normal(part), normal(wish)) for wish in draft.wished):
-        return matters(draft, part)
+        return matters(draft, part) and not wishes_for(draft, part)
     for attempt in draft.attempts:
         part = part.replace(attempt["raw"], " ")
     return any(sign.isdigit() for sign in part)

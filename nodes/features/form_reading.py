@@ -16,6 +16,7 @@ from nodes.commands import (
     Cancel,
     Command,
     Confirm,
+    Correct,
     Deny,
     Explain,
     Fill,
@@ -37,8 +38,9 @@ from nodes.forms.offer import policy_of
 from nodes.forms.questions import lines_of, question_of
 from nodes.language import Expected, Parse, asked_about, asks, clauses_in, read_message
 from nodes.language.answers import is_greeting
-from nodes.language.mentions import names_any_field
-from nodes.language.reading import NAMES, value_in
+from nodes.language.lexicon import lexicon_of
+from nodes.language.mentions import is_article, names_any_field
+from nodes.language.reading import NAMES, read, value_in
 from nodes.llm.form_prompt import Asking, asking_of
 from nodes.repair.clarify import phrase_of
 from nodes.repair.tasks import interruptible, is_changed, names_of_all
@@ -278,6 +280,7 @@ def led(draft: TurnDraft, parse: Parse, free: Sequence[Verdict]) -> Parse:
     forms = [form for target in sorted(targets) if (form := draft.spec.pathways[target].form)]
     scopes = [Expected(None, form.fields, {}, (), draft.setting) for form in forms]
     known = {getattr(command, "field", None) for command in parse.commands}
+    changes = [c.value for c in parse.commands if isinstance(c, Correct)]
     clauses = clauses_in(draft.message, draft.setting.language)
     phrases = [normal(phrase_of(v)) for v in free if v.question in ids and v.tier == "pattern"]
     said = [c for c in clauses if [phrase for phrase in phrases if phrase in normal(c)]]
@@ -285,6 +288,7 @@ def led(draft: TurnDraft, parse: Parse, free: Sequence[Verdict]) -> Parse:
     for scope in scopes:  # all of the message; else the clauses that ask for it
         for words in (draft.message, *(said if len(clauses) > 1 else ())):
             given = [c for c in read_message(words, scope).commands if isinstance(c, Fill)]
+            given = [c for c in given if not any(c.value in said for said in changes)]
             more = {c.field: c for c in given if c.field not in known} | more
     taken = {command.value for command in more.values()}
     asked = draft.dialogue.asked
@@ -297,12 +301,17 @@ def led(draft: TurnDraft, parse: Parse, free: Sequence[Verdict]) -> Parse:
     ]
     left = [
         part
-        for part in parse.unread
+        for part in _in_clauses(parse.unread, draft.setting.language)
         if not any(part in clause or clause in part for clause in said)
         or any(has_value(words, draft.setting) for words in _beyond(part, scopes))
     ]
     certain = not left if parse.unread else parse.certain
     return replace(parse, commands=[*kept, *more.values()], certain=certain, unread=tuple(left))
+
+
+def _in_clauses(parts: Sequence[str], language: str) -> list[str]:
+    """Return words that nothing explained, clause by clause."""
+    return [clause for part in parts for clause in clauses_in(part, language) if clause]
 
 
 def questioned(draft: TurnDraft, free: Sequence[Verdict]) -> list[Verdict]:
@@ -349,7 +358,9 @@ def has_value(words: str, setting: Setting) -> bool:
     """Return whether words hold a number, a date or another value that can be nothing else."""
     if any(sign.isdigit() for sign in words):
         return True
-    return any(found_in(Field("any", kind), words, setting) for kind in _PLAIN)
+    lexicon = lexicon_of(setting.language)
+    spans = (span for kind in _PLAIN for span in found_in(Field("any", kind), words, setting))
+    return any(not is_article(read(span.raw, lexicon)) for span in spans)
 
 
 def matters(draft: TurnDraft, words: str) -> bool:
@@ -368,6 +379,14 @@ def matters(draft: TurnDraft, words: str) -> bool:
     if any(found_in(field, words, draft.setting) for field in choices):
         return True
     return names_any_field(words, live, draft.setting.language)
+
+
+def wishes_for(draft: TurnDraft, words: str) -> bool:
+    """Return whether words only ask for the task that the message is at."""
+    said, here = f" {normal(words)} ", {draft.here.id, draft.run, draft.position["pathway"]}
+    leading = [t.trigger for t in draft.spec.transitions if t.target in here]
+    phrases = [p for one in leading if isinstance(one, IntentTrigger) for p in one.patterns]
+    return any(f" {normal(phrase)} " in said for phrase in phrases)
 
 
 def _is_nearly(one: str, other: str) -> bool:

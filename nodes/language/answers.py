@@ -83,7 +83,7 @@ def signal(reading: Reading, expected: Expected) -> Command | None:
         return Human()
     return (
         _given_up(reading, expected, meant)
-        or _skipped(meant, expected)
+        or _skipped(reading, meant, expected)
         or _questioned(reading, expected)
     )
 
@@ -129,12 +129,13 @@ def _given_up(reading: Reading, expected: Expected, meant: frozenset[str]) -> Co
     return Cancel(task=name) if is_task(name, expected.tasks, lexicon) else None
 
 
-def _skipped(meant: frozenset[str], expected: Expected) -> Command | None:
+def _skipped(reading: Reading, meant: frozenset[str], expected: Expected) -> Command | None:
     field = expected.pending
     if field is None:
         return None
-    if "skip" in meant:
-        return Skip()
+    if "skip" in meant:  # "rather not" is an answer where yes or no was asked
+        is_no = field.type == "boolean" and reading.lexicon.says("no", reading.said)
+        return None if is_no else Skip()
     if field.type not in _COUNTED and "lacking" in meant:
         return Skip() if not field.required or field.type not in FREE else None
     if field.required or field.type == "boolean":
@@ -307,9 +308,19 @@ def _after_yes(reading: Reading, end: int, expected: Expected, parse: Parser) ->
     if expected.kind in _AT_STAKE:
         if changes := _changes(tail, expected, parse):
             return changes
-        if not only_asks(tail):
-            return Parse(unread=(reading.raw,))
+        if not only_asks(tail):  # holds if a pattern explains all of it: "yes, and a taxi"
+            return Parse([Confirm()], unread=_wishes_in(tail))
     return Parse([Confirm()], unread=(unjoined(tail).raw,))
+
+
+def _wishes_in(tail: Reading) -> tuple[str, ...]:
+    """Return the parts of words between their signs and joints."""
+    joints, found = tail.lexicon.words("joints"), []
+    for clause in tail.clauses:
+        starts = [n for n, word in enumerate(clause.words) if n and word in joints]
+        for first, last in zip([0, *starts], [*starts, len(clause.tokens)], strict=True):
+            found.append(unjoined(clause.part(first, last)).raw)
+    return tuple([part for part in found if part])
 
 
 def _after_no(reading: Reading, end: int, expected: Expected, parse: Parser) -> Parse | None:
@@ -390,7 +401,8 @@ def boolean(reading: Reading, expected: Expected) -> tuple[Fill, Reading, Readin
         return None
     end, word = (no, "no") if no >= yes else (yes, "yes")
     head, tail = reading.before(end), reading.after(end)
-    if tail.tokens and not is_parted(head, tail):
+    again = len(head.tokens) > 1 and head.words[-1] in reading.lexicon.words("no")
+    if tail.tokens and not (again or is_parted(head, tail)):  # "nah no rush"
         return None
     value = value_in(field, head.raw, expected.setting)
     given = Fill(field.name, head.raw if value is not None else word, read=word == "yes")

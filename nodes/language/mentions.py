@@ -165,6 +165,7 @@ def names_any_field(text: str, fields: Iterable[Field], language: str) -> bool:
 _COUNTED = ("integer", "number")
 _WEAK = ("enum", "boolean")
 _SPANNED = ("date", "time", "datetime")
+_DAYS = ("date", "datetime")
 _BEFORE, _BEHIND = 3, 2
 _WEEK = timedelta(days=7)
 _COUNT = Field("count", "integer")
@@ -250,13 +251,15 @@ def claims_in(
     plain_days = [s for field, _, s in spans if field.type in _SPANNED and s.certain]
     found = []
     for field, changes, span in spans:
+        if field.type in NAMES and field is not pending and _is_strangers(field, span, reading):
+            continue  # "I'm Ann Lea, I would like to send money"
         replaces = any(start <= span.start < end for start, end in replaced)
         rivals = [f for f, _ in pool if f.type == field.type and f is not field]
         several = field.type in (*_SPANNED, "enum") or len(reading.tokens) > 1
         asked = field is pending or (pending is None and several and _is_all(span, reading))
         claim = _claim(reading, field, span, asked, plain_days, rivals, replaces=replaces)
         if claim and changes:
-            beside = pending is not None and pending.type != "enum"
+            beside = pending is not None and pending.type not in _WEAK
             sole = beside and span.certain and not rivals and _is_all(span, reading)
             claim = _changed(claim, replaces=replaces, alone=pending is None, sole=sole)
         elif claim and replaces:
@@ -477,7 +480,7 @@ def _claim(
     clause = _clause_of(inside, reading, is_cut=field.type != "boolean")
     before = [t.word for t in clause.tokens if t.end <= span.start]
     behind = [t.word for t in clause.tokens if t.start >= span.end]
-    if is_denied(reading, inside) or _is_not_meant(clause, field, span, asked):
+    if rules_out(reading, inside, field) or _is_not_meant(clause, field, span, asked):
         return None
     if reading.lexicon.words("either").intersection((*before[-1:], *behind[:1])):
         return None
@@ -577,18 +580,23 @@ def _on_day(month: date, day: int) -> date | None:
 
 
 def _clause_of(inside: Reading, reading: Reading, *, is_cut: bool) -> Reading:
-    """Return the clause of a value; a "but" separates two clauses."""
+    """Return the clause of a value; a "but" separates two clauses, and so does "and I want"."""
     first, last = inside.tokens[0], inside.tokens[-1]
-    turning, all_but = (reading.lexicon.words(name) for name in ("turns", "all_but"))
+    turning, all_but, joints = map(reading.lexicon.words, ("turns", "all_but", "joints"))
     found = [c for c in reading.clauses if c.tokens[-1].end >= first.end]
     clause = found[0] if found else reading
     said = clause.words if is_cut else []
-    if turning.isdisjoint(said):
+    if turning.isdisjoint(said) and joints.isdisjoint(said):
         return clause
     turns = [n for n, w in enumerate(said) if w in turning and not (n and said[n - 1] in all_but)]
+    turns += [n for n, w in enumerate(said) if w in joints and n and _wishes(clause.part(n + 1))]
     begins = [n + 1 for n in turns if clause.tokens[n].end <= first.start]
     ends = [n for n in turns if clause.tokens[n].start >= last.end]
     return clause.part(max(begins, default=0), min(ends, default=None))
+
+
+def _wishes(words: Reading) -> bool:
+    return bool(words.tokens) and words.lexicon.begins("wish", words.said) > 0
 
 
 def is_article(inside: Reading) -> bool:
@@ -645,7 +653,7 @@ def _is_led(
     lexicon, last = reading.lexicon, before[-1] if before else ""
     following = behind[0] if behind else ""
     if field.type in WORDY:  # it was found behind words that bring it in
-        return asked or last in lexicon.words("bring_in")
+        return asked or last in lexicon.words("bring_in") or _names_user(before, lexicon)
     if field.type == "phone":
         return True
     usual = asked and _is_usual([*before, *behind], reading, field)
@@ -661,6 +669,25 @@ def _is_led(
     if field.type in _COUNTED and not unit and _is_for(before, lexicon):
         return usual or names_field(lexicon.words("persons"), field, lexicon)
     return usual and not unit
+
+
+def _names_user(before: Sequence[str], lexicon: Lexicon) -> bool:
+    """Return whether the name of the user comes next: "I am", "my name is"."""
+    return any(lexicon.says("i_am", " ".join(before[-count:])) for count in range(1, 5))
+
+
+def _is_strangers(field: Field, span: Span, reading: Reading) -> bool:
+    """Return whether a name is given as the user's own, which the field is not for."""
+    before = reading.between(reading.start, span.start).words
+    return _names_user(before, reading.lexicon) and not is_users(field, reading.lexicon)
+
+
+def is_users(field: Field, lexicon: Lexicon) -> bool:
+    """Return whether a field is for the name of the user, or for just any name."""
+    if any(form.search(plain(field.ask)) for form in lexicon.forms("form_own_name")):
+        return True
+    known = lexicon.type_words["name"] | lexicon.words("name_parts") | lexicon.words("small")
+    return known.issuperset(plain(field.title).split())
 
 
 def _is_for(before: Sequence[str], lexicon: Lexicon) -> bool:
@@ -715,6 +742,14 @@ def excludes(words: Reading) -> bool:
         return False
     parts = [words.part(n).marked for n, word in enumerate(words.words) if word in all_but]
     return bool([part for part in parts if words.lexicon.matches("form_all_but", part)])
+
+
+def rules_out(reading: Reading, inside: Reading, field: Field) -> bool:
+    """Return whether a value is denied, or a day is only where a time begins: "after the 3rd"."""
+    first = reading.tokens.index(inside.tokens[0]) if field.type in _DAYS else 0
+    before = reading.tokens[max(0, first - 2) : first]
+    is_open = [t for t in before if t.word in reading.lexicon.words("open") and not t.closes]
+    return bool(is_open) or is_denied(reading, inside)
 
 
 def is_denied(reading: Reading, inside: Reading) -> bool:

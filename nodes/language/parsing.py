@@ -44,13 +44,14 @@ from nodes.language.mentions import (
     claims_in,
     excludes,
     is_article,
-    is_denied,
     is_doubted,
     is_of_another,
+    is_users,
     later_day,
     moved,
     names,
     names_field,
+    rules_out,
     unfit,
 )
 from nodes.language.reading import (
@@ -69,6 +70,7 @@ from nodes.language.reading import (
     value_in,
 )
 from nodes.values import Span, end_of_list_lead, found_in, usual
+from nodes.values.people import words_around
 
 MOST_CHARACTERS = 4096
 """Characters of a message beyond which it is left to others."""
@@ -335,16 +337,36 @@ class _Pass:
         if self._gives_others(field) or self._may_replace(field):
             return None
         read = readable_part(field, reading, self.expected)
-        if read is None:
+        if read is None or self._rules_out(field, reading):
             return None
         given: list[Command] = [self._fill(field, read, reading)]
         certain = self._is_plain(field) if field.type in WORDY else _is_own(field, read.value)
-        named = field.type in NAMES and self.lexicon.fits("form_named_other", reading.marked)
-        if certain and named:
-            return Parse(unread=(reading.raw,))  # "his name is Karl"
-        if not certain and field.type in NAMES:
-            return None  # words that bring it in may tell it apart
+        if field.type in NAMES:  # what is not plain may be told apart by words that bring it in
+            return self._whole_name(field, given) if certain else None
         return Parse(given, certain, certain, () if certain else (reading.raw,))
+
+    def _whole_name(self, field: Field, given: list[Command]) -> Parse:
+        """Read all of a message as a name."""
+        if self.lexicon.fits("form_named_other", self.reading.marked):
+            return Parse(unread=(self.reading.raw,))  # "his name is Karl"
+        left = self._beside_name(field)
+        return Parse(given, left is None, left is None, left or ())
+
+    def _beside_name(self, field: Field) -> tuple[str, ...] | None:
+        """Return strange words next to a name; none if it may be of the user; None if all fit."""
+        if strange := words_around(self.reading.raw, self.expected.setting):
+            return strange
+        led = self.reading.before(self.lexicon.begins("i_am", self.reading.said))
+        return () if led.tokens and not is_users(field, self.lexicon) else None
+
+    def _rules_out(self, field: Field, words: Reading) -> bool:
+        """Return whether words have values of a field, none of which does."""
+        if field.type in WORDY or len(words.tokens) < _SHORTEST_OF_TWO:
+            return False
+        spans = found_in(field, words.raw, self.expected.setting)
+        places = [moved(span, words.start) for span in spans]
+        inside = [words.between(place.start, place.end) for place in places]
+        return bool(inside) and all(one.tokens and rules_out(words, one, field) for one in inside)
 
     def _gives_others(self, field: Field) -> bool:
         """Return whether a message has values of other fields too; a date alone is no address."""
@@ -503,9 +525,7 @@ class _Pass:
             if len(kept) == 1 < len(field.ways) < _MOST_FOUND and not self._has(field):
                 self.commands.append(Fill(field.name, kept[0], read=kept[0]))
             return False
-        spans = found_in(field, words.raw, self.expected.setting)
-        places = [moved(span, words.start) for span in spans]
-        if places and all(unfit(words, words.between(p.start, p.end)) for p in places):
+        if self._rules_out(field, words):
             self._explain([], words.tokens)
         return False
 
@@ -621,7 +641,13 @@ class _Pass:
             or [start for start, end in places if start < token.end and token.start < end]
         ]
         left = [token for token in words.tokens if token not in tokens]
-        meant = [claim for claim in here if self._is_meant(claim, words, left)]
+        asking = words.asks and not self._wishes(unjoined(words))
+        meant = [
+            claim
+            for claim in here
+            if not (asking and self._is_asked_about(claim, words))
+            and self._is_meant(claim, words, left)
+        ]
         doubted = [claim for claim in here if claim not in meant]
         if not (here := meant):
             return False
@@ -631,6 +657,25 @@ class _Pass:
         self.bare += [g for g, claim in zip(given, here, strict=True) if claim.is_bare]
         self._explain(given, tokens)
         return True
+
+    def _is_asked_about(self, claim: Claim, words: Reading) -> bool:
+        """Return whether a question says more of a choice than that: "is Dr. Chen a woman?"."""
+        if claim.field.type not in _WEAK or claim.is_by_the_way:
+            return False
+        begins = self.lexicon.begins
+        if begins("question", words.said) and not begins("wonder", words.said):
+            return False  # "how about outside?"
+        known = frozenset.union(
+            *[self.lexicon.words(use) for use in ("small", "closing", "joints")]
+        )
+        known = known.union(claim.words)
+        sides = (words.between(words.start, claim.start), words.between(claim.end, words.end))
+        return any(
+            side.tokens
+            and not known.issuperset(side.words)
+            and not self.lexicon.says("filler", side.said)
+            for side in sides
+        )
 
     def _is_meant(self, claim: Claim, words: Reading, left: Sequence[Token]) -> bool:
         """Return whether a value is taken though words of its clause are unread.
@@ -682,7 +727,7 @@ class _Pass:
         if field.type == "enum" and self.lexicon.says("no", clause.words.words[-1]):
             return False  # "outside no"
         read = readable_part(field, clause.words, self.expected)
-        if read is None:
+        if read is None or self._rules_out(field, clause.words):
             return False
         given = self._fill(field, read, clause.words)
         goes_on = clause is not self.clauses[-1] and not clause.words.tokens[-1].closes
@@ -756,7 +801,8 @@ class _Pass:
             if clause.replaces and spans:
                 found = []
             for span in spans:
-                if is_denied(self.reading, self.reading.between(span.start, span.end)):
+                inside = self.reading.between(span.start, span.end)
+                if rules_out(self.reading, inside, field):
                     denied.append(span.value)
                 else:
                     found.append(span)
@@ -914,14 +960,21 @@ class _Pass:
         between = self.lexicon.words("between")
         theirs = [c for c in self.clauses if between.isdisjoint(c.words.words)]
         theirs = [c for c in theirs if is_of_another(c.words, field)]
-        unread = self._unread([c for c in self._since(command) if c not in theirs])
         return any(
             span.value != same
-            and not self._is_part(part, span.end)
-            and not is_article(read(span.raw, self.lexicon))
-            for part in unread
-            for span in found_in(field, part, self.expected.setting)
+            and not self._is_part(clause.words.raw, span.end)
+            and not is_article(inside)
+            for clause in self._since(command)
+            if clause not in theirs and not self._is_explained(clause)
+            for span in found_in(field, clause.words.raw, self.expected.setting)
+            for inside in [self._inside(span, clause)]
+            if not self._are_explained(inside.tokens)
         )
+
+    def _inside(self, span: Span, clause: _Clause) -> Reading:
+        """Return the words of a value that was found in the text of a clause."""
+        place = moved(span, clause.words.start)
+        return self.reading.between(place.start, place.end)
 
     def _since(self, given: Fill | Correct) -> Sequence[_Clause]:
         """Return the clauses from that on in which a value replaces an earlier one."""
@@ -1132,7 +1185,10 @@ class _Pass:
         return found
 
     def _is_explained(self, clause: _Clause) -> bool:
-        return self.explained.issuperset([token.start for token in clause.words.tokens])
+        return self._are_explained(clause.words.tokens)
+
+    def _are_explained(self, tokens: Iterable[Token]) -> bool:
+        return self.explained.issuperset([token.start for token in tokens])
 
     def _is_item(self, clause: Reading) -> bool:
         """Return whether words may be one thing of a list: no sentence, and not "but no saws"."""

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
+from journeys.locale import LANGUAGES
 from journeys.notions.fields import Field
 from nodes.values.numbers import numeral_of, numerals_in
-from nodes.values.scanning import Hit, Setting, apart, grammar, in_rows, words_in
+from nodes.values.scanning import Hit, Setting, apart, grammar, in_rows, vocabulary, words_in
 
 _MOST_WORDS, _MOST_CHARACTERS = 8, 120
+_MOST_AROUND = 2
 _WORD = re.compile(
     r"[^\W\d_](?:[^\W\d_]"
     r"|[\u0300-\u036f\u0590-\u05bd\u064b-\u0652\u0900-\u0dff\u0e31-\u0e4e\u200c\u200d'\u2019\u02bc`.·・-])*"
@@ -134,7 +137,47 @@ def _said_alone(raw: str, own: SimpleNamespace) -> str:
     first, _, again = said.partition(", ")
     if again.casefold().endswith(f" {first.casefold()}"):
         said = again  # "Bond, James Bond"
+    said = _in_capitals(said, own)
     return _tidy(said) if _is_name(said, own) else ""
+
+
+def _in_capitals(said: str, own: SimpleNamespace) -> str:
+    """Return a name without a strange word or two around it in small letters: "put Ann Lea"."""
+    words = said.split()
+    names = [n for n, word in enumerate(words) if word[:1].isupper()]
+    if not names:
+        return said
+    around = [*words[: names[0]], *words[names[-1] + 1 :]]
+    if len(around) > _MOST_AROUND or [w for w in around if not _is_strange(w, own)]:
+        return said
+    return " ".join(words[names[0] : names[-1] + 1])
+
+
+def words_around(raw: str, setting: Setting) -> tuple[str, ...]:
+    """Return the strange words around the name that a whole text gives, which are no part of it."""
+    own = grammar("names", setting.words)
+    if own.lead.search(raw):
+        return ()
+    said = _bare(own.greeting.sub("", raw.strip()))
+    kept = _in_capitals(said, own).split()
+    return () if len(kept) == len(said.split()) else tuple(w for w in said.split() if w not in kept)
+
+
+def _is_strange(word: str, own: SimpleNamespace) -> bool:
+    plain = word.casefold().strip(".,'\u2019")
+    return (
+        word.islower()
+        and plain not in own.common
+        and plain not in own.titles
+        and plain not in _particles()
+    )
+
+
+@cache
+def _particles() -> frozenset[str]:
+    """Return the small words of names in all languages."""
+    spoken = [grammar("names", vocabulary(language)).particles for language in LANGUAGES]
+    return frozenset().union(*spoken)
 
 
 def _parts_of(name: str, own: SimpleNamespace) -> dict[str, str] | None:

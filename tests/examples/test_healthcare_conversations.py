@@ -204,6 +204,26 @@ async def test_the_best_match_for_what_was_wished_comes_first(
     assert f"1. {first}" in patient.last.message
 
 
+async def test_a_day_that_is_ruled_out_is_not_offered(referral: Opened) -> None:
+    patient = await referral(INTAKE, "yes, but not on Mondays")
+    assert patient.context["not_on"] == "not Monday"
+    reply = await patient.says("Dr. Smith please")
+    assert "Monday" not in reply
+    assert "Wednesday 11:00" in reply
+
+
+async def test_what_somebody_else_needs_of_a_doctor_is_a_wish(referral: Opened) -> None:
+    patient = await referral(INTAKE, "my daughter needs a female doctor")
+    assert patient.context["gender"] == "female"
+
+
+async def test_a_question_about_a_doctor_does_not_choose_her(referral: Opened) -> None:
+    patient = await referral(INTAKE, SHOW, "Is Dr. Chen a woman?")
+    assert "selected_doctor" not in patient.context
+    await patient.says("Can I have Dr. Chen?")
+    assert patient.context["selected_doctor"] == "Dr. Mei Chen"
+
+
 async def test_wishes_that_change_midway_hold_in_their_newest_form(referral: Opened) -> None:
     patient = await referral(
         INTAKE, "a Spanish speaking doctor, on Tuesday", "actually Friday", "near the harbour"

@@ -92,8 +92,8 @@ def test_what_follows_a_yes_to_a_summary_is_weighed() -> None:
         yesterday
         no one told me about a fee -> nothing
         make it 70 to Alex or Jon
-        no one, thanks
-        yes, tomorrow -> nothing
+        no one, thanks -> nothing
+        yes, tomorrow -> Confirm? + tomorrow
         no changes
         nothing to change -> Confirm
         yes, to Alex -> Correct recipient Alex

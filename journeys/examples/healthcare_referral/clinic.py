@@ -50,8 +50,10 @@ class Doctor:
 
 
 def suits(time: str, wish: str) -> bool:
-    """Say whether a time, such as "Tuesday 14:00", is on a day or in a part of it."""
+    """Say whether a time, such as "Tuesday 14:00", is on a day or in a part of it, or not then."""
     day, hour = time.split()
+    if wish.startswith("not "):
+        return day != wish.removeprefix("not ")
     part = "morning" if hour < _NOON else "afternoon" if hour < _EVENING else "evening"
     return wish in (day, part)
 
@@ -68,6 +70,15 @@ PLACES = {name: said["says"] for name, said in _DIRECTORY["places"].items()}
 LANGUAGES = sorted({language for doctor in DOCTORS.values() for language in doctor.languages})
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
 WEEKDAYS = {day: [f"{day}s"] for day in _DAYS}
+NOT_ON = {
+    f"not {day}": [
+        f"{no} {at}{day}{s}"
+        for no in ("not", "except", "no")
+        for at in ("", "on ", "on a ")
+        for s in ("s", "")
+    ]
+    for day in _DAYS
+}
 PARTS_OF_DAY = {"morning": ["mornings"], "afternoon": [], "evening": ["evenings", "after work"]}
 
 

@@ -7,6 +7,7 @@ from journeys.examples.healthcare_referral.clinic import (
     COORDINATION,
     DOCTORS,
     LANGUAGES,
+    NOT_ON,
     PARTS_OF_DAY,
     PLACES,
     SPECIALTIES,
@@ -114,6 +115,7 @@ WISHES = [  # nobody asks for them; they are taken from whatever the patient say
     Field("language", "enum", asked=False, choices=LANGUAGES),
     Field("place", "enum", asked=False, choices=PLACES),
     Field("day", "enum", asked=False, choices=WEEKDAYS),
+    Field("not_on", "enum", asked=False, choices=NOT_ON, label="day that does not suit"),
     Field("part_of_day", "enum", asked=False, choices=PARTS_OF_DAY),
 ]
 APPOINTMENT = [

@@ -11,7 +11,7 @@ from journeys.examples.healthcare_referral.clinic import (
 )
 
 _OF_DOCTORS = ("gender", "language", "place")
-_OF_TIMES = ("day", "part_of_day")
+_OF_TIMES = ("day", "not_on", "part_of_day")
 
 
 def which_doctor(context: Context) -> str:
