@@ -182,8 +182,11 @@ def numeral_of(word: str, words: Vocabulary) -> int | None:
     return hit.value if hit and (hit.start, hit.end) == (0, len(word)) else None
 
 
-def _fractions(text: str, own: SimpleNamespace) -> Iterator[Hit]:
-    """Find halves that are written in words."""
+def _fractions(text: str, own: SimpleNamespace, words: Vocabulary) -> Iterator[Hit]:
+    """Find halves that are written in words: "half", "zweieinhalb", "two kilos and a half"."""
+    for found in own.counted_half.finditer(text):
+        if (count := numeral_of(found["count"], words)) is not None:
+            yield Hit.of(found, count + _HALF, False)
     for found in own.fraction.finditer(text):
         said = (found["whole"] or "").casefold()
         wholes = [v for table in own.numerals if (v := table.of(said)) is not None]
@@ -242,7 +245,7 @@ def decimals_in(text: str, setting: Setting, *, whole: bool = False) -> list[Hit
         return []
     digits = [_digits(found, own, setting, whole) for found in own.number.finditer(text)]
     hits = [hit for hit in digits if hit]
-    for hit in (*_fractions(text, own), *numerals_in(text, setting.words)):
+    for hit in (*_fractions(text, own, setting.words), *numerals_in(text, setting.words)):
         value = Decimal(str(hit.value))
         if minus := own.minus.search(before(text, hit.start)):
             hit, value = hit._replace(start=hit.start - len(minus[0])), -value
