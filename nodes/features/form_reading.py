@@ -276,7 +276,8 @@ def led(draft: TurnDraft, parse: Parse, free: Sequence[Verdict]) -> Parse:
     ids = {v.question for v in free if v.holds and not v.error and v.tier in _LEADING}
     if not ids:
         return parse
-    targets = {t.target for t in draft.spec.transitions if t.id in ids} - {draft.here.id}
+    reached = {t.target for t in draft.spec.transitions if t.id in ids}
+    targets = reached - {draft.here.id}
     forms = [form for target in sorted(targets) if (form := draft.spec.pathways[target].form)]
     scopes = [Expected(None, form.fields, {}, (), draft.setting) for form in forms]
     known = {getattr(command, "field", None) for command in parse.commands}
@@ -292,6 +293,11 @@ def led(draft: TurnDraft, parse: Parse, free: Sequence[Verdict]) -> Parse:
             more = {c.field: c for c in given if c.field not in known} | more
     taken = {command.value for command in more.values()}
     asked = draft.dialogue.asked
+    apart: list[str] = []  # values beside the wish for another task
+    if targets == reached and not draft.form_state().is_begun:
+        values = [c.value for c in parse.commands if isinstance(c, Fill) and c.value not in taken]
+        apart = [value for value in values if any(value in clause for clause in said)]
+        taken.update(apart)
     kept = [  # what is given for where it leads is not given for a field that nobody asked for here
         command
         for command in parse.commands
@@ -306,6 +312,8 @@ def led(draft: TurnDraft, parse: Parse, free: Sequence[Verdict]) -> Parse:
         or any(has_value(words, draft.setting) for words in _beyond(part, scopes))
     ]
     certain = not left if parse.unread else parse.certain
+    together = " ".join(apart)
+    left += [together] if together and together in draft.message else apart
     return replace(parse, commands=[*kept, *more.values()], certain=certain, unread=tuple(left))
 
 

@@ -47,7 +47,13 @@ def test_numbers_in_words() -> None:
         "muchos": REFUSED,
     }
     assert_read(Field("n", "integer"), table, ES)
-    table = {"dos y medio": 2.5, "dos kilos y medio": 2.5, "2,5": 2.5, "tres coma cinco": 3.5, "1.250,5": 1250.5}
+    table = {
+        "dos y medio": 2.5,
+        "dos kilos y medio": 2.5,
+        "2,5": 2.5,
+        "tres coma cinco": 3.5,
+        "1.250,5": 1250.5,
+    }
     assert_read(Field("n", "number"), table, ES)
     assert_read(Field("n", "number"), {"2.5": 2.5, "1,250.5": 1250.5}, MX)
 
