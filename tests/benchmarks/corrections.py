@@ -17,10 +17,11 @@ from journeys.examples.table_booking import AGENTS, TOOLS, TableBooking
 from tests.benchmarks.material import questions, session
 from tests.benchmarks.measure import Figure, Pairs, Steps, Times, duration, timed
 
-PROCESSES, LATER = 12, 40
-"""Processes of their own, each with a first correction; and corrections after it in each."""
+PROCESSES, LATER = 8, 40
+"""Processes of their own for each first correction; and corrections after it in each."""
 _FILLED = ("a table for four please", "on 24 December 2030", "at 7 pm")
-_FIRST = "no, the date should be 3 juillet"  # a day of another language: dateparser reads it
+_FIRST = "no, six people"
+_FIRST_DATE = "no, the date should be 3 juillet"  # a day of another language: dateparser reads it
 _NEXT = (
     "no, six people",
     "no, the date should be 4 luglio",
@@ -31,14 +32,17 @@ _NEXT = (
 
 async def corrections(steps: Steps) -> list[Figure]:
     """A correction against a plain turn of the same process, in memory, without a model."""
-    first, later = Pairs(), Pairs()
+    first, first_date, later = Pairs(), Pairs(), Pairs()
     for _ in steps("processes that hear a correction", PROCESSES):
-        plain, corrected = await _measured_in_a_process()
-        first.add_times(corrected[0], _median(plain))
-        later.add_times(_median(corrected[1:]), _median(plain))
+        for pairs, message in ((first, _FIRST), (first_date, _FIRST_DATE)):
+            plain, corrected = await _measured_in_a_process(message)
+            pairs.add_times(corrected[0], _median(plain))
+            later.add_times(_median(corrected[1:]), _median(plain))
     what, plain_turn = "correction in words", "plain turn"
+    of_date = f"{what}, first, a date of another language"
     return [
         first.figure(f"{what}, first of its process", plain_turn, 4.0, duration),
+        first_date.shown(of_date, plain_turn, duration),
         later.figure(f"{what}, later", plain_turn, 4.0, duration),
     ]
 
@@ -47,14 +51,14 @@ def _median(measured: list[Times]) -> Times:
     return Times(median(one.wall for one in measured), median(one.cpu for one in measured))
 
 
-async def _measured_in_a_process() -> list[list[Times]]:
-    command = (sys.executable, "-m", "tests.benchmarks.corrections")
+async def _measured_in_a_process(first: str) -> list[list[Times]]:
+    command = (sys.executable, "-m", "tests.benchmarks.corrections", first)
     process = await asyncio.create_subprocess_exec(*command, stdout=PIPE)
     output, _ = await process.communicate()
     return [[Times(*one) for one in measured] for measured in json.loads(output)]
 
 
-async def _measure() -> None:
+async def _measure(message: str) -> None:
     """Print the seconds of plain turns, and of corrections in their order."""
     url, said = f"memory://{uuid.uuid4()}", questions(1)
     plain = await session(url)
@@ -62,7 +66,7 @@ async def _measure() -> None:
     async with TableBooking("table", config, agents=AGENTS, tools=TOOLS, model=False) as booking:
         await booking.start()
         await _took(booking, _FILLED)
-        first = await _took(booking, [_FIRST])
+        first = await _took(booking, [message])
         usual = await _took(plain, [next(said) for _ in range(LATER)])
         later = await _took(booking, islice(cycle(_NEXT), LATER))
     await plain.close()
@@ -75,4 +79,4 @@ async def _took(journey: Journey, messages: Iterable[str]) -> list[tuple[float, 
 
 
 if __name__ == "__main__":
-    asyncio.run(_measure())
+    asyncio.run(_measure(sys.argv[1]))
