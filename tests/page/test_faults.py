@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import httpx2
 import pytest
 
-from tests.support.api import KEY
 from tests.support.browser import Visits, expect
 
 if TYPE_CHECKING:
@@ -274,32 +273,6 @@ def test_names_purposes_and_errors_become_text(
     expect(page.locator(".tab")).to_contain_text("<img src")
 
     assert page.locator("#app").locator("img, script, svg, b").count() == 0
-
-
-def test_a_key_that_is_no_longer_valid_loses_no_message(
-    serve: Serve, visits: Visits, tmp_path: Path
-) -> None:
-    keys = {"JOURNEYGRAPH_API_KEYS": KEY, "JOURNEYGRAPH_PAGE": "true"}
-    page = visits.open(desk(serve, tmp_path, **keys))
-    visits.expect_error("401")
-    wanted = page.get_by_label("Key")
-
-    wanted.fill("not-the-key-0123456789")
-    wanted.press("Enter")
-    expect(page.get_by_role("alert")).to_contain_text("does not accept this key")
-    assert page.evaluate("sessionStorage.getItem('journeygraph.key')") is None
-    wanted.fill(KEY)
-    wanted.press("Enter")
-    begun(page)
-    expect(page.get_by_text("Nothing was said yet")).to_be_visible()
-    page.evaluate("sessionStorage.setItem('journeygraph.key', 'an-old-key-0123456789')")
-    sent(page, "one")
-    wanted.fill(KEY)
-    wanted.press("Enter")
-
-    settled(page, "one", "Echo: one")
-    assert page.evaluate("localStorage.length") == 0
-    assert KEY not in page.evaluate("document.cookie + location.href")
 
 
 def test_the_description_of_the_api_is_used_without_a_network(
