@@ -16,7 +16,7 @@ RUN := $(firstword $(wildcard $(DEV_STAMP)) $(RUN_STAMP))
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo chat serve studio test browser pictures lint types check bench live format tables lock clean
+.PHONY: help demo chat serve studio test browser pictures docs notebooks lint types check bench live format tables lock clean
 
 # An environment whose interpreter has gone is made anew, whatever its stamp says.
 ifeq ($(shell test -x $(PY) && echo alive),)
@@ -48,7 +48,11 @@ browser: $(DEV_STAMP)  ## Get the browser of the tests of the page, and axe (onc
 	@$(PY) .ci/browser.py
 
 pictures: $(DEV_STAMP)  ## Take the pictures of the page in the documents anew, with the browser of its tests
-	@$(PY) -m pytest -q tests/page/test_talking.py -k five_turns --pictures
+	@$(PY) -m pytest -q tests/page/test_talking.py -k beside_the_conversation --pictures
+
+docs: $(DEV_STAMP)  ## Write the documents as a site to site/, without a network (open site/index.html)
+	@NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict $(ARGS)
+	@echo "The site is in site/: open site/index.html."
 
 lint: $(DEV_STAMP)  ## Check style, format and the direction of imports
 	@$(PY) -m ruff check
@@ -70,8 +74,11 @@ format: $(DEV_STAMP)  ## Repair what ruff can repair
 	@$(PY) -m ruff check --fix-only --quiet
 	@$(PY) -m ruff format
 
-tables: $(DEV_STAMP)  ## Write the reference tables of docs/ from the definitions
+tables: $(DEV_STAMP)  ## Write the reference tables and pictures of docs/ from the definitions
 	@$(PY) -m tests.support.tables
+
+notebooks: $(DEV_STAMP)  ## Run the notebooks and write their outputs into their files
+	@$(PY) -m tests.support.notebooks
 
 # Existing pins are kept unless UPGRADE is given, and no file that names an index is written.
 COMPILE = $(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
@@ -83,7 +90,7 @@ lock: $(DEV_STAMP)  ## Pin again after a change of the dependencies (UPGRADE=1: 
 	@echo "requirements.lock and requirements-dev.lock are written; the next make installs them."
 
 clean:  ## Remove the environment and all caches
-	rm -rf $(VENV) .tools .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .langgraph_api dist
+	rm -rf $(VENV) .tools .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .langgraph_api dist site
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(RUN_STAMP):

@@ -19,13 +19,15 @@ ROOT = Path(__file__).resolve().parent.parent
 TOOLS = ROOT / ".tools"
 OLDEST = (3, 11)
 # Wheels only: building from source would fetch and run code that no hash of ours covers.
-LOCKED = ["--quiet", "--require-hashes", "--no-deps", "--only-binary", ":all:"]
+LOCKED = ["--require-hashes", "--no-deps", "--only-binary", ":all:"]
 # One package has no wheel: plain Python, and a part of LangGraph's development server. Its source
 # is hashed as well.
 LOCKED += ["--no-binary", "forbiddenfruit"]
 # A user's own settings may say where to fetch from, never where to install to.
 ELSEWHERE = ["PIP_USER", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_REQUIRE_VIRTUALENV"]
 ELSEWHERE += ["PYTHONHOME", "PYTHONPATH"]
+# The lines in which uv and pip name a package: uv the large ones first, and all of them at the end.
+NAMED = re.compile(r"(?:Collecting|Downloading| \+) ([A-Za-z0-9][\w.-]*)")
 WRAPPER = '#!/bin/sh\nexec "$(dirname "$0")/python" -P -m server.cli "$@"\n'
 HELP = """
 Nothing was set up. Most often the package index is out of reach: check the network, or name your
@@ -38,16 +40,53 @@ class SetupError(Exception):
     """One means did not work; the text is what its tool said."""
 
 
-def run(*command):
+class Progress:
+    """Show how many packages a tool has named: one line on a terminal, else a few lines."""
+
+    def __init__(self, count):
+        self.count = count
+        self.names = set()
+        self.live = sys.stdout.isatty()
+
+    def see(self, line):
+        """Take up a line of the tool."""
+        found = NAMED.match(line)
+        before = len(self.names)
+        if found:
+            self.names.add(re.sub(r"[-_.]+", "-", found.group(1)).lower())
+        number = len(self.names)
+        if line.startswith("Installing collected packages"):
+            self.show("  unpacking them")
+        elif number > before and (self.live or number % 25 == 0 or number == self.count):
+            self.show(f"  {number} of {self.count} packages: {found.group(1)}")
+
+    def show(self, text):
+        """Write a line; on a terminal in the place of the one before."""
+        sys.stdout.write("\r\033[K" + text[:78] if self.live else text + "\n")
+        sys.stdout.flush()
+
+    def end(self):
+        """Leave the line to what comes next."""
+        if self.live:
+            sys.stdout.write("\r\033[K")
+
+
+def run(*command, see=None):
     """Run a command quietly; raise SetupError with what it said when it fails."""
     env = {name: value for name, value in os.environ.items() if name not in ELSEWHERE}
     words = [str(word) for word in command]
+    lines = []
     try:
-        done = subprocess.run(words, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        tool = subprocess.Popen(words, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        with tool:
+            for raw in tool.stdout:
+                lines.append(raw.decode(errors="replace"))
+                if see:
+                    see(lines[-1])
     except OSError as error:
         raise SetupError(str(error)) from error
-    if done.returncode:
-        raise SetupError(gist(" ".join(words), done.stdout.decode(errors="replace")))
+    if tool.returncode:
+        raise SetupError(gist(" ".join(words), "".join(lines)))
 
 
 def gist(command, said):
@@ -79,25 +118,16 @@ def clear(venv):
     shutil.rmtree(str(venv))
 
 
-def with_uv(uv, venv, lock):
+def with_uv(uv, venv, lock, see):
     """Means 1: uv makes the environment and fills it."""
     if not venv.exists():
         wanted = sys.executable if sys.version_info >= OLDEST else ">=3.11"
         run(uv, "venv", "--quiet", "--no-project", "--python", wanted, venv)
-    run(uv, "pip", "install", "--python", python_of(venv), *LOCKED, "-r", lock)
+    run(uv, "pip", "install", "--python", python_of(venv), *LOCKED, "-r", lock, see=see)
 
 
-def with_pip(venv, lock):
-    """Means 2: this Python's pip fills an environment that has no pip of its own."""
-    if not venv.exists():
-        run(sys.executable, "-m", "venv", "--without-pip", venv)
-    # Python compiles what is imported, and most of what is installed never is.
-    install = [sys.executable, "-m", "pip", "--python", python_of(venv), "install", "--no-compile"]
-    run(*install, *LOCKED, "-r", lock)
-
-
-def with_private_uv(venv, lock):
-    """Means 3: pip puts the uv that the dev lock pins beside the checkout, for means 1."""
+def with_private_uv(venv, lock, see):
+    """Means 2: pip puts the uv that the dev lock pins beside the checkout, for means 1."""
     uv = TOOLS / "bin" / "uv"
     if not uv.exists():
         locked = (ROOT / "requirements-dev.lock").read_text()
@@ -105,17 +135,36 @@ def with_private_uv(venv, lock):
             wanted = Path(folder) / "uv.txt"
             wanted.write_text(re.search(r"^uv==.*\n( +--hash.*\n?)+", locked, re.M).group())
             run(sys.executable, "-m", "pip", "install", "--target", TOOLS, *LOCKED, "-r", wanted)
-    with_uv(uv, venv, lock)
+    index = mirror()
+    if index:
+        os.environ.setdefault("UV_DEFAULT_INDEX", index)
+    with_uv(uv, venv, lock, see)
+
+
+def mirror():
+    """Return the index that pip is set to use; empty: its default."""
+    asked = [sys.executable, "-m", "pip", "config", "get", "global.index-url"]
+    told = subprocess.run(asked, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    return os.environ.get("PIP_INDEX_URL") or told.stdout.decode().strip()
+
+
+def with_pip(venv, lock, see):
+    """Means 3: this Python's pip fills an environment that has no pip of its own."""
+    if not venv.exists():
+        run(sys.executable, "-m", "venv", "--without-pip", venv)
+    # Python compiles what is imported, and most of what is installed never is.
+    install = [sys.executable, "-m", "pip", "--python", python_of(venv), "install", "--no-compile"]
+    run(*install, *LOCKED, "-r", lock, see=see)
 
 
 def means():
     """Yield (name, expected seconds, installer) in the order in which they are tried."""
     uv = shutil.which("uv")
     if uv:
-        yield "uv", 10, lambda venv, lock: with_uv(uv, venv, lock)
+        yield "uv", 10, lambda venv, lock, see: with_uv(uv, venv, lock, see)
     if sys.version_info >= OLDEST:
-        yield "pip", 45, with_pip
         yield "a private copy of uv", 15, with_private_uv
+        yield "pip", 45, with_pip
 
 
 def answers(python):
@@ -161,13 +210,16 @@ def install(venv, lock):
         print(f"Setting up {venv} with {name}: {count} packages, once, about {seconds} s ...")
         sys.stdout.flush()
         began = time.time()
+        progress = Progress(count)
         try:
             clear(venv)
-            installer(venv, lock)
+            installer(venv, lock, progress.see)
         except SetupError as error:
+            progress.end()
             failures.append(f"With {name}:\n{error}")
             print(f"  {name} did not work here.")
             continue
+        progress.end()
         print(f"  done in {time.time() - began:.0f} s")
         return
     raise SystemExit("\n".join([*failures, HELP]))

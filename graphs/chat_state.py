@@ -32,8 +32,12 @@ _NOT_SAID = ("system", "developer", "tool", "function")
 """Roles of a graph's internal messages, which no speaker wrote."""
 _SIMPLE = {"role", "type", "content", "id"}
 _BESIDES = ("additional_kwargs", "response_metadata", "usage_metadata")
-# Without this word in the schema of its messages, Studio offers no chat with a graph.
-_FOR_CHATS = Field(json_schema_extra={"langgraph_type": "messages"})
+FOR_CHATS = {"langgraph_type": "messages"}
+"""Mark in the schema of messages; without it, Studio offers no chat with a graph."""
+_MESSAGES = Field(
+    description="The conversation: messages of the user, and replies. The state has the last 40.",
+    json_schema_extra={**FOR_CHATS},
+)
 _OVERWRITE = "__overwrite__"
 
 
@@ -228,7 +232,7 @@ class Window(BinaryOperatorAggregate[Any]):
     @property
     def UpdateType(self) -> Any:
         """Type of the channel's updates, for schemas of the state."""
-        return Annotated[self.typ, _FOR_CHATS]
+        return Annotated[self.typ, _MESSAGES]
 
     def copy(self) -> Self:
         """Return a copy that shares the converted messages."""
@@ -272,26 +276,54 @@ def add_new_attempts(
     return add_attempts(old, fresh)
 
 
-ChatMessages = Annotated[list[AnyMessage], _FOR_CHATS, Window]
+_CONTEXT = "Values that the pathways share, by name. As an input: values that are already known."
+ChatMessages = Annotated[list[AnyMessage], _MESSAGES, Window]
+ChatContext = Annotated[dict[str, Any], Field(description=_CONTEXT), apply_ops]
 
 
 class ChatInput(TypedDict, total=False):
-    """Input of a turn: messages, and optional values for the context."""
+    """Input of a turn: a message of the user, and optional first values for the context."""
 
     messages: ChatMessages
-    context: Annotated[dict[str, Any], apply_ops]
+    context: ChatContext
 
 
 class ChatState(TypedDict):
-    """The channels of a graph without a manager."""
+    """State of a conversation: its messages, values, fields and place."""
 
     messages: ChatMessages
-    context: Annotated[dict[str, Any], apply_ops]
-    fields: Annotated[dict[str, list[FieldAttempt]], add_new_attempts]
-    position: Position
-    turn: Turn
-    results: Annotated[list[Output], EphemeralValue]
-    progress: Annotated[dict[str, Any], EphemeralValue]
+    context: ChatContext
+    fields: Annotated[
+        dict[str, list[FieldAttempt]],
+        Field(description="The last attempts at each field of a form, valid or not, oldest first."),
+        add_new_attempts,
+    ]
+    position: Annotated[
+        Position,
+        Field(
+            description="Place of the conversation: the pathway, the stack of paused ones, and the "
+            "status, active or complete."
+        ),
+    ]
+    turn: Annotated[
+        Turn,
+        Field(
+            description="Record of the last turn: its number, the pathways that ran, the "
+            "transition, the guidelines that held, flags and audit."
+        ),
+    ]
+    results: Annotated[
+        list[Output],
+        Field(
+            description="Within a turn only: results of the agents of the pathway that just ran."
+        ),
+        EphemeralValue,
+    ]
+    progress: Annotated[
+        dict[str, Any],
+        Field(description="Within a turn only: notes of the pathway that just ran."),
+        EphemeralValue,
+    ]
 
 
 @dataclass(init=False, eq=False)
@@ -302,7 +334,7 @@ class StepState:
     """
 
     messages: ChatMessages
-    context: Annotated[dict[str, Any], apply_ops]
+    context: ChatContext
     fields: Annotated[dict[str, list[FieldAttempt]], add_new_attempts]
     position: Position
     turn: Turn

@@ -8,6 +8,7 @@ Where replies are checked, settle leads to check_reply, and that to END.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -29,6 +30,7 @@ from journeys import (
     JourneyConfig,
     JourneyDefinitionError,
     JourneySpec,
+    PathwaySpec,
     ReturnToSpecific,
 )
 from journeys.locale import NOWHERE, in_force
@@ -48,6 +50,11 @@ RECURSION_LIMIT = MOST_STEPS
 
 Hops of a turn and rounds of a pipeline have their own limits.
 """
+
+
+UNDERSTANDS = "Reads the message: fields, corrections, intents. Decides which pathway runs."
+SETTLES = "Stores the results of the pathway. Continues with the next one, or ends the turn."
+CHECKS = "Checks the reply before it is sent: personal data by code, rules by a model."
 
 
 class GraphState(SessionState):
@@ -87,19 +94,20 @@ def build(
     if chat:
         graph = StateGraph(ChatState, input_schema=ChatInput)
         begin, reads = _kept(spec, checkpointer, begin), StepState
-    graph.add_node("understand", bind(begin, default, "understand"), input_schema=reads)
+    begins = bind(begin, default, "understand")
+    graph.add_node("understand", begins, input_schema=reads, **_about(UNDERSTANDS, chat))
     settles = bind(partial(settle, features=features), default, "settle")
-    graph.add_node("settle", settles, input_schema=reads)
+    graph.add_node("settle", settles, input_schema=reads, **_about(SETTLES, chat))
     for pathway in spec.pathways.values():
         if pathway.id in spec.reachable:
             node = node_of(spec, pathway, config, default)
-            timeout = whole_timeout(pathway, config)
-            graph.add_node(pathway.id, node, timeout=timeout, input_schema=reads)
+            known = {"timeout": whole_timeout(pathway, config), **_about(summary(pathway), chat)}
+            graph.add_node(pathway.id, node, input_schema=reads, **known)
             graph.add_edge(pathway.id, "settle")
     graph.add_edge(START, "understand")
     awaited = awaiting(spec)
     graph.add_conditional_edges("understand", Way("route", awaited), [*awaited, "settle"])
-    last = _checking(graph, spec, features, default, reads)
+    last = _checking(graph, spec, features, default, reads, chat=chat)
     if arrivals := arriving(spec):
         graph.add_conditional_edges("settle", Way("advance", arrivals, last), [*arrivals, last])
     else:
@@ -117,8 +125,35 @@ def _kept(spec: JourneySpec, checkpointer: Any, begin: Step) -> Step:
     return understand_kept
 
 
+def _about(text: str, chat: bool) -> dict[str, Any]:
+    """Return the description of a node, which Studio and tracers show; only for a chat graph.
+
+    LangGraph writes it into Mermaid too, where brackets, quotes and semicolons end a node.
+    """
+    if not chat:
+        return {}
+    plain = re.sub(r"[^\w.,:'/-]+", " ", text.replace(";", ",")).replace(" .", ".")
+    return {"metadata": {"about": plain.strip()}}
+
+
+def summary(pathway: PathwaySpec) -> str:
+    """Return what a pathway is for, in a line: its purpose, or else its fields and agents."""
+    if purpose := " ".join(pathway.purpose.split("\n\n")[0].split()):
+        return purpose
+    if pathway.form:
+        return f"Collects {', '.join(field.name for field in pathway.form.fields)}."
+    kind = "A detour. " if pathway.returns else ""
+    return f"{kind}Agents: {', '.join(pathway.agents) or 'none'}."
+
+
 def _checking(
-    graph: Any, spec: JourneySpec, features: Features, default: Services | None, reads: Any
+    graph: Any,
+    spec: JourneySpec,
+    features: Features,
+    default: Services | None,
+    reads: Any,
+    *,
+    chat: bool,
 ) -> str:
     """Add the check of replies if there is one; return the node after settle."""
     checks = checks_of(spec)
@@ -130,7 +165,7 @@ def _checking(
 
     load(checks.pii)
     checks_reply = bind(partial(validate, features=features), default, "check")
-    graph.add_node("check_reply", checks_reply, input_schema=reads)
+    graph.add_node("check_reply", checks_reply, input_schema=reads, **_about(CHECKS, chat))
     graph.add_edge("check_reply", END)
     return "check_reply"
 

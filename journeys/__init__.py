@@ -14,6 +14,7 @@ from journeys.errors import (
     ContextMergeError,
     ContextSizeExceededError,
     FieldNotFoundError,
+    IdempotencyKeyError,
     InvalidCursorError,
     InvalidMessageError,
     InvalidPhaseError,
@@ -61,6 +62,7 @@ from journeys.spec.spec import JourneySpec, PathwaySpec, TransitionSpec
 from journeys.texts import Texts
 
 if TYPE_CHECKING:
+    from journeys.notebook import Chat
     from journeys.pipelines.capabilities import select_best_agent, select_top_k_agents
     from journeys.results.outcomes import (
         AuditedTurn,
@@ -97,6 +99,7 @@ __all__ = [
     "BaseTrigger",
     "Call",
     "Candidate",
+    "Chat",
     "Check",
     "CheckEntry",
     "CommandEntry",
@@ -122,6 +125,7 @@ __all__ = [
     "GuidelineSpec",
     "HandOver",
     "Handoff",
+    "IdempotencyKeyError",
     "InputField",
     "IntentTrigger",
     "InvalidCursorError",
@@ -189,6 +193,7 @@ __all__ = [
 _LATER = {
     "select_best_agent": "pipelines.capabilities",
     "select_top_k_agents": "pipelines.capabilities",
+    "Chat": "notebook",
     "ConversationPhase": "results.outcomes",
     "EscalationCase": "results.outcomes",
     "EscalationEntry": "results.outcomes",

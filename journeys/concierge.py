@@ -100,7 +100,7 @@ class Concierge(Journey, spec=empty_spec("concierge", "Concierge")):
     Raises:
         JourneyDefinitionError: At class creation, with every fault of the body.
 
-    Source: flow control, journey activation; readings in docs/flow-control.md.
+    Source: flow control, journey activation; readings in docs/reference/flow-control.md.
 
     Example:
         >>> from journeys import IntentTrigger, Pathway

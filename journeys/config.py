@@ -39,8 +39,8 @@ class JourneyConfig(_Derived):
             documents' "dataflow" and "redis" are refused.
         intent_detection_model: Model that judges intents if a trigger names none: the name of a
             model of OpenAI's API, or of another provider's after its name, such as "anthropic:..."
-            (docs/settings.md). No model is used unless one is configured; a chat model that is
-            passed to the journey replaces all named ones.
+            (docs/reference/settings.md). No model is used unless one is configured; a chat model
+            that is passed to the journey replaces all named ones.
         intent_confidence_threshold: Lowest confidence, 0 to 1, at which a model's yes counts.
         intent_timeout_seconds: Longest wait for a verdict, retries included; without one, no intent
             counts.
@@ -96,7 +96,7 @@ class JourneyConfig(_Derived):
         encryption_key: 32 bytes (AES-256) for journeys marked `__sensitive__`; never shown.
         database_pool_size: Largest number of connections to Postgres in one event loop.
         escalation_webhook: URL (http or https) that calls for a person are posted to; it is never
-            shown. docs/collecting.md describes the signature.
+            shown. docs/reference/collecting.md describes the signature.
         escalation_secret: Secret that signs them, 16 characters or more; never shown.
         texts: The runtime's own texts. One that differs from its default overrides the text of the
             language; the journey's `__texts__` override both.

@@ -47,6 +47,13 @@ def text_of(spec: JourneySpec) -> str:
     return text(spec)
 
 
+def svg_of_pipeline(pipeline: Pipeline) -> str:
+    """Return the picture of a pipeline as SVG."""
+    from graphs.drawing.pipelines import chart, svg  # noqa: PLC0415
+
+    return svg(chart(pipeline))
+
+
 def run_pipeline(pipeline: PatternPipeline, inputs: Mapping[str, Any]) -> Any:
     """Return what runs a pipeline once, to be awaited."""
     from graphs.pipelines.run import run  # noqa: PLC0415

@@ -230,6 +230,10 @@ class VersionNotFoundError(StateError, ValueError):
     """A version of a session that does not exist, or whose state was pruned."""
 
 
+class IdempotencyKeyError(StateError, ValueError):
+    """An idempotency key belongs to another request of the session; the session is unchanged."""
+
+
 class NotWaitingError(StateError, ValueError):
     """An answer was given that no agent waits for; the session is unchanged.
 

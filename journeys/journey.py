@@ -285,46 +285,98 @@ class Journey:
         self.manager.register_agent(agent_id, agent)
 
     async def start(
-        self, initial_context: Mapping[str, Any] | None = None, *, locale: Locale | None = None
+        self,
+        initial_context: Mapping[str, Any] | None = None,
+        *,
+        locale: Locale | None = None,
+        idempotency_key: str | None = None,
     ) -> JourneySession:
         """Start the session at the entry pathway; see `PathwayManager.start_session`."""
-        return await self.manager.start_session(initial_context, locale=locale)
+        return await self.manager.start_session(
+            initial_context, locale=locale, idempotency_key=idempotency_key
+        )
 
     async def process_message(
-        self, message: str, *, metadata: Any = None, tags: Any = None, callbacks: Any = None
+        self,
+        message: str,
+        *,
+        metadata: Any = None,
+        tags: Any = None,
+        callbacks: Any = None,
+        idempotency_key: str | None = None,
     ) -> JourneyResponse:
         """Run one turn; see `PathwayManager.process_message`."""
-        given = {"metadata": metadata, "tags": tags, "callbacks": callbacks}
+        given = {
+            "metadata": metadata,
+            "tags": tags,
+            "callbacks": callbacks,
+            "idempotency_key": idempotency_key,
+        }
         return await self.manager.process_message(message, **given)
 
     def stream_message(
-        self, message: str, *, metadata: Any = None, tags: Any = None, callbacks: Any = None
+        self,
+        message: str,
+        *,
+        metadata: Any = None,
+        tags: Any = None,
+        callbacks: Any = None,
+        idempotency_key: str | None = None,
     ) -> AsyncIterator[JourneyEvent]:
         """Run one turn and yield its events; see `PathwayManager.stream_message`."""
-        given = {"metadata": metadata, "tags": tags, "callbacks": callbacks}
+        given = {
+            "metadata": metadata,
+            "tags": tags,
+            "callbacks": callbacks,
+            "idempotency_key": idempotency_key,
+        }
         return self.manager.stream_message(message, **given)
 
     async def resume(
-        self, value: Any, *, metadata: Any = None, tags: Any = None, callbacks: Any = None
+        self,
+        value: Any,
+        *,
+        metadata: Any = None,
+        tags: Any = None,
+        callbacks: Any = None,
+        idempotency_key: str | None = None,
     ) -> JourneyResponse:
         """Go on where an agent called `interrupt()`; see `PathwayManager.resume`."""
-        given = {"metadata": metadata, "tags": tags, "callbacks": callbacks}
+        given = {
+            "metadata": metadata,
+            "tags": tags,
+            "callbacks": callbacks,
+            "idempotency_key": idempotency_key,
+        }
         return await self.manager.resume(value, **given)
 
     def stream_resume(
-        self, value: Any, *, metadata: Any = None, tags: Any = None, callbacks: Any = None
+        self,
+        value: Any,
+        *,
+        metadata: Any = None,
+        tags: Any = None,
+        callbacks: Any = None,
+        idempotency_key: str | None = None,
     ) -> AsyncIterator[JourneyEvent]:
         """Continue as `resume` does, and yield the events of the turn."""
-        given = {"metadata": metadata, "tags": tags, "callbacks": callbacks}
+        given = {
+            "metadata": metadata,
+            "tags": tags,
+            "callbacks": callbacks,
+            "idempotency_key": idempotency_key,
+        }
         return self.manager.stream_resume(value, **given)
 
-    async def rollback(self, version: int) -> JourneySession:
-        """Make a new version whose state equals that of an older one."""
-        return await self.manager.rollback(version)
+    async def rollback(self, version: int, *, idempotency_key: str | None = None) -> JourneySession:
+        """Make a new version with the state of an older one; see `PathwayManager.rollback`."""
+        return await self.manager.rollback(version, idempotency_key=idempotency_key)
 
-    async def fork(self, version: int, session_id: str | None = None) -> JourneySession:
+    async def fork(
+        self, version: int, session_id: str | None = None, *, idempotency_key: str | None = None
+    ) -> JourneySession:
         """Begin another session in the state of a version; see `PathwayManager.fork`."""
-        return await self.manager.fork(version, session_id)
+        return await self.manager.fork(version, session_id, idempotency_key=idempotency_key)
 
     async def list(self, limit: int = 100, after: str | None = None) -> Page[str]:
         """Return the ids of this journey's sessions, newest activity first.

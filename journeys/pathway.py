@@ -67,7 +67,7 @@ class Pathway:
         __runs_on_arrival__: True: its agents run in the turn in which another pathway leads to it.
         __timeout__: Longest run in seconds. Default: `pathway_timeout_seconds` of the config.
 
-    Source: ADR-025 section 5.2, ADR-018; readings in docs/journeys.md.
+    Source: ADR-025 section 5.2, ADR-018; readings in docs/reference/journeys.md.
     """
 
     __signature__: ClassVar[type[Signature] | Signature | None] = None

@@ -2,7 +2,7 @@ r"""Match what authors look for in a message: phrases at the edges of words, reg
 
 Phrases match whole words in any script: "help" is not in "helpful", yet "c++", "help?" and
 "order #" match, because an edge is only asked for where the phrase itself ends in a word
-character. Scripts written without spaces have no edges (docs/journeys.md).
+character. Scripts written without spaces have no edges (docs/reference/journeys.md).
 
 Regular expressions are judged when they are declared, and matched in a limited time. They are
 written in Python's own syntax and run by the package `regex`, which can be stopped. What the two

@@ -36,9 +36,10 @@ class Texts:
         cancelled: Answer when the user gives up a journey.
         ask: Question for a field without its own question; `{field}` is the name of the field.
         ask_choice: A `{question}`, followed by the `{choices}` for its answer.
-        not_text, not_integer, not_number, not_boolean, not_date, not_time, not_datetime, not_money,
-            not_email, not_phone, not_name, not_full_name, not_address, not_enum, not_list: Reason
-            why a value of that type is refused; `not_enum` names the `{choices}`.
+        not_text, not_integer, not_number, not_boolean, not_date, not_time, not_datetime: Reason
+            why a value of that type is refused.
+        not_money, not_email, not_phone, not_name, not_full_name, not_address, not_list: The same.
+        not_enum: The same; it names the `{choices}`.
         out_of_range: Not from `{least}` to `{most}`. too_low, too_high: only one limit is set.
         too_short, too_few, too_many_characters, too_many_items: `{least}` or `{most}` of them.
         not_matching: A pattern does not match. refused_value: a function refused it.
@@ -146,11 +147,11 @@ class Texts:
     summary: str = "Let me read that back:\n{fields}\nIs that right?"
     summary_wrong: str = "What should be different?"
     corrected: str = "All right, I have changed the {field} to {value}."
-    understood: str = "I have {value} for the {field}."
+    understood: str = "For the {field} I have noted: {value}."
     unread: str = "I did not understand “{words}”."
     ask_leave: str = "Shall I give up {task}?"
     confirm_correction: str = "Shall I change the {field} to {value}?"
-    kept: str = "All right, I keep {value} as the {field}."
+    kept: str = "All right, no change to the {field}: {value}."
     emptied: str = "All right, I have removed the {field}."
     no_longer_valid: str = "With that, I can no longer take the {field}. {reason}"
     outdated: str = "I can no longer take the {field}. {reason}"
@@ -191,7 +192,7 @@ class Texts:
     ask_restart: str = (
         "Some of this is done already, and stays so: {task}. Shall we start over all the same?"
     )
-    back: str = "So far I have {value} as the {field}."
+    back: str = "For the {field} I have this so far: {value}."
     back_first: str = "There is nothing to go back to."
     status: str = "This is what I have so far:\n{fields}"
     status_empty: str = "I have noted nothing yet."

@@ -255,7 +255,7 @@ def _unknown(where: str, name: str, known: Sequence[str]) -> str:
     hint = did_you_mean(name, known)
     return (
         f"{where}: unknown setting.{hint} "
-        "`journeygraph serve --print-settings` and docs/settings.md list all settings."
+        "`journeygraph serve --print-settings` and docs/reference/settings.md list all settings."
     )
 
 

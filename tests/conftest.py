@@ -19,10 +19,13 @@ from typing import Any
 import pytest
 
 from journeys import Journey
+from journeys.locale import LANGUAGES
 from nodes import breaker
+from nodes.language import lexicon
 from nodes.llm import model_agent as model_agent
 from tests.support import forked, postgres, properties, redis
 from tests.support.clocks import CalmLoop, Clock
+from tests.support.measured import Measured
 from tests.support.parallel import Parallel
 from tests.support.proxy import Proxy
 from tests.support.solo import Solo
@@ -36,8 +39,8 @@ for name in ("COLUMNS", "LINES"):
     os.environ.pop(name, None)
 
 
-SLOW_SECONDS = 600
-"""Seconds after which a slow test, or one of many examples, counts as hanging."""
+LONG_SECONDS = 600
+"""Seconds after which a long test, or one of many examples, counts as hanging."""
 
 properties.register()
 
@@ -67,9 +70,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("cov_source", None):
+        config.pluginmanager.register(Measured())
     if wanted := config.option.processes:
-        # Two more than there are cores: some tests wait for a process or a store.
-        count = 2 + (os.cpu_count() or 1) if wanted == "auto" else int(wanted)
+        # Six more than there are cores: many tests wait for a limit, a process or a store.
+        count = 6 + (os.cpu_count() or 1) if wanted == "auto" else int(wanted)
         config.pluginmanager.register(Parallel(count, redis.end_shared))
 
 
@@ -97,14 +102,15 @@ def pytest_collection(session: pytest.Session) -> Generator[None, Any, Any]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the slow tests, and give time to all that try many examples.
+    """Begin with the slow and the long tests, and give time to all that try many examples.
 
-    At the end one process would work at a slow one alone.
+    At the end one process would work at, or wait in, a long one alone.
     """
-    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+    markers = ("slow", "long")
+    items.sort(key=lambda item: not any(map(item.get_closest_marker, markers)))
     for item in items:
-        if item.get_closest_marker("slow") or item.get_closest_marker("hypothesis"):
-            item.add_marker(pytest.mark.timeout(SLOW_SECONDS))
+        if any(map(item.get_closest_marker, (*markers, "hypothesis"))):
+            item.add_marker(pytest.mark.timeout(LONG_SECONDS))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -117,6 +123,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
             postgres.shared()
     if session.config.option.processes:
         properties.prepare()
+        for language in LANGUAGES:  # half a second each, in every process
+            lexicon.load(language)
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -33,7 +33,7 @@ from nodes.json_data import now
 from nodes.llm.call import resting
 from nodes.llm.client import Chat
 from nodes.llm.model_agent import ModelCaller, contract_of
-from nodes.llm.models import Models, chat_of, check_name, provided, provider_of
+from nodes.llm.models import Models, chat_of, check_name, has_none, provided, provider_of
 from nodes.llm.tools import Usable, toolbox_of
 from nodes.pipelines.identity import identity_of
 from nodes.replies.scope import checks_of
@@ -220,6 +220,8 @@ class _Maker:
 
     def agent(self, pathway: PathwaySpec, path: str, given: Any) -> Callee:
         name = path.rpartition("/")[2]
+        if isinstance(given, ModelAgent) and given.model is not None and has_none():
+            return as_agent(name, _without_model(name), self.overdue)
         if given is None or isinstance(given, ModelAgent):
             return self._model_agent(pathway, path, given or ModelAgent())
         if isinstance(given, Saying):
@@ -279,6 +281,16 @@ class _Maker:
             return self.models.named(given.model)
         own = self.spec.part_of(pathway.id).model
         return self.models.named(own) if own else self.models.step(self.config.agent_model)
+
+
+def _without_model(name: str) -> Callable[[Mapping[str, Any]], Awaitable[str]]:
+    async def refuse(ask: Mapping[str, Any]) -> str:
+        raise ConfigurationError(
+            f"Agent '{name}' asks a model, and there is none here. Give its results as agents, or "
+            "the answers of a model."
+        )
+
+    return refuse
 
 
 def _contract_signature(pathway: PathwaySpec, name: str, given: ModelAgent) -> SignatureSpec:

@@ -274,7 +274,7 @@ def sketch(
         here: The current pathway of a session.
         paused: Those on its stack.
         used: The parts that conversations used: ids of pathways and transitions, `a → b` for a move
-            by `__next__`, `field NAME` and `effect PATHWAY.TOOL`.
+            by `__next__`, `field PATHWAY.NAME` and `effect PATHWAY.TOOL`.
         full: True: all fields of a long form, instead of the first ones.
     """
     marks = {**dict.fromkeys(paused, "paused"), here: "here"}
@@ -310,7 +310,7 @@ def _stop(
         journey=pathway.journey,
         calls=tuple(call.tool for call in pathway.calls),
         until=_until(pathway),
-        fields=tuple(_asked(one, spec, used) for one in shown),
+        fields=tuple(_asked(one, pathway, spec, used) for one in shown),
         more=len(fields) - len(shown),
         confirms=tuple(_confirms(pathway)),
         effects=tuple(_taken(pathway, used)),
@@ -325,7 +325,9 @@ def _until(pathway: PathwaySpec) -> tuple[str, ...]:
     return tuple(name for name in pathway.awaited if name not in written)
 
 
-def _asked(one: Field, spec: JourneySpec, used: Collection[str] | None) -> Asked:
+def _asked(
+    one: Field, pathway: PathwaySpec, spec: JourneySpec, used: Collection[str] | None
+) -> Asked:
     facts = {
         NOT_ASKED: not one.asked,
         SENSITIVE: one.sensitive,
@@ -338,7 +340,7 @@ def _asked(one: Field, spec: JourneySpec, used: Collection[str] | None) -> Asked
         is_required=one.required,
         when=_when(one.when, spec) if one.when else "",
         notes=tuple(words for words, holds in facts.items() if holds),
-        mark=_use(f"field {one.name}", used),
+        mark=_use(f"field {pathway.id}.{one.name}", used),
     )
 
 

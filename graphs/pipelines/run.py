@@ -9,13 +9,15 @@ from contextvars import ContextVar
 from dataclasses import replace
 from typing import Annotated, Any
 
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, AnyMessage
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.message import add_messages
 from langgraph.types import Interrupt, Overwrite
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from graphs.agents.registry import services_of
+from graphs.chat_state import FOR_CHATS
 from graphs.pipelines.build import Plan, asks_of, at_most, build_pattern
 from graphs.pipelines.patterns import PatternGraph
 from graphs.standalone import compiled_with
@@ -60,21 +62,44 @@ def _as_new(old: dict[str, Any], new: Mapping[str, Any] | None) -> dict[str, Any
     return {**(new or {}), _NEW: True}
 
 
+_Inputs = Annotated[
+    dict[str, Any], Field(description="Named inputs, which every agent gets."), _as_new
+]
+_Messages = Annotated[
+    list[AnyMessage],
+    Field(
+        description="A conversation instead of inputs: the last message is the task, and the reply "
+        "is added.",
+        json_schema_extra={**FOR_CHATS},
+    ),
+    add_messages,
+]
+
+
 class PipelineInput(TypedDict, total=False):
     """Input of a compiled pipeline: inputs, or messages, or both."""
 
-    inputs: Annotated[dict[str, Any], _as_new]
-    messages: Annotated[list[Any], add_messages]
+    inputs: _Inputs
+    messages: _Messages
 
 
 class CompiledState(TypedDict, total=False):
-    """The channels of a compiled pipeline."""
+    """State of a compiled pipeline: its inputs, the results of its agents, and its outputs."""
 
-    inputs: Annotated[dict[str, Any], _as_new]
-    results: Annotated[list[Output], add_results]
-    progress: Annotated[dict[str, Any], add_notes]
-    messages: Annotated[list[Any], add_messages]
-    outputs: dict[str, Any]
+    inputs: _Inputs
+    results: Annotated[
+        list[Output], Field(description="Results of the agents, in their order."), add_results
+    ]
+    progress: Annotated[
+        dict[str, Any],
+        Field(description="Notes of the pattern, such as votes or rounds."),
+        add_notes,
+    ]
+    messages: _Messages
+    outputs: Annotated[
+        dict[str, Any],
+        Field(description="Outputs of the pipeline: the reply, and which agents ran or failed."),
+    ]
 
 
 async def begin(state: Any) -> Update:
@@ -167,8 +192,9 @@ def compile_pipeline(pipeline: Pipeline, **options: Any) -> Graph:
     # Models of the environment here: the graph may run in an event loop that is not there yet.
     services = services_of(_spec(pipeline), _config(pipeline), {}, _models(pipeline))
     graph: Any = StateGraph(CompiledState, input_schema=PipelineInput)
-    graph.add_node(BEGIN, begin)
-    graph.add_node(CONCLUDE, _concluding(pipeline))
+    graph.add_node(BEGIN, begin, metadata={"about": "Takes the inputs or the messages."})
+    joined = {"about": "Makes the outputs and the reply from the results of the agents."}
+    graph.add_node(CONCLUDE, _concluding(pipeline), metadata=joined)
     graph.add_edge(START, BEGIN)
     graph.add_edge(CONCLUDE, END)
     plan = Plan(_pathway(pipeline), default=services)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from graphs.agents.registry import check_agent, check_all, services_of, services_to_read
 from graphs.agents.tools import check_tools
+from graphs.records import idempotency
 from graphs.records.effects import EffectsOfSession
 from graphs.records.escalations import OF_SESSION, entry, read_case
 from graphs.records.history import (
@@ -23,6 +25,7 @@ from graphs.records.history import (
     read_turns,
     transcript_of,
 )
+from graphs.records.idempotency import Request, new_id
 from graphs.records.listing import (
     LIVE,
     checked_limit,
@@ -41,7 +44,7 @@ from graphs.session.input import (
     run_config_of,
     unanswerable,
 )
-from graphs.session.response import form_view, has_ended, session_of
+from graphs.session.response import form_view, has_ended, response_of, session_of
 from graphs.session.session import (
     LateThreadResults,
     OnCommit,
@@ -80,6 +83,7 @@ from journeys import (
     JourneySession,
     Locale,
     Page,
+    SessionExistsError,
     SessionExpiredError,
     SessionNotStartedError,
     TakeoverError,
@@ -99,6 +103,9 @@ if TYPE_CHECKING:
     from journeys import Journey
 
 _T = TypeVar("_T")
+_Act = Callable[[Session, Row], Awaitable[_T]]
+_Again = Callable[[Session, Row, Row], Awaitable[_T]]
+_Answered = tuple[Session, Row, JourneyResponse]
 MOST_NAME = 100
 """Maximum length of an operator's name, in characters."""
 
@@ -178,6 +185,7 @@ class PathwayManager:
         initial_context: Mapping[str, Any] | None = None,
         *,
         locale: Locale | None = None,
+        idempotency_key: str | None = None,
     ) -> JourneySession:
         """Start the session at the entry pathway, as version 0.
 
@@ -185,6 +193,7 @@ class PathwayManager:
             initial_context: First values of the context; plain JSON, copied.
             locale: Locale of the user, stored with the session. A part is used if the journey does
                 not set it itself.
+            idempotency_key: As for `process_message`.
 
         Raises:
             ConfigurationError: The locale is not a `Locale`.
@@ -201,14 +210,21 @@ class PathwayManager:
         services = self._served()
         ops = initial_ops(self.spec, self.config, initial_context)
         brought = checked_locale(locale)
+        asked = (self.spec.id, [op[:3] for op in ops], brought.parts)
+        request = _request(idempotency_key, "start", *asked)
         session = await self._session()
         async with session.lock:
             there = await session.store.head(self.session_id)
             if not there:
-                await begin(session, services, ops, brought)
+                try:
+                    await begin(session.storing(request), services, ops, brought)
+                except SessionExistsError:  # another process was quicker, maybe for this request
+                    there = await session.store.head(self.session_id)
         if there and is_over(there) and there["journey_id"] == self.spec.id:
             await refuse(session, there, self._on_expire)
         if there:
+            if row := request and await idempotency.found(session.store, self.session_id, request):
+                return await self._shown_again(session, session.checked(there), row)
             raise already_there(self.session_id)
         await sweep(session, self._on_expire)
         with unconfirmed():
@@ -217,7 +233,13 @@ class PathwayManager:
     start = start_session
 
     async def process_message(
-        self, message: str, *, metadata: Any = None, tags: Any = None, callbacks: Any = None
+        self,
+        message: str,
+        *,
+        metadata: Any = None,
+        tags: Any = None,
+        callbacks: Any = None,
+        idempotency_key: str | None = None,
     ) -> JourneyResponse:
         """Run one turn.
 
@@ -229,18 +251,30 @@ class PathwayManager:
                 agents of the turn and for callbacks. It is not stored.
             tags: The same, a list of texts.
             callbacks: The same, a list of LangChain's callback handlers, as of a tracer.
+            idempotency_key: The caller's name for this request, such as a UUID; 1 to 200 visible
+                ASCII characters. The request is done once: if it is sent again with its key within
+                24 hours, from any process, the response is the same, with `replayed`. A turn that
+                was not committed is taken again.
 
         Raises:
+            IdempotencyKeyError: The key belongs to another request of this session.
             InvalidMessageError: It is not text, or contains control or broken characters.
             ConfigurationError: metadata, tags or callbacks have a wrong type.
             AgentNotRegisteredError: Agents are missing; all are named.
             JourneyError: Under fail_fast, the failure of a pathway.
         """
         given = run_config_of(metadata, tags, callbacks)
-        return await self._answer(Given(read(message), run=given))
+        request = _request(idempotency_key, "message", message)
+        return await self._answer(Given(read(message), run=given), request)
 
     def stream_message(
-        self, message: str, *, metadata: Any = None, tags: Any = None, callbacks: Any = None
+        self,
+        message: str,
+        *,
+        metadata: Any = None,
+        tags: Any = None,
+        callbacks: Any = None,
+        idempotency_key: str | None = None,
     ) -> AsyncIterator[JourneyEvent]:
         """Run one turn and yield its events; see `process_message` for the arguments.
 
@@ -249,14 +283,21 @@ class PathwayManager:
         `error`, and is then raised.
         """
         given = run_config_of(metadata, tags, callbacks)
+        request = _request(idempotency_key, "message", message)
 
         async def answer(tell: Tell) -> JourneyResponse:
-            return await self._answer(Given(read(message), run=given, tell=tell))
+            return await self._answer(Given(read(message), run=given, tell=tell), request)
 
         return events_of(answer)
 
     async def resume(
-        self, value: Any, *, metadata: Any = None, tags: Any = None, callbacks: Any = None
+        self,
+        value: Any,
+        *,
+        metadata: Any = None,
+        tags: Any = None,
+        callbacks: Any = None,
+        idempotency_key: str | None = None,
     ) -> JourneyResponse:
         """Continue where an agent called LangGraph's `interrupt()`, which then returns the value.
 
@@ -268,22 +309,32 @@ class PathwayManager:
             metadata: As for `process_message`.
             tags: As for `process_message`.
             callbacks: As for `process_message`.
+            idempotency_key: As for `process_message`.
 
         Raises:
+            IdempotencyKeyError: The key belongs to another request of this session.
             NotWaitingError: No agent waits, or the value does not name one of several questions.
             InvalidMessageError: It does not match the `response_schema` of the question.
             ConfigurationError: It is not JSON.
             JourneyError: Under fail_fast, the failure of a pathway; the session still waits.
         """
         given = run_config_of(metadata, tags, callbacks)
-        return await self._answer(Given(None, value, given))
+        request = _request(idempotency_key, "resume", value)
+        return await self._answer(Given(None, value, given), request)
 
     def stream_resume(
-        self, value: Any, *, metadata: Any = None, tags: Any = None, callbacks: Any = None
+        self,
+        value: Any,
+        *,
+        metadata: Any = None,
+        tags: Any = None,
+        callbacks: Any = None,
+        idempotency_key: str | None = None,
     ) -> AsyncIterator[JourneyEvent]:
         """Continue as `resume` does, and yield the events of the turn."""
         given = run_config_of(metadata, tags, callbacks)
-        return events_of(lambda tell: self._answer(Given(None, value, given, tell)))
+        request = _request(idempotency_key, "resume", value)
+        return events_of(lambda tell: self._answer(Given(None, value, given, tell), request))
 
     async def restore(self, agents: Mapping[str, Any] | None = None) -> JourneySession:
         """Restore the session in any process.
@@ -328,8 +379,12 @@ class PathwayManager:
         session, head = await self._known()
         return await session.context(head)
 
-    async def rollback(self, version: int) -> JourneySession:
+    async def rollback(self, version: int, *, idempotency_key: str | None = None) -> JourneySession:
         """Create a new version with the state of an older one; the versions between remain.
+
+        Args:
+            version: The older one.
+            idempotency_key: As for `process_message`.
 
         Raises:
             VersionNotFoundError: There is no such version, or its state was pruned.
@@ -338,9 +393,11 @@ class PathwayManager:
         async def back(session: Session, head: Row) -> JourneySession:
             return self._shown(*await session.rolled_back(head, version))
 
-        return await self._in_turn(back)
+        return await self._done_once(back, _request(idempotency_key, "rollback", version))
 
-    async def fork(self, version: int, session_id: str | None = None) -> JourneySession:
+    async def fork(
+        self, version: int, session_id: str | None = None, *, idempotency_key: str | None = None
+    ) -> JourneySession:
         """Begin another session in the state of a version of this one, which stays as it is.
 
         The fork has the turns up to this version, with their audit; a rollback in it goes back to
@@ -351,6 +408,7 @@ class PathwayManager:
         Args:
             version: The version.
             session_id: Id of the fork; default: a new UUID.
+            idempotency_key: As for `process_message`.
 
         Raises:
             VersionNotFoundError: There is no such version, its state was pruned, or it is from
@@ -358,12 +416,21 @@ class PathwayManager:
             SessionExistsError: There is a session with the id of the fork.
             ConfigurationError: That id is not 1 to 200 printable characters.
         """
-        fork_id = str(uuid.uuid4()) if session_id is None else checked_id(session_id)
+        request = _request(idempotency_key, "fork", version, session_id)
+        if session_id is None:
+            fork_id = new_id(self.session_id, idempotency_key)
+        else:
+            fork_id = checked_id(session_id)
 
         async def forked(session: Session, head: Row) -> JourneySession:
             return self._shown(*await session.forked(head, version, fork_id))
 
-        return await self._in_turn(forked)
+        async def again(session: Session, head: Row, row: Row) -> JourneySession:
+            fork = replace(session, session_id=fork_id)
+            shown = await self._shown_again(fork, await fork.head(), row)
+            return replace(shown, updated_at=shown.created_at)  # its turns are older
+
+        return await self._done_once(forked, request, again)
 
     async def list(self, limit: int = 100, after: str | None = None) -> Page[str]:
         """Return the ids of this journey's sessions in the store, newest activity first.
@@ -490,17 +557,30 @@ class PathwayManager:
             raise FieldNotFoundError(name, known)
         return Page((attempt_entry(row, seal) for row in wanted), more)
 
-    async def claim(self, by: str, escalation: str | None = None) -> JourneySession:
+    async def claim(
+        self,
+        by: str,
+        escalation: str | None = None,
+        *,
+        idempotency_key: str | None = None,
+    ) -> JourneySession:
         """Claim the conversation for one operator; a repeated claim by the same one does nothing.
 
         Args:
             by: Name of the operator: 1 to 100 printable characters.
             escalation: Id of the escalation; default: the current one.
+            idempotency_key: As for `process_message`.
         """
-        return await self._act(OperatorAct(act="claim", by=by, text=""), escalation)
+        act = OperatorAct(act="claim", by=by, text="")
+        return await self._act(act, escalation, idempotency_key)
 
     async def operator_says(
-        self, text: str, by: str, escalation: str | None = None
+        self,
+        text: str,
+        by: str,
+        escalation: str | None = None,
+        *,
+        idempotency_key: str | None = None,
     ) -> JourneySession:
         """Send a text to the user; this claims a conversation that is not claimed yet.
 
@@ -508,14 +588,21 @@ class PathwayManager:
             InvalidMessageError: The text is empty, over 16 kB, or contains control characters.
         """
         act = OperatorAct(act="say", by=by, text=read_words(text))
-        return await self._act(act, escalation)
+        return await self._act(act, escalation, idempotency_key)
 
-    async def release(self, by: str, escalation: str | None = None) -> JourneySession:
+    async def release(
+        self,
+        by: str,
+        escalation: str | None = None,
+        *,
+        idempotency_key: str | None = None,
+    ) -> JourneySession:
         """Give the conversation back to the assistant, which continues where it was paused.
 
         Any operator can do this, because the one who claimed it may be away.
         """
-        return await self._act(OperatorAct(act="release", by=by, text=""), escalation)
+        act = OperatorAct(act="release", by=by, text="")
+        return await self._act(act, escalation, idempotency_key)
 
     async def escalations(
         self, limit: int | None = None, after: str | None = None
@@ -593,7 +680,9 @@ class PathwayManager:
         if escalation_sender:
             await escalation_sender.end()
 
-    async def _act(self, act: OperatorAct, escalation: str | None) -> JourneySession:
+    async def _act(
+        self, act: OperatorAct, escalation: str | None, idempotency_key: str | None
+    ) -> JourneySession:
         """Commit the act of an operator as its own turn."""
         _check_name(act["by"])
 
@@ -606,21 +695,29 @@ class PathwayManager:
             moved = {"version": head["version"] + 1, "updated_at": values["turn"]["at"]}
             return self._shown({**head, **moved}, values)
 
-        return await self._in_turn(acted)
+        return await self._done_once(acted, _request(idempotency_key, *act.values(), escalation))
 
-    async def _answer(self, given: Given) -> JourneyResponse:
-        async def answered(session: Session, head: Row) -> tuple[Session, Row, JourneyResponse]:
+    async def _answer(self, given: Given, request: Request | None = None) -> JourneyResponse:
+        async def answered(session: Session, head: Row) -> _Answered:
             services = self._served().for_turn(
                 EffectsOfSession(session.store, session.ledger_writer.seal, head),
                 listening=given.tell is not None,
             )
             taking = self._late.of_turn(session, head["version"] + 1)
+            storing = session.storing(request, partial(response_of, services))
             try:
-                return session, head, await take(session, head, given, services)
+                return session, head, await take(storing, head, given, services)
             finally:
                 self._late.turn_over(taking)
 
-        session, head, response = await self._in_turn(answered)
+        async def again(session: Session, head: Row, row: Row) -> _Answered:
+            writer = session.ledger_writer
+            response = await idempotency.response_again(row, self.session_id, session.store, writer)
+            return session, head, response
+
+        session, head, response = await self._in_turn(answered, request, again)
+        if response.replayed:
+            return response
         if any(check.get("pending") for check in response.metadata["checks"]):
             with given_to_all(given.run):
                 self._judging.add(judging := asyncio.ensure_future(self._judge_last()))
@@ -670,10 +767,37 @@ class PathwayManager:
             await refuse(session, head, self._on_expire)
         return session, head
 
-    async def _in_turn(self, act: Callable[[Session, Row], Awaitable[_T]]) -> _T:
+    async def _done_once(
+        self,
+        act: _Act[JourneySession],
+        request: Request | None,
+        again: _Again[JourneySession] | None = None,
+    ) -> JourneySession:
+        """Change the session in its turn; for a request that is sent again, show what it did."""
+
+        async def storing(session: Session, head: Row) -> JourneySession:
+            return await act(session.storing(request), head)
+
+        return await self._in_turn(storing, request, again or self._shown_again)
+
+    async def _shown_again(self, session: Session, head: Row, row: Row) -> JourneySession:
+        """Return the state after a request that was done before."""
+        version = await session.version(head, row["version"])
+        known = {"version": row["version"], "updated_at": version["at"]}
+        shown = self._shown({**head, **known}, await session.values(version))
+        return replace(shown, replayed=True)
+
+    async def _in_turn(
+        self, act: _Act[_T], request: Request | None = None, again: _Again[_T] | None = None
+    ) -> _T:
         """Wait for the session's turn, and do something in it with its head.
 
         If replies are checked after they are sent, the last one is checked before.
+
+        Args:
+            act: Does it.
+            request: The request, if it has an idempotency key.
+            again: Is called instead if the request was done before, with its row.
         """
         session = await self._session()
         held, self._held = self._held, None
@@ -681,6 +805,10 @@ class PathwayManager:
         async with turn as row:
             head = session.checked(row)
             if not is_over(head):
+                if again and request:
+                    done = await idempotency.found(session.store, self.session_id, request)
+                    if done:
+                        return await again(session, head, done)
                 if self.spec.is_judged_later:
                     head = await settled(session, head, self.config, self._opened_models())
                 return await act(session, head)
@@ -719,6 +847,11 @@ class PathwayManager:
                 tools=self._tools,
             )
         return self._services
+
+
+def _request(key: str | None, *asked: Any) -> Request | None:
+    """Return a request with an idempotency key; None without one."""
+    return None if key is None else Request.of(key, *asked)
 
 
 def read_words(text: Any) -> str:

@@ -15,7 +15,8 @@ from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 
 from graphs.compile import RECURSION_LIMIT, build
-from graphs.records import escalations, forks
+from graphs.records import escalations, forks, idempotency
+from graphs.records.idempotency import Request
 from graphs.records.ledger import LedgerWriter
 from graphs.steps import COMMIT, Graph
 from graphs.storage import statements
@@ -26,6 +27,7 @@ from graphs.storage.store import Store, open_store
 from journeys import (
     ConfigurationError,
     JourneyConfig,
+    JourneyResponse,
     JourneySpec,
     SessionExistsError,
     SessionExpiredError,
@@ -69,6 +71,8 @@ class SessionContext:
     version: int
 
 
+Answer = Callable[[Mapping[str, Any]], JourneyResponse]
+Answering = Callable[[int, Mapping[str, Any]], list[Statement]]
 OnCommit = Callable[[SessionContext], None]
 """Callback after the commit of a version of a session that is not sensitive; it must not wait."""
 
@@ -115,6 +119,8 @@ class Session:
     ledger_writer: LedgerWriter
     lock: asyncio.Lock
     on_commit: OnCommit | None = None
+    answering: Answering | None = None
+    """Makes the rows of the answer to a request, which is stored with its version."""
 
     async def head(self) -> Row:
         """Return the session's row.
@@ -173,6 +179,28 @@ class Session:
             f"{where} is not in its saver: it was pruned, or another saver was given."
         )
 
+    def storing(self, request: Request | None, answer: Answer | None = None) -> Session:
+        """Return the session as it takes a request whose answer is stored with its next version.
+
+        Args:
+            request: The request; None if it has no idempotency key.
+            answer: Makes the response from the values of the state; None if the answer is the
+                state itself.
+        """
+        if request is None:
+            return self
+        seal = self.ledger_writer.seal
+
+        def answering(version: int, values: Mapping[str, Any]) -> list[Statement]:
+            response = answer(values) if answer else None
+            return idempotency.written(self.session_id, request, version, response, seal)
+
+        return replace(self, answering=answering)
+
+    def answered(self, version: int, values: Mapping[str, Any]) -> list[Statement]:
+        """Return the rows of the answer, if one is stored."""
+        return self.answering(version, values) if self.answering else []
+
     def run_config(self, checkpoint_id: str, commit: Commit) -> Any:
         """Return LangGraph's configuration with an explicit checkpoint, never the latest."""
         place = {
@@ -192,10 +220,11 @@ class Session:
         """
         begun: Row = {}
 
-        def statements_of(turn: Turn, position: Position, checkpoint: str) -> list[Statement]:
-            written = self.ledger_writer.begun({**turn, "ops": ops}, position, checkpoint)
+        def statements_of(values: Mapping[str, Any], checkpoint: str) -> list[Statement]:
+            turn: Any = {**values["turn"], "ops": ops}
+            written = self.ledger_writer.begun(turn, values["position"], checkpoint)
             begun.update(written[0].rows[0])
-            return written
+            return [*written, *self.answered(0, values)]
 
         told = Commit(0, statements_of, lambda values: self._tell(begun, 0, values))
         return self.run_config(NO_CHECKPOINT, told)
@@ -211,9 +240,11 @@ class Session:
             journal: The journal of the turn, whose steps are stored with it.
         """
 
-        def statements_of(turn: Turn, position: Position, checkpoint: str) -> list[Statement]:
-            writer = self.ledger_writer
-            return writer.advanced(turn, position, checkpoint, head, journal=journal)
+        def statements_of(values: Mapping[str, Any], checkpoint: str) -> list[Statement]:
+            turn, position = values["turn"], values["position"]
+            advanced = self.ledger_writer.advanced
+            written = advanced(turn, position, checkpoint, head, journal=journal)
+            return [*written, *self.answered(number, values)]
 
         def counts(values: Mapping[str, Any]) -> None:
             self._tell(head, number, values)
@@ -284,6 +315,7 @@ class Session:
         written = await forks.statements_of_fork(
             self.store, self.ledger_writer, head, begun, released
         )
+        written += self.answered(version, values)
         commit = Commit(
             version, lambda *_: written, lambda values: self._tell(begun, version, values)
         )
@@ -319,6 +351,7 @@ class Session:
         )
         takeover = takeover_of(values["position"])
         at = written[0].rows[0]["now"]
+        written += self.answered(turn["number"], values)
         await self.store.write(*written, *escalations.rolled_back(self.session_id, takeover, at))
         self._tell(head, turn["number"], values)
         moved = {"version": turn["number"], "updated_at": at}

@@ -27,7 +27,7 @@ from graphs.storage.sealing import state_of, strict_serializer
 from graphs.storage.statements import Row, Statement
 from journeys import StateError
 from nodes.json_data import LARGE, uncollected
-from nodes.state.session import Position, Turn
+from nodes.state.session import Position
 
 ROOT = ""
 """Namespace of the journey's own graph."""
@@ -179,7 +179,8 @@ class Commit:
     """Commit of a turn: the statements to write once it is done."""
 
     number: int
-    statements: Callable[[Turn, Position, str], list[Statement]]
+    statements: Callable[[Mapping[str, Any], str], list[Statement]]
+    """Return them for the values of the state and the id of its checkpoint."""
     counts: Callable[[Mapping[str, Any]], None] = lambda values: None
     """Callback for the values of the state after the write."""
     head: Row | None = None
@@ -210,8 +211,7 @@ class Commit:
 
     def rows(self, checkpoint: Any) -> list[Statement]:
         """Return the statements to write with a checkpoint."""
-        values = checkpoint["channel_values"]
-        return self.statements(values["turn"], values["position"], checkpoint["id"])
+        return self.statements(checkpoint["channel_values"], checkpoint["id"])
 
     def written(self, checkpoint: Any) -> None:
         """Record that a checkpoint and its rows are committed."""

@@ -13,7 +13,7 @@ from alembic import command
 from alembic.config import Config
 from sqlalchemy.pool import StaticPool
 
-HEAD = "0011"
+HEAD = "0012"
 """The newest migration; a database that has it is not changed."""
 
 # Alembic keeps the migration that runs in a global: two databases at once would mix them up.
@@ -91,10 +91,15 @@ def _upgrade(connection: sqlite3.Connection) -> None:
         connected.commit()
 
 
-def upgrade(connection: sqlalchemy.Connection) -> None:
-    """Run the missing migrations of a connection's database, in its transaction."""
+def upgrade(connection: sqlalchemy.Connection, watch: Callable[[str], None] | None = None) -> None:
+    """Run the missing migrations of a connection's database, in its transaction.
+
+    Args:
+        connection: The connection.
+        watch: Called after each migration with its name.
+    """
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
     config.set_main_option("path_separator", "os")
-    config.attributes["connection"] = connection
+    config.attributes |= {"connection": connection, "watch": watch}
     command.upgrade(config, "head")

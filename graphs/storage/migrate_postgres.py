@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -64,7 +64,9 @@ class Migration:
     after: Versions
 
 
-def migrate_postgres(url: str, patience: float = 60.0) -> Migration:
+def migrate_postgres(
+    url: str, patience: float = 60.0, watch: Callable[[str], None] | None = None
+) -> Migration:
     """Run the missing migrations of a Postgres database; safe in several processes at once.
 
     Indexes are created without locking the tables; this waits for running transactions.
@@ -72,20 +74,22 @@ def migrate_postgres(url: str, patience: float = 60.0) -> Migration:
     Args:
         url: "postgresql://USER:PASSWORD@HOST:PORT/DATABASE".
         patience: Seconds to wait for another migration of the same database.
+        watch: Called with a description of each step that is done or begins.
 
     Raises:
         StateError: The database cannot be reached or changed, or a newer release migrated it.
     """
+    watch = watch or (lambda _: None)
     try:
         with (
             psycopg.connect(url, autocommit=True, row_factory=dict_row) as connection,
-            _one_at_a_time(connection, patience),
+            _one_at_a_time(connection, patience, watch),
         ):
             before = versions(connection)
             _refuse_encoding(connection, database_name(url))
             _refuse_newer(before, database_name(url))
             if not before.current:
-                _upgrade(connection, url)
+                _upgrade(connection, url, watch)
             return Migration(database_name(url), before, versions(connection))
     except (psycopg.Error, SQLAlchemyError) as error:
         raise StateError(
@@ -149,11 +153,17 @@ def _version(connection: psycopg.Connection[Any], query: str) -> Any:
 
 
 @contextmanager
-def _one_at_a_time(connection: psycopg.Connection[Any], patience: float) -> Iterator[None]:
+def _one_at_a_time(
+    connection: psycopg.Connection[Any], patience: float, watch: Callable[[str], None]
+) -> Iterator[None]:
     deadline = time.monotonic() + patience
+    waits = False
     # Asked for again and again: a statement that waits for the lock would be waited for by the
     # index that the other one is making.
     while not _locked(connection):
+        if not waits:
+            watch("waiting for another migration")
+            waits = True
         if time.monotonic() > deadline:
             raise StateError(
                 f"Another migration of the database still runs after {patience:g} seconds. Try "
@@ -172,7 +182,7 @@ def _locked(connection: psycopg.Connection[Any]) -> bool:
     return bool(row and row["locked"])
 
 
-def _upgrade(connection: psycopg.Connection[Any], url: str) -> None:
+def _upgrade(connection: psycopg.Connection[Any], url: str, watch: Callable[[str], None]) -> None:
     engine = sqlalchemy.create_engine(
         "postgresql+psycopg://",
         creator=lambda: psycopg.connect(url),
@@ -180,9 +190,10 @@ def _upgrade(connection: psycopg.Connection[Any], url: str) -> None:
     )
     try:
         with engine.begin() as connected:
-            upgrade(connected)
+            upgrade(connected, watch)
     finally:
         engine.dispose()
+    watch("tables and indexes of LangGraph's checkpoints")
     PostgresSaver(connection).setup()
     _repair_indexes(connection)
 

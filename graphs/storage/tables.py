@@ -69,6 +69,7 @@ _OF_AUDIT = "{session_id}|{turn}|audit"
 _OF_CHECK = "{session_id}|{turn}|checks"
 _OF_ATTEMPT = "{session_id}|{turn}|attempts"
 _OF_EFFECT = "{session_id}|{key}|effect"
+_OF_ANSWER = "{tenant}|{session_id}|{key}|answer"
 _OF_ESCALATION = "{session_id}|{id}|escalation"
 
 sessions = Table(
@@ -214,6 +215,18 @@ effects = Table(
     sealed("reason", _OF_EFFECT, "why it failed"),
     Column("begun_at", TIME, nullable=False),
     Column("ended_at", TIME, comment="null: outcome unknown"),
+)
+
+answers = Table(
+    "answers",
+    metadata,
+    Column("tenant", NAME, primary_key=True),
+    owner(primary_key=True),
+    Column("key", String(64), primary_key=True, comment="sha256 of the idempotency key"),
+    Column("digest", String(64), nullable=False, comment="sha256 of what was asked"),
+    Column("version", Integer, nullable=False, comment="of the session after it"),
+    sealed("answer", _OF_ANSWER, "null: the state of the version", is_json=True),
+    Column("at", TIME, nullable=False),
 )
 
 escalations = Table(

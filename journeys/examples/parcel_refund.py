@@ -1,4 +1,4 @@
-"""Refund a parcel that did not arrive: the journey of the README, whole."""
+"""Refund a parcel that did not arrive: the journey of docs/start.md."""
 
 import re
 from typing import Any

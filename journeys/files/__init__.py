@@ -32,7 +32,7 @@ def load_journey(path: str | PathLike[str]) -> type[Journey]:
         JourneyDefinitionError: With every fault: file, line, column and the way out.
         OSError: There is no such file, or it cannot be read.
 
-    Source: flow control, journey definition loading; the format is in docs/files.md.
+    Source: flow control, journey definition loading; the format is in docs/reference/files.md.
     """
     from journeys.files.loading import load  # noqa: PLC0415 - pydantic and ruamel take long
 

@@ -1,7 +1,7 @@
 """Parts of a definition file that class bodies do not have, and its published JSON Schema.
 
 The schema is made of these models, for editors and for other programs. What each part means is in
-docs/files.md.
+docs/reference/files.md.
 """
 
 from __future__ import annotations

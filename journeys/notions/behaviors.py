@@ -25,7 +25,7 @@ class ReturnToPrevious(Definition):
             them up.
         return_to: 'previous', or the id of a state.
 
-    Source: ADR-025 section 5.3; readings in docs/journeys.md.
+    Source: ADR-025 section 5.3; readings in docs/reference/journeys.md.
     """
 
     model_config = ConfigDict(title="Detour")
@@ -45,7 +45,7 @@ class ReturnToSpecific(Definition):
         preserve_context: False: at the return, changes of the context in the detour are undone.
         max_depth: Most paused pathways below this detour. Default: the config's limit.
 
-    Source: REQ-PM-001; readings in docs/journeys.md.
+    Source: REQ-PM-001; readings in docs/reference/journeys.md.
     """
 
     model_config = ConfigDict(title="Detour to a state")

@@ -34,7 +34,7 @@ class Effect(Definition):
     Raises:
         ConfigurationError: A value is no text.
 
-    Source: docs/promises.md (P4).
+    Source: docs/about/promises.md (P4).
     """
 
     unwritten = frozenset({"function"})

@@ -185,7 +185,7 @@ class Validation(Definition):
     Raises:
         ConfigurationError: A value is unknown or out of range.
 
-    Source: flow control, response validator; readings in docs/flow-control.md.
+    Source: flow control, response validator; readings in docs/reference/flow-control.md.
     """
 
     _: KW_ONLY

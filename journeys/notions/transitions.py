@@ -340,7 +340,7 @@ class Transition(Rule):
         detour: True: the target state answers and returns. Or `{return_to, preserve_context,
             max_depth, policy}`. All transitions to a state need the same value. Default: no detour.
 
-    Source: ADR-025 section 5.3; readings in docs/journeys.md.
+    Source: ADR-025 section 5.3; readings in docs/reference/journeys.md.
     """
 
     unwritten = frozenset({"name"})

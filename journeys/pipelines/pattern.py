@@ -183,6 +183,9 @@ class PatternPipeline(PipelineDefinition, Pipeline):
 
     __str__ = __repr__
 
+    def _repr_svg_(self) -> str:
+        return door.svg_of_pipeline(self)
+
     @property
     def members(self) -> dict[str, Agent]:
         """Everybody in it by name: the peers, then those with a role."""

@@ -163,6 +163,7 @@ class JourneyResponse:
             `waiting` lists what agents ask by `interrupt()`: id, value, pathway and agent of each.
             `asked` is what the dialogue asks: field, kind, label, options (label and payload) and
             hint; None if it asks nothing.
+        replayed: True if the turn was taken before, for the same idempotency key.
     """
 
     message: str
@@ -172,6 +173,7 @@ class JourneyResponse:
     accumulated_context: dict[str, Any]
     is_journey_complete: bool
     metadata: dict[str, Any] = field(default_factory=dict)
+    replayed: bool = False
 
     @property
     def pathway(self) -> str:
@@ -201,7 +203,8 @@ class JourneySession:
     Times are ISO 8601 in UTC. `conversation_history` is the recent window of the talk; the whole
     of it is the transcript. `phase` is how far along the conversation is. `waiting` lists what
     agents ask by `interrupt()`, and `asked` is the open question of a form, both as in the metadata
-    of a response. `locale` is what the session brought when it was begun.
+    of a response. `locale` is what the session brought when it was begun. `replayed` is true if the
+    request was done before, for the same idempotency key.
     """
 
     session_id: str
@@ -219,6 +222,7 @@ class JourneySession:
     waiting: list[dict[str, Any]] = field(default_factory=list)
     asked: dict[str, Any] | None = None
     locale: Locale = NOWHERE
+    replayed: bool = False
 
     @property
     def current_pathway(self) -> str:

@@ -45,7 +45,6 @@ from nodes.language.reading import (
     value_in,
 )
 from nodes.state.dialogue_state import IN_TURN, Asked, Option
-from nodes.values import Unreadable, value_of
 
 _LONGEST_SIGNAL = 30
 _FEW = 4
@@ -73,13 +72,15 @@ def signal(reading: Reading, expected: Expected) -> Command | None:
         return Skip()
     if len(reading.tokens) > _LONGEST_SIGNAL or not lexicon.says_any(SIGNALS, said):
         return None
-    if _is_choice(reading, expected):
+    field = expected.pending  # whose choices may sound so
+    if field and field.type == "enum" and is_readable(field, reading.raw, expected.setting):
         return None
     meant = lexicon.all_of(SIGNALS, said)
     for name, command in _PLAIN:
         if name in meant:
             return command
-    if "human_alone" in meant and not _may_be_said(reading, expected):
+    polite = not reading.lexicon.words("polite").isdisjoint(reading.words)
+    if "human_alone" in meant and (polite or not expected.in_text):
         return Human()
     return (
         _given_up(reading, expected, meant)
@@ -95,24 +96,6 @@ def _has_none(reading: Reading, expected: Expected) -> bool:
         return False
     negation = reading.lexicon.words("negation")
     return words[0] in negation and names_field(words[1:], field, reading.lexicon)
-
-
-def _may_be_said(reading: Reading, expected: Expected) -> bool:
-    """Return whether "a person" may be the answer to a question in free text."""
-    polite = reading.lexicon.words("polite").intersection(reading.words)
-    return expected.pending is not None and expected.pending.type in FREE and not polite
-
-
-def _is_choice(reading: Reading, expected: Expected) -> bool:
-    """Return whether the words are a value of the enum that was asked for."""
-    field = expected.pending
-    if field is None or field.type != "enum":
-        return False
-    try:
-        value_of(field, reading.raw, expected.setting)
-    except Unreadable:
-        return False
-    return True
 
 
 def _given_up(reading: Reading, expected: Expected, meant: frozenset[str]) -> Command | None:
@@ -151,7 +134,7 @@ def _questioned(reading: Reading, expected: Expected) -> Command | None:
         return None
     if not what:
         return Explain()
-    field = mentioned(what.split(), [*expected.fields, *expected.correctable], reading.lexicon)
+    field = mentioned(what.split(), expected.all_fields, reading.lexicon)
     return Explain(field.name) if field else None
 
 
@@ -227,22 +210,12 @@ def _is_mashed(word: str) -> bool:
         return True
     place = 0
     while place < len(word):
-        run = _run(word[place:])
-        if run < _LEAST_RUN:
+        ends = range(place + _LEAST_RUN, len(word) + 1)
+        runs = [end for end in ends if any(word[place:end] in row for row in _RUNS)]
+        if not runs:
             return False
-        place += run
+        place = runs[-1]
     return True
-
-
-def _run(word: str) -> int:
-    """Return the number of letters at the beginning that are neighbours on a keyboard."""
-    longest = 0
-    for row in _RUNS:
-        length = 1
-        while length < len(word) and word[: length + 1] in row:
-            length += 1
-        longest = max(longest, length)
-    return longest
 
 
 _AT_STAKE = ("summary", "correction", "leave")
@@ -253,13 +226,7 @@ Parser = Callable[[Reading, Expected], Parse]
 
 
 def answer(reading: Reading, expected: Expected, parse: Parser) -> Parse | None:
-    """Read yes or no, if that was asked; the words behind it are read on.
-
-    Args:
-        reading: The message.
-        expected: The expected answers.
-        parse: Reads the part after the yes or no.
-    """
+    """Read yes or no, if that was asked; `parse` reads the words behind it."""
     if expected.kind not in YES_OR_NO or not reading.tokens:
         return None
     said, lexicon = reading.said, reading.lexicon
@@ -280,18 +247,11 @@ def answer(reading: Reading, expected: Expected, parse: Parser) -> Parse | None:
 
 def _alone(kind: str) -> list[tuple[str, Command]]:
     """Return what answers a kind of question by itself."""
-    plain: list[tuple[str, Command]] = [
-        ("no", Deny()),
-        ("no_alone", Deny()),
-        ("yes", Confirm()),
-        ("yes_alone", Confirm()),
-    ]
-    if kind in _AT_STAKE:
-        return [*plain, ("thats_all", Confirm())] if kind == "summary" else plain
-    declined: list[tuple[str, Command]] = [("enough", Deny())]
-    if kind in ("human", "unclaimed"):
-        declined.append(("decline", Deny()))
-    return [*declined, *plain]
+    enough = () if kind in _AT_STAKE else ("enough",)
+    decline = ("decline",) if kind in ("human", "unclaimed") else ()
+    agreed = ("yes", "yes_alone", *(("thats_all",) if kind == "summary" else ()))
+    denied = [(name, Deny()) for name in (*enough, *decline, "no", "no_alone")]
+    return [*denied, *[(name, Confirm()) for name in agreed]]
 
 
 def _after_yes(reading: Reading, end: int, expected: Expected, parse: Parser) -> Parse | None:
@@ -299,7 +259,8 @@ def _after_yes(reading: Reading, end: int, expected: Expected, parse: Parser) ->
     head, tail = reading.before(end), reading.after(end)
     if not tail.tokens:
         return None if reading.ends_asking else Parse([Confirm()], certain=True, whole=True)
-    if expected.kind == "return" and (going := _going_on(tail, expected, parse)):
+    goes_on = expected.kind == "return" and not is_conditional(tail)
+    if goes_on and (going := _going_on(tail, expected, parse)):
         return going if is_parted(head, tail) or going.certain else None
     if _limits(tail) or holds("no", tail):
         return _changes(tail, expected, parse) or Parse(unread=(reading.raw,))
@@ -308,7 +269,8 @@ def _after_yes(reading: Reading, end: int, expected: Expected, parse: Parser) ->
     if expected.kind in _AT_STAKE:
         if changes := _changes(tail, expected, parse):
             return changes
-        if not only_asks(tail):  # holds if a pattern explains all of it: "yes, and a taxi"
+        asks = [part.asks or not part.core().tokens for part in unjoined(tail).clauses]
+        if not all(asks):  # holds if a pattern explains all of it: "yes, and a taxi"
             return Parse([Confirm()], unread=_wishes_in(tail))
     return Parse([Confirm()], unread=(unjoined(tail).raw,))
 
@@ -344,7 +306,9 @@ def _declined(
         return None
     if changes := _changes(reading, expected, parse) or _changes(tail, expected, parse):
         return changes
-    if expected.kind in _OFFERS and _is_reason(tail):
+    says = tail.lexicon.says
+    again = any(says(name, tail.said) for name in ("enough", "decline", "no"))
+    if expected.kind in _OFFERS and (again or (says("reason", tail.said) and not tail.asks)):
         return Parse([Deny()], certain=True, whole=True)
     if holds("yes", tail):
         return Parse(unread=(reading.raw,))
@@ -419,18 +383,18 @@ def begins(name: str, reading: Reading) -> int:
     return len(reading.part(0, places[-1]).said) if places else end
 
 
-def _is_reason(tail: Reading) -> bool:
-    """Return whether what follows a no only says so again, or why."""
-    says = tail.lexicon.says
-    again = any(says(name, tail.said) for name in ("enough", "decline", "no"))
-    return again or (says("reason", tail.said) and not tail.asks)
-
-
 def _limits(tail: Reading) -> bool:
-    """Return whether what follows takes a yes half back, or sets a condition."""
-    begins = tail.lexicon.begins
-    conditional = begins("condition", tail.said) > 0 and not tail.ends_asking
-    return conditional or begins("but", tail.said) > 0
+    """Return whether what follows takes a yes half back: a condition, a time, a "but"."""
+    later = tail.lexicon.begins("in_time", tail.said) > 0 and not tail.ends_asking
+    return later or is_conditional(tail) or tail.lexicon.begins("but", tail.said) > 0
+
+
+def is_conditional(tail: Reading) -> bool:
+    """Return whether words set a condition: "only if it is free", not "if possible"."""
+    said = unjoined(tail).said
+    if tail.ends_asking or any(tail.lexicon.says("idle", part.said) for part in tail.clauses[:1]):
+        return False
+    return tail.lexicon.begins("condition", said) > 0
 
 
 def holds(name: str, tail: Reading) -> bool:
@@ -444,11 +408,6 @@ def is_parted(head: Reading, tail: Reading) -> bool:
         return True
     follows = head.lexicon.words("follows")
     return tail.tokens[0].word in follows
-
-
-def only_asks(tail: Reading) -> bool:
-    """Return whether there are only questions."""
-    return all(part.asks or not part.core().tokens for part in unjoined(tail).clauses)
 
 
 def unjoined(tail: Reading) -> Reading:
@@ -470,12 +429,15 @@ def choice(reading: Reading, expected: Expected) -> Parse | None:
     options = _options(expected)
     if not options or not 0 < len(reading.tokens) <= _LONGEST:
         return None
-    if exact := _exact(reading, options):
-        return _said(_taken(exact, expected), reading)
+    said = tuple(reading.words)
+    exact = [o for o in options if said in (_label(o["label"], reading), _label(o["id"], reading))]
+    if len(exact) == 1:
+        return _taken(exact[0], expected, reading.raw)
     about = expected.asked["about"] if expected.asked else ""
     if about == IN_TURN and reading.lexicon.says("all", reading.said):
         return _taken(options[0], expected)
-    if reading.asks or _gives_up(reading, expected):
+    task = reading.lexicon.part("task", reading.said, "task")
+    if reading.asks or (task is not None and is_task(task, expected.tasks, reading.lexicon)):
         return None
     if named := reading.lexicon.part("negated", reading.said, "named"):
         count = named.count(" ") + 1
@@ -487,26 +449,9 @@ def choice(reading: Reading, expected: Expected) -> Parse | None:
     return _of_runtime(reading, options, expected) or _named(reading, options, expected)
 
 
-def _said(taken: Parse, reading: Reading) -> Parse:
-    """Return what was chosen by its name, with the words that the user chose it by."""
-    said: list[Command] = [
-        replace(command, value=reading.raw, read=command.value)
-        if isinstance(command, Fill)
-        else command
-        for command in taken.commands
-    ]
-    return replace(taken, commands=said)
-
-
-def _gives_up(reading: Reading, expected: Expected) -> bool:
-    """Return whether one of the open tasks is given up by its name."""
-    name = reading.lexicon.part("task", reading.said, "task")
-    return name is not None and is_task(name, expected.tasks, reading.lexicon)
-
-
 def _named(reading: Reading, options: Sequence[Option], expected: Expected) -> Parse | None:
     if option := _meant(reading, options):
-        return _said(_taken(option, expected), reading)
+        return _taken(option, expected, reading.raw)
     if expected.kind in CHOOSING and reading.lexicon.says("neither", reading.said):
         return Parse([Deny()], certain=True, whole=True)
     return None
@@ -521,10 +466,11 @@ def _options(expected: Expected) -> Sequence[Option]:
     return [Option(id=value, label=value) for value in field.ways]
 
 
-def _taken(option: Option, expected: Expected) -> Parse:
-    field = expected.pending
-    taken: Command = Fill(field.name, option["id"]) if field else Choose(option["id"])
-    return Parse([taken], certain=True, whole=True)
+def _taken(option: Option, expected: Expected, said: str = "") -> Parse:
+    """Return what is chosen, with the words by which the user chose it if that was by its name."""
+    field, chosen = expected.pending, option["id"]
+    fill = Fill(field.name, said or chosen, read=chosen if said else None) if field else None
+    return Parse([fill or Choose(chosen)], certain=True, whole=True)
 
 
 def _denied(option: Option | None, options: Sequence[Option], expected: Expected) -> Parse | None:
@@ -534,12 +480,6 @@ def _denied(option: Option | None, options: Sequence[Option], expected: Expected
     if len(others) == 1:
         return _taken(others[0], expected)
     return None if expected.pending else Parse([Deny(option["id"])], certain=True, whole=True)
-
-
-def _exact(reading: Reading, options: Sequence[Option]) -> Option | None:
-    said = _content(reading, small=frozenset())
-    found = [o for o in options if said in (_label(o["label"], reading), _label(o["id"], reading))]
-    return found[0] if len(found) == 1 else None
 
 
 def _of_runtime(reading: Reading, options: Sequence[Option], expected: Expected) -> Parse | None:
@@ -576,27 +516,21 @@ def _by_place(reading: Reading, options: Sequence[Option]) -> Option | None:
 
 def _by_name(reading: Reading, options: Sequence[Option]) -> Option | None:
     """Return the only option whose label holds all words that say which one."""
-    small = reading.lexicon.words("small")
+    small, padded = reading.lexicon.words("small"), f" {reading.said} "
     lead = reading.lexicon.begins("choice_lead", reading.said)
-    parts = [reading, reading.after(lead)] if lead else [reading]
-    for part in parts:
-        said = _content(part.core(), small)
+    for part in (reading, reading.after(lead)) if lead else (reading,):
+        said = [word for word in part.core().words if word not in small]
         labels = [frozenset(_label(f"{o['label']} {o['id']}", reading)) for o in options]
-        found = [o for o, own in zip(options, labels, strict=True) if _holds(own, said)]
+        found = [
+            option
+            for option, own in zip(options, labels, strict=True)
+            if all(any(_same(word, each) for each in own) for word in said)
+        ]
         if said and len(found) == 1:
             return found[0]
-    whole = [o for o in options if _label(o["label"], reading) and _within(o, reading)]
+    names = [" ".join(_label(option["label"], reading)) for option in options]
+    whole = [o for o, n in zip(options, names, strict=True) if " " in n and f" {n} " in padded]
     return whole[0] if len(whole) == 1 else None
-
-
-def _within(option: Option, reading: Reading) -> bool:
-    """Return whether the message has a whole label of two or more words."""
-    label = " ".join(_label(option["label"], reading))
-    return " " in label and f" {label} " in f" {reading.said} "
-
-
-def _holds(label: frozenset[str], said: tuple[str, ...]) -> bool:
-    return all(any(_same(word, own) for own in label) for word in said)
 
 
 def _same(word: str, own: str) -> bool:
@@ -606,10 +540,6 @@ def _same(word: str, own: str) -> bool:
     if length < _SPELLED or word[0] != own[0]:
         return False
     return bool(OSA.distance(word, own) <= (2 if length >= _LONG else 1))
-
-
-def _content(reading: Reading, small: frozenset[str]) -> tuple[str, ...]:
-    return tuple(word for word in reading.words if word not in small)
 
 
 def _label(text: str, reading: Reading) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from nodes.language.reading import (
     Expected,
     Read,
     Reading,
+    given,
     is_readable,
     read,
     readable_part,
@@ -39,10 +40,7 @@ _LONGEST_CALLED = 3
 def named_change(part: Reading, expected: Expected, *, two: bool = False) -> list[Command]:
     """Read a change that says what it is of: its field, or the value that was there.
 
-    Args:
-        part: The words, without those that only lead to it.
-        expected: The expected answers, with the known values.
-        two: True if they are two clauses and only some of their changes are made.
+    Of words that are two clauses, only some changes are made.
     """
     may = part.lexicon.matches_any(part.marked)
     for way in _WAYS[:2] if two else _WAYS:
@@ -56,7 +54,7 @@ def named_change(part: Reading, expected: Expected, *, two: bool = False) -> lis
 
 def _may_have_signs(commands: Sequence[Command], expected: Expected) -> bool:
     """Return whether a value may continue after a comma, or a name be before a colon."""
-    fields = {field.name: field.type for field in (*expected.fields, *expected.correctable)}
+    fields = {field.name: field.type for field in expected.all_fields}
     return any(fields.get(getattr(c, "field", "")) not in (*FREE, *NAMES) for c in commands)
 
 
@@ -178,8 +176,7 @@ def said_value(new: Reading, field: Field, expected: Expected) -> Read | None:
 
 def _named(reading: Reading, expected: Expected) -> list[Command]:
     """Read "change the amount to 70", "and the age to 30"; of an open field "it is the 3rd"."""
-    lexicon = reading.lexicon
-    among = [*expected.fields, *expected.correctable]
+    lexicon, among = reading.lexicon, expected.all_fields
     names = ["form_named", *(["form_labelled"] if ":" in reading.text else []), "form_carried"]
     for found in [one for name in names for one in lexicon.matches(name, reading.marked)]:
         field = mentioned(found["what"].split(), among, lexicon)
@@ -199,8 +196,7 @@ def _named(reading: Reading, expected: Expected) -> list[Command]:
         mere = _other_day(new, field, expected) if new.core().day() else None
         read = mere or readable_part(field, new, expected)
         if read and len(new.tokens) <= _LONGEST_VALUE:
-            changes = field.name in expected.known
-            return [(Correct if changes else Fill)(field.name, read.raw, read=read.value)]
+            return [given(field, read, expected)]
     return []
 
 
@@ -212,7 +208,7 @@ def unspelled(words: Reading) -> Reading:
 
 def labelled(words: Reading, expected: Expected) -> Correct | Fill | None:
     """Return the value right behind the name of its field: "phone 0171 234", "the amount 820"."""
-    lexicon, fields = words.lexicon, [*expected.fields, *expected.correctable]
+    lexicon, fields = words.lexicon, expected.all_fields
     around = lexicon.words("articles") | lexicon.words("own")
     while len(words.tokens) > 1 and words.words[0] in around:
         words = words.part(1)
@@ -229,7 +225,7 @@ def labelled(words: Reading, expected: Expected) -> Correct | Fill | None:
             read = _other_day(new, field, expected) if new.core().day() else None
             read = read or readable_part(field, new, expected)
         if read and all(names_field([word], field, lexicon) for word in what):
-            return (Correct if changes else Fill)(field.name, read.raw, read=read.value)
+            return given(field, read, expected)
     return None
 
 
@@ -396,10 +392,7 @@ def _places(words: Reading, field: Field, expected: Expected) -> range:
 def of_type(words: Reading, expected: Expected, wordy: bool) -> Correct | None:
     """Return the correction of the field given last that words are a value of.
 
-    Args:
-        words: The value.
-        expected: The expected answers, with the known values.
-        wordy: True if they may be a name or another value in words.
+    `wordy`: they may be a name or another value in words.
     """
     if not expected.known or len(words.tokens) > _LONGEST:
         return None

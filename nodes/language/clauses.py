@@ -16,22 +16,19 @@ _SHORTEST_TELLING = 4
 def refused_in(message: str, patterns: Iterable[tuple[str, str]], language: str) -> set[str]:
     """Return the questions that no clause of a message answers but one that denies or cancels.
 
-    Args:
-        message: The message of the user.
-        patterns: Pairs of a pattern that matched, and the id of the question that it answers.
-        language: The language in which it is read.
+    Of each pattern that matched, the id of the question that it answers is given too.
     """
-    reading = read(message, lexicon_of(language))
-    clauses = parts_of(reading)
+    lexicon = lexicon_of(language)
+    clauses, matches = parts_of(read(message, lexicon)), lexicon.matches
     refused: set[str] = set()
     meant: set[str] = set()
     for pattern, question in patterns:
-        words = read(pattern, reading.lexicon).said
+        words = read(pattern, lexicon).said
         for clause in clauses:
-            padded = f" {clause.said} "
-            at = padded.find(f" {words} ")
-            if at >= 0:
-                denies = _denies(padded[:at].strip(), padded[at + len(words) + 1 :].strip(), clause)
+            before, found, behind = f" {clause.said} ".partition(f" {words} ")
+            if found:
+                denies = matches("form_refused_before", before.strip())
+                denies = denies or matches("form_refused_behind", behind.strip())
                 (refused if denies else meant).add(question)
     return refused - meant
 
@@ -51,11 +48,7 @@ def asked_about(
 ) -> tuple[str, str] | None:
     """Return the one subject that the questions of a message have a word of, and that word.
 
-    Args:
-        message: The message of the user.
-        subjects: Id of a subject -> what is written about it.
-        others: Words about other things, which name no subject.
-        language: The language in which all is read.
+    `subjects` has what is written about each, by its id; `others` are words that name none.
     """
     lexicon = lexicon_of(language)
     known = frozenset(read(others, lexicon).words)
@@ -67,12 +60,6 @@ def asked_about(
             if len(word) >= _SHORTEST_TELLING and not is_among(word, known):
                 found |= {id_: word for id_, words in own.items() if is_among(word, words)}
     return next(iter(found.items())) if len(found) == 1 else None
-
-
-def _denies(before: str, behind: str, clause: Reading) -> bool:
-    """Return whether the words around a pattern say that it is not wanted."""
-    matches = clause.lexicon.matches
-    return bool(matches("form_refused_before", before) or matches("form_refused_behind", behind))
 
 
 _SHORT = 6
@@ -89,8 +76,9 @@ def questions_in(message: str, language: str) -> list[str]:
     last = -1
     for place, clause in enumerate(whole.clauses):
         part = _unjoined(clause)
-        if not _asks(part):
-            continue
+        says = part.lexicon.says
+        if not part.asks or says("yes", part.said) or says("no", part.said):
+            continue  # a mere "ok?" behind a statement asks nothing
         if place == last + 1 and found:
             found[-1].append(clause)
         else:
@@ -109,13 +97,6 @@ def may_be_about(message: str, field: Field, language: str) -> bool:
     lexicon = lexicon_of(language)
     words = read(message, lexicon).words
     return len(words) <= _SHORT or concerns(words, field, lexicon)
-
-
-def _asks(part: Reading) -> bool:
-    """Return whether words ask something; a mere "ok?" behind a statement does not."""
-    if not part.tokens or part.lexicon.says("yes", part.said) or part.lexicon.says("no", part.said):
-        return False
-    return part.asks
 
 
 def _unjoined(part: Reading) -> Reading:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 from graphlib import CycleError, TopologicalSorter
 from itertools import count
@@ -51,7 +51,9 @@ OPEN = ("unknown", "unsure")
 """Names of phrases that leave a value open."""
 LEAVING = ("cancel", "give_up", "wait")
 """Names of phrases that a reason may follow."""
-_TOGETHER = (SIGNALS, IDLE, OPEN, LEAVING)
+LIMITS = ("condition", "in_time")
+"""Names of phrases that limit what they follow."""
+_TOGETHER = (SIGNALS, IDLE, OPEN, LEAVING, LIMITS)
 CHANGES = (
     *("form_contrast", "form_named", "form_labelled", "form_carried"),
     *("form_denied", "form_removed", "form_clear"),
@@ -103,19 +105,6 @@ class Sayings(BaseModel):
                 refuse(self._source, [fault])
 
 
-class _Patterns(dict[str, re.Pattern[str]]):
-    """Patterns by name, each compiled when it is first looked for."""
-
-    def __init__(
-        self, compiled: Callable[[str, str], re.Pattern[str]], sources: Mapping[str, str]
-    ) -> None:
-        self.compiled, self.sources = compiled, sources
-
-    def __missing__(self, name: str) -> re.Pattern[str]:
-        self[name] = self.compiled(name, self.sources[name])
-        return self[name]
-
-
 class Lexicon:
     """The sayings of one or more languages, ready to be looked for.
 
@@ -127,8 +116,9 @@ class Lexicon:
     def __init__(self, languages: tuple[Sayings, ...], others: tuple[Sayings, ...] = ()) -> None:
         self.languages = languages
         self._sources: dict[str, str] = {}
-        self._patterns = _Patterns(self._tried, self._sources)
-        self._joined: dict[tuple[str, ...], re.Pattern[str]] = {}
+        # A pattern is compiled when it is first looked for.
+        self._pattern = cache(lambda name: self._tried(name, self._sources[name]))
+        self._either = cache(self._any_of)
         forms: dict[str, list[re.Pattern[str]]] = {}
         names = sorted(languages[0].phrases)
         lines = {name: [x for each in languages for x in each.lines(name)] for name in names}
@@ -168,32 +158,31 @@ class Lexicon:
 
     def says(self, name: str, said: str) -> bool:
         """Return whether the message has only this, apart from filler."""
-        return self._patterns[name].fullmatch(said) is not None or name in self._aside(said)
+        return self._pattern(name).fullmatch(said) is not None or name in self._aside(said)
 
     def says_any(self, names: tuple[str, ...], said: str) -> bool:
         """Return whether the message has only one of several; without any, none is looked for."""
-        found = (self._joined.get(names) or self._any_of(names)).fullmatch(said)
+        found = self._either(names).fullmatch(said)
         return found is not None or not self._aside(said).isdisjoint(names)
 
     def begins_any(self, names: tuple[str, ...], said: str) -> bool:
         """Return whether words begin with one of several; without any, none is looked for."""
-        found = (self._joined.get(names) or self._any_of(names)).match(said)
+        found = self._either(names).match(said)
         return found is not None or not self._aside(said).isdisjoint(names)
 
     def matches_any(self, marked: str) -> bool:
         """Return whether one of the forms of changes fits all of some words."""
-        return (self._joined.get(CHANGES) or self._any_of(CHANGES)).fullmatch(marked) is not None
+        return self._either(CHANGES).fullmatch(marked) is not None
 
     def _any_of(self, names: tuple[str, ...]) -> re.Pattern[str]:
-        """Return a pattern of all that several names have, compiled on first use."""
+        """Return a pattern of all that several names have."""
         forms = names is CHANGES
         own = [
             [form.pattern for form in self.forms(name)] if forms else [self._sources[name]]
             for name in names
         ]
         sources = [_NUMBERED.sub("(?:", source) for each in own for source in each]
-        joined = self._joined[names] = re.compile("|".join(f"(?:{each})" for each in sources))
-        return joined
+        return re.compile("|".join(f"(?:{each})" for each in sources))
 
     def matches(self, name: str, marked: str) -> list[re.Match[str]]:
         """Return how each form of a name that fits all of some words does."""
@@ -205,12 +194,12 @@ class Lexicon:
 
     def all_of(self, names: tuple[str, ...], said: str) -> frozenset[str]:
         """Return those of several that are each all that the message has."""
-        found = [name for name in names if self._patterns[name].fullmatch(said)]
+        found = [name for name in names if self._pattern(name).fullmatch(said)]
         return self._aside(said).intersection(names).union(found)
 
     def part(self, name: str, said: str, group: str) -> str | None:
         """Return a named part of a match, "" if it is omitted; None without a match."""
-        found = self._patterns[name].fullmatch(said)
+        found = self._pattern(name).fullmatch(said)
         if found is None:
             return None
         parts = found.groupdict().items()
@@ -218,7 +207,7 @@ class Lexicon:
 
     def begins(self, name: str, said: str) -> int:
         """Return the end of a match at the beginning; else 0."""
-        found = self._patterns[name].match(said)
+        found = self._pattern(name).match(said)
         if found is not None:
             return found.end()
         return len(said) if name in self._aside(said) else 0
@@ -234,7 +223,7 @@ class Lexicon:
         """Compile all patterns; without it, each is when it is first looked for."""
         self.all_of(tuple(self._sources), "")
         for names in (*_TOGETHER, CHANGES):
-            self._any_of(names)
+            self._either(names)
 
     def _tried(self, name: str, pattern: str) -> re.Pattern[str]:
         try:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import lru_cache
 from operator import attrgetter
+from typing import Any
 
 from journeys import Field
 from journeys.phrases import plain
@@ -175,7 +176,8 @@ _SOLE = (*_SPANNED, "money", "phone", "email", "enum")
 """Types of values that can be nothing else."""
 _MOST_SPANS = 12
 _TWO = 2
-_SURE = 20
+_NAMED, _SURE = 8, 20
+_NONE: frozenset[str] = frozenset()
 _LONGEST_ARTICLE = 4
 _LONGEST_SUBJECT = 4
 
@@ -185,8 +187,6 @@ class Claim:
     """A value in a message, and the field that it is of.
 
     Attributes:
-        field: The field.
-        span: The value, its words, and their place.
         weight: The certainty that it belongs there.
         words: Words of the field, which need no other reason to be there.
         is_named: True if these, or "we are", say what the value is of.
@@ -238,20 +238,21 @@ def claims_in(
     """
     if len(reading.tokens) > _MOST_WORDS:
         return []
-    pending, offset = expected.pending, reading.start
-    text = reading.text[offset : reading.end]
+    pending = expected.pending
     pool = [(field, False) for field in expected.fields]
     pool += [(field, True) for field in expected.correctable]
     spans = [
-        (field, changes, moved(span, offset))
+        (field, changes, span)
         for field, changes in pool
-        for span in found_in(field, text, expected.setting)[:_MOST_SPANS]
+        for span in spans_in(field, reading, expected)[:_MOST_SPANS]
     ]
     choices = [span for field, changes, span in spans if field.type == "enum" and not changes]
     plain_days = [s for field, _, s in spans if field.type in _SPANNED and s.certain]
     found = []
     for field, changes, span in spans:
-        if field.type in NAMES and field is not pending and _is_strangers(field, span, reading):
+        is_own = field is pending or field.type not in NAMES or is_users(field, reading.lexicon)
+        before = reading.between(reading.start, span.start).words
+        if not is_own and _names_user(before, reading.lexicon):
             continue  # "I'm Ann Lea, I would like to send money"
         replaces = any(start <= span.start < end for start, end in replaced)
         rivals = [f for f, _ in pool if f.type == field.type and f is not field]
@@ -267,7 +268,9 @@ def claims_in(
         choice = any(span.start < c.end and c.start < span.end for c in choices)
         if claim and not (choice and field.type != "enum" and not (asked or claim.is_named)):
             found.append(claim)  # "today" may be how urgent it is, and no day
-    found = [_later(claim, expected) for claim in found if not _is_outdone(claim, found)]
+    certain = [claim.field for claim in found if claim.span.certain]
+    found = [c for c in found if c.span.certain or c.field not in certain]
+    found = [_later(claim, expected) for claim in found]
     found += _after_nights(found, reading, expected)
     found += _with_or_without(found, reading, expected)
     found += _single(found, reading, expected)
@@ -276,7 +279,11 @@ def claims_in(
     groups = _groups([c for c in found if c.field.name not in settled])
     plain = [group[0] for group in groups if len(group) == 1]
     plain = [c for c in plain if not any(_overlap(c, other) for other in ordered)]
-    once = [c for c in plain if not any(_rivals(c, other) for other in plain if other is not c)]
+    once = [  # of two values of one field that are as plain, neither
+        c
+        for c in plain
+        if not [o for o in plain if o is not c and o.field is c.field and o.weight >= c.weight]
+    ]
     return sorted((*once, *ordered), key=lambda claim: claim.start)
 
 
@@ -297,11 +304,10 @@ def _with_or_without(
         for fields, changes in ((expected.fields, False), (expected.correctable, True)):
             for field in fields:
                 if field.type == "boolean" and names_field([behind[0].word], field, lexicon):
-                    raw = reading.text[token.start : behind[0].end]
                     said = leads[token.word]
-                    span = Span(said, raw, token.start, behind[0].end, True, "boolean")
                     if not changes or expected.known[field.name] is not said:
-                        yield Claim(field, span, 8, frozenset(), is_named=True, changes=changes)
+                        claim = _named(field, said, reading, token.start, behind[0].end)
+                        yield replace(claim, changes=changes)
 
 
 def _single(found: Sequence[Claim], reading: Reading, expected: Expected) -> Iterator[Claim]:
@@ -319,15 +325,21 @@ def _single(found: Sequence[Claim], reading: Reading, expected: Expected) -> Ite
         for field in fields:
             named = [t for t in behind if names([t.word], field, lexicon)]
             if named:
-                end = named[0].end
-                span = Span(1, reading.text[token.start : end], token.start, end, True, field.type)
-                yield Claim(field, span, 8, frozenset(), is_named=True)
+                yield _named(field, 1, reading, token.start, named[0].end)
+
+
+def _named(
+    field: Field, value: Any, reading: Reading, start: int, end: int, words: frozenset[str] = _NONE
+) -> Claim:
+    """Return a value that is named, at its place in the message."""
+    span = Span(value, reading.text[start:end], start, end, True, field.type)
+    return Claim(field, span, _NAMED, words, is_named=True)
 
 
 def _after_nights(found: Sequence[Claim], reading: Reading, expected: Expected) -> list[Claim]:
     """Return the day until which a person stays for so many nights from the day before it on."""
     nights, lexicon = reading.lexicon.words("nights"), reading.lexicon
-    fields = [*expected.fields, *expected.correctable]
+    fields = expected.all_fields
     if nights.isdisjoint(reading.words) or any(names(nights, f, lexicon) for f in fields):
         return []
     days = [claim for claim in found if claim.field.type == "date"]
@@ -341,24 +353,16 @@ def _after_nights(found: Sequence[Claim], reading: Reading, expected: Expected) 
     for span in found_in(_COUNT, reading.text, expected.setting):
         words = reading.between(span.start, reading.end).part(1, 2)
         if words.tokens and words.words[0] in nights:
-            until = date.fromisoformat(str(first)) + timedelta(days=span.value)
-            end = words.tokens[0].end
-            raw = reading.text[span.start : end]
-            whole = Span(until.isoformat(), raw, span.start, end, True, "date")
-            return [Claim(opened[0], whole, 8, nights, is_named=True)]
+            until = (date.fromisoformat(str(first)) + timedelta(days=span.value)).isoformat()
+            return [_named(opened[0], until, reading, span.start, words.tokens[0].end, nights)]
     return []
 
 
-def _is_outdone(claim: Claim, found: Sequence[Claim]) -> bool:
-    """Return whether another value of the same field is certain, and this one is not."""
-    if claim.span.certain:
-        return False
-    return any(other.span.certain for other in found if other.field is claim.field)
-
-
-def moved(span: Span, offset: int) -> Span:
-    """Return a span of a part of a message at its place in all of it."""
-    return replace(span, start=span.start + offset, end=span.end + offset) if offset else span
+def spans_in(field: Field, words: Reading, expected: Expected) -> list[Span]:
+    """Return the values of a field in words, at their places in the message."""
+    at = words.start
+    spans = found_in(field, words.text[at : words.end], expected.setting)
+    return [replace(s, start=s.start + at, end=s.end + at) for s in spans] if at else spans
 
 
 def _changed(claim: Claim, *, replaces: bool, alone: bool, sole: bool) -> Claim | None:
@@ -389,11 +393,6 @@ def _groups(found: Sequence[Claim]) -> list[list[Claim]]:
         groups.append([c for c in here if (c.weight, c.length) == (best.weight, best.length)])
         left = [claim for claim in left if claim not in here]
     return groups
-
-
-def _rivals(claim: Claim, other: Claim) -> bool:
-    """Return whether another value is as plainly one of the same field."""
-    return claim.field is other.field and other.weight >= claim.weight
 
 
 def _in_order(found: Sequence[Claim], reading: Reading) -> list[Claim]:
@@ -432,11 +431,8 @@ def _later(claim: Claim, expected: Expected) -> Claim:
 def later_day(said: str, raw: str, expected: Expected, *, is_mere: bool) -> str:
     """Return a day of the week or month as the next one after a known day to come.
 
-    Args:
-        said: The day that was read.
-        raw: Its words; they name a day of the week if they would mean another day later.
-        expected: The expected answers, with the known values.
-        is_mere: True if they are only a day of the month: "the 27th".
+    Its words name a day of the week if they would mean another day later; `is_mere` is one that
+    is only a day of the month: "the 27th".
     """
     known = [f.name for f in expected.correctable if f.type == "date"]
     first = str(expected.known[known[-1]]) if known else ""
@@ -474,7 +470,7 @@ def _claim(
     replaces: bool = False,
 ) -> Claim | None:
     """Return what a value claims; none if the words around it are of something else."""
-    inside = reading.between(span.start, span.end)
+    inside = reading.at(span)
     if not inside.tokens or is_article(inside):
         return None
     clause = _clause_of(inside, reading, is_cut=field.type != "boolean")
@@ -563,14 +559,11 @@ def _from_until(reading: Reading, expected: Expected) -> list[Claim]:
         if begun and last:
             start = behind.tokens[0].start
             days = ((begun, first.tokens[0].start, first.tokens[0].end), (last, start, end))
-            spans = [
-                Span(day.isoformat(), reading.text[one:other], one, other, True, "date")
-                for day, one, other in days
+            claims = [
+                _named(field, day.isoformat(), reading, start, end, until)
+                for field, (day, start, end) in zip(fields, days, strict=True)
             ]
-            return [
-                Claim(field, span, _SURE, until, is_named=True, changes=field in known)
-                for field, span in zip(fields, spans, strict=True)
-            ]
+            return [replace(c, weight=_SURE, changes=c.field in known) for c in claims]
     return []
 
 
@@ -589,14 +582,15 @@ def _clause_of(inside: Reading, reading: Reading, *, is_cut: bool) -> Reading:
     if turning.isdisjoint(said) and joints.isdisjoint(said):
         return clause
     turns = [n for n, w in enumerate(said) if w in turning and not (n and said[n - 1] in all_but)]
-    turns += [n for n, w in enumerate(said) if w in joints and n and _wishes(clause.part(n + 1))]
-    begins = [n + 1 for n in turns if clause.tokens[n].end <= first.start]
+    begins = reading.lexicon.begins
+    turns += [
+        n
+        for n, word in enumerate(said)
+        if word in joints and n and begins("wish", clause.part(n + 1).said)
+    ]
+    firsts = [n + 1 for n in turns if clause.tokens[n].end <= first.start]
     ends = [n for n in turns if clause.tokens[n].start >= last.end]
-    return clause.part(max(begins, default=0), min(ends, default=None))
-
-
-def _wishes(words: Reading) -> bool:
-    return bool(words.tokens) and words.lexicon.begins("wish", words.said) > 0
+    return clause.part(max(firsts, default=0), min(ends, default=None))
 
 
 def is_article(inside: Reading) -> bool:
@@ -612,16 +606,10 @@ def _is_place(inside: Reading, near: Sequence[str], reading: Reading, field: Fie
 
 def _is_not_meant(clause: Reading, field: Field, span: Span, asked: bool) -> bool:
     """Return whether a clause is about another person, of another time, or a question."""
-    if is_of_another(clause, field) and not (asked and _is_subject(clause, span)):
+    is_subject = asked and span.raw.casefold() in (_subject(clause) or "").split()
+    if is_of_another(clause, field) and not is_subject:  # "my kitten is coughing"
         return True
     return clause.lexicon.begins("asking", clause.said) > 0
-
-
-def _is_subject(clause: Reading, span: Span) -> bool:
-    """Return whether a value is the subject of a clause: the animal in "my kitten is coughing"."""
-    found = (pattern.match(clause.marked) for pattern in clause.lexicon.forms("form_subject"))
-    said = next((match["subject"] for match in found if match), "")
-    return span.raw.casefold() in said.split()
 
 
 def _is_by_the_way(
@@ -676,12 +664,6 @@ def _names_user(before: Sequence[str], lexicon: Lexicon) -> bool:
     return any(lexicon.says("i_am", " ".join(before[-count:])) for count in range(1, 5))
 
 
-def _is_strangers(field: Field, span: Span, reading: Reading) -> bool:
-    """Return whether a name is given as the user's own, which the field is not for."""
-    before = reading.between(reading.start, span.start).words
-    return _names_user(before, reading.lexicon) and not is_users(field, reading.lexicon)
-
-
 def is_users(field: Field, lexicon: Lexicon) -> bool:
     """Return whether a field is for the name of the user, or for just any name."""
     if any(form.search(plain(field.ask)) for form in lexicon.forms("form_own_name")):
@@ -718,11 +700,14 @@ def is_of_another(clause: Reading, field: Field) -> bool:
     """Return whether a clause is about something that is not the field: "my cat is 12"."""
     if is_doubted(clause, field):
         return True
-    for pattern in clause.lexicon.forms("form_subject"):
-        found = pattern.match(clause.marked)
-        if found:
-            return not concerns(found["subject"].split(), field, clause.lexicon)
-    return False
+    about = _subject(clause)
+    return about is not None and not concerns(about.split(), field, clause.lexicon)
+
+
+def _subject(clause: Reading) -> str | None:
+    """Return what a clause is about: the animal in "my kitten is coughing"."""
+    found = (form.match(clause.marked) for form in clause.lexicon.forms("form_subject"))
+    return next((match["subject"] for match in found if match), None)
 
 
 def is_doubted(clause: Reading, field: Field) -> bool:
@@ -745,28 +730,23 @@ def excludes(words: Reading) -> bool:
 
 
 def rules_out(reading: Reading, inside: Reading, field: Field) -> bool:
-    """Return whether a value is denied, or a day is only where a time begins: "after the 3rd"."""
-    first = reading.tokens.index(inside.tokens[0]) if field.type in _DAYS else 0
-    before = reading.tokens[max(0, first - 2) : first]
-    is_open = [t for t in before if t.word in reading.lexicon.words("open") and not t.closes]
-    return bool(is_open) or is_denied(reading, inside)
+    """Return whether a value is denied, or a day is only where a time begins: "after the 3rd".
 
-
-def is_denied(reading: Reading, inside: Reading) -> bool:
-    """Return whether "not" comes before the value, or a "no" after it: "outside no, inside"."""
-    all_but = reading.lexicon.words("all_but")
-    if all_but.intersection(reading.words) and excludes(reading.between(0, inside.end)):
-        return True
-    at = reading.tokens.index(inside.tokens[0])
+    "Not" comes before what is denied, or a "no" after it: "outside no, inside".
+    """
+    words, at = reading.lexicon.words, reading.tokens.index(inside.tokens[0])
     before = reading.tokens[max(0, at - 2) : at]
+    if field.type in _DAYS and [t for t in before if t.word in words("open") and not t.closes]:
+        return True
+    all_but = words("all_but").intersection(reading.words)
+    if unfit(reading, inside) or (all_but and excludes(reading.between(0, inside.end))):
+        return True
     apart = [place for place, token in enumerate(before, start=1) if token.closes]
-    words = [token.word for token in before[max(apart, default=0) :]]
+    near = [token.word for token in before[max(apart, default=0) :]]
     behind = reading.tokens[at + len(inside.tokens) :][:1]
     ends = inside.tokens[-1].closes or not behind or not behind[0].closes
     no = not ends and reading.lexicon.says("no", behind[0].word)
-    if unfit(reading, inside):
-        return True
-    return no or bool(reading.lexicon.words("negation").intersection(words))
+    return no or not words("negation").isdisjoint(near)
 
 
 def unfit(clause: Reading, inside: Reading) -> bool:

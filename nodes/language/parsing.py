@@ -23,6 +23,7 @@ from nodes.language.answers import (
     choice,
     explains,
     holds,
+    is_conditional,
     is_greeting,
     noise,
     signal,
@@ -38,20 +39,21 @@ from nodes.language.changes import (
     turned,
     unspelled,
 )
-from nodes.language.lexicon import IDLE, LEAVING, OPEN, lexicon_of
+from nodes.language.lexicon import IDLE, LEAVING, LIMITS, OPEN, lexicon_of
 from nodes.language.mentions import (
     Claim,
     claims_in,
+    concerns,
     excludes,
     is_article,
     is_doubted,
     is_of_another,
     is_users,
     later_day,
-    moved,
     names,
     names_field,
     rules_out,
+    spans_in,
     unfit,
 )
 from nodes.language.reading import (
@@ -69,7 +71,7 @@ from nodes.language.reading import (
     readable_part,
     value_in,
 )
-from nodes.values import Span, end_of_list_lead, found_in, usual
+from nodes.values import Span, end_of_list_lead, found_in, in_lines, usual
 from nodes.values.people import words_around
 
 MOST_CHARACTERS = 4096
@@ -91,18 +93,16 @@ _COUNT = Field("count", "integer")
 _LEADS = ("lead", "wish", "question", "meant")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _ASIDE = (Skip, Correct, Clear)
+_AROUND = ("around", "small", "closing", "joints")
 _HALF = ("no", "unsure", "unknown")
 
 
 def read_message(message: str, expected: Expected) -> Parse:
-    """Return what a message says, as far as that can be read without a model; it never raises.
-
-    Args:
-        message: The message of the user.
-        expected: The open question, and the values that may be given or corrected.
-    """
+    """Return what a message says, as far as that can be read without a model; it never raises."""
     if len(message) > MOST_CHARACTERS:
         return Parse(unread=(message,))
+    if expected.pending is not None and expected.pending.type == "list":
+        message = in_lines(message)
     reading = read(message, lexicon_of(expected.setting.language))
     found = choice(reading, expected) or noise(reading, expected)
     return found or parse(reading, expected)
@@ -110,9 +110,8 @@ def read_message(message: str, expected: Expected) -> Parse:
 
 def parse(reading: Reading, expected: Expected) -> Parse:
     """Return the reading of words: a message, or the part after its yes or no."""
-    if not reading.tokens:
-        return Parse()
-    answers = _is_answer(reading, expected)
+    says, said = reading.lexicon.says, reading.said
+    answers = expected.kind in YES_OR_NO and (says("yes", said) or says("no", said))  # "uh huh"
     if not answers and (command := signal(reading, expected)):
         return Parse([command], certain=True, whole=True)
     clauses = _clauses(reading, expected)
@@ -121,12 +120,6 @@ def parse(reading: Reading, expected: Expected) -> Parse:
     if answered := answer(reading, expected, parse):
         return answered
     return _Pass(reading, expected, clauses).result()
-
-
-def _is_answer(reading: Reading, expected: Expected) -> bool:
-    """Return whether it is a yes or no that was asked for: "uh huh"."""
-    says = reading.lexicon.says
-    return expected.kind in YES_OR_NO and (says("yes", reading.said) or says("no", reading.said))
 
 
 @dataclass(slots=True)
@@ -227,7 +220,7 @@ def _is_reason(words: Reading, command: Command, expected: Expected) -> bool:
         changes = [c for c in changes if isinstance(c, Correct) and not isinstance(c.read, bool)]
     if changes:
         return False  # "wait, I did not mean Saturday", "stop, 115 instead of 150"
-    fields = (*expected.fields, *expected.correctable) if isinstance(command, Wait) else ()
+    fields = expected.all_fields if isinstance(command, Wait) else ()
     return not [field for field in fields if names_field(words.words, field, words.lexicon)]
 
 
@@ -251,14 +244,15 @@ class _Pass:
         if due is not None and due.type not in FREE and (whole := self._whole(due)):
             return whole
         given = boolean(self.reading, self.expected)
-        if given and holds("yes" if given[0].read is False else "no", given[2]):
+        contrary = "yes" if given and given[0].read is False else "no"
+        if given and (holds(contrary, given[2]) or is_conditional(given[2])):
             return self._meant_at_last(given[0]) or Parse(unread=(self.reading.raw,))
         if self._takes_back():
             return Parse(unread=(self.reading.raw,))
         if not given and (read := self._taken_back()):
             return read
         self._read_all(given)
-        if self.pending is not None and self.pending.type in FREE:
+        if self.pending is not None and self.expected.in_text:
             return self._free(self.pending)
         return self._settled()
 
@@ -268,9 +262,10 @@ class _Pass:
         if given:
             self._explain([given[0]], given[1].tokens)
         self._read_clauses()
-        if given and given[0].read is False and self._changes() and self._leads_on(given[1]):
+        changes = any(isinstance(command, (Correct, Clear)) for command in self.commands)
+        if given and given[0].read is False and changes and self._leads_on(given[1]):
             self.commands.remove(given[0])  # "no, three nights": what is asked is asked again
-        if self.pending is not None and self.pending.type not in FREE:
+        if self.pending is not None and not self.expected.in_text:
             self._take_left(self.pending)
         self.commands = [self._from_new_day(command) for command in self.commands]
 
@@ -329,15 +324,10 @@ class _Pass:
         reading = self.reading
         if field.type in NAMES and ". " in reading.raw and len(self.clauses) > 1:
             return None  # "Lee. Ann Lee"
-        contrast = self.lexicon.words("contrast").intersection(reading.words)
-        if contrast or self.lexicon.begins("wonder", reading.said) or excludes(reading):
-            return None
-        if is_greeting(reading.text) or is_of_another(reading, field):  # both pass for values
-            return None
-        if self._gives_others(field) or self._may_replace(field):
-            return None
-        read = readable_part(field, reading, self.expected)
-        if read is None or self._rules_out(field, reading):
+        if self.lexicon.begins("wonder", reading.said) or is_greeting(reading.text):
+            return None  # both pass for values
+        read = None if self._gives_others(field) else self._meant(field, reading)
+        if read is None:
             return None
         given: list[Command] = [self._fill(field, read, reading)]
         certain = self._is_plain(field) if field.type in WORDY else _is_own(field, read.value)
@@ -346,26 +336,19 @@ class _Pass:
         return Parse(given, certain, certain, () if certain else (reading.raw,))
 
     def _whole_name(self, field: Field, given: list[Command]) -> Parse:
-        """Read all of a message as a name."""
-        if self.lexicon.fits("form_named_other", self.reading.marked):
-            return Parse(unread=(self.reading.raw,))  # "his name is Karl"
-        left = self._beside_name(field)
-        return Parse(given, left is None, left is None, left or ())
-
-    def _beside_name(self, field: Field) -> tuple[str, ...] | None:
-        """Return strange words next to a name; none if it may be of the user; None if all fit."""
-        if strange := words_around(self.reading.raw, self.expected.setting):
-            return strange
-        led = self.reading.before(self.lexicon.begins("i_am", self.reading.said))
-        return () if led.tokens and not is_users(field, self.lexicon) else None
+        """Read all of a message as a name; certain without strange words, and if it may be."""
+        reading, strange = self.reading, words_around(self.reading.raw, self.expected.setting)
+        if self.lexicon.fits("form_named_other", reading.marked):
+            return Parse(unread=(reading.raw,))  # "his name is Karl"
+        is_own = self.lexicon.begins("i_am", reading.said) > 0
+        certain = not strange and (not is_own or is_users(field, self.lexicon))
+        return Parse(given, certain, certain, strange)
 
     def _rules_out(self, field: Field, words: Reading) -> bool:
         """Return whether words have values of a field, none of which does."""
         if field.type in WORDY or len(words.tokens) < _SHORTEST_OF_TWO:
             return False
-        spans = found_in(field, words.raw, self.expected.setting)
-        places = [moved(span, words.start) for span in spans]
-        inside = [words.between(place.start, place.end) for place in places]
+        inside = [words.at(span) for span in spans_in(field, words, self.expected)]
         return bool(inside) and all(one.tokens and rules_out(words, one, field) for one in inside)
 
     def _gives_others(self, field: Field) -> bool:
@@ -378,11 +361,6 @@ class _Pass:
         if any(one is field for one in fields):
             return len(fields) > 1
         return any(claim.is_named for claim in self.claims)  # "five of us" is no hour
-
-    def _may_replace(self, field: Field) -> bool:
-        """Return whether a value behind "no" may as well be that of a known field of the type."""
-        alike = [f for f in self.expected.correctable if f.type == field.type]
-        return bool(alike) and any(clause.replaces for clause in self.clauses)
 
     def _is_plain(self, field: Field) -> bool:
         """Return whether words that may be a text or name have no sign against it."""
@@ -401,16 +379,14 @@ class _Pass:
             led = self.reading.after(lexicon.begins("name_lead", said))
             if lexicon.words("own").intersection(led.words):
                 return False  # "to my brother"
-        long = self._is_long() and field.type == "text"
+        # Three long clauses may be several wishes.
+        long = len(self.clauses) > _MOST_PLAIN and len(self.reading.tokens) > _LONGEST_PLAIN
+        long &= field.type == "text"
         return not (long or self._holds_others(field, self.reading.text))
-
-    def _is_long(self) -> bool:
-        """Return whether a message is long enough for several wishes: three long clauses."""
-        return len(self.clauses) > _MOST_PLAIN and len(self.reading.tokens) > _LONGEST_PLAIN
 
     def _holds_others(self, field: Field, text: str) -> bool:
         """Return whether words hold a value that is plainly of another field, or of no list."""
-        others = [*self.expected.fields, *self.expected.correctable]
+        others = [*self.expected.all_fields]
         if field.type == "list":
             others += [Field("any", kind) for kind in _SHAPED if kind != field.items]
         return any(
@@ -431,7 +407,7 @@ class _Pass:
             if n and (c.replaces or c.is_reason or self.clauses[n - 1].is_reason)
         ]
         found: list[Claim] = []
-        fields = (*self.expected.fields, *self.expected.correctable)
+        fields = self.expected.all_fields
         judged = [field.name for field in fields if field.type == "boolean"]
         for first, last in zip([0, *starts], [*starts, len(self.clauses)], strict=True):
             here = self.clauses[first:last]
@@ -480,12 +456,12 @@ class _Pass:
         """Return whether one of some words may take a change half back, or be a part of it."""
         uses = ("negation", "no", "either", "between", "turns", "contrast")
         doubts = frozenset.union(*[self.lexicon.words(use) for use in uses])
-        fields = (*self.expected.fields, *self.expected.correctable)
+        fields = self.expected.all_fields
         others = [field for field in fields if field.name != getattr(given, "field", "")]
         return not isinstance(given, Correct) or any(
             token.word in doubts
             or self._is_number(token)
-            or self.lexicon.begins("condition", token.word)
+            or self.lexicon.begins_any(LIMITS, token.word)
             or any(names([token.word], field, self.lexicon) for field in others)
             for token in left
         )
@@ -495,39 +471,37 @@ class _Pass:
         clause = self.clauses[place]
         if clause.replaces:
             self.kept = len(self.commands)
-        if self._is_explained(clause):
+        if self._is_explained(clause.words):
             return 1
-        idle = (clause.is_idle and not self._has_value(clause)) or not clause.body.tokens
+        held = [c for c in self._held(clause) if c.field.type != "boolean"]  # "Tuesday is fine"
+        idle = (clause.is_idle and not held) or not clause.body.tokens
         if idle or clause.command or (clause.is_reason and self.commands):
             given = [clause.command] if clause.command and not idle else []
             self._explain(given, clause.words.tokens)
             return 1
-        if count := int(self._slipped(clause)) or self._changed(place):
+        asks = clause.words.asks
+        slipped = self._slipped(clause) if clause.replaces and not asks else None
+        if not slipped and (count := self._changed(place)):
             return count
-        _ = self._given(clause) or self._answered(clause) or self._named(clause)
+        if not slipped and (self._given(clause) or asks):
+            return 1
+        value = slipped or self._answered(clause)
+        value = value or labelled(unjoined(clause.words), self.expected) or self._replaced(clause)
+        if value or self._ruled_out(clause):
+            self._explain([value] if value else [], clause.words.tokens)
         return 1
-
-    def _named(self, clause: _Clause) -> bool:
-        """Take a value by the name before it, by a word that it replaces another, or by a no."""
-        named = None if clause.words.asks else labelled(unjoined(clause.words), self.expected)
-        if named:
-            self._explain([named], clause.words.tokens)
-            return True
-        return self._replaced(clause) or self._ruled_out(clause)
 
     def _ruled_out(self, clause: _Clause) -> bool:
         """Read a value that does not do; of two choices the other one is meant."""
         field, words = self.pending, clause.words
-        if field is None or field.type in WORDY or words.asks:
+        if field is None or field.type in WORDY:
             return False
         if field.type == "enum":
             kept = [way for way, own in field.ways.items() if not self._is_out(words, (way, *own))]
             if len(kept) == 1 < len(field.ways) < _MOST_FOUND and not self._has(field):
                 self.commands.append(Fill(field.name, kept[0], read=kept[0]))
             return False
-        if self._rules_out(field, words):
-            self._explain([], words.tokens)
-        return False
+        return self._rules_out(field, words)
 
     def _is_out(self, words: Reading, names: Iterable[str]) -> bool:
         """Return whether a choice is denied: after a "not", or as one that does not suit."""
@@ -541,40 +515,32 @@ class _Pass:
                     return bool(negation.intersection(before)) or unfit(words, inside)
         return False
 
-    def _has_value(self, clause: _Clause) -> bool:
-        """Return whether a clause has a value: "Tuesday is fine" has one."""
-        return any(claim.field.type != "boolean" for claim in self._held(clause))
-
     def _held(self, clause: _Clause) -> list[Claim]:
         """Return the values of a clause."""
         first, last = clause.words.tokens[0].start, clause.words.tokens[-1].end
         return [claim for claim in self.claims if first <= claim.span.start < last]
 
-    def _slipped(self, clause: _Clause) -> bool:
-        """Take a bare value in place of the last one of the message: "at seven, no, eight"."""
-        if not clause.replaces or clause.words.asks:
-            return False
+    def _slipped(self, clause: _Clause) -> Command | None:
+        """Return a bare value in place of the last one of the message: "at seven, no, eight"."""
         start = clause.body.tokens[0].start
         given = {c.field for c in self.commands if isinstance(c, (Fill, Correct))}
         before = [c for c in self.claims if c.end <= start and c.field.name in given]
         if not before or before[-1].field.type in _WORDS:
-            return False
-        last, fields = before[-1], (*self.expected.fields, *self.expected.correctable)
+            return None
+        last, fields = before[-1], self.expected.all_fields
         others = [field for field in fields if field is not last.field]
         read = readable_part(last.field, clause.body, self.expected)
         if read is None or any(names_field(clause.body.words, f, self.lexicon) for f in others):
-            return False
+            return None
         if any(c.is_named and c.field in others for c in self._held(clause)):
-            return False  # "we are five" is no hour
+            return None  # "we are five" is no hour
         value = self._fill(last.field, read, clause.body).read
         span = replace(last.span, raw=read.raw, value=value)
-        self._explain([_command(replace(last, span=span))], clause.words.tokens)
-        return True
+        return _command(replace(last, span=span))
 
     def _changed(self, place: int) -> int:
         """Read a change that names its field or its old value, in two clauses or one."""
-        in_text = self.pending is not None and self.pending.type in FREE
-        most = _LONGEST_CHANGE_IN_TEXT if in_text else _MOST_WORDS_OF_CHANGE
+        most = _LONGEST_CHANGE_IN_TEXT if self.expected.in_text else _MOST_WORDS_OF_CHANGE
         if not (self.expected.correctable or self.pending) or len(self.reading.tokens) > most:
             return 0
         clause, *behind = self.clauses[place : place + 2]
@@ -713,47 +679,46 @@ class _Pass:
             value = later_day(value, read.raw, self.expected, is_mere=bool(words.core().day()))
         return Fill(field.name, read.raw, read=value)
 
-    def _answered(self, clause: _Clause) -> bool:
-        """Take a clause as the value that was asked for."""
-        field = self.pending
-        if field is None or field.type in WORDY or clause.words.asks or self._has(field):
-            return False
-        if is_of_another(clause.words, field) or self._may_replace(field):
-            return False
-        if self.lexicon.words("contrast").intersection(clause.words.words):
-            return False
-        if excludes(clause.words):
-            return False
-        if field.type == "enum" and self.lexicon.says("no", clause.words.words[-1]):
-            return False  # "outside no"
-        read = readable_part(field, clause.words, self.expected)
-        if read is None or self._rules_out(field, clause.words):
-            return False
-        given = self._fill(field, read, clause.words)
-        goes_on = clause is not self.clauses[-1] and not clause.words.tokens[-1].closes
-        if goes_on:  # "two and the kids"
+    def _answered(self, clause: _Clause) -> Command | None:
+        """Return a clause as the value that was asked for."""
+        field, words = self.pending, clause.words
+        if field is None or field.type in WORDY or self._has(field):
+            return None
+        if field.type == "enum" and self.lexicon.says("no", words.words[-1]):
+            return None  # "outside no"
+        read = self._meant(field, words)
+        if read is None:
+            return None
+        given = self._fill(field, read, words)
+        if clause is not self.clauses[-1] and not words.tokens[-1].closes:  # "two and the kids"
             self.bare.append(given)
-        self._explain([given], clause.words.tokens)
-        return True
+        return given
 
-    def _replaced(self, clause: _Clause) -> bool:
-        """Take a clause as another value of what is known: "I meant John"."""
+    def _meant(self, field: Field, words: Reading) -> Read | None:
+        """Return the value that all of some words are, unless it is of another or does not do."""
+        contrast = self.lexicon.words("contrast").intersection(words.words)
+        if contrast or excludes(words) or is_of_another(words, field):
+            return None
+        alike = [known for known in self.expected.correctable if known.type == field.type]
+        if alike and any(clause.replaces for clause in self.clauses):
+            return None  # it may as well be meant for the known one
+        read = readable_part(field, words, self.expected)
+        return None if read is None or self._rules_out(field, words) else read
+
+    def _replaced(self, clause: _Clause) -> Command | None:
+        """Return a clause as another value of what is known: "I meant John"."""
         wanted = not self.lexicon.words("wanted").isdisjoint(clause.words.words)
-        if not (clause.replaces or wanted or self.pending is None) or clause.words.asks:
-            return False
+        if not (clause.replaces or wanted or self.pending is None):
+            return None
         changed: Command | None = None
         lead = end_of_lead(clause.words)
         if lead or clause.replaces or (wanted and self._is_usual(clause.words)):
             changed = turned(clause.words, clause.body, self.expected)
-        if changed is None and clause.replaces:
-            in_text = self.pending is not None and self.pending.type in FREE
-            meant = self.lexicon.begins("meant", clause.words.after(lead).said) > 0
-            wordy = clause.apart or (meant and not in_text)
-            changed = of_type(clause.body.core(), self.expected, wordy=wordy)
-        if changed is None:
-            return False
-        self._explain([changed], clause.words.tokens)
-        return True
+        if changed or not clause.replaces:
+            return changed
+        meant = self.lexicon.begins("meant", clause.words.after(lead).said) > 0
+        wordy = clause.apart or (meant and not self.expected.in_text)
+        return of_type(clause.body.core(), self.expected, wordy=wordy)
 
     def _is_usual(self, words: Reading) -> bool:
         """Return whether words have only a yes/no field, and that it is wanted or not."""
@@ -772,7 +737,7 @@ class _Pass:
         before = [c for c in self.claims if c.field is field and self._has(field)]
         if self._has(field) and not (before and field.type in NAMES):
             return
-        left = [c for c in self.clauses if not self._is_explained(c) and not c.words.asks]
+        left = [c for c in self.clauses if not self._is_explained(c.words) and not c.words.asks]
         left = [c for c in left if not (c.is_reason or c.command)]
         meant = [c for c in left if not is_doubted(c.words, field)]
         if len(meant) == len(left):  # else what is left is not of another
@@ -789,20 +754,17 @@ class _Pass:
             return
         if len(found) == 1:
             self.only = Fill(field.name, found[0].raw, read=found[0].value)
-            self._explain([self.only], self.reading.between(found[0].start, found[0].end).tokens)
+            self._explain([self.only], self.reading.at(found[0]).tokens)
 
     def _spans_in(self, clauses: Sequence[_Clause], field: Field) -> list[Span]:
         """Return the values of a field that are not denied, behind the last repair."""
         found: list[Span] = []
         denied = []
         for clause in clauses:
-            spans = found_in(field, clause.words.raw, self.expected.setting)
-            spans = [moved(span, clause.words.tokens[0].start) for span in spans]
-            if clause.replaces and spans:
-                found = []
+            spans = spans_in(field, clause.words, self.expected)
+            found = [] if clause.replaces and spans else found
             for span in spans:
-                inside = self.reading.between(span.start, span.end)
-                if rules_out(self.reading, inside, field):
+                if rules_out(self.reading, self.reading.at(span), field):
                     denied.append(span.value)
                 else:
                     found.append(span)
@@ -821,7 +783,7 @@ class _Pass:
         before = self.reading.between(self.reading.start, span.start).part(-1)
         behind = self.reading.between(span.end, self.reading.end).part(0, 1)
         beside = (*before.tokens, *behind.tokens)
-        inside = self.reading.between(span.start, span.end)
+        inside = self.reading.at(span)
         if is_article(inside) or any(map(self._is_number, beside)):
             return False
         if set(behind.words) <= set(inside.words) and behind.words:
@@ -895,6 +857,11 @@ class _Pass:
             return words.part(0, 0), False  # "to my sister"
         while len(words.tokens) > 1 and words.words[0] in lexicon.words("small"):
             words = words.part(1)
+        body, titles = clause.body.tokens, self.expected.setting.words.names.titles
+        first = body.index(words.tokens[0]) if words.tokens else 0
+        while first and self._raw(body[first - 1]) in titles:  # "Dr", which may be filler elsewhere
+            first -= 1
+            words = replace(words, tokens=(body[first], *words.tokens))
         return words, led
 
     def _is_name(self, words: Reading, *, led: bool) -> bool:
@@ -932,8 +899,8 @@ class _Pass:
 
     def _plain(self, commands: Sequence[Command]) -> tuple[Command, ...]:
         """Return the commands that no word besides takes half back: a condition, a doubt, a no."""
-        left = [unjoined(c.words).said for c in self.clauses if not self._is_explained(c)]
-        doubts = [words for words in left if self.lexicon.begins("condition", words)]
+        left = [unjoined(c.words).said for c in self.clauses if not self._is_explained(c.words)]
+        doubts = [words for words in left if self.lexicon.begins_any(LIMITS, words)]
         doubts += [words for words in left for cue in _HALF if self.lexicon.says(cue, words)]
         return () if doubts else tuple([c for c in commands if [1 for p in self.plain if p is c]])
 
@@ -949,7 +916,7 @@ class _Pass:
         """
         if not isinstance(command, (Fill, Correct)):
             return False
-        fields = (*self.expected.fields, *self.expected.correctable)
+        fields = self.expected.all_fields
         field = next(one for one in fields if one.name == command.field)
         same = command.read if field.type in _WEAK else None
         if field.type != "boolean" and self._may_be_replaced(command.value, field):
@@ -957,31 +924,25 @@ class _Pass:
         if field.type in NAMES and command.read:
             own = set(read(command.value, self.lexicon).words)
             return any(own.intersection(read(part, self.lexicon).words) for part in self._unread())
-        between = self.lexicon.words("between")
+        between, part = self.lexicon.words("between"), self.lexicon.words("part")  # "two of them"
         theirs = [c for c in self.clauses if between.isdisjoint(c.words.words)]
         theirs = [c for c in theirs if is_of_another(c.words, field)]
         return any(
             span.value != same
-            and not self._is_part(clause.words.raw, span.end)
             and not is_article(inside)
+            and part.isdisjoint(clause.words.between(span.end, end).words[:1])
             for clause in self._since(command)
-            if clause not in theirs and not self._is_explained(clause)
-            for span in found_in(field, clause.words.raw, self.expected.setting)
-            for inside in [self._inside(span, clause)]
-            if not self._are_explained(inside.tokens)
+            if clause not in theirs and not self._is_explained(clause.words)
+            for span in spans_in(field, clause.words, self.expected)
+            for inside, end in [(self.reading.at(span), clause.words.end)]
+            if not self._is_explained(inside)
         )
-
-    def _inside(self, span: Span, clause: _Clause) -> Reading:
-        """Return the words of a value that was found in the text of a clause."""
-        place = moved(span, clause.words.start)
-        return self.reading.between(place.start, place.end)
 
     def _since(self, given: Fill | Correct) -> Sequence[_Clause]:
         """Return the clauses from that on in which a value replaces an earlier one."""
         at = self.reading.text.find(given.value)
         places = [n for n, c in enumerate(self.clauses) if c.replaces and c.words.start <= at]
-        in_text = self.pending is not None and self.pending.type in FREE
-        return self.clauses[places[-1] if places and not in_text else 0 :]
+        return self.clauses[places[-1] if places and not self.expected.in_text else 0 :]
 
     def _may_be_replaced(self, raw: str, field: Field) -> bool:
         """Return whether an unread clause behind a value repairs it: "seven, no wait, half past".
@@ -990,28 +951,22 @@ class _Pass:
         """
         at = self.reading.text.find(raw)
         return any(
-            c.replaces and c.body.tokens and at < c.words.start and not self._is_explained(c)
+            c.replaces and c.body.tokens and at < c.words.start and not self._is_explained(c.words)
             for c in self.clauses
             if not self._is_denial(c, field)
         )
 
     def _is_denial(self, clause: _Clause, field: Field) -> bool:
         """Return whether a "no" without punctuation negates words without a value."""
-        first = clause.words.tokens[0]
-        leads = len(clause.words.tokens) - len(clause.body.tokens)
-        if leads != 1 or first.closes or first.word not in self.lexicon.words("no"):
+        first, no = clause.words.tokens[0], self.lexicon.words("no")
+        if first.closes or first.word not in no or clause.body.tokens != clause.words.tokens[1:]:
             return False
         return not found_in(field, clause.body.raw, self.expected.setting)
-
-    def _is_part(self, words: str, end: int) -> bool:
-        """Return whether a number counts some of what was counted: "one of them is a child"."""
-        following = read(words[end:], self.lexicon).words[:1]
-        return bool(self.lexicon.words("part").intersection(following))
 
     def _is_own(self, command: Command) -> bool:
         if not isinstance(command, (Fill, Correct)):
             return True
-        fields = (*self.expected.fields, *self.expected.correctable)
+        fields = self.expected.all_fields
         return all(_is_own(f, command.read) for f in fields if f.name == command.field)
 
     def _without_repeats(self) -> list[Command]:
@@ -1038,9 +993,6 @@ class _Pass:
         if others or self._unread():
             return others
         return commands
-
-    def _changes(self) -> bool:
-        return any(isinstance(command, (Correct, Clear)) for command in self.commands)
 
     def _has(self, field: Field) -> bool:
         """Return whether a field was given a value which nothing has replaced since."""
@@ -1098,7 +1050,7 @@ class _Pass:
         """Take words as the text or list that was asked for, and what they change next to it."""
         reading = self.reading
         changes: list[Command] = [c for c in settled.commands if isinstance(c, (Correct, Clear))]
-        own = [c for c in self.clauses if not self._is_explained(c) and not c.words.asks]
+        own = [c for c in self.clauses if not self._is_explained(c.words) and not c.words.asks]
         apart: list[int] = []
         if field.type == "list":
             items = [c for c in own if self._is_item(c.words)]
@@ -1107,16 +1059,18 @@ class _Pass:
             first = self.clauses[0]
             led = len(self.clauses) > 1 and self.lexicon.says("yes", first.words.said)
             items = [c for c in items if not (led and c is first)]
-            others = [c for c in self.clauses if c not in items and not self._is_explained(c)]
+            others = [c for c in self.clauses if c not in items and not self._is_explained(c.words)]
             is_list = len(items) + led == len(self.clauses)
             open_ = self.lexicon.words("either").intersection(reading.words)
             if led or not is_list:
                 message = ", ".join(self._without_lead(c.words).raw for c in items)
             is_list = is_list and not open_  # "a drill or a saw"
         else:
+            behind = self._values_behind()
+            own = [c for c in own if c not in behind]
             apart = [n for n, c in enumerate(own) if n and self._is_apart(c, field)]
             kept = own[: apart[0]] if apart else own
-            beside = "".join(c.words.raw for c in own[len(kept) :])
+            beside = " ".join(c.words.raw for c in (*own[len(kept) :], *behind))
             given = [c for c in self.commands if isinstance(c, Fill) and c.value in beside]
             changes += [c for c in given if c.field != field.name]
             if kept and (changes or apart):
@@ -1142,10 +1096,32 @@ class _Pass:
         replaced = self._replaced_words(commands)
         return Parse(commands, certain, certain, unread, replaced, settled.plain)
 
+    def _values_behind(self) -> list[_Clause]:
+        """Return the last clauses, each only the value of another field: "Dune, tomorrow"."""
+        first = len(self.clauses)
+        while first > 1 and self._is_only_value(self.clauses[first - 1]):
+            first -= 1
+        return self.clauses[first:]
+
+    def _is_only_value(self, clause: _Clause) -> bool:
+        """Return whether a clause gives values, and has no words but theirs and idle ones."""
+        here = [c for c in self._held(clause) if c.field.type not in _WORDS and not c.changes]
+        if not here or not all(
+            c.span.certain or c.is_named or c.field.type == "phone" for c in here
+        ):
+            return False
+        idle = frozenset.union(*[self.lexicon.words(use) for use in _AROUND])
+        return all(
+            t.word in idle
+            or any(c.start < t.end and t.start < c.end for c in here)
+            or any(concerns([t.word], c.field, self.lexicon) for c in here)
+            for t in clause.words.tokens
+        )
+
     def _is_apart(self, clause: _Clause, field: Field) -> bool:
         """Return whether a clause is about another field than the text: "my surname is wrong"."""
         words, parts = clause.words, self.lexicon.words("name_parts")
-        for other in (*self.expected.fields, *self.expected.correctable):
+        for other in self.expected.all_fields:
             if other is field or other.type in FREE:
                 continue
             called = bool(parts.intersection(words.words)) and other.type in NAMES
@@ -1184,11 +1160,8 @@ class _Pass:
             text = text[: spans[0].start] + " " + text[spans[0].end :]
         return found
 
-    def _is_explained(self, clause: _Clause) -> bool:
-        return self._are_explained(clause.words.tokens)
-
-    def _are_explained(self, tokens: Iterable[Token]) -> bool:
-        return self.explained.issuperset([token.start for token in tokens])
+    def _is_explained(self, words: Reading) -> bool:
+        return not [1 for token in words.tokens if token.start not in self.explained]
 
     def _is_item(self, clause: Reading) -> bool:
         """Return whether words may be one thing of a list: no sentence, and not "but no saws"."""

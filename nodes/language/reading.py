@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 from journeys import Field
 from journeys.phrases import plain
-from nodes.commands import Command
+from nodes.commands import Command, Correct, Fill
 from nodes.language.lexicon import Lexicon
 from nodes.state.dialogue_state import Asked, Option
-from nodes.values import Setting, Unreadable, value_of
+from nodes.values import Setting, Span, Unreadable, value_of
 
 _TOKEN = re.compile(r"[^\W_]+(?:['\u2019\u02bc`\u00b4][^\W_]+)*")
 _APOSTROPHES = re.compile(r"['\u2019\u02bc`\u00b4]")
@@ -28,15 +28,9 @@ _LONG_RUN = re.compile(r"(\w)\1{2,}")
 _SIGNS_BEHIND = re.compile(r"\s?[%)\u20ac$\u00a3\u00a5]+")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Token:
-    """A word of a message.
-
-    Attributes:
-        word: The word, folded.
-        start, end: Its place in the message.
-        closes: True if the signs before the next word end a clause.
-    """
+    """A word of a message, folded; it closes where the signs behind it end a clause."""
 
     word: str
     start: int
@@ -46,14 +40,7 @@ class Token:
 
 @dataclass(frozen=True)
 class Reading:
-    """Some words in a row of a message.
-
-    Attributes:
-        text: The whole message.
-        tokens: The words.
-        lexicon: The languages it is read in.
-        complete: True if it is the whole message.
-    """
+    """Some words in a row of a message, whose whole text it keeps; complete: all of them."""
 
     text: str
     tokens: tuple[Token, ...]
@@ -76,7 +63,7 @@ class Reading:
         """The words."""
         return list(map(_WORD_OF, self.tokens))
 
-    @property
+    @cached_property
     def raw(self) -> str:
         """The words as they were written."""
         if not self.tokens:
@@ -84,14 +71,14 @@ class Reading:
         signs = _SIGNS_BEHIND.match(self.text, self.tokens[-1].end)
         return self.text[self.start : signs.end() if signs else self.tokens[-1].end]
 
-    @property
+    @cached_property
     def start(self) -> int:
         """Return the start of the words, including signs before them."""
         start = self.tokens[0].start if self.tokens else 0
         kept = self.text[:start].rstrip("+-#($\u20ac\u00a3\u00a5")
         return len(kept) if not kept or kept[-1].isspace() else start
 
-    @property
+    @cached_property
     def end(self) -> int:
         """Return the end of the words, including signs after them."""
         if not self.tokens:
@@ -99,12 +86,12 @@ class Reading:
         following = _TOKEN.search(self.text, self.tokens[-1].end)
         return following.start() if following else len(self.text)
 
-    @property
+    @cached_property
     def asks(self) -> bool:
         """Return whether it is a question: by its sign, or by the word that it begins with."""
         return self.ends_asking or self.lexicon.begins("question", self.said) > 0
 
-    @property
+    @cached_property
     def ends_asking(self) -> bool:
         """Return whether a question mark follows."""
         return bool(self.tokens) and self.text[self.tokens[-1].end :].lstrip().startswith("?")
@@ -133,6 +120,10 @@ class Reading:
         """Return the words of a part of the message."""
         inside = [t for t in self.tokens if t.start < end and t.end > start]
         return Reading(self.text, tuple(inside), self.lexicon)
+
+    def at(self, span: Span) -> Reading:
+        """Return the words of a value."""
+        return self.between(span.start, span.end)
 
     @cached_property
     def clauses(self) -> list[Reading]:
@@ -279,6 +270,16 @@ class Expected:
                 return each
         return None
 
+    @cached_property
+    def all_fields(self) -> Sequence[Field]:
+        """All fields, the open ones first."""
+        return (*self.fields, *self.correctable)
+
+    @cached_property
+    def in_text(self) -> bool:
+        """True if a text or a list was asked for."""
+        return self.pending is not None and self.pending.type in FREE
+
     @property
     def due(self) -> Field | None:
         """The field that was asked for, or will be where the user says yes to going on."""
@@ -321,6 +322,12 @@ class Read(NamedTuple):
 
     raw: str
     value: Any
+
+
+def given(field: Field, read: Read, expected: Expected) -> Fill | Correct:
+    """Return the command that gives a field a value, or changes the one it has."""
+    kind = Correct if field.name in expected.known else Fill
+    return kind(field.name, read.raw, read=read.value)
 
 
 def value_in(field: Field, raw: str, setting: Setting) -> Any:

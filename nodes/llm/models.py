@@ -8,6 +8,8 @@ import re
 import time
 import weakref
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
@@ -43,6 +45,28 @@ _LONG = 8
 _INSTALL = re.compile(r"pip install [\w\[\].-]+")
 
 
+_ONLY: ContextVar[Any] = ContextVar("_ONLY", default=None)
+
+
+@contextmanager
+def only(model: Any) -> Iterator[None]:
+    """Let no other model answer the journeys that are opened here, whatever their parts name.
+
+    Args:
+        model: The argument `model` of these journeys; None forbids nothing.
+    """
+    token = _ONLY.set(model)
+    try:
+        yield
+    finally:
+        _ONLY.reset(token)
+
+
+def has_none() -> bool:
+    """Return whether no model at all may answer here."""
+    return _ONLY.get() is False
+
+
 def provider_of(name: str) -> str | None:
     """Return the provider in a name; None leaves it to OpenAI's API, or what is compatible with it.
 
@@ -69,7 +93,7 @@ def check_name(name: str, where: str) -> None:
         ConfigurationError: With the provider that is meant, or how to install its package.
     """
     prefix, colon, model = name.partition(":")
-    if not colon:
+    if not colon or _ONLY.get() is not None:
         return
     if prefix in PROVIDERS and not model.strip():
         raise ConfigurationError(
@@ -208,14 +232,16 @@ class Models:
 
     def of(self, model: Any) -> Chat:
         """Return a chat model that an author handed in."""
-        return self._recorded(chat_of(model))
+        is_replaced = self.handed is not None and _ONLY.get() is self.handed
+        return self._recorded(chat_of(self.handed if is_replaced else model))
 
     def named(self, name: str) -> Chat:
         """Return the model of a name that an author wrote at a trigger or an agent.
 
-        A model that was handed in goes by that name, unless it names a provider of another one.
+        A model that was handed in goes by that name, unless it names a provider of another one,
+        which may answer here.
         """
-        if self.handed is not None and provider_of(name) is None:
+        if self.handed is not None and (provider_of(name) is None or _ONLY.get() is self.handed):
             plain = without_provider(name)
             handed = chat_of(self.handed, plain)
             if plain == name or handed.is_openai:

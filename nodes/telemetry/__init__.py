@@ -2,7 +2,7 @@
 
 A step opens what it does as a block, and the block reports how long it took and how it ended.
 Nothing of what a user, an agent or a model says is ever reported: names that an author gave, kinds
-of errors, counts and times alone. docs/observability.md lists all there is.
+of errors, counts and times alone. docs/how-to/observability.md lists all there is.
 """
 
 from nodes.telemetry.activity import (

@@ -46,11 +46,7 @@ _MOST_WORDS = 24
 
 
 class Numerals:
-    """The numerals of one language.
-
-    Args:
-        own: Its words.
-    """
+    """The numerals of one language."""
 
     def __init__(self, own: SimpleNamespace) -> None:
         said = own.numbers
@@ -218,12 +214,8 @@ def _decimal_of(digits: str, setting: Setting, *, grouped: bool) -> Decimal | No
     """Read digits with separators; None if they are no number.
 
     What is unmistakable is read so everywhere: two kinds of separators, one that comes twice, a
-    group of other than three digits. "1,234" alone is read as in the region.
-
-    Args:
-        digits: Digits, points, commas, spaces and apostrophes.
-        setting: The time, place and language of the message.
-        grouped: True if a group of three digits at the end always belongs to the thousands.
+    group of other than three digits. "1,234" alone is read as in the region, or always as
+    thousands where they are `grouped`.
     """
     plain = _BLANK.sub("", digits)
     if plain != digits and not _SPACED.fullmatch(digits):

@@ -114,6 +114,9 @@ def _may_go_on(word: str, before: list[re.Match[str]], own: SimpleNamespace) -> 
 def _looks_named(said: str, lead: re.Match[str], own: SimpleNamespace) -> bool:
     """Return whether a text behind "I'm" or "it's" is written as a name is."""
     by_self = own.self.match(lead[0].strip() + " ") is not None
+    first, _, others = said.partition(" ")
+    if first.casefold().rstrip(".") in own.titles and others:
+        said = others  # "la señora Gómez"
     single = " " not in said and len(said) > 1 and not said.endswith(tuple(own.no_endings))
     return not said[:1].islower() or (by_self and single)
 
@@ -137,6 +140,9 @@ def _said_alone(raw: str, own: SimpleNamespace) -> str:
     first, _, again = said.partition(", ")
     if again.casefold().endswith(f" {first.casefold()}"):
         said = again  # "Bond, James Bond"
+    article, _, titled = said.partition(" ")
+    if article in own.articles and titled.split(" ")[0].casefold().rstrip(".") in own.titles:
+        said = titled  # "la señora Gómez"
     said = _in_capitals(said, own)
     return _tidy(said) if _is_name(said, own) else ""
 
@@ -234,6 +240,8 @@ def _is_common(word: str, count: int, own: SimpleNamespace) -> bool:
     plain = word.casefold().rstrip(".,")
     if plain not in own.common or (plain in own.particles and count > 1):
         return False
+    if len(plain) == 1 and word[0].isupper() and word.endswith("."):
+        return False  # "A. Lea"
     return word[:1].islower() or plain not in own.also_names
 
 
@@ -294,6 +302,10 @@ def _is_address(said: str, own: SimpleNamespace) -> bool:
 _ADDRESS = re.compile(r"(?<![^\s<>()\[\],;:\"])[^\s<>()\[\],;:\"]{1,64}@[^\s<>()\[\],;:\"@]{1,255}")
 _FORMS = {1: re.compile(r"[2-9]\d{9}"), 44: re.compile(r"7\d{9}")}
 _ENDS = ".,;:!?'\u2026"
+_DAY = re.compile(
+    r"[\s(]*(?:(?:0?[1-9]|[12]\d|3[01])([./-])\s?(?:0?[1-9]|1[0-2])\1\s?(?:(?:19|20)?\d\d)"
+    r"|(?:19|20)\d\d-\d\d-\d\d)[\s)]*"
+)
 _MOST_LOOKED_UP = 20
 _BETWEEN = re.compile(r"[\s,.\-]{0,3}")
 
@@ -338,6 +350,8 @@ def scan_phones(text: str, field: Field, setting: Setting) -> list[Hit]:
     hits = []
     own = grammar("contacts", setting.words)
     for found in list(own.number.finditer(text))[:_MOST_LOOKED_UP]:
+        if _DAY.fullmatch(found[0]):  # which would be a number in Berlin
+            continue
         if number := _dialled(found[0], setting.region, own):
             abroad = found[0].lstrip("( ").startswith(("+", "00"))
             hits.append(Hit.of(found, number, abroad))

@@ -65,6 +65,15 @@ _LONGEST_SLIP = 40
 _SIGNS_OF = {"date": "", "time": "", "phone": r"\+|00", "email": "@"}
 _OTHERS = [(Field("other", kind), re.compile(signs)) for kind, signs in _SIGNS_OF.items()]
 """Types that can contain numbers, with the signs that they need."""
+_NUMBERED = re.compile(
+    r"\s*(?:(?P<number>1(?:[.)º]|-\s))|(?P<letter>a\))|(?P<sign>[-*•]\s))\s*[^\W\d_]"
+)
+_NEXT = {
+    "number": re.compile(r"\s(?=\d{1,2}(?:[.)º]|-\s)\s*[^\W\d_])"),
+    "letter": re.compile(r"\s(?=[b-z]\)\s*[^\W\d_])"),
+    "sign": re.compile(r"\s(?=[-*•]\s+[^\W\d_])"),
+}
+"""Before the next item of a list that begins with such a sign."""
 _CODE = re.compile(r"(?<!\w)([^\W\d_]{1,4})[ .\-/]?(\d{2,})(?!\w)")
 
 
@@ -73,10 +82,7 @@ class Span:
     """A value inside a message.
 
     Attributes:
-        value: As it would be kept.
         raw: The words that give it.
-        start: The position of their beginning.
-        end: The position of their end.
         certain: True if they can be nothing else, such as an e-mail address.
         type: Type of the field that it was looked for.
         own: True if a pattern of the field's author found it: it needs no words around it.
@@ -95,11 +101,6 @@ def value_of(field: Field, raw: str, setting: Setting) -> Any:
     """Return the value that the whole of a text gives a field, as plain JSON.
 
     Filler may be around it; a text about anything else gives none.
-
-    Args:
-        field: The field that was asked for.
-        raw: The text of the user.
-        setting: The time, place and language of the message.
 
     Raises:
         Unreadable: With the name of the text that says why.
@@ -271,11 +272,17 @@ def _items(field: Field, text: str, setting: Setting) -> list[Any] | None:
     if shaped and (found := _spread(one, folded(text), setting)[1]):
         return [hit.value for hit in found]
     breaks = own.any_break if shaped else own.breaks
-    bare = own.ending.sub("", own.lead.sub("", text))
+    bare = own.ending.sub("", own.lead.sub("", in_lines(text)))
     parts = [own.bullet.sub("", part.strip()).strip(" .,") for part in breaks.split(bare)]
     said = [part for part in parts if part and not own.joint.fullmatch(part)]
     values = [_read(one, part, setting) for part in said[: MOST_ITEMS + 1]]
     return None if None in values or not 0 < len(values) <= MOST_ITEMS else values
+
+
+def in_lines(text: str) -> str:
+    """Return a list that is numbered in one line with each item on its own: "1. saw 2. drill"."""
+    found = _NUMBERED.match(text)
+    return _NEXT[str(found.lastgroup)].sub("\n", text) if found else text
 
 
 def end_of_list_lead(text: str, setting: Setting) -> int:

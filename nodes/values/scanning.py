@@ -166,12 +166,7 @@ def everywhere() -> SimpleNamespace:
 def grammar(section: str, words: Vocabulary, **pieces: str | tuple[str, ...]) -> SimpleNamespace:
     """Return a section as it is looked up: its words, tables, and its compiled patterns.
 
-    `filled` fills another pattern.
-
-    Args:
-        section: Name of a section of the form.
-        words: The words that fill the patterns.
-        pieces: Patterns and phrases for further places in the patterns.
+    `filled` fills another pattern; `pieces` are for further places in the patterns.
     """
     patterns = dict(_data("patterns").get(section, {}))
     pieces = {**patterns.pop("pieces", {}), **pieces}
@@ -252,11 +247,7 @@ def literal(*groups: Iterable[str]) -> tuple[str, ...]:
 
 
 class Table:
-    """Phrases, and the meaning of each.
-
-    Args:
-        values: Phrase -> value; words in which a hyphen or blank is written differently are alike.
-    """
+    """Phrases, and the meaning of each; a hyphen or blank may be written differently."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self.values = {phrase.casefold(): value for phrase, value in values.items()}

@@ -34,7 +34,7 @@ from journeys.errors import did_you_mean
 from journeys.faults import Fault, Place
 from nodes.llm.models import is_configured
 from nodes.llm.tools import as_tool, parameters_of
-from server.cli.terminal.rendering import err, out, plain, write_json
+from server.cli.terminal.rendering import out, plain, progress, write_json
 from server.discover.definition_files import (
     FaultyFileError,
     checked_guidelines,
@@ -69,7 +69,9 @@ def check(path: str, against: str | None, *, as_json: bool = False) -> None:
     _CHECKS[_kind(path)](path, report)
     if not as_json:
         report.print(path)
-    compared = list(_comparing(report, against)) if against and report.is_sound else []
+    compared: list[_Compared] = []
+    if against and report.is_sound:
+        compared = list(_comparing(report, against, quiet=as_json))
     if as_json:
         write_json(report.as_json(compared))
     else:
@@ -79,11 +81,11 @@ def check(path: str, against: str | None, *, as_json: bool = False) -> None:
         raise typer.Exit(1)
 
 
-def _comparing(report: _Report, against: str) -> Iterator[_Compared]:
+def _comparing(report: _Report, against: str, *, quiet: bool) -> Iterator[_Compared]:
     config = _existing(against)
     for journey in report.journeys.values():
         if journey.spec.entry:
-            yield asyncio.run(_compared(journey, config))
+            yield asyncio.run(_compared(journey, config, quiet=quiet))
 
 
 def _existing(store: str) -> JourneyConfig:
@@ -142,12 +144,13 @@ class _Compared:
         return {"journey": self.journey, "seen": self.seen, "moves": moves, "misfits": misfits}
 
 
-async def _compared(journey: type[Journey], config: JourneyConfig) -> _Compared:
+async def _compared(journey: type[Journey], config: JourneyConfig, *, quiet: bool) -> _Compared:
     """Compare the sessions of a store with a journey."""
     compared = _Compared(journey.spec.id)
-    with err.status(f"Reading the sessions of {journey.spec.id} ..."):
+    with progress(f"Reading the sessions of {journey.spec.id}", quiet=quiet) as steps:
         async for found in strandings(journey.spec, config):
             compared.note(found)
+            steps.step(str(compared.seen))
     return compared
 
 

@@ -8,9 +8,7 @@ import os
 import shutil
 import sys
 import textwrap
-import tomllib
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial, wraps
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn, ParamSpec
@@ -18,7 +16,7 @@ from typing import Annotated, Any, Literal, NoReturn, ParamSpec
 import typer
 from typer.core import TyperGroup
 
-from server import installed_version
+from server import installed_version, source_version
 
 _P = ParamSpec("_P")
 _LOG = logging.getLogger("journeygraph")
@@ -104,7 +102,7 @@ app = typer.Typer(
     cls=_Commands,
     name="journeygraph",
     help="Run, serve, check and draw journeys: long conversations with a goal.",
-    epilog="Start with: journeygraph demo",
+    epilog="Start with: journeygraph demo. For a project of your own: journeygraph new NAME",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     # Help is wrapped between words, by the width of the terminal up to 120 columns.
@@ -189,6 +187,39 @@ def demo(
 
 
 @command
+def new(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME", help="Name of the folder, the module and the journey: lower-case, a-z."
+        ),
+    ],
+    example: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="EXAMPLE",
+            help="Copy the journey, tools and conversations of this example.",
+            show_default=False,
+        ),
+    ] = None,
+    yaml: Annotated[
+        bool, typer.Option("--yaml", help="Write the journey in YAML; Python has only its tools.")
+    ] = False,
+) -> None:
+    """Create a project of your own: a folder with a journey that runs at once.
+
+    It has tools, tests, a notebook, the graph for LangGraph Studio, a Dockerfile, the file of a
+    build server, and a README with all commands. Nothing that exists is changed.
+    """
+    if example is not None and yaml:
+        raise typer.BadParameter("--from and --yaml exclude each other.")
+    from server.cli.demo import new
+
+    new(name, example, yaml=yaml)
+
+
+@command
 def chat(
     journey: Annotated[str, typer.Argument(metavar="JOURNEY", help=_JOURNEY)] = (
         "healthcare_referral"
@@ -270,6 +301,12 @@ def serve(
             show_default=False,
         ),
     ] = None,
+    reload: Annotated[
+        bool,
+        typer.Option(
+            "--reload", help="Start again when a file of the folder changes; for development."
+        ),
+    ] = False,
     print_settings: Annotated[
         bool,
         typer.Option(
@@ -281,10 +318,14 @@ def serve(
 
     JOURNEYGRAPH_API_KEYS has the keys that clients send as 'Authorization: Bearer KEY'; without a
     key, only this machine is served. SIGTERM lets the running turns finish, and ends with 0.
-    """
-    from server.cli.serve import serve
 
-    serve(journeys or (), host, port, store, definitions, given or (), print_settings)
+    With --reload, open pages follow each change, and stored sessions continue. While a journey has
+    faults, the terminal and the page show them.
+    """
+    from server.cli.serve import Wanted, serve
+
+    wanted = Wanted(journeys or (), store, definitions, given or ())
+    serve(wanted, host, port, print_settings=print_settings, reload=reload)
 
 
 @command
@@ -729,11 +770,4 @@ def main() -> None:
 
 def _version() -> str:
     known = installed_version()
-    return f"{_of_the_checkout()} (from source)" if known == "0" else known
-
-
-def _of_the_checkout() -> str:
-    project = Path(__file__).resolve().parents[2] / "pyproject.toml"
-    with suppress(OSError, KeyError):
-        return str(tomllib.loads(project.read_text(encoding="utf-8"))["project"]["version"])
-    return "unknown version"
+    return f"{source_version() or 'unknown version'} (from source)" if known == "0" else known

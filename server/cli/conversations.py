@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import typer
-from rich.progress import Progress
 
 from graphs.drawing.svg import svg
 from graphs.session.directory import Directory
@@ -24,6 +24,7 @@ from server.cli.terminal.rendering import (
     interruptible,
     out,
     plain,
+    progress,
     row,
     show_written,
     write_json,
@@ -182,11 +183,16 @@ async def _played(
     loaded: Sequence[Loaded], models: Models, *, quiet: bool, whole: bool
 ) -> list[Played]:
     games = []
-    for one in loaded:
-        async for played in models.games(one, whole=whole):
-            games.append(played)
-            if not quiet:
-                _show(played)
+    # Without a terminal, the lines of the conversations are the progress.
+    with progress("Playing", len(loaded), quiet=quiet, pause=math.inf) as steps:
+        for one in loaded:
+            steps.step(one.path.name, done=0)
+            async for played in models.games(one, whole=whole):
+                games.append(played)
+                if not quiet:
+                    with steps.above():
+                        _show(played)
+            steps.step(one.path.name)
     return games
 
 
@@ -252,12 +258,10 @@ def explore_journey(
     # The effects of the examples reach nothing outside of the process.
     effects = effects or found.module.__name__.startswith(f"{examples.__name__}.")
     interruptible()
-    shows = err.is_terminal and not as_json
-    with err.status("Exploring") if shows else nullcontext() as status:
+    with progress("Exploring", quiet=as_json) as steps:
 
         def watch(outcome: Explored) -> None:
-            if status is not None:
-                status.update(f"Exploring: {_counts(outcome)}")
+            steps.step(_counts(outcome))
 
         limits = Limits(seconds=seconds)
         searched = explore(found, limits=limits, given=given, effects=effects, watch=watch)
@@ -357,11 +361,10 @@ async def _simulated(
 @contextmanager
 def _watching(total: int, *, quiet: bool) -> Iterator[Callable[[Run], None]]:
     """Show a progress bar on a terminal, else a line for each run."""
-    with Progress(console=err, transient=True, disable=quiet or not err.is_terminal) as progress:
-        task = progress.add_task("Simulating", total=total)
+    with progress("Simulating", total, quiet=quiet, pause=math.inf) as steps:
 
         def watch(run: Run) -> None:
-            progress.update(task, advance=1, description=f"Simulating {run.persona}")
+            steps.step(run.persona)
             if not quiet and not err.is_terminal:
                 turns = f"{run.turns} turn{'s' * (run.turns != 1)}"
                 line = f"{run.persona}, {run.goal}, run {run.number}: {run.end} ({turns})"

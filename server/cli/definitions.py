@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphs.records.definitions import TENANT, Definition, Definitions, Draft, Loaded
@@ -17,7 +18,7 @@ from journeys.files.form import published, schema_of
 from journeys.store_url import is_server, masked
 from server.cache import Cache, MemoryCache, VersionedCache, open_cache
 from server.cache.port import CacheUnavailableError
-from server.cli.terminal.rendering import Listing, out, row, show_next, write_json
+from server.cli.terminal.rendering import Listing, out, progress, row, show_next, write_json
 from server.definitions.loader import drafts_at
 from server.definitions.stored_journeys import DEFINITION_KIND
 from server.settings import Settings
@@ -33,7 +34,7 @@ def load(paths: Sequence[str], store: str | None) -> None:
         async with _opened(store) as (definitions, cache):
             active = await definitions.active()
             there = [Draft.of(one, await definitions.body(one)) for one in active]
-            loaded = await definitions.load(drafts_at(paths, there))
+            loaded = await definitions.load(drafts_at(paths, there, _watched))
             versioned = VersionedCache(cache, DEFINITION_KIND)
             await versioned.drop([one.definition.id for one in loaded if one.is_new])
             return loaded
@@ -43,6 +44,15 @@ def load(paths: Sequence[str], store: str | None) -> None:
     for one, is_new in loaded:
         shown.add_row(*row(one.id, one.kind, one.version, "new" if is_new else "unchanged"))
     out.print(shown)
+
+
+def _watched(files: list[Path]) -> Iterator[Path]:
+    """Yield files, and show how many were read."""
+    with progress("Reading", len(files)) as steps:
+        for file in files:
+            steps.step(file.name, done=0)
+            yield file
+            steps.step()
 
 
 def definitions(
@@ -96,7 +106,9 @@ def migrate(store: str | None) -> None:
         require_extra("postgres", "A Postgres store", *POSTGRES)
         from graphs.storage.migrate_postgres import migrate_postgres  # noqa: PLC0415
 
-        _say_done(migrate_postgres(url))
+        with progress(f"Migrating {masked(url)}", pause=0) as steps:
+            done = migrate_postgres(url, watch=steps.step)
+        _say_done(done)
     else:
         asyncio.run(opened_once())
         _say(f"{masked(url)} is up to date; SQLite files migrate themselves when opened.")

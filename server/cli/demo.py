@@ -1,10 +1,11 @@
-"""`journeygraph demo`: the conversation of an example, and the changes of each turn."""
+"""`journeygraph demo` and `new`: an example conversation turn by turn, and a project to change."""
 
 from __future__ import annotations
 
 import asyncio
 import re
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from server.cli.terminal.rendering import (
 from server.discover.errors import CommandError, command
 from server.discover.journeys import Found, find
 from server.discover.modules import file_of
+from server.projects.create import create_project
 from server.settings import Settings
 
 _WORD_PAUSE = 0.02
@@ -139,13 +141,36 @@ def _show_picture(found: Found, svg: Path | None) -> None:
 
 
 def _show_way_on(found: Found) -> None:
+    _show_steps(
+        {
+            "talk to it": f"{command()} chat {found.name}",
+            "draw it": f"{command()} draw {found.name} --output journey.svg",
+            "change it": file_of(found.journey),
+            "check it": f"{command()} check {file_of(found.journey)}",
+        }
+    )
+
+
+def _show_steps(steps: Mapping[str, str]) -> None:
     out.print(Rule("Next steps", align="left", style="dim"))
-    for what, how in (
-        ("talk to it", f"{command()} chat {found.name}"),
-        ("draw it", f"{command()} draw {found.name} --output journey.svg"),
-        ("change it", file_of(found.journey)),
-        ("check it", f"{command()} check {file_of(found.journey)}"),
-    ):
+    for what, how in steps.items():
         # Lines to copy: a wrapped one would run as two commands.
         line = Text.assemble((f"{what:<12}", "dim"), how)
         out.print(line, no_wrap=True, overflow="ignore")
+
+
+def new(name: str, example: str | None, *, yaml: bool) -> None:
+    """Create a project, and show its files and the next commands."""
+    interruptible()
+    files = create_project(name, example, yaml=yaml)
+    for file in files:
+        out.print(plain(str(file)), markup=False, soft_wrap=True)
+    typed = command(anywhere=True)
+    _show_steps(
+        {
+            "go there": f"cd {name}",
+            "talk to it": f"{typed} chat {name}",
+            "edit it": f"{typed} serve {name} --reload",
+        }
+    )
+    out.print("README.md has all other commands.", style="dim")

@@ -1,5 +1,7 @@
 """`journeygraph serve`: listen at an address, and serve until a signal to stop.
 
+With --reload, this process only watches files: a child serves, and is started again after a change.
+
 A full collection of garbage visits every object and stops all sessions meanwhile. So the objects
 that exist after the start are excluded from all collections, and a full one runs in a moment
 without a turn. If there is never such a moment, Python's own thresholds apply, at longer intervals.
@@ -10,54 +12,95 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import html
 import logging
+import multiprocessing
+import os
 import signal
 import socket
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+import sys
+import threading
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from http import HTTPStatus
+from pathlib import Path
 from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
-from starlette.types import ASGIApp
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.loops.auto import auto_loop_factory
 
 from journeys.store_url import masked
 from server.app import app_of
-from server.cli.terminal.rendering import announce_all, out, plain
-from server.discover.errors import CommandError
+from server.cli.terminal.rendering import announce_all, out, plain, say
+from server.discover.definition_files import is_walked
+from server.discover.errors import CommandError, described
+from server.discover.modules import shown
 from server.http.auth import KEY_REMEDY, Keys, is_loopback
+from server.http.problems import MEDIA_TYPE, Problem
 from server.http.protocols import PROTOCOLS
 from server.http.turns import GRACE_SECONDS, Turns
 from server.http.wiring import Wiring, wire
 from server.logs import Level, write_logs
+from server.page.files import POLICY
 from server.settings import Settings
 
 _STOPS = (signal.SIGINT, signal.SIGTERM)
 _USER_TIMEOUT_MS = 30_000
 
 
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The journeys and the store that the command names.
+
+    Attributes:
+        journeys: Names of journeys.
+        store: URL that replaces the store of the settings.
+        definitions: True to serve the journeys of the database. Default: the settings.
+        given: Modules with agents and tools of these.
+    """
+
+    journeys: Sequence[str]
+    store: str | None
+    definitions: bool | None
+    given: Sequence[str]
+
+    def settings(self) -> Settings:
+        """Return the settings, read now."""
+        return Settings() if self.definitions is None else Settings(definitions=self.definitions)
+
+    def wiring(self, settings: Settings) -> Wiring:
+        """Return all that the routes use.
+
+        Raises:
+            CommandError: A journey cannot be served.
+        """
+        stored = settings.definitions
+        if self.given and not stored:
+            raise CommandError("--with needs --definitions.", exit_code=2)
+        given = self.given if stored else None
+        return wire(settings, self.journeys, self.store, examples=not stored, given=given)
+
+
 def serve(
-    journeys: Sequence[str],
-    host: str,
-    port: int,
-    store: str | None,
-    definitions: bool | None,
-    given: Sequence[str],
-    print_settings: bool,
+    wanted: Wanted, host: str, port: int, *, print_settings: bool = False, reload: bool = False
 ) -> None:
     """Serve journeys over HTTP until the process gets a signal to stop."""
-    settings = Settings() if definitions is None else Settings(definitions=definitions)
+    settings = wanted.settings()
     if print_settings:
-        _print_settings(settings, store)
-        return
-    stored = settings.definitions
-    if given and not stored:
-        raise CommandError("--with needs --definitions.", exit_code=2)
-    wiring = wire(settings, journeys, store, examples=not stored, given=given if stored else None)
-    write_log(settings.log_level)
-    with listening(host, port, wiring.keys) as listener:
-        run_loop(_run(app_of(wiring), listener))
+        _print_settings(settings, wanted.store)
+    elif reload:
+        with listening(host, port, Keys(settings.keys())) as listener:
+            _serve_again(wanted, listener)
+    else:
+        wiring = wanted.wiring(settings)
+        write_log(settings.log_level)
+        with listening(host, port, wiring.keys) as listener:
+            run_loop(_run(app_of(wiring), listener))
 
 
 def _introduce(wiring: Wiring, listener: socket.socket) -> None:
@@ -110,16 +153,25 @@ def listening(host: str, port: int, keys: Keys) -> socket.socket:
         # With its protocol named, asyncio sends small answers at once (TCP_NODELAY).
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
         family, kind, protocol, _, address = min(found, key=lambda item: item[0])
-        if not keys and not is_loopback(str(address[0])):
-            raise CommandError(
-                f"--host {host} would serve the network without an API key. Set "
-                f"JOURNEYGRAPH_API_KEYS, or omit --host. {KEY_REMEDY}",
-                exit_code=2,
-            )
+        require_keys(str(address[0]), keys, host)
         return _bound(socket.socket(family, kind, protocol), address)
     except OSError as error:
         reason = error.strerror or error
         raise CommandError(f"Cannot listen at {host}, port {port}: {reason}.") from None
+
+
+def require_keys(address: str, keys: Keys, host: str = "") -> None:
+    """Require a key at an address that is not only for this machine.
+
+    Raises:
+        CommandError: There is no key.
+    """
+    if not keys and not is_loopback(address):
+        raise CommandError(
+            f"--host {host or address} would serve the network without an API key. Set "
+            f"JOURNEYGRAPH_API_KEYS, or omit --host. {KEY_REMEDY}",
+            exit_code=2,
+        )
 
 
 def _bound(listener: socket.socket, address: Any) -> socket.socket:
@@ -181,10 +233,11 @@ async def answer(
         log_config=None,
         timeout_graceful_shutdown=int(GRACE_SECONDS),
     )
-    # The server raises the signal that ended it once more, after its work is done.
-    for number in _STOPS:
-        signal.signal(number, lambda *_: None)
     server = _Server(config, turns, tell)
+    # A signal may come before the server handles it. The server raises the one that ended it once
+    # more, after its work is done.
+    for number in _STOPS:
+        signal.signal(number, server.stop)
     async with collected_between(turns):
         await server.serve([listener])
     for number in _STOPS:  # who asks again does not want to wait; whole turns stay whole
@@ -201,6 +254,10 @@ class _Server(uvicorn.Server):
         self._turns = turns
         self._tell = tell
 
+    def stop(self, *_: object) -> None:
+        """Stop as soon as the server has started, or at once."""
+        self.should_exit = True
+
     async def shutdown(self, sockets: Any = None) -> None:
         """Stop accepting requests; finish running turns."""
         self._turns.close()
@@ -210,6 +267,132 @@ class _Server(uvicorn.Server):
             )
         await super().shutdown(sockets)
 
+
+# --- Reloading -----------------------------------------------------------------------------------
+
+_FORKS = sys.platform == "linux"
+_LOOK_AGAIN_SECONDS = 0.4
+_WATCHED = (".py", ".yaml", ".yml", ".json", ".csv", ".toml")
+
+
+def _serve_again(wanted: Wanted, listener: socket.socket) -> None:
+    """Serve in a child process, and start it again when a file changes; end with a signal."""
+    stop = threading.Event()
+    folders = _folders(wanted)
+    debug = logging.getLogger().level <= logging.DEBUG
+    target = partial(_serve_once, wanted, listener, debug=debug)
+    _tell(f"Restarts on a change in: {', '.join(map(str, folders))}")
+    seen, child = _stamps(folders), _started(target, stop)
+    while not stop.wait(_LOOK_AGAIN_SECONDS):
+        now = _stamps(folders)
+        if changed := {file for file, _ in seen.items() ^ now.items()}:
+            _tell_changed(changed)
+            child.terminate()
+            child.join()
+            child = _started(target, stop)
+        seen = now
+    child.terminate()
+    child.join()
+
+
+def _tell_changed(changed: set[str]) -> None:
+    _tell(plain(f"Changed: {', '.join(map(shown, sorted(changed)))}"))
+    if changed & {str(getattr(module, "__file__", "")) for module in sys.modules.values()}:
+        _tell("A part of JourneyGraph itself was changed: start the command again to use it.")
+
+
+def _started(target: Callable[[], None], stop: threading.Event) -> Any:
+    """Start the child. An interrupt of the terminal is not for it: this process ends it."""
+    # A fork takes no time, as all libraries are imported; the journeys are not. It is safe, as this
+    # process has one thread; macOS has libraries that do not work in a fork.
+    context: Any = multiprocessing.get_context("fork" if _FORKS else "spawn")
+    child = context.Process(target=target)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # which the child inherits
+    child.start()
+    for number in _STOPS:
+        signal.signal(number, lambda *_: stop.set())
+    return child
+
+
+def _folders(wanted: Wanted) -> list[Path]:
+    """Return the current folder, and those of named files outside of it."""
+    here = Path.cwd()
+    files = (Path(name.partition(":")[0]) for name in (*wanted.journeys, *wanted.given))
+    others = {file.resolve().parent for file in files if file.is_file()}
+    return [here, *sorted(folder for folder in others if not folder.is_relative_to(here))]
+
+
+def _stamps(folders: Iterable[Path]) -> dict[str, tuple[int, int]]:
+    """Return the time and the size of each file that a journey may be made of."""
+    found = {}
+    for file in (file for folder in folders for file in _watched(folder)):
+        with contextlib.suppress(OSError):  # it was removed meanwhile
+            state = file.stat()
+            found[file.path] = (state.st_mtime_ns, state.st_size)
+    return found
+
+
+def _watched(folder: Path | str) -> Iterator[os.DirEntry[str]]:
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir():
+                if is_walked(Path(entry.path)):
+                    yield from _watched(entry.path)
+            elif entry.name.endswith(_WATCHED) or entry.name == ".env":
+                yield entry
+
+
+def _serve_once(wanted: Wanted, listener: socket.socket, *, debug: bool) -> None:
+    """Serve until the process gets a signal; if a journey has faults, serve these."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # until the server handles it
+    level = logging.DEBUG if debug else logging.WARNING
+    handler = logging.StreamHandler() if debug else logging.NullHandler()
+    logging.basicConfig(level=level, handlers=[handler], force=True)
+    try:
+        settings = wanted.settings()
+        wiring = wanted.wiring(settings)
+        require_keys(str(listener.getsockname()[0]), wiring.keys)
+        write_log(settings.log_level)
+        run_loop(_run(app_of(wiring, follows=True), listener))
+    except Exception as error:
+        say(error)
+        _tell("Not served. The next change of a file starts the server again.")
+        run_loop(answer(_Faulty(described(error)), listener, Turns(), _tell))
+
+
+class _Faulty:
+    """An application that answers each request with the faults of the journeys."""
+
+    def __init__(self, faults: Sequence[str]) -> None:
+        self._faults = faults
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request; only clients of this machine get the faults."""
+        faults = self._faults if is_loopback(scope["client"][0]) else ["The terminal shows them."]
+        of_page = not scope["path"].startswith("/v1/")
+        await (_faulty_page(faults) if of_page else _faulty_answer(faults))(scope, receive, send)
+
+
+def _faulty_answer(faults: Sequence[str]) -> Response:
+    status = HTTPStatus.SERVICE_UNAVAILABLE
+    detail = f"The journeys have faults. {' '.join(faults)}"
+    body = Problem(status, "faulty_journeys", detail, faults=faults).body("")
+    return JSONResponse(body, status, media_type=MEDIA_TYPE)
+
+
+def _faulty_page(faults: Sequence[str]) -> Response:
+    """Return a page that looks again every second."""
+    lines = "".join(f"<li>{html.escape(fault)}" for fault in faults)
+    text = (
+        '<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" '
+        'content="1"><meta name="color-scheme" content="light dark"><title>Faults</title>'
+        f"<h1>The journeys have faults</h1><ul>{lines}</ul><p>This page follows the next change."
+    )
+    headers = {"Content-Security-Policy": POLICY, "Cache-Control": "no-store"}
+    return HTMLResponse(text, HTTPStatus.SERVICE_UNAVAILABLE, headers)
+
+
+# --- Garbage -------------------------------------------------------------------------------------
 
 THRESHOLDS = (5_000, 20, 50)
 """Arguments of `gc.set_threshold` while a server runs, larger than Python's defaults."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
 from graphs.drawing.pathway_map import sketch
-from journeys import NEVER, AuditEntry, JourneySpec, TransitionSpec
+from journeys import NEVER, AuditEntry, Field, JourneySpec, PathwaySpec, TransitionSpec
 from server.conversations.declarations import Declarations
 from server.conversations.player import Played
 
@@ -124,9 +124,8 @@ class _Used:
             self.times["pathway", id_] += 1
         for row in played.audit:
             self._add_row(spec, row)
-        for attempt in played.attempts:
-            kind = "refusal" if attempt.validation_status in _REFUSED else "field"
-            self.times[kind, attempt.field] += 1
+        for kind, key in _tried(spec, played):
+            self.times[kind, key] += 1
         for name in _open_questions(spec, played):
             self.times["branch", name] += 1
 
@@ -151,20 +150,44 @@ def fired_in(spec: JourneySpec, row: AuditEntry) -> list[TransitionSpec]:
     return [t for t in same if t.applies_in(row.from_pathway or "")] or same
 
 
+def _tried(spec: JourneySpec, played: Played) -> Iterator[tuple[str, str]]:
+    """Yield "field" or "refusal", and the key of the field, for each attempt at a field."""
+    noted: dict[tuple[int, str | None], set[str]] = {}
+    for row in played.audit:
+        if row.kind.startswith("field_"):
+            noted.setdefault((row.turn, row.trigger), set()).add(row.from_pathway or "")
+    for attempt in played.attempts:
+        kind = "refusal" if attempt.validation_status in _REFUSED else "field"
+        places = noted.get((attempt.turn, attempt.field), set())
+        for key in _keys(spec, attempt.field, places, played):
+            yield kind, key
+
+
+def _keys(spec: JourneySpec, name: str, places: Set[str], played: Played) -> list[str]:
+    """Return the keys of a field in these pathways; if none of them has it, in those visited."""
+    having = [id_ for id_, pathway in spec.pathways.items() if name in _names(pathway)]
+    visited = [id_ for id_ in having if id_ in played.places]
+    return [f"{id_}.{name}" for id_ in having if id_ in places] or [
+        f"{id_}.{name}" for id_ in visited or having
+    ]
+
+
+def _names(pathway: PathwaySpec) -> list[str]:
+    return [one.name for one in pathway.form.fields] if pathway.form else []
+
+
 def _open_questions(spec: JourneySpec, played: Played) -> Iterator[str]:
     """Yield the branches of the conditions of fields that a conversation took."""
-    tried = {attempt.field for attempt in played.attempts}
-    asked = [response.metadata["asked"] for response in played.responses]
-    tried |= {one["field"] for one in asked if one and one["field"]}
+    tried = {key for _, key in _tried(spec, played)}
+    for response in played.responses:
+        if (asked := response.metadata["asked"]) and asked["field"]:
+            tried |= {*_keys(spec, asked["field"], {response.pathway_id}, played)}
     done = {row.from_pathway for row in played.audit if row.kind == "completed"}
-    for pathway in spec.pathways.values():
-        for one in pathway.form.fields if pathway.form else ():
-            if one.when is None:
-                continue
-            if one.name in tried:
-                yield f"{one.name} is asked"
-            elif pathway.id in done:
-                yield f"{one.name} is left out"
+    for pathway, one, key, _ in _asked(spec):
+        if one.when is not None and key in tried:
+            yield f"{key} is asked"
+        elif one.when is not None and pathway.id in done:
+            yield f"{key} is left out"
 
 
 def _parts(spec: JourneySpec, used: _Used, places: Declarations) -> Iterator[Part]:
@@ -189,17 +212,24 @@ def _transitions(spec: JourneySpec, places: Declarations) -> _Named:
         yield one.id, shown.replace("*", "any"), places.of_transition(spec, one)
 
 
-def _fields(spec: JourneySpec, places: Declarations) -> _Named:
+def _asked(spec: JourneySpec) -> Iterator[tuple[PathwaySpec, Field, str, str]]:
+    """Yield each field with its pathway, its key, and a name that is no other field's."""
+    times = Counter(name for pathway in spec.pathways.values() for name in _names(pathway))
     for pathway in spec.pathways.values():
         for one in pathway.form.fields if pathway.form else ():
-            yield one.name, one.name, places.of_field(pathway, one.name)
+            key = f"{pathway.id}.{one.name}"
+            yield pathway, one, key, one.name if times[one.name] == 1 else key
+
+
+def _fields(spec: JourneySpec, places: Declarations) -> _Named:
+    for pathway, one, key, shown in _asked(spec):
+        yield key, shown, places.of_field(pathway, one.name)
 
 
 def _refusals(spec: JourneySpec, places: Declarations) -> _Named:
-    for pathway in spec.pathways.values():
-        for one in pathway.form.fields if pathway.form else ():
-            if one.validators:
-                yield one.name, f"{one.name} is refused", places.of_field(pathway, one.name)
+    for pathway, one, key, shown in _asked(spec):
+        if one.validators:
+            yield key, f"{shown} is refused", places.of_field(pathway, one.name)
 
 
 def _guidelines(spec: JourneySpec, places: Declarations) -> _Named:
@@ -224,11 +254,11 @@ def _branches(spec: JourneySpec, places: Declarations) -> _Named:
             yield (*2 * (f"{pathway.id} returns",), place)
         elif pathway.id in ends:
             yield (*2 * (f"{pathway.id} ends",), place)
-        for one in pathway.form.fields if pathway.form else ():
-            if one.when is not None:
-                at = places.of_field(pathway, one.name)
-                yield (*2 * (f"{one.name} is asked",), at)
-                yield (*2 * (f"{one.name} is left out",), at)
+    for pathway, one, key, shown in _asked(spec):
+        if one.when is not None:
+            place = places.of_field(pathway, one.name)
+            yield f"{key} is asked", f"{shown} is asked", place
+            yield f"{key} is left out", f"{shown} is left out", place
 
 
 _BY_KIND = {

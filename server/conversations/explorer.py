@@ -1,16 +1,17 @@
 """Search a journey without a model for dead ends, unreachable parts and loops.
 
 Breadth first: from each state of a session, every message that may lead on is tried. States are
-the same if the session is in the same place, with the same question and the same names known.
+the same if the session is in the same place, with the same question, the same names known, and the
+same values of those that conditions read.
 """
 
 from __future__ import annotations
 
-import re
+import json
 import secrets
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -33,10 +34,11 @@ from journeys import (
 from journeys.locale import DEFAULT
 from journeys.spec.warning_signs import kept_names
 from nodes.features.takeover import WITH_PERSON
+from nodes.llm.models import only
 from server.conversations.coverage import fired_in
 from server.conversations.declarations import Declarations
 from server.conversations.samples import WRONG, results_of_effects, samples_of
-from server.conversations.stubs import stand_ins, without_models
+from server.conversations.stubs import stand_ins
 from server.discover.journeys import Found
 from server.settings import Settings
 
@@ -97,7 +99,7 @@ class _Key(NamedTuple):
     with_person: bool = False
     field: str | None = None
     kind: str | None = None
-    known: tuple[tuple[str, bool], ...] = ()
+    known: tuple[tuple[str, Any], ...] = ()
 
     def same_as(self, other: _Key) -> bool:
         """Return whether nothing is won on the way from another state."""
@@ -114,11 +116,8 @@ class _State:
     said: tuple[str, ...]
     pathway: str
     response: JourneyResponse | None
+    asked: Mapping[str, Any] | None
     next: dict[str, _Edge] = field(default_factory=dict)
-
-    @property
-    def asked(self) -> dict[str, Any] | None:
-        return self.response.metadata["asked"] if self.response else None
 
     @property
     def is_over(self) -> bool:
@@ -203,9 +202,10 @@ async def explore(
     Raises:
         CommandError: Agents are missing without a model.
     """
-    agents = without_models(found.agents_with(has_model=False), replaced=False)
+    agents = found.agents_with(has_model=False)
     try:
-        check_all(found.journey.spec, agents, has_model=False)
+        with only(False):
+            check_all(found.journey.spec, agents, has_model=False)
     except AgentNotRegisteredError as error:
         raise found.without_agents(error) from None
     config, name = Settings().config("memory://"), secrets.token_hex(8)
@@ -215,9 +215,10 @@ async def explore(
     made_up = {} if effects else stand_ins(found, results_of_effects(found.journey.spec))
     tools = {**found.tools, **made_up}
     parts: dict[str, Any] = {"agents": agents, "tools": tools, "model": False}
-    async with found.journey(f"explore-{name}", config, **parts) as journey:
-        search = _Search(found, journey, limits or Limits(), given, watch)
-        return await search.run()
+    with only(False):
+        async with found.journey(f"explore-{name}", config, **parts) as journey:
+            search = _Search(found, journey, limits or Limits(), given, watch)
+            return await search.run()
 
 
 class _Search:
@@ -236,6 +237,7 @@ class _Search:
         self._given = list(given)
         self._watch = watch
         self._spec = found.journey.spec
+        self._compared = _compared(found.journey.spec)
         self._states: dict[_Key, _State] = {}
         self._version = 0
         self._alike: Counter[Any] = Counter()
@@ -248,7 +250,7 @@ class _Search:
         session = await self._journey.start(self._found.sample_context, locale=DEFAULT)
         pathway = session.current_pathway_id
         self.outcome.visited.add(pathway)
-        queue = [_State(_Key(pathway, kind="begin"), 0, (), pathway, None)]
+        queue = [_State(_Key(pathway, kind="begin"), 0, (), pathway, None, session.asked)]
         self._states[queue[0].key] = queue[0]
         while queue and self.outcome.whole:
             state = queue.pop(0)
@@ -282,11 +284,12 @@ class _Search:
         self.outcome.visited |= {*response.metadata["ran"], response.pathway_id}
         self._note(state, said, rows)
         failed = (response.metadata["error"] or {}).get("message", "")
-        key = state_of(response)
+        key = state_of(response, self._compared)
         state.next[message] = _Edge(key, frozenset(row.kind for row in rows), failed)
         if key in self._states:
             return None
-        new = _State(key, self._version, said, response.pathway_id, response)
+        asked = response.metadata["asked"]
+        new = _State(key, self._version, said, response.pathway_id, response, asked)
         return self._added(new)
 
     def _added(self, new: _State) -> _State | None:
@@ -357,12 +360,17 @@ class _Search:
         yield from self._given
 
 
-def state_of(response: JourneyResponse) -> _Key:
-    """Return the place, the question, and the names that are known after a turn."""
+def state_of(response: JourneyResponse, compared: Set[str] = frozenset()) -> _Key:
+    """Return the place, the question, and the names that are known after a turn.
+
+    Args:
+        response: The response of the turn.
+        compared: Names whose values count too.
+    """
     data = response.metadata
     asked = data["asked"] or {}
     known = {
-        name: value if isinstance(value, bool) else True
+        name: value if isinstance(value, bool) or name in compared else True
         for name, value in response.accumulated_context.items()
         if value not in (None, [], {})
     }
@@ -374,8 +382,28 @@ def state_of(response: JourneyResponse) -> _Key:
         WITH_PERSON in data["flags"],
         asked.get("field"),
         asked.get("kind"),
-        tuple(sorted(known.items())),
+        tuple(sorted((name, _hashable(value)) for name, value in known.items())),
     )
+
+
+def _hashable(value: Any) -> Any:
+    return value if isinstance(value, (str, int, float)) else json.dumps(value, default=str)
+
+
+def _compared(spec: JourneySpec) -> set[str]:
+    """Return the names whose values conditions read."""
+    conditions = [getattr(one.trigger, "condition", None) for one in spec.transitions]
+    forms = [pathway.form for pathway in spec.pathways.values() if pathway.form]
+    conditions += [one.when for form in forms for one in form.fields]
+    conditions += [pathway.complete_when for pathway in spec.pathways.values()]
+    return {name for one in conditions for name in _texts_in(one)} & kept_names(spec)
+
+
+def _texts_in(condition: Any) -> set[str]:
+    """Return the names that the expression of a file reads, or all texts in a function."""
+    code = getattr(condition, "__code__", None)
+    texts = code.co_consts if code else getattr(condition, "reads", ())
+    return {one for one in texts if isinstance(one, str)}
 
 
 class _Judge:
@@ -456,8 +484,17 @@ class _Judge:
             seen.add(frozenset(ids))
             first = min(closed, key=lambda state: len(state.said))
             place = self._places.of_pathway(self._spec.pathways[first.pathway])
+            if any(self._may_complete(self._spec.pathways[id_]) for id_ in ids):
+                why = "every tried message leads around in them; try others by --try"
+                yield Finding("open", " → ".join(ids), why, place, first.said)
+                continue
             why = "every message leads around in them, and nothing is collected or done"
             yield Finding("loop", " → ".join(ids), why, place, first.said)
+
+    def _may_complete(self, pathway: PathwaySpec) -> bool:
+        """Return whether a pathway waits for what a message may bring that was not tried."""
+        waits = bool(pathway.awaited) or callable(pathway.complete_when)
+        return waits and not self._never_completes(pathway)
 
     def _closed(self) -> Iterator[list[_State]]:
         """Yield the sets of states that no message leaves, and in which nothing is won."""
@@ -571,9 +608,8 @@ class _Probe(dict[str, Any]):
 def _names_read(one: TransitionSpec) -> set[str]:
     """Return the names of the context that a condition reads first; empty if that is not known."""
     probe, condition = _Probe(), getattr(one.trigger, "condition", None)
-    text = getattr(condition, "text", None) or getattr(condition, "expression", None)
-    if isinstance(text, str):
-        return set(re.findall(r"\bcontext\.(\w+)", text))
+    if reads := getattr(condition, "reads", None):
+        return set(reads)
     with suppress(Exception):
         condition(probe)  # type: ignore[misc]
     return probe.read

@@ -24,7 +24,7 @@ from journeys import (
 from journeys.locale import DEFAULT
 from nodes.json_data import clocked
 from nodes.llm.cassette import Cassette
-from nodes.llm.models import KEY, is_configured
+from nodes.llm.models import KEY, is_configured, only
 from server.conversations.conversation_files import (
     Loaded,
     read_recording,
@@ -151,7 +151,7 @@ async def play(
     clock, begun = Clock(loaded.begins), datetime.now(UTC)
     if script.is_live and not loaded.found.has_model(Settings().config("memory://")):
         return Played(loaded, skipped="no model is configured", at=loaded.lines[0])
-    with clocked(clock):
+    with clocked(clock), only(script.model if script.is_offline else None):
         async with _opened(loaded, script) as journey:
             playing = (game or Game)(loaded, journey, clock, script)
             try:

@@ -12,7 +12,7 @@ from typing import Any
 from langchain_core.tools import BaseTool
 
 from graphs.agents.tools import shared_tools
-from journeys import ConfigurationError, JourneySpec, ModelAgent, Tool
+from journeys import ConfigurationError, JourneySpec, Tool
 from nodes.llm import scripted
 from nodes.llm.cassette import Cassette
 from nodes.llm.scripted import Call, Fault, ScriptedModel, UseTool
@@ -49,37 +49,8 @@ def stand_ins(found: Found, stubs: Mapping[str, Stub | Sequence[Stub]]) -> dict[
 def agents_for(loaded: Loaded) -> dict[str, Any]:
     """Return the agents of the journey, with the results that the conversation gives."""
     given = {name: _agent(stub) for name, stub in loaded.conversation.agents.items()}
-    conversation = loaded.conversation
-    agents = loaded.found.agents_with(has_model=conversation.has_model)
-    if not conversation.model:
-        agents = without_models(agents, replaced=conversation.is_scripted)
+    agents = loaded.found.agents_with(has_model=loaded.conversation.has_model)
     return {**agents, **given}
-
-
-def without_models(agents: Mapping[str, Any], *, replaced: bool) -> dict[str, Any]:
-    """Return agents that ask no other model than that of the journey.
-
-    Args:
-        agents: The agents, by name.
-        replaced: True if the model of the journey answers instead; otherwise their calls fail.
-    """
-
-    def changed(name: str, agent: Any) -> Any:
-        if not isinstance(agent, ModelAgent) or agent.model is None:
-            return agent
-        return replace(agent, model=None) if replaced else _no_model(name)
-
-    return {name: changed(name, agent) for name, agent in agents.items()}
-
-
-def _no_model(name: str) -> Callable[[Mapping[str, Any]], Any]:
-    async def refuse(ask: Mapping[str, Any]) -> Any:
-        raise ConfigurationError(
-            f"Agent '{name}' asks a model, and there is none here. Give its results as agents, or "
-            "the answers of a model."
-        )
-
-    return refuse
 
 
 def _own_functions(spec: JourneySpec) -> dict[str, Any]:
@@ -165,9 +136,10 @@ class LiveModel:
     Attributes:
         model: The argument `model` of `Journey`.
         is_live: True if its words may be other ones each time.
+        is_offline: True if all its answers are known, so that no other model may be asked.
     """
 
-    is_live = True
+    is_live, is_offline = True, False
 
     def __init__(self, model: Any) -> None:
         self.model = model
@@ -198,6 +170,7 @@ class RecordedModel(LiveModel):
 
     def __init__(self, model: Cassette, way_out: str = "") -> None:
         super().__init__(model)
+        self.is_offline = model.is_offline
         self._way_out = way_out
 
     def will_answer(self, answers: Sequence[str | ModelAnswer]) -> None:
@@ -216,7 +189,7 @@ class Script(LiveModel):
         model: The model; False if no turn has answers.
     """
 
-    is_live = False
+    is_live, is_offline = False, True
     model: ScriptedModel | bool
 
     def __init__(self, conversation: Conversation) -> None:

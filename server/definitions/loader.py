@@ -6,7 +6,7 @@ A fault in one does not stop the others; every fault of every file is reported.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -91,12 +91,17 @@ _RESEALED = (
 )
 
 
-def drafts_at(paths: Sequence[str], stored: Iterable[Draft] = ()) -> list[Draft]:
+def drafts_at(
+    paths: Sequence[str],
+    stored: Iterable[Draft] = (),
+    watched: Callable[[list[Path]], Iterable[Path]] = iter,
+) -> list[Draft]:
     """Return the definitions in files and folders, checked alone and together.
 
     Args:
         paths: YAML and JSON files, and folders of them.
         stored: The active definitions of the store, which must fit these.
+        watched: Returns the files one after the other; each is read before the next is taken.
 
     Raises:
         CommandError: A file is missing, or no file has a definition, or files have faults: the text
@@ -104,7 +109,8 @@ def drafts_at(paths: Sequence[str], stored: Iterable[Draft] = ()) -> list[Draft]
     """
     faults: list[str] = []
     found: dict[Path, Draft] = {}
-    for file in dict.fromkeys(file for path in paths for file in _files(path)):
+    files = list(dict.fromkeys(file for path in paths for file in _files(path)))
+    for file in watched(files):
         try:
             found[file] = _draft(file)
         except JourneyDefinitionError as error:

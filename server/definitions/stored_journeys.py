@@ -180,7 +180,7 @@ class Catalogue:
     """The active definitions of a store, with later changes.
 
     If a new definition has a fault, its previous version stays in use and the fault is reported.
-    docs/flow-control.md shows one in a program.
+    docs/reference/flow-control.md shows one in a program.
 
     Attributes:
         served: Journeys and concierges by id.

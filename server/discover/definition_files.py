@@ -102,7 +102,7 @@ def journey_files(folder: Path) -> Iterator[Path]:
     """
     for entry in sorted(folder.iterdir(), key=lambda path: (path.is_dir(), path.name)):
         if entry.is_dir():
-            if _is_walked(entry):
+            if is_walked(entry):
                 yield from journey_files(entry)
         elif not _TEST.fullmatch(entry.stem) and _may_hold_one(entry):
             yield entry
@@ -113,7 +113,8 @@ def is_definition(place: str | Path) -> bool:
     return Path(place).suffix.lower() in (".yaml", ".yml", ".json")
 
 
-def _is_walked(folder: Path) -> bool:
+def is_walked(folder: Path) -> bool:
+    """Return whether a folder may contain journeys: it is not hidden, of tests or of libraries."""
     hidden = folder.name.startswith(".") or folder.name in _PASSED_OVER
     return not (hidden or folder.is_symlink() or (folder / "pyvenv.cfg").exists())
 

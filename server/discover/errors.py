@@ -50,12 +50,14 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def command() -> str:
-    """Return the command as it must be typed here: its name, or its path in .venv."""
+def command(*, anywhere: bool = False) -> str:
+    """Return the command as it must be typed here: its name, or its path in .venv.
+
+    Args:
+        anywhere: True for a path that is right in every folder.
+    """
     if shutil.which("journeygraph"):
         return "journeygraph"
     installed = Path(sys.prefix) / "bin" / "journeygraph"
-    try:
-        return str(installed.relative_to(Path.cwd()))
-    except ValueError:
-        return str(installed)
+    inside = installed.is_relative_to(Path.cwd()) and not anywhere
+    return str(installed.relative_to(Path.cwd()) if inside else installed)

@@ -216,7 +216,10 @@ def _loaded(load: Callable[[], ModuleType], file: Path | None) -> ModuleType:
 
 
 def _placed(file: str, line: int, fault: Fault, *, by_class: bool) -> Fault:
-    """Return a fault with its place: that of the attribute or class of a definition."""
+    """Return a fault with its place: in the file that a module loads, or else in the module."""
+    if fault.file and (loaded := Path(file).with_name(fault.file)).is_file():
+        folder = str(loaded.parent)
+        return fault.changed(f"{'' if folder == '.' else f'{folder}/'}{fault}", file=str(loaded))
     at = (line_of(Path(file), fault) if by_class else None) or line
     return fault.changed(f"{file}:{at}: {fault}", file=file, place=Place(at, 1))
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import AsyncIterator
 from http import HTTPStatus
 from typing import Annotated, NamedTuple
 
-from fastapi import Depends, Query, Request
+from fastapi import Depends, Header, Query, Request
 
+from graphs.records.idempotency import KEY_PATTERN
 from graphs.records.listing import Listed
 from graphs.session.directory import Found
 from graphs.session.input import read
@@ -15,7 +17,7 @@ from graphs.session.manager import PathwayManager
 from graphs.session.session import SessionContext
 from journeys import JourneySpec
 from server.http.problems import Problem, no_session
-from server.http.routing import session_name
+from server.http.routing import idempotency_key, session_name
 from server.http.schemas import Message
 from server.http.wiring import Wiring
 
@@ -31,6 +33,11 @@ Wired = Annotated[Wiring, Depends(_wiring)]
 async def _request_id(request: Request) -> str:
     request_id: str = request.state.request_id
     return request_id
+
+
+async def _client(request: Request) -> str:
+    """Return the digest of the client's API key."""
+    return hashlib.sha256(request.headers.get("authorization", "").encode()).hexdigest()
 
 
 async def _spoken(said: Message) -> str:
@@ -96,6 +103,29 @@ PathwayId = Annotated[
 Limit = Annotated[int, Query(ge=1, le=200)]
 """Maximum number of entries per page."""
 Turns = Annotated[int, Query(ge=1, le=1_000, description="Maximum number of turns per page.")]
+
+
+async def _key(
+    request: Request,
+    key: Annotated[
+        str | None,
+        Header(
+            alias="Idempotency-Key",
+            json_schema_extra={"pattern": KEY_PATTERN},
+            description="Your name for this request, such as a UUID: 1 to 200 visible ASCII "
+            "characters. If the request is sent again with it within 24 hours, the answer is the "
+            "same, with `Idempotent-Replay: true`, and nothing is done twice. 422 "
+            "`idempotency_key_reused`: the key belongs to another request of the session.",
+        ),
+    ] = None,
+) -> str | None:
+    return idempotency_key(request.headers)
+
+
+IdempotencyKey = Annotated[str | None, Depends(_key)]
+Client = Annotated[str, Depends(_client)]
+REPLAYED = {"Idempotent-Replay": "true"}
+"""Headers of an answer to a request that was done before."""
 RequestId = Annotated[str, Depends(_request_id)]
 Spoken = Annotated[str, Depends(_spoken)]
 KnownJourney = Annotated[JourneySpec, Depends(_spec)]

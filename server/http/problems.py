@@ -17,6 +17,7 @@ from journeys import (
     ContextMergeError,
     ContextSizeExceededError,
     FieldNotFoundError,
+    IdempotencyKeyError,
     InvalidCursorError,
     InvalidMessageError,
     JourneyError,
@@ -121,7 +122,7 @@ _UNCONFIRMED = (
     HTTPStatus.SERVICE_UNAVAILABLE,
     "outcome_unknown",
     "The store did not answer: the request may or may not have taken effect. GET the "
-    "session before you send it again.",
+    "session before you send it again, or send it again with its Idempotency-Key.",
 )
 _NO_SESSION = (
     HTTPStatus.NOT_FOUND,
@@ -163,6 +164,11 @@ _MEANINGS: dict[type[JourneyError], tuple[HTTPStatus, str, str | None]] = {
         "A value of the context cannot be stored: use JSON types within the limits.",
     ),
     TakeoverError: (HTTPStatus.CONFLICT, "not_with_you", None),
+    IdempotencyKeyError: (
+        HTTPStatus.UNPROCESSABLE_ENTITY,
+        "idempotency_key_reused",
+        None,
+    ),
     NotWaitingError: (HTTPStatus.CONFLICT, "not_waiting", None),
     InvalidCursorError: (HTTPStatus.UNPROCESSABLE_ENTITY, "invalid_cursor", None),
     InvalidMessageError: (HTTPStatus.UNPROCESSABLE_ENTITY, "invalid_message", None),

@@ -18,6 +18,7 @@ from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope
 
+from graphs.records.idempotency import checked_key
 from graphs.session.input import checked_id
 from journeys import ConfigurationError
 from journeys.faults import Fault, Place
@@ -189,6 +190,22 @@ def session_name(session_id: str) -> str:
         return checked_id(session_id)
     except ConfigurationError:
         raise no_session() from None
+
+
+def idempotency_key(headers: Headers) -> str | None:
+    """Return the header `Idempotency-Key`; None without one.
+
+    Raises:
+        Problem: 422 `invalid_idempotency_key`.
+    """
+    keys = headers.getlist("idempotency-key")
+    if not keys:
+        return None
+    try:
+        return checked_key(",".join(keys))
+    except ConfigurationError as error:
+        status = HTTPStatus.UNPROCESSABLE_ENTITY
+        raise Problem(status, "invalid_idempotency_key", str(error)) from None
 
 
 def wants_events(scope: Scope) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import secrets
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from functools import cache
 from http import HTTPStatus
@@ -31,10 +32,12 @@ _TYPES = {
     "js": "text/javascript; charset=utf-8",
     "css": "text/css; charset=utf-8",
     "svg": "image/svg+xml",
+    "txt": "text/plain",
 }
 _DOCS = ("docs.html", "docs.js", "docs.css", "icon.svg")
 """Our files of the API description."""
 _SWAGGER = ("swagger-ui-bundle.js", "swagger-ui.css")
+_FOLLOWING = b'<script type="module" src="page/follow.js"></script>\n'
 _Answer = Callable[[Request], Awaitable[Response]]
 
 
@@ -43,11 +46,16 @@ class _File(NamedTuple):
     headers: dict[str, str]
 
 
-def page_routes(*, page: bool, docs: bool) -> list[Route]:
+def page_routes(*, page: bool, docs: bool, follows: bool = False) -> list[Route]:
     """Return the routes of the page, and of the description of the API at `/docs`.
 
     Their files are below `/page/` and `/docs/`. Those of Swagger UI, which are large, are read when
     they are first asked for, all others now.
+
+    Args:
+        page: True for the page.
+        docs: True for the description.
+        follows: True for a page that loads again when another start of the server answers.
     """
     routes = []
     if docs:
@@ -59,6 +67,10 @@ def page_routes(*, page: bool, docs: bool) -> list[Route]:
         ]
     if page:
         ours = {name: file for name, file in _ours().items() if not name.startswith("docs.")}
+        if follows:
+            index = ours["index.html"].body.replace(b"</head>", _FOLLOWING + b"</head>")
+            ours = {**ours, "index.html": _made("index.html", index)}
+            ours["start"] = _made("start.txt", secrets.token_hex().encode())
         routes += [Route("/", _named(ours, "index.html")), Route("/page/{name:path}", _below(ours))]
     return routes
 
@@ -113,7 +125,10 @@ def _found(folder: Traversable, place: str = "") -> Iterator[tuple[str, Traversa
 
 
 def _read(name: str, file: Traversable) -> _File:
-    body = file.read_bytes()
+    return _made(name, file.read_bytes())
+
+
+def _made(name: str, body: bytes) -> _File:
     headers = {
         "Content-Type": _TYPES[name.rpartition(".")[2]],
         "ETag": f'"{hashlib.sha256(body).hexdigest()[:32]}"',

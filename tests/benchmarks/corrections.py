@@ -14,6 +14,8 @@ from statistics import median
 
 from journeys import Journey, JourneyConfig
 from journeys.examples.table_booking import AGENTS, TOOLS, TableBooking
+from server.cli.serve import collected_between
+from server.http.turns import Turns
 from tests.benchmarks.material import questions, session
 from tests.benchmarks.measure import Figure, Pairs, Steps, Times, duration, timed
 
@@ -42,7 +44,7 @@ async def corrections(steps: Steps) -> list[Figure]:
     of_date = f"{what}, first, a date of another language"
     return [
         first.figure(f"{what}, first of its process", plain_turn, 4.0, duration),
-        first_date.shown(of_date, plain_turn, duration),
+        first_date.figure(of_date, plain_turn, 4.0, duration),
         later.figure(f"{what}, later", plain_turn, 4.0, duration),
     ]
 
@@ -59,11 +61,17 @@ async def _measured_in_a_process(first: str) -> list[list[Times]]:
 
 
 async def _measure(message: str) -> None:
-    """Print the seconds of plain turns, and of corrections in their order."""
+    """Print the seconds of plain turns, and of corrections in their order.
+
+    Garbage is collected as while serving: else one collection falls into the one first correction.
+    """
     url, said = f"memory://{uuid.uuid4()}", questions(1)
     plain = await session(url)
     config = JourneyConfig(persistence=url)
-    async with TableBooking("table", config, agents=AGENTS, tools=TOOLS, model=False) as booking:
+    async with (
+        TableBooking("table", config, agents=AGENTS, tools=TOOLS, model=False) as booking,
+        collected_between(Turns()),
+    ):
         await booking.start()
         await _took(booking, _FILLED)
         first = await _took(booking, [message])

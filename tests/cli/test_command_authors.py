@@ -61,6 +61,7 @@ def test_an_interrupt_at_start_up_is_no_traceback(folder: Path, wait: float) -> 
     assert talk.returncode in (0, 130)
 
 
+@pytest.mark.slow
 def test_an_interrupt_in_a_reply_gives_up_the_turn_and_not_the_talk(folder: Path) -> None:
     (folder / "orders.py").write_text("import time\n" + SLOW)
     with start(folder, "chat", "orders.py", "--session", "a") as talk:

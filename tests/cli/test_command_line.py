@@ -23,6 +23,7 @@ from graphs.drawing.terminal import text
 from journeys import ConfigurationError
 from journeys.examples.parcel_refund import ParcelRefund
 from server.cli.command_line import app
+from server.cli.terminal.rendering import err, progress
 from server.settings import Settings
 from tests.support import command
 from tests.support.command import BARE, BROKEN, ORDERS, ROOT, flat, run, start
@@ -485,6 +486,7 @@ def test_a_key_that_is_none_is_refused_and_never_shown(
 # ---- the process itself
 
 
+@pytest.mark.slow
 def test_bytes_that_are_no_text_do_not_end_a_conversation(folder: Path) -> None:
     with start(folder, "chat", "parcel_refund") as talk:
         shown, told = talk.communicate(b"\xff\xfe oh\nIt is P-1042\n")
@@ -582,6 +584,7 @@ def test_words_are_completed_without_running_a_command(
     assert done.stderr.strip() == ""
 
 
+@pytest.mark.slow
 def test_an_mcp_client_is_answered_before_anything_is_loaded(folder: Path) -> None:
     """The offered journey has faults: no request has needed it yet."""
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}}
@@ -707,6 +710,7 @@ turns: [{user: a pear please}, {bot: {context: {item: pear}, pathway: help}}]
 TALK = "the pear please\n/state\n/history\n/context\n/audit\n/versions\n/help\n/fields\n/nothing\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [
@@ -866,6 +870,7 @@ def without_drivers(folder: Path, *commands: tuple[list[str], dict[str, str]]) -
 import json, sys
 sys.modules.update(dict.fromkeys({DRIVERS}))
 from server.cli.command_line import app
+from server.cli.terminal.rendering import progress
 from typer.testing import CliRunner
 for words, variables in {commands}:
     done = CliRunner().invoke(app, words, env=variables, input="a pear please\\n")
@@ -883,6 +888,7 @@ for words, variables in {commands}:
     return [json.loads(line) for line in ended.stdout.splitlines()]
 
 
+@pytest.mark.slow
 def test_without_the_drivers_of_servers_a_journey_runs_and_a_server_names_its_extra(
     folder: Path,
 ) -> None:
@@ -909,3 +915,87 @@ def test_without_the_drivers_of_servers_a_journey_runs_and_a_server_names_its_ex
         assert status == 1
         assert "Traceback" not in errors
         assert f"pip install 'journeygraph[{extra}]'" in errors
+
+
+# ---- progress of long commands
+
+ORDERED = """
+conversation: an order
+journey: orders.py
+turns:
+  - user: a pear
+  - bot: {pathway: pay}
+"""
+
+
+@pytest.fixture
+def on_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take the output for a terminal."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(err, "is_interactive", True)  # rich decides that once, at the import
+
+
+def played(folder: Path, *words: str) -> Any:
+    (folder / "one.conversation.yaml").write_text(ORDERED)
+    (folder / "two.conversation.yaml").write_text(ORDERED)
+    return run("test", ".", *words)
+
+
+def test_without_a_terminal_the_lines_of_a_command_are_its_progress(folder: Path) -> None:
+    result = played(folder)
+
+    assert [line[:5] for line in result.stdout.splitlines()[:2]] == ["✓ one", "✓ two"]
+    assert result.stderr == ""
+
+
+@pytest.mark.usefixtures("on_terminal")
+def test_on_a_terminal_a_bar_is_on_standard_error(folder: Path) -> None:
+    result = played(folder)
+
+    assert "Playing" in result.stderr
+    assert "2/2" in result.stderr
+    assert "Playing" not in result.stdout
+    assert result.stdout.count("an order") == 2
+
+
+@pytest.mark.usefixtures("on_terminal")
+def test_a_bar_is_not_in_the_output_for_programs(folder: Path) -> None:
+    result = played(folder, "--json")
+
+    assert len(json.loads(result.stdout)["conversations"]) == 2
+    assert result.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("total", "lines"),
+    [
+        (3, ["Reading: 0 of 3, a[b].yaml", "Reading: 1 of 3", "Reading: 2 of 3"]),
+        (None, ["Reading: a[b].yaml", "Reading: 1", "Reading: 2"]),
+    ],
+)
+def test_steps_are_lines_without_a_terminal(
+    total: int | None, lines: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with progress("Reading", total, pause=0) as steps:
+        steps.step("a[b].yaml", done=0)
+        steps.step()
+        steps.step()
+    with progress("Reading", total) as steps:
+        steps.step("too soon for a line")
+
+    shown = capsys.readouterr()
+    assert shown.err.splitlines() == lines
+    assert shown.out == ""
+
+
+@pytest.mark.usefixtures("on_terminal")
+def test_loading_shows_the_files_on_a_terminal(folder: Path) -> None:
+    for name in ("a", "b"):
+        (folder / f"{name}.yaml").write_text(f"id: {name}\nstates: {{talk: {{say: Hello.}}}}\n")
+
+    loaded = run("load", "a.yaml", "b.yaml", "--store", f"sqlite:///{folder}/kept.db")
+
+    assert "Reading" in loaded.stderr
+    assert "2/2" in loaded.stderr
+    assert "Reading" not in loaded.stdout

@@ -8,6 +8,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+# Pytester forgets what a run has imported, and an extension cannot be imported twice.
+import tests.support.preloaded  # noqa: F401
 from tests.support.command import flat, folder, logging_as_before, run
 
 pytest_plugins = ("pytester",)
@@ -186,7 +188,10 @@ def test_a_file_that_cannot_be_played_ends_with_2(files: Path, name, text, told)
     assert told in flat(ended.stderr)
 
 
-PLUGIN = ("-p", "server.conversations.pytest_plugin", "-p", "no:cacheprovider", "-p", "no:asyncio")
+PLUGIN = (
+    *("-p", "server.conversations.pytest_plugin", "-p", "no:cacheprovider", "-p", "no:asyncio"),
+    *("-W", "ignore::pytest.PytestAssertRewriteWarning"),  # if another test has loaded it before
+)
 
 
 def test_pytest_collects_the_same_files(files: Path, pytester: pytest.Pytester) -> None:

@@ -128,6 +128,31 @@ def test_each_part_has_its_place_and_is_counted(shop: Path) -> None:
     }
 
 
+def test_fields_of_the_same_name_count_in_their_own_pathways(shop: Path) -> None:
+    again = """
+    class LendPath(Pathway):
+        __fields__ = [
+            Field("count", "integer", "How many to lend?", validators=[Range(1, 9)]),
+            Field("fee", when=lambda context: context.get("count") == 2),
+        ]
+        __next__ = "after"
+
+    class AfterPath"""
+    lend = 'Transition(IntentTrigger(patterns=["lend"]), to_pathway="lend"),\n        Transition('
+    twice = SHOP.replace("\n    class AfterPath", again).replace("Transition(\n", f"{lend}\n")
+    (shop / "shop.py").write_text(twice)
+
+    parts = {name for (_, name), (_, times) in covered().items() if times}
+    assert {"order.count", "order.count is refused", "name is left out"} <= parts
+    assert not parts & {"lend.count", "lend.count is refused", "fee is asked", "fee is left out"}
+    with_lend = FIRST.replace("hello", "lend").replace("a pear", '"22"')
+    (shop / "first.conversation.yaml").write_text(with_lend.split('  - user: "12"')[0])
+
+    parts = {name for (_, name), (_, times) in covered().items() if times}
+    assert parts >= {"lend.count is refused"}
+    assert not parts & {"order.count", "order.count is refused", "lend.count"}
+
+
 def test_all_conversations_of_a_journey_count_together(shop: Path) -> None:
     (shop / "second.conversation.yaml").write_text(SECOND)
 

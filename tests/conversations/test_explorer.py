@@ -16,8 +16,8 @@ __all__ = ["folder", "logging_as_before"]
 
 SHOP = '''
 from journeys import (
-    NEVER, ConditionTrigger, Effect, Field, IntentTrigger, Journey, Pathway, Range, Regex,
-    ReturnToPrevious, Transition,
+    NEVER, ConditionTrigger, Effect, Field, IntentTrigger, Journey, Pathway, Personality, Range,
+    Regex, ReturnToPrevious, Transition,
 )
 
 TAKEN = []
@@ -100,6 +100,41 @@ CIRCLE = """
         __next__ = "first"
 """
 TO_FIRST = 'Transition(IntentTrigger(patterns=["round"]), to_pathway="first"),'
+BEHIND_A_VALUE = """
+    class MetalPath(Pathway):
+        __fields__ = [Field("metal", "enum", "Which metal?", choices=["gold", "tin"])]
+        __next__ = "route"
+
+    class RoutePath(Pathway):
+        __agents__ = ["clerk"]
+        __complete_when__ = NEVER
+
+    class TinPath(Pathway):
+        __agents__ = ["clerk"]
+        __complete_when__ = NEVER
+"""
+TO_METAL = """Transition(
+            IntentTrigger(patterns=["metal"]), from_pathway="order", to_pathway="metal"
+        ),
+        Transition(ConditionTrigger(lambda c: c.get("metal") == "gold", "gold"),
+                   from_pathway="route", to_pathway="after"),
+        Transition(ConditionTrigger(lambda c: c.get("metal") == "tin", "tin"),
+                   from_pathway="route", to_pathway="tin"),
+"""
+WORDS = """
+    class CodePath(Pathway):
+        __agents__ = ["by_code"]
+        __accumulate__ = ["code"]
+        __complete_when__ = ["code"]
+
+    class MailPath(Pathway):
+        __agents__ = ["by_mail"]
+        __accumulate__ = ["mail"]
+        __complete_when__ = ["mail"]
+"""
+TO_WORDS = """Transition(IntentTrigger(patterns=["by code"]), to_pathway="code"),
+        Transition(IntentTrigger(patterns=["by mail"]), from_pathway="code", to_pathway="mail"),
+"""
 FROM_LOST = 'Transition(IntentTrigger(patterns=["find"]), from_pathway="lost", to_pathway="order"),'
 AGAIN = 'Transition(IntentTrigger(patterns=["again"]), from_pathway="after", to_pathway="{}"'
 FIRST, SECOND = f"{AGAIN.format('order')}, priority=5),", f"{AGAIN.format('hours')}),"
@@ -123,6 +158,7 @@ PLANTED = [
         [("unreachable", "transition to after: a vip")],
     ),
     ({"pathways": CIRCLE, "transitions": TO_FIRST}, [("loop", "first → second")]),
+    ({"pathways": BEHIND_A_VALUE, "transitions": TO_METAL}, [("dead end", "tin")]),
 ]
 
 
@@ -131,6 +167,20 @@ def test_a_planted_fault_is_found_and_no_other(shop: Path, parts, expected) -> N
     planted(shop, **parts)
 
     assert faults(code=1) == expected
+
+
+def test_agents_that_wait_for_a_word_that_is_not_tried_are_no_loop(shop: Path) -> None:
+    agents = """
+for name in ("code", "mail"):
+    AGENTS["by_" + name] = lambda ask, name=name: {
+        "response": "Yes?", name: "x" if "4711" in ask["message"] else None
+    }
+"""
+    planted(shop, pathways=WORDS, transitions=TO_WORDS)
+    (shop / "shop.py").write_text((shop / "shop.py").read_text() + agents)
+
+    assert faults(code=0) == []
+    assert "try others by --try" in flat(run("explore", "shop.py").stdout)
 
 
 def test_a_fault_is_shown_with_its_place_and_the_shortest_conversation(shop: Path) -> None:
@@ -145,6 +195,12 @@ def test_a_fault_is_shown_with_its_place_and_the_shortest_conversation(shop: Pat
     messages = re.findall(r"^    user  (.*)", shown, re.MULTILINE)
     assert len(messages) == 3
     assert "1 fault." in shown
+    greets = '"""Sell something."""\n    __personality__ = Personality(greeting="Good day!")'
+    (shop / "shop.py").write_text(text.replace('"""Sell something."""', greets))
+
+    shown = run("explore", "shop.py", code=1).stdout
+
+    assert len(re.findall(r"^    user  (.*)", shown, re.MULTILINE)) == 2
 
 
 def test_what_only_a_model_can_fire_is_no_fault(shop: Path) -> None:
@@ -195,6 +251,7 @@ def test_missing_agents_are_named(folder: Path) -> None:
     assert "There is no journey 'shpo'" in flat(run("explore", "shpo", code=2).stderr)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["parcel_refund", "insurance_claim", "default_agent"])
 def test_an_example_has_no_faults(folder: Path, name: str) -> None:
     shown = json.loads(run("explore", name, "--json").stdout)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -14,9 +13,11 @@ import pytest
 from nodes.llm.scripted import Answer, Call, Fault, Script, UseTool, leads_nowhere, leads_to
 from server.conversations.conversation_files import _found
 from server.scripted import ScriptedServer
+from tests.support import model_server
 from tests.support.command import flat, folder, logging_as_before, run
 
 pytest_plugins = ("pytester",)
+server = model_server.server
 __all__ = ["folder", "logging_as_before"]
 
 PARCELS = '''
@@ -91,18 +92,8 @@ def parcels(folder: Path) -> Path:
     return folder
 
 
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
-    with ScriptedServer() as server:
-        monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-4711")
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        yield server
-        server.script = Script()
-
-
 def offline(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
+    model_server.name_none(monkeypatch)
     _found.cache_clear()
 
 
@@ -139,8 +130,7 @@ def test_recording_again_asks_nothing_and_changes_nothing(
 ) -> None:
     file = recorded / "a.recording.json"
     before = file.read_bytes()
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-4711")
-    monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+    model_server.name(monkeypatch, server)
     server.script = Script()
 
     run("test", ".", "--record")
@@ -155,8 +145,7 @@ def test_a_recording_of_the_same_answers_is_the_same_file(
     file = recorded / "a.recording.json"
     before = file.read_bytes()
     file.unlink()
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-another-one")
-    monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+    model_server.name(monkeypatch, server, "sk-another-one")
     server.script = Script(*ANSWERS)
 
     run("test", ".", "--record")
@@ -169,8 +158,7 @@ def test_only_the_changed_turns_are_asked_again(
 ) -> None:
     file = recorded / "a.conversation.yaml"
     file.write_text(TEXT.replace("it is P-17", "its number is P-17"))
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-4711")
-    monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+    model_server.name(monkeypatch, server)
     server.script = Script(*ANSWERS[3:])
 
     run("test", ".", "--record")
@@ -439,8 +427,7 @@ def test_runs_as_json(parcels: Path, server: ScriptedServer) -> None:
 def test_recorded_conversations_can_be_played_live(
     recorded: Path, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-4711")
-    monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+    model_server.name(monkeypatch, server)
     server.script = Script(*WORDED)
 
     assert "1 passed" in run("test", ".", "--live").stdout
@@ -528,6 +515,7 @@ def test_a_stored_session_is_recorded_by_asking_the_model_again(
     assert "1 passed, 0 failed" in run("test", ".").stdout
 
 
+@pytest.mark.slow
 def test_a_session_that_the_model_leads_elsewhere_now_is_not_recorded(
     parcels: Path, server: ScriptedServer
 ) -> None:
@@ -578,17 +566,28 @@ def test_a_model_of_another_provider_is_recorded_with_its_repair(parcels: Path) 
     assert [one["usage"] for one in recorded] == [[1, 7, 3]] * 4
 
 
-_IMPORT = "from tests.support.other_models import WholeModel\n\n\n"
+_IMPORT = (
+    "from journeys import Agent, Pipeline\nfrom tests.support.other_models import WholeModel\n\n\n"
+)
 OWN = (
     PARCELS.replace("ModelAgent(tools=[find_parcel])", "ModelAgent(model=WholeModel())")
     .replace("class FindOrder", f"{_IMPORT}class FindOrder")
     .replace("MODEL_AGENTS", "AGENTS")
 )
+NAMED = OWN.replace("WholeModel()", '"anthropic:claude-sonnet-4-5"')
+IN_PIPELINE = OWN.replace(
+    '__agents__ = ["clerk"]',
+    '__pipeline__ = Pipeline.sequential([Agent(ModelAgent(model=WholeModel()), name="clerk")])',
+).replace(', "clerk": ModelAgent(model=WholeModel())', "")
 PLAIN = "conversation: a\njourney: parcels.py\nturns:\n  - user: my parcel never came\n"
+of_any_kind = pytest.mark.parametrize(
+    "source", [OWN, NAMED, IN_PIPELINE], ids=["handed", "named", "in_a_pipeline"]
+)
 
 
-def test_an_agent_with_its_own_model_is_not_asked_in_a_test(parcels: Path) -> None:
-    (parcels / "parcels.py").write_text(OWN)
+@of_any_kind
+def test_an_agent_with_its_own_model_is_not_asked_in_a_test(parcels: Path, source: str) -> None:
+    (parcels / "parcels.py").write_text(source)
     (parcels / "a.conversation.yaml").write_text(PLAIN)
 
     shown = flat(run("test", ".", code=1).stdout)
@@ -596,9 +595,19 @@ def test_an_agent_with_its_own_model_is_not_asked_in_a_test(parcels: Path) -> No
     assert "Agent 'clerk' asks a model, and there is none here." in shown
 
 
-def test_the_script_answers_for_an_agent_with_its_own_model(parcels: Path) -> None:
-    (parcels / "parcels.py").write_text(OWN)
+@of_any_kind
+def test_the_script_answers_for_an_agent_with_its_own_model(parcels: Path, source: str) -> None:
+    (parcels / "parcels.py").write_text(source)
     said = "    model: [{}, {says: {response: Which one?, order: null}}]\n  - bot: Which one?\n"
+    (parcels / "a.conversation.yaml").write_text(PLAIN + said)
+
+    assert "1 passed" in run("test", ".").stdout
+
+
+def test_the_script_answers_for_a_trigger_that_names_another_model(parcels: Path) -> None:
+    named = 'IntentTrigger(llm_model="anthropic:claude-sonnet-4-5", '
+    (parcels / "parcels.py").write_text(PARCELS.replace("IntentTrigger(", named))
+    said = "    model: [{to: policy}]\n  - bot: {pathway: policy, model_calls: 1}\n"
     (parcels / "a.conversation.yaml").write_text(PLAIN + said)
 
     assert "1 passed" in run("test", ".").stdout

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -16,8 +15,10 @@ from nodes.llm.scripted import Answer, Fault, Script
 from server.cli.command_line import app
 from server.conversations.conversation_files import _found
 from server.scripted import ScriptedServer
+from tests.support import model_server
 from tests.support.command import flat, folder, logging_as_before, run
 
+server = model_server.server
 __all__ = ["folder", "logging_as_before"]
 
 USERS = """
@@ -122,6 +123,7 @@ def test_the_same_seed_gives_the_same_conversations(users: Path) -> None:
     assert transcripts[0] != transcripts[1]
 
 
+@pytest.mark.slow
 def test_manners_show_in_the_conversations(users: Path) -> None:
     text = USERS.replace("tidy: 0.3, slips: 0.1, corrects: 0.3, detours: 0.2, strays: 0.2", "{}")
     seen: dict[str, list[list[str]]] = {}
@@ -221,15 +223,6 @@ def test_a_missing_file_and_a_missing_model_are_refused(users: Path) -> None:
     assert "No model is configured" in run(*words, code=2).stderr
 
 
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
-    with ScriptedServer() as server:
-        monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-4711")
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        yield server
-        server.script = Script()
-
-
 def said(message: str, *, leaves: bool = False) -> dict[str, Any]:
     return {"message": message, "leaves": leaves}
 
@@ -315,8 +308,7 @@ def test_a_failed_run_of_a_live_journey_is_replayed_offline(
 
     assert data["runs"][0]["end"] == "dead end"
     assert data["tokens"] > 0
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
-        monkeypatch.delenv(name)
+    model_server.name_none(monkeypatch)
     shown = flat(run("test", "simulated", code=1).stdout)
     assert "context.order (simulated/hasty-parcel-1.conversation.yaml:" in shown
     assert "Which one?" in shown

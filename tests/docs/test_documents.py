@@ -1,4 +1,4 @@
-"""Run the examples of the documents: docstrings, the README's journey, and its commands."""
+"""Run the examples of the documents: docstrings, journeys of the first pages, commands."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 import journeys
 from graphs.session.manager import PathwayManager
@@ -36,12 +35,10 @@ from journeys.definitions.definition import Definition
 from journeys.examples import parcel_refund
 from journeys.pathway import PATHWAY_ATTRIBUTES
 from journeys.reading.reader import JOURNEY_ATTRIBUTES
-from server.cli.command_line import app
 from tests.support import tables
 
 ROOT = Path(__file__).resolve().parents[2]
-README = ROOT / "README.md"
-PAGES = ("README.md", "CONTRIBUTING.md", "AGENTS.md")
+START = "docs/start.md"
 
 
 def modules() -> Iterator[str]:
@@ -130,53 +127,71 @@ def test_every_module_says_what_it_is_for() -> None:
     assert {name for name, doc in docs.items() if not doc.strip()} == set()
 
 
-# The journey of the README.
+# The journeys of the README and of the first look.
 
 
-def only_imports(block: str) -> bool:
-    return all(isinstance(node, (ast.Import, ast.ImportFrom)) for node in ast.parse(block).body)
+def parcel_code() -> str:
+    """The page's `parcel.py`, as it says: three blocks."""
+    return "\n\n".join(blocks(START, "python")[:3])
 
 
-def readme_code() -> str:
-    """The README's `parcel.py`, as it says: the journey and its agents under the imports."""
-    others = (readme_program(), readme_form())
-    parts = [block for block in blocks("README.md", "python") if block not in others]
-    return "\n\n".join(sorted(parts, key=lambda block: not only_imports(block)))
-
-
-def readme_program() -> str:
-    """The README's program next to `parcel.py`, exactly as it is printed."""
-    (program,) = [block for block in blocks("README.md", "python") if "async def main" in block]
+def parcel_program() -> str:
+    """The page's program next to `parcel.py`, exactly as it is printed."""
+    (program,) = [block for block in blocks(START, "python") if "async def main" in block]
     return program
 
 
-def readme_form() -> str:
-    """The README's journey that collects, which needs no other code."""
-    (form,) = [block for block in blocks("README.md", "python") if "__fields__" in block]
+def form_code() -> str:
+    """The page's journey that collects, which needs no other code."""
+    (form,) = [block for block in blocks(START, "python") if "__fields__" in block]
     return form
 
 
-def readme_journey(code: str) -> types.ModuleType:
-    """A module of the README's journey."""
+def module_of(code: str) -> types.ModuleType:
+    """A module with a journey of a page."""
     module = types.ModuleType("parcel")
-    exec(compile(code, "README.md", "exec"), module.__dict__)
+    exec(compile(code, START, "exec"), module.__dict__)
     return module
 
 
-def test_the_readme_shows_a_journey() -> None:
-    assert len(blocks("README.md", "python")) >= 3
-    assert len(blocks("README.md", "text")) == 1
-    assert blocks("README.md", "mermaid")
-    assert blocks("README.md", "sh")
+def test_the_readme_fits_on_a_screen_and_shows_a_journey() -> None:
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 70
+    (journey,) = blocks("README.md", "python")
+    assert len(journey.splitlines()) <= 24
 
 
-def test_the_journey_of_the_readme_is_short() -> None:
-    for journey in (block for block in blocks("README.md", "python") if "(Journey)" in block):
-        assert len(journey.splitlines()) <= 24
+def test_the_journeys_of_the_first_look_are_short() -> None:
+    declared = [block for block in blocks(START, "python") if "(Journey)" in block]
+    assert len(declared) == 2
+    assert max(len(journey.splitlines()) for journey in declared) <= 24
 
 
-def test_the_journey_of_the_readme_is_the_one_among_the_examples() -> None:
-    module = readme_journey(readme_code())
+async def held(text: str, journey: journeys.Journey) -> JourneyResponse:
+    """Hold a conversation as a page shows it, and return the last reply."""
+    said = [re.split(r" {2,}", line)[1] for line in text.splitlines()]
+    async with journey:
+        await journey.start()
+        for words, answer in zip(said[::2], said[1::2], strict=True):
+            reply = await journey.process_message(words)
+            assert " ".join(reply.message.split()) == answer
+    return reply
+
+
+async def test_the_conversation_of_the_readme_is_held() -> None:
+    (code,) = blocks("README.md", "python")
+    (text,) = blocks("README.md", "text")
+    module = module_of(code)
+    config = JourneyConfig(persistence=f"memory://{uuid.uuid4()}")
+
+    last = await held(text, module.Tables("s-1", config, agents=module.AGENTS))
+
+    assert last.is_journey_complete
+    assert last.accumulated_context == {"guests": 6, "day": "2030-12-24"}
+    assert module.Tables.spec.warnings == ()
+
+
+def test_the_journey_of_the_first_look_is_the_one_among_the_examples() -> None:
+    module = module_of(parcel_code())
 
     assert module.ParcelRefund.spec.version == parcel_refund.ParcelRefund.spec.version
     assert module.ParcelRefund.spec.warnings == ()
@@ -186,9 +201,9 @@ def test_the_journey_of_the_readme_is_the_one_among_the_examples() -> None:
             assert clerk(payload) == parcel_refund.AGENTS[name](payload)
 
 
-async def test_the_conversation_of_the_readme_is_held() -> None:
-    module = readme_journey(readme_code())
-    (text,) = blocks("README.md", "text")
+async def test_the_conversation_of_the_first_look_is_held() -> None:
+    module = module_of(parcel_code())
+    (text,) = blocks(START, "text")
     lines = [re.split(r" {2,}", line) for line in text.splitlines()]
     config = JourneyConfig(persistence=f"memory://{uuid.uuid4()}")
 
@@ -204,33 +219,28 @@ async def test_the_conversation_of_the_readme_is_held() -> None:
         assert reply.is_journey_complete
 
 
-async def test_what_the_readme_collects_is_collected() -> None:
-    module = readme_journey(readme_form())
-    (text,) = [block for block in blocks("README.md", "") if block.startswith("you ")]
-    said = [re.split(r" {2,}", line)[1] for line in text.splitlines()]
+async def test_what_the_first_look_collects_is_collected() -> None:
+    module = module_of(form_code())
+    (text,) = [block for block in blocks(START, "") if block.startswith("you ")]
     config = JourneyConfig(persistence=f"memory://{uuid.uuid4()}")
 
-    async with module.Tables("s-1", config, tools={"book": module.book}) as journey:
-        await journey.start()
-        for words, answer in zip(said[::2], said[1::2], strict=True):
-            reply = await journey.process_message(words)
-            assert " ".join(reply.message.split()) == answer
-        assert reply.is_journey_complete
+    last = await held(text, module.Tables("s-1", config, tools={"book": module.book}))
+
+    assert last.is_journey_complete
 
 
-def test_the_picture_of_the_readme_shows_its_pathways() -> None:
-    (picture,) = blocks("README.md", "mermaid")
+def test_the_picture_of_the_first_look_shows_its_pathways() -> None:
+    (picture,) = re.findall(r"\]\((pictures/\w+\.svg)\)", (ROOT / START).read_text())
+    drawn = re.findall(r'data-pathway="(\w+)"', (ROOT / "docs" / picture).read_text())
 
-    assert set(readme_journey(readme_code()).ParcelRefund.spec.pathways) <= set(
-        re.findall(r"\w+", picture)
-    )
+    assert set(drawn) == set(module_of(parcel_code()).ParcelRefund.spec.pathways)
 
 
 @pytest.mark.slow
-def test_the_program_of_the_readme_runs_twice_as_printed(tmp_path: Path) -> None:
-    (tmp_path / "parcel.py").write_text(readme_code())
+def test_the_program_of_the_first_look_runs_twice_as_printed(tmp_path: Path) -> None:
+    (tmp_path / "parcel.py").write_text(parcel_code())
     script = tmp_path / "program.py"
-    script.write_text(readme_program())
+    script.write_text(parcel_program())
 
     for _ in range(2):
         done = subprocess.run(
@@ -243,24 +253,24 @@ def test_the_program_of_the_readme_runs_twice_as_printed(tmp_path: Path) -> None
         )
         assert done.stderr == ""
         first, second = done.stdout.splitlines()
-        assert f"# {first}" in readme_program()
+        assert f"# {first}" in parcel_program()
         assert ast.literal_eval(second)[-1].startswith("Done: P-1042")
     assert (tmp_path / "parcels.db").exists()
 
 
-def test_the_mistake_of_the_readme_is_found_as_it_says() -> None:
-    page = re.sub(r"\s+", " ", README.read_text().replace("`", ""))
-    broken = readme_code().replace('__next__ = "refund"', '__next__ = "refnd"')
+def test_the_mistake_of_the_first_look_is_found_as_it_says() -> None:
+    page = re.sub(r"\s+", " ", (ROOT / START).read_text().replace("`", ""))
+    broken = parcel_code().replace('__next__ = "refund"', '__next__ = "refnd"')
 
     with pytest.raises(JourneyDefinitionError) as raised:
-        readme_journey(broken)
+        module_of(broken)
 
     (fault,) = raised.value.faults
     assert fault.partition(" Its pathways")[0] in page
 
 
-def test_the_journey_of_the_readme_compiles_to_a_graph() -> None:
-    module = readme_journey(readme_code())
+def test_the_journey_of_the_first_look_compiles_to_a_graph() -> None:
+    module = module_of(parcel_code())
     graph = module.ParcelRefund.compile(agents=module.AGENTS)
 
     values = asyncio.run(graph.ainvoke({"messages": [("user", "It is P-1042")]}))
@@ -272,8 +282,8 @@ def test_the_journey_of_the_readme_compiles_to_a_graph() -> None:
 
 
 def words_of_the_reference() -> set[str]:
-    names = ("journeys.md", "settings.md", "reference.md")
-    page = "\n".join((ROOT / "docs" / name).read_text() for name in names)
+    names = ("journeys.md", "settings.md", "classes.md")
+    page = "\n".join((ROOT / "docs" / "reference" / name).read_text() for name in names)
     page = re.sub(r"^```.*?^```", "", page, flags=re.M | re.S)
     return set(re.findall(r"\w+", " ".join(re.findall(r"`([^`]+)`", page))))
 
@@ -349,40 +359,11 @@ def commands(page: str, program: str) -> list[list[str]]:
     return found
 
 
-def test_make_commands_of_the_pages_exist() -> None:
-    known = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.M))
-    for page in PAGES:
-        made = commands(page, "make")
-        used = {word for command in made for word in command[:1]}
-        alternatives = {word for c in made if "|" in c for word in c if word != "|"}
-
-        assert used, page
-        assert used | alternatives <= known, page
-
-
 def test_the_readme_begins_with_two_commands() -> None:
     assert [command[0] for command in commands("README.md", "make")[:2]] == ["demo", "test"]
 
 
-def journeygraph_commands() -> list[list[str]]:
-    return [command for page in PAGES for command in commands(page, "journeygraph")]
-
-
-def test_journeygraph_commands_of_the_pages_exist() -> None:
-    helps: dict[str, str] = {}
-    for command in journeygraph_commands():
-        name = "" if command[0].startswith("-") else command[0]
-        if name not in helps:
-            words = [name, "--help"] if name else ["--help"]
-            asked = CliRunner().invoke(app, words, env={"COLUMNS": "200"})
-            assert asked.exit_code == 0, (command, asked.stderr)
-            helps[name] = asked.stdout
-        options = [word for word in command if word.startswith("--") and word != "--help"]
-        assert [option for option in options if option not in helps[name]] == [], command
-    assert len(helps) > 5
-
-
-def test_the_readme_shows_the_command_line() -> None:
-    shown = {command[0] for command in commands("README.md", "journeygraph")}
+def test_the_first_look_shows_the_command_line() -> None:
+    shown = {command[0] for command in commands(START, "journeygraph")}
 
     assert shown >= {"demo", "chat", "check", "draw"}

@@ -32,7 +32,7 @@ from journeys.files.journey_file import read_tree
 from tests.support import command
 from tests.support.command import ROOT, run
 
-PAGE = (ROOT / "docs" / "files.md").read_text()
+PAGE = (ROOT / "docs" / "reference" / "files.md").read_text()
 EXAMPLES = sorted(
     file
     for file in (ROOT / "journeys" / "examples").rglob("*.yaml")

@@ -19,7 +19,7 @@ from tests.support.mcp_desk import written
 folder = command.folder
 logging_as_before = command.logging_as_before
 
-PAGE = (ROOT / "docs" / "mcp.md").read_text()
+PAGE = (ROOT / "docs" / "how-to" / "mcp.md").read_text()
 
 
 def blocks(language: str) -> str:

@@ -12,7 +12,7 @@ import pytest
 from nodes.telemetry import otel
 from tests.support.command import ROOT
 
-PAGE = (ROOT / "docs" / "observability.md").read_text()
+PAGE = (ROOT / "docs" / "how-to" / "observability.md").read_text()
 
 
 def blocks(language: str) -> list[str]:

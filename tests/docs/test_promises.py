@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_every_promise_names_tests_that_exist() -> None:
-    named = set(re.findall(r"`(test_\w+)`", (ROOT / "docs" / "promises.md").read_text()))
+    named = set(re.findall(r"`(test_\w+)`", (ROOT / "docs" / "about" / "promises.md").read_text()))
     written = {
         name
         for file in ROOT.glob("tests/**/test_*.py")

@@ -1,5 +1,6 @@
 """Rules for the whole repository: names, locks, set-up, links of its pages."""
 
+import hashlib
 import importlib
 import os
 import re
@@ -8,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+import zipfile
 from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
@@ -29,7 +31,7 @@ TURN = (
     "nodes/turn/understand.py",
 )
 TARGETS = {"help", "demo", "chat", "studio", "test", "lint", "types", "check", "bench", "lock"}
-TARGETS |= {"browser", "clean", "live", "pictures"}
+TARGETS |= {"browser", "clean", "docs", "live", "notebooks", "pictures"}
 
 # Below these, a package has a published hole that reaches us.
 FLOORS = {
@@ -148,7 +150,7 @@ def test_the_environment_of_the_demo_stays_light() -> None:
     weight = sum(file.size or 0 for dist in found for file in dist.files or ())
 
     assert optional & light.keys() == set()
-    assert {"mcp", "psycopg"} <= light.keys(), "README.md shows both"
+    assert {"mcp", "psycopg"} <= light.keys(), "docs/start.md shows both"
     assert len(found) > 60
     assert weight < 150_000_000
 
@@ -184,11 +186,11 @@ def test_no_file_names_a_machine_or_a_registry() -> None:
 def test_the_readme_leads_to_files_that_exist() -> None:
     readme = (ROOT / "README.md").read_text()
     links = re.findall(r"\]\((?![a-z]+:|#)([^)#]+)", readme)
-    built = [name for name in TURN if (ROOT / name).parent.is_dir()]
+    of_code = (ROOT / "AGENTS.md").read_text()
 
     assert [link for link in links if not (ROOT / link).exists()] == []
-    assert [name for name in built if not (ROOT / name).is_file()] == []
-    assert [name for name in built if name not in readme] == []
+    assert [name for name in TURN if not (ROOT / name).is_file()] == []
+    assert [name for name in TURN if name not in of_code] == []
     assert "make demo" in readme
     assert "make test" in readme
 
@@ -227,6 +229,37 @@ def test_a_failed_set_up_leaves_no_stamp_and_says_what_to_do(tmp_path: Path) -> 
     assert "Nothing was set up" in done.stderr
     assert "Traceback" not in done.stderr
     assert list(venv.glob(".ready*")) == []
+
+
+def packed(folder: Path, name: str) -> str:
+    """Make the wheel of an empty package, and return its line of a lock file."""
+    about = f"{name}-1.dist-info"
+    with zipfile.ZipFile(folder / f"{name}-1-py3-none-any.whl", "w") as wheel:
+        wheel.writestr(f"{name}.py", "")
+        wheel.writestr(f"{about}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1\n")
+        wheel.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        wheel.writestr(f"{about}/RECORD", "")
+    digest = hashlib.sha256((folder / f"{name}-1-py3-none-any.whl").read_bytes()).hexdigest()
+    return f"{name}==1 --hash=sha256:{digest}\n"
+
+
+def test_a_set_up_shows_how_many_packages_are_there(tmp_path: Path) -> None:
+    lock, venv = tmp_path / "some.lock", tmp_path / "venv"
+    lock.write_text("".join(packed(tmp_path, name) for name in ("an_apple", "a_pear")))
+    found = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tmp_path), "UV_NO_INDEX": "1"}
+    offline = {**os.environ, **found, "UV_FIND_LINKS": str(tmp_path), "UV_OFFLINE": "1"}
+    command = [sys.executable, ".ci/bootstrap.py", str(venv), str(lock), str(venv / ".ready-now")]
+
+    done = subprocess.run(
+        command, cwd=ROOT, env=offline, capture_output=True, text=True, check=False
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = done.stdout.splitlines()
+    assert re.match(r"Setting up .*: 2 packages, once, about", lines[0])
+    assert re.fullmatch(r"  2 of 2 packages: (an|a)-(apple|pear)", lines[1].replace("_", "-"))
+    assert re.fullmatch(r"  done in \d+ s", lines[-1])
+    assert (venv / ".ready-now").exists()
 
 
 def test_a_python_that_is_too_old_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,7 @@ import pytest
 from langgraph_sdk import get_client
 
 from graphs.steps import EVENT
+from journeys import Field, IntentTrigger, Journey, Pathway, ReturnToPrevious, Transition
 from journeys.examples.healthcare_referral import (
     DEMO_MESSAGES,
     SAMPLE_CONTEXT,
@@ -120,10 +121,53 @@ def test_every_example_is_named_for_studio() -> None:
     settings = json.loads((ROOT / "langgraph.json").read_text())
 
     assert list(settings["graphs"]) == [*example_ids(), *pipeline_ids()]
-    for name, place in settings["graphs"].items():
-        module, _, attribute = place.partition(":")
+    for name, served in settings["graphs"].items():
+        module, _, attribute = served["path"].partition(":")
         assert getattr(importlib.import_module(module), attribute).name == name
+        folder = "journeys.examples.pipelines" if name in pipeline_ids() else "journeys.examples"
+        example = importlib.import_module(f"{folder}.{name}")
+        specs: list[Any] = [getattr(one, "spec", None) for one in vars(example).values()]
+        purposes = [spec.purpose for spec in specs if getattr(spec, "id", "") == name]
+        documented = (example.__doc__ or "").splitlines()[0]
+        expected = "".join(purposes[:1]) or f"{documented.rstrip('.').split(';')[0]}."
+        assert served["description"] in (expected, documented), name
     assert not (ROOT / ".env").exists() or settings["env"] == ".env"
+
+
+def test_the_nodes_and_the_state_of_a_graph_describe_themselves() -> None:
+    class Desk(Journey):
+        """Answer "anything" (but slowly)."""
+
+        class AskPath(Pathway):
+            """Take the question; [then] {answer} it."""
+
+            __fields__ = [Field("question", "text", "Which question?")]
+            __next__ = "call"
+
+        class CallPath(Pathway):
+            __fields__ = [Field("number", "text", "Which number?")]
+
+        class HelpPath(Pathway):
+            __agents__ = ["porter"]
+            __return_behavior__ = ReturnToPrevious()
+
+        __transitions__ = [Transition(IntentTrigger(patterns=["help"]), to_pathway="help")]
+
+    graph = Desk.compile(agents={"porter": lambda given: "Yes."}, model=False)
+    drawn = graph.get_graph()
+
+    about = {name: (node.metadata or {}).get("about") for name, node in drawn.nodes.items()}
+    assert about["ask"] == "Take the question, then answer it."
+    assert about["call"] == "Collects number."
+    assert about["help"] == "A detour. Agents: porter."
+    assert about["understand"]
+    assert about["settle"]
+    boxes = [line for line in drawn.draw_mermaid().splitlines() if "about = " in line]
+    assert len(boxes) == 5
+    assert all(re.fullmatch(r"\t\w+\([^()\[\]{}\";]*\)", line) for line in boxes)
+    for schema in (graph.get_input_jsonschema(), graph.get_output_jsonschema()):
+        assert schema["description"]
+        assert [name for name, of in schema["properties"].items() if "description" not in of] == []
 
 
 async def test_a_message_without_content_says_nothing() -> None:
@@ -214,7 +258,7 @@ async def assistant(of: Thread) -> str:
 @served
 @pytest.mark.slow
 async def test_a_program_reads_a_reply_as_the_page_shows(studio: str) -> None:
-    page = (ROOT / "docs" / "langgraph.md").read_text()
+    page = (ROOT / "docs" / "how-to" / "langgraph.md").read_text()
     (block,) = re.findall(r"^```python\n(async def answered.*?)^```", page, re.M | re.S)
     names: dict[str, Any] = {}
     exec(block, names)
@@ -230,7 +274,19 @@ async def test_a_program_reads_a_reply_as_the_page_shows(studio: str) -> None:
 async def test_the_graph_of_studio_shows_every_agent(thread: Open) -> None:
     patient = await thread()
 
-    drawn = await patient.client.assistants.get_graph(await assistant(patient), xray=True)
+    served = await assistant(patient)
+    closed = await patient.client.assistants.get_graph(served)
+    about = {node["id"]: (node.get("metadata") or {}).get("about") for node in closed["nodes"]}
+    assert about["booking"] == "Suggest doctors until one suits, and book a time."
+    settings = json.loads((ROOT / "langgraph.json").read_text())["graphs"]
+    found = {one["graph_id"]: one for one in await patient.client.assistants.search(limit=100)}
+    assert [name for name in settings if not found[name]["description"]] == []
+    schemas = await patient.client.assistants.get_schemas(served)
+    properties = schemas["state_schema"]["properties"]
+    assert properties["position"]["description"].startswith("Place of the conversation")
+    assert schemas["config_schema"] == {}
+
+    drawn = await patient.client.assistants.get_graph(served, xray=True)
 
     shown = {str(node["id"]) for node in drawn["nodes"]}
     assert {"understand", "settle", "faq:rag_faq_agent", "intake:eligibility_checker"} <= shown

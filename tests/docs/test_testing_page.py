@@ -18,7 +18,7 @@ from server.conversations.conversation_files import load_conversation
 from server.conversations.conversation_form import Conversation, Expected, ModelAnswer, Stub, Turn
 from server.conversations.player import play
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "testing.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "testing.md"
 
 
 def page_module() -> types.ModuleType:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 from collections.abc import Iterator
 from itertools import count
@@ -21,6 +22,7 @@ from schemathesis.generation.hypothesis.builder import (
 )
 from schemathesis.specs.openapi.checks import negative_data_rejection, positive_data_acceptance
 
+from graphs.records.idempotency import KEY_PATTERN
 from server.app import app_of
 from tests.support.api import KEY, serving, wired
 from tests.support.properties import are_all, examples
@@ -108,6 +110,9 @@ def test_any_request_is_answered_as_described(label: str, server: dict[str, Any]
 def answers_as_described(case: Any, server: dict[str, Any]) -> None:
     if "session_id" in (case.path_parameters or {}) and next(_numbers) % 2:
         case.path_parameters["session_id"] = "s-1"
+    key = (case.headers or {}).get("Idempotency-Key")
+    if isinstance(key, str) and re.fullmatch(KEY_PATTERN, key):
+        case.headers["Idempotency-Key"] = f"k-{next(_numbers)}"  # one that no other case has used
 
     is_stricter = case.operation.label in _STRICTER or "cursor" in (case.query or {})
     unsaid = [positive_data_acceptance] if is_stricter else []

@@ -619,3 +619,84 @@ async def test_services_are_made_once_for_all_messages(serve: Callable[..., Any]
         assert (await api.says(place, "hi"))["message"] == "heard hi"
 
     assert not looked
+
+
+async def test_a_request_that_is_sent_again_with_its_key_is_done_once(api: Api) -> None:
+    parcel, key = await api.begin(), {"Idempotency-Key": "k-1"}
+    post = api.client.post
+    body = {"message": "street=Elm"}
+
+    first, again = [await post(f"{parcel}/messages", json=body, headers=key) for _ in range(2)]
+    streamed = await post(f"{parcel}/messages", json=body, headers={**key, **helpers.EVENTS})
+    other = await post(f"{parcel}/messages", json={"message": "x"}, headers=key)
+    back, back_again = [
+        await post(f"{parcel}/rollback", json={"version": 0}, headers={"Idempotency-Key": "k-2"})
+        for _ in range(2)
+    ]
+
+    replays = [one.headers.get("idempotent-replay") for one in (first, again, back, back_again)]
+    assert replays == [None, "true", None, "true"]
+    assert again.json() == first.json()
+    assert events_in(streamed.text) == [("done", first.json())]
+    assert (other.status_code, other.json()["code"]) == (422, "idempotency_key_reused")
+    assert back_again.json() == back.json()
+    assert (await api.client.get(parcel)).json()["version"] == 2
+
+
+async def test_a_session_that_is_begun_again_with_its_key_is_the_same_one(api: Api) -> None:
+    def begin(context: Any, key: str) -> Any:
+        body = {"journey_id": "parcel", "context": context}
+        return api.client.post("/v1/sessions", json=body, headers={"Idempotency-Key": key})
+
+    first, again = await asyncio.gather(*(begin({"customer": "C-1"}, "k") for _ in range(2)))
+    fork = f"/v1/sessions/{first.json()['session_id']}/fork"
+    forks = [
+        await api.client.post(fork, json={"version": 0}, headers={"Idempotency-Key": "f"})
+        for _ in range(2)
+    ]
+
+    assert [first.status_code, again.status_code] == [201, 201]
+    assert first.json() == again.json()
+    assert first.headers["location"] == again.headers["location"]
+    assert (await begin({"customer": "C-2"}, "k")).json()["code"] == "idempotency_key_reused"
+    assert (await begin({"customer": "C-1"}, "k-2")).json()["session_id"] not in first.text
+    assert forks[0].json() == forks[1].json()
+    assert len((await api.client.get("/v1/sessions")).json()["sessions"]) == 3
+
+
+@pytest.mark.parametrize("key", [b"", "zwölf".encode("latin-1"), b"x" * 201])
+@pytest.mark.parametrize("place", ["", "/s-1/messages", "/s-1/rollback"])
+async def test_a_key_that_cannot_be_one_changes_nothing(api: Api, place: str, key: bytes) -> None:
+    await api.begin()
+    body = {"": {"journey_id": "parcel"}, "/s-1/messages": {"message": "x"}}
+    given = body.get(place, {"version": 0})
+
+    refused = await api.client.post(
+        f"/v1/sessions{place}", json=given, headers={b"Idempotency-Key": key}
+    )
+
+    assert (refused.status_code, refused.json()["code"]) == (422, "invalid_idempotency_key")
+    assert len((await api.client.get("/v1/sessions")).json()["sessions"]) == 1
+    assert (await api.client.get("/v1/sessions/s-1")).json()["version"] == 0
+
+
+async def test_three_requests_that_were_aborted_are_one_turn(api: Api) -> None:
+    parcel = await api.begin()
+    body = json.dumps({"message": "street=Elm"})
+    request = (
+        f"POST {parcel}/messages HTTP/1.1\r\nHost: 127.0.0.1:{api.port}\r\n"
+        "Content-Type: application/json\r\nIdempotency-Key: k\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n{body}"
+    )
+    for _ in range(3):
+        async with api.connected() as (_, writer):
+            writer.write(request.encode())
+            await writer.drain()
+
+    headers = {"Idempotency-Key": "k"}
+    reply = await api.client.post(
+        f"{parcel}/messages", json={"message": "street=Elm"}, headers=headers
+    )
+
+    assert reply.json()["metadata"]["version"] == 1
+    assert (await api.client.get(parcel)).json()["version"] == 1

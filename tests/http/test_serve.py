@@ -24,8 +24,9 @@ import pytest
 
 from journeys import ConfigurationError
 from server.cli import serve
-from server.cli.serve import run_loop
+from server.cli.serve import answer, listening, run_loop
 from server.discover.journeys import example_ids
+from server.http.auth import Keys
 from server.http.turns import Turns
 from server.settings import DEFAULT_STORE, Settings
 from tests.support import command
@@ -70,6 +71,100 @@ def stopped(process: subprocess.Popen[bytes]) -> tuple[int, str]:
     return process.returncode, errors.decode()
 
 
+def changed(file: Path, old: str, new: str) -> None:
+    """Change a file of the journeys, as an editor does."""
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new))
+
+
+def shown_until(process: Any, word: str) -> str:
+    """Return what the server shows, up to the line with a word."""
+    lines: list[str] = []
+    while not (lines and word in lines[-1]):
+        line = process.stdout.readline().decode()
+        assert line, process.stderr.read().decode()
+        lines.append(line)
+    return "".join(lines)
+
+
+def test_with_reload_each_change_is_served_and_sessions_continue(folder: Path) -> None:
+    file = folder / "orders.py"
+    with served(folder, "orders.py", "--reload") as (process, place, lines):
+        try:
+            assert f"Restarts on a change in: {folder}" in lines[0]
+            with httpx2.Client(base_url=place, timeout=100) as client:
+                begun = client.get("/page/start").text
+                assert "page/follow.js" in client.get("/").text
+                client.post("/v1/sessions", json={"journey_id": "orders", "session_id": "s-1"})
+
+                changed(file, 'to_pathway="help"', 'to_pathway="hepl"')
+                assert "Changed: orders.py" in shown_until(process, "Changed")
+                shown_until(process, "Not served. The next change of a file")
+                faulty = client.get("/v1/journeys")
+                assert faulty.status_code == 503
+                assert faulty.json()["code"] == "faulty_journeys"
+                assert "Did you mean 'help'?" in faulty.json()["faults"][0]["text"]
+                page = client.get("/")
+                assert page.status_code == 503
+                assert "Did you mean &#x27;help&#x27;?" in page.text
+                assert 'http-equiv="refresh"' in page.text
+
+                changed(file, 'to_pathway="hepl"', 'to_pathway="help"')
+                changed(file, "like?", "have today?")
+                shown_until(process, "Listening")
+                assert client.get("/page/start").text not in ("", begun)
+                reply = client.post("/v1/sessions/s-1/messages", json={"message": "hello"})
+                assert "have today?" in reply.json()["message"]
+        finally:
+            process.terminate()
+            code, errors = stopped(process)
+    assert code == 0
+    assert "orders.py" in errors  # the fault is there, with its place
+    assert "Traceback" not in errors
+
+
+def test_reload_watches_all_that_a_journey_is_made_of_and_nothing_else(tmp_path: Path) -> None:
+    made = (
+        "shop.py",
+        "shop.yaml",
+        "data/prices.json",
+        "data/rooms.csv",
+        ".env",
+        "journeygraph.toml",
+    )
+    others = ("journeys.db", "README.md", ".git/x.py", ".venv/lib/x.py", "tests/test_shop.py")
+    for name in (*made, *others, ".venv/pyvenv.cfg", "__pycache__/shop.py", "node_modules/a.json"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+
+    seen = {str(Path(name).relative_to(tmp_path)) for name in serve._stamps([tmp_path])}
+
+    assert seen == set(made)
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_reload_without_a_good_journey_waits_and_ends_with_a_signal(
+    folder: Path, stop: signal.Signals
+) -> None:
+    process: Any = start(folder, "serve", "broken.py", "--reload", "--port", "0")
+    try:
+        shown_until(process, "Not served")
+    finally:
+        process.send_signal(stop)
+        code, errors = stopped(process)
+
+    assert code == 0
+    assert errors.count("broken.py:") == 2  # each fault once
+    assert "Traceback" not in errors
+
+
+def test_reload_refuses_an_address_of_the_network_without_a_key(folder: Path) -> None:
+    refused = run("serve", "orders.py", "--reload", "--host", "0.0.0.0", code=2)
+
+    assert "would serve the network without an API key" in flat(refused.stderr)
+
+
 @pytest.mark.slow
 def test_without_settings_it_serves_the_examples_from_a_file_to_this_machine(folder: Path) -> None:
     with served(folder, begin=partial(start, afresh=True)) as (process, place, lines):
@@ -111,6 +206,24 @@ def test_told_to_stop_it_lets_the_turn_finish_and_ends_well(folder: Path, number
     with served(folder, "slow.py", "--store", store) as (_, place, _):
         versions = httpx2.get(f"{place}/v1/sessions/s-1/versions").json()["versions"]
         assert [version["reply"] for version in versions] == ["", "Let me see. Yes."]
+
+
+async def test_a_signal_before_the_server_handles_signals_is_not_lost() -> None:
+    async def app(scope: object, receive: object, send: object) -> None:
+        raise AssertionError
+
+    def early(*_: object) -> None:  # in the collection before the server starts
+        gc.callbacks.remove(early)
+        signal.raise_signal(signal.SIGTERM)
+
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    gc.callbacks.append(early)
+    try:
+        with listening("127.0.0.1", 0, Keys(())) as listener:
+            await asyncio.wait_for(answer(app, listener, Turns(), print), 30)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def test_a_turn_that_nobody_hears_finishes_too(folder: Path) -> None:
@@ -267,8 +380,8 @@ def test_with_postgres_the_password_is_not_shown(folder: Path, postgres_url: str
 
 
 def shown_requests() -> list[list[str]]:
-    """The conversation by curl that the README shows, as words of a command line."""
-    blocks = re.findall(r"```sh\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
+    """The conversation by curl that the first look shows, as words of a command line."""
+    blocks = re.findall(r"```sh\n(.*?)```", (ROOT / "docs/start.md").read_text(), re.S)
     (block,) = [block for block in blocks if block.startswith("curl ")]
     return [shlex.split(line) for line in block.strip().replace("\\\n", "").splitlines()]
 
@@ -300,7 +413,7 @@ def has_curl() -> bool:
     return "--json" in done.stdout
 
 
-def test_the_conversation_of_the_readme_goes_as_printed(folder: Path) -> None:
+def test_the_conversation_of_the_first_look_goes_as_printed(folder: Path) -> None:
     send = by_curl if has_curl() else asked
     with served(folder) as (_, place, _):
         answers = [send(words, place) for words in shown_requests()]

@@ -2,7 +2,25 @@
 
 from __future__ import annotations
 
-from tests.language.desks import BANK, CLAIM, GERMAN, RESTAURANT, ear, wrong
+from dataclasses import replace
+
+import pytest
+
+from journeys import Field
+from nodes.commands import Deny
+from nodes.language import read_message
+from nodes.values import Setting
+from tests.language.desks import (
+    BANK,
+    CLAIM,
+    ENGLISH,
+    GERMAN,
+    RESTAURANT,
+    SPANISH,
+    asking,
+    ear,
+    wrong,
+)
 
 SENT = {"recipient": "Maya", "amount": {"amount": "50.00", "currency": "EUR"}}
 
@@ -297,3 +315,49 @@ def test_german_answers() -> None:
         später -> Deny
     """
     assert wrong(table, back) == {}
+
+
+_LUNCH = (
+    Field("guests", "integer"),
+    Field("lunch", "boolean", ask="Lunch?"),
+    Field("note", "text"),
+)
+
+
+@pytest.mark.parametrize(
+    ("setting", "messages"),
+    [
+        (
+            ENGLISH,
+            "yes, if it is free; ok, but only if it is free; no, unless I must; yes, it depends",
+        ),
+        (
+            GERMAN,
+            "ja, wenn es nichts kostet; gerne, aber nur falls es dabei ist; ja, je nach Preis",
+        ),
+        (SPANISH, "sí, si es gratis; si, si es gratis; sí, pero solo si va incluido; sí, depende"),
+    ],
+)
+def test_a_yes_with_a_condition_is_no_yes_yet(setting: Setting, messages: str) -> None:
+    known = {"guests": 2}
+    for about in ("boolean", "summary", "return", "more"):
+        listening = ear(about, "x", fields=_LUNCH[2:], known=known, among=_LUNCH, setting=setting)
+        if about == "boolean":
+            listening = asking("lunch", _LUNCH, known=known, setting=setting)
+        for message in messages.split("; "):
+            given = read_message(message, listening).commands
+            assert [c for c in given if not isinstance(c, Deny)] == [], (about, message)
+
+
+def test_a_yes_that_says_so_again_or_politely_is_one() -> None:
+    polite = {
+        ENGLISH: ("yes, if possible", "yes please, if you can"),
+        GERMAN: ("ja, wenn möglich", "ja, ja"),
+        SPANISH: ("sí, sí quiero", "sí, sí, por favor", "sí, si es posible"),
+    }
+    asked = asking("lunch", _LUNCH, known={"guests": 2})
+    for setting, messages in polite.items():
+        for message in messages:
+            taken = read_message(message, replace(asked, setting=setting))
+            assert [getattr(c, "read", None) for c in taken.commands] == [True], message
+            assert taken.certain, message

@@ -236,3 +236,15 @@ def test_german_corrections_beside_answers() -> None:
     found = read_message("Entschuldigung, fünf Personen, und um 19 Uhr", listening)
     assert [c.read for c in found.commands if isinstance(c, (Fill, Correct))] == [5, "19:00"]
     assert found.certain
+
+
+def test_a_remark_beside_values_takes_none_of_them_away() -> None:
+    known = {"party_size": 4}
+    dated = asking("date", RESTAURANT, known=known)
+    table = """
+        Tuesday is fine, and at 7 pm -> Fill date Tuesday, Fill time 7 pm
+        7 pm, Tuesday is fine -> Fill time 7 pm, Fill date Tuesday
+    """
+    assert wrong(table, dated) == {}
+    table = "we are six, two of them vegetarians -> Fill party_size six? + two of them vegetarians"
+    assert wrong(table, asking("party_size", RESTAURANT)) == {}

@@ -379,15 +379,21 @@ def test_the_items_of_a_list_are_found_in_a_sentence() -> None:
             "I am looking for a tent, a stove": ["a tent", "a stove"],
             "hello, I need a drill and nails": ["drill", "nails"],
             "a drill but no saws": ["drill"],
+            "1. a drill 2. a saw 3. nails": ["a drill", "a saw", "nails"],
+            "a) drill b) saw": ["drill", "saw"],
+            "- drill - saw": ["drill", "saw"],
+            "2-person tent": ["2-person tent"],
         },
         GERMAN: {
             "Ich brauche eine Säge und ein paar Nägel": ["eine Säge", "ein paar Nägel"],
             "wir hätten gerne Suppe und Brot": ["Suppe", "Brot"],
             "einen Hammer, aber keine Nägel": ["Hammer"],
+            "1. Bohrer 2. Säge": ["Bohrer", "Säge"],
         },
         SPANISH: {
             "Necesito un taladro, dos sierras y clavos": ["un taladro", "dos sierras", "clavos"],
             "un martillo, pero sin clavos": ["martillo"],
+            "1) taladro 2) sierra": ["taladro", "sierra"],
         },
     }
     for setting, messages in needed.items():
@@ -400,3 +406,43 @@ def test_the_items_of_a_list_are_found_in_a_sentence() -> None:
 def test_items_that_may_not_be_wanted_are_said_back() -> None:
     for said in ("a drill or a saw", "a drill but no saws"):
         assert not read_message(said, asking("items", [Field("items", "list")])).certain, said
+
+
+_BOOK = (Field("title", "text"), Field("pickup", "date"), Field("copies", "integer"))
+
+
+@pytest.mark.parametrize(
+    ("setting", "message", "values"),
+    [
+        (ENGLISH, "Dune, tomorrow", ["Dune", "2026-11-22"]),
+        (ENGLISH, "The Hobbit, three copies, on Friday", ["The Hobbit", 3, "2026-11-27"]),
+        (ENGLISH, "Eleven Minutes", ["Eleven Minutes"]),
+        (ENGLISH, "Dune, which I lost on Friday", ["Dune, which I lost on Friday"]),
+        (GERMAN, "Der Steppenwolf, für morgen", ["Der Steppenwolf", "2026-11-22"]),
+        (SPANISH, "1984 de Orwell, el martes", ["1984 de Orwell", "2026-11-24"]),
+    ],
+)
+def test_a_text_ends_before_the_values_of_other_fields(
+    setting: Setting, message: str, values: list[object]
+) -> None:
+    commands = read_message(message, asking("title", _BOOK, setting=setting)).commands
+    assert [c.read for c in commands if isinstance(c, Fill)] == values
+
+
+@pytest.mark.parametrize(
+    ("setting", "message", "name"),
+    [
+        (ENGLISH, "7 pm, Miss Lea", "Miss Lea"),
+        (ENGLISH, "A. Lea", "A. Lea"),
+        (GERMAN, "auf Herrn Dr. Hale und wir sind fünf", "Herrn Dr. Hale"),
+        (SPANISH, "no, señorita Gómez", "señorita Gómez"),
+        (SPANISH, "a nombre de la señora Gómez", "señora Gómez"),
+        (SPANISH, "soy la señorita Ana Gómez", "señorita Ana Gómez"),
+    ],
+)
+def test_a_title_stays_with_its_name(setting: Setting, message: str, name: str) -> None:
+    known = {"party_size": 4, "date": "2026-12-01"}
+    commands = read_message(
+        message, asking("name", RESTAURANT, known=known, setting=setting)
+    ).commands
+    assert name in [c.read for c in commands if isinstance(c, Fill)]

@@ -22,6 +22,7 @@ from nodes.llm.mcp import Connected, open_mcp
 from nodes.llm.scripted import ScriptedModel, UseTool
 from tests.support import model_shop
 from tests.support.command import ROOT
+from tests.support.forked import Command
 from tests.support.model_shop import Shop
 
 shop = model_shop.shop
@@ -65,9 +66,10 @@ def by_hand(
 
 
 def at_a_port(port: int = 0) -> subprocess.Popen[bytes]:
-    command = [*STDIO, "--http", str(port)]
-    pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-    return subprocess.Popen(command, cwd=ROOT, **pipes)
+    """Start the library at a port, forked: a new interpreter imports for a second."""
+    pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    command = ["tests.support.mcp_library", "--http", str(port)]
+    return Command(command, cwd=ROOT, env=dict(os.environ), **pipes)
 
 
 def line_of(process: subprocess.Popen[bytes]) -> str:

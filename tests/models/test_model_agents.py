@@ -27,6 +27,7 @@ from journeys import (
 )
 from nodes.llm.scripted import Fault, ScriptedModel, Slow, UseTool
 from server.scripted import ScriptedServer
+from tests.support import model_server
 from tests.support.talk import Talk
 
 APOLOGY = Texts().apology
@@ -433,8 +434,7 @@ async def test_the_environment_names_the_server_and_the_config_the_models(
     talk, memory_url, monkeypatch
 ):
     with ScriptedServer(said("From afar.")) as server:
-        monkeypatch.setenv("OPENAI_API_KEY", "sk-canary")
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        model_server.name(monkeypatch, server, "sk-canary")
         chat = await talk(Shop, {}, memory_url, agent_model="house-model")
 
         assert await chat.says("hm") == "From afar."

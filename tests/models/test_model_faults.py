@@ -33,6 +33,7 @@ from journeys import (
 from nodes.llm import call as asking_once
 from nodes.llm.scripted import Call, Fault, Script, UseTool, leads_nowhere, leads_to
 from server.scripted import ScriptedServer
+from tests.support import model_server
 from tests.support.command import ROOT
 
 DEADLINE = 1.5  # seconds for the understanding call, and for the agent
@@ -118,8 +119,7 @@ def _no_second_try_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def models(server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Script]:
     """Give the models of the environment a script: `with models(*answers) as script`."""
-    monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    model_server.name(monkeypatch, server, KEY)
 
     def scripted(*answers: Any, always: Any = None) -> Script:
         server.script = Script(*answers, always=always)

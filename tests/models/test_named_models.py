@@ -26,6 +26,7 @@ from nodes.llm.scripted import Call, Fault, ScriptedModel, leads_nowhere
 from server.definitions.stored_journeys import given_by
 from server.scripted import ScriptedServer
 from tests.http.test_http_models import Talk, Weather
+from tests.support import model_server
 from tests.support.command import ROOT, flat, folder, logging_as_before, run, served, start
 from tests.support.ollama import serving_ollama
 
@@ -221,8 +222,7 @@ async def test_any_other_name_goes_to_the_openai_api(
     asked: str,
 ) -> None:
     async with ScriptedServer({"response": "Sunny."}) as server:
-        monkeypatch.setenv("OPENAI_API_KEY", "any")
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        model_server.name(monkeypatch, server, "any")
         chat = await talk(Weather, {}, memory_url, agent_model=name)
         assert await chat.says("How is it?") == "Sunny."
 
@@ -433,8 +433,7 @@ def test_chat_and_definitions_take_the_models_of_a_module_too(
 ) -> None:
     (folder / "desk.py").write_text(MODELS)
     with ScriptedServer(always=only("house", "ear", "judge")) as server:
-        monkeypatch.setenv("OPENAI_API_KEY", "any")
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        model_server.name(monkeypatch, server, "any")
         shown = run("chat", "desk.py", typed="hello\n").stdout
         given = given_by(["desk.py"], JourneyConfig(persistence="memory://"))
 

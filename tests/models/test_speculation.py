@@ -46,6 +46,7 @@ from nodes.llm.scripted import (
 )
 from server.scripted import ScriptedServer
 from tests.support import api as helpers
+from tests.support import model_server
 from tests.support.api import one
 from tests.support.solo import APOLOGY
 from tests.support.talk import Talk
@@ -640,8 +641,7 @@ async def test_a_scripted_server_says_whether_its_answers_have_kinds(
     kinds = {"understanding": answers[:1], "agent": [says("Ahead."), answers[1]]}
     server = ScriptedServer(**kinds) if by_kind else ScriptedServer(*answers)
     async with server:
-        monkeypatch.setenv("OPENAI_API_KEY", "none")
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        model_server.name(monkeypatch, server, "none")
         chat = await garage(None)
 
         assert await chat.says("What does that cost?") == "It is forty."
@@ -787,6 +787,7 @@ def _plain(reply: Any) -> Any:
     return reply.message, reply.pathway_id, reply.accumulated_context, metadata
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from(list(MESSAGES)), min_size=1, max_size=7))
 def test_any_conversation_is_the_same_with_and_without_it(messages: list[str]) -> None:
     async def both() -> list[Any]:

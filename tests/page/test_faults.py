@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import httpx2
 import pytest
 
+from tests.support.api import KEY
 from tests.support.browser import Visits, expect
 
 if TYPE_CHECKING:
@@ -20,6 +21,9 @@ Serve = Callable[..., tuple[Any, str]]
 EVIL = '<img src=x onerror="alert(1)"></script><script>alert(2)</script>\u202eabc {{7*7}} <!--'
 
 DESK = '''
+import os
+import time
+
 from langgraph.types import interrupt
 
 from journeys import Journey, Pathway
@@ -39,6 +43,8 @@ class Desk(Journey):
 def clerk(ask):
     if ask["message"] in ("wait", ""):
         return "Got " + repr(interrupt({{"<b>q</b>": EVIL}}))
+    while ask["message"] == "slow" and not os.path.exists("go_on"):
+        time.sleep(0.01)
     return "Echo: " + ask["message"]
 
 
@@ -56,6 +62,19 @@ def begun(page: Page) -> None:
     """Start a session."""
     page.get_by_role("button", name="Start").click()
     expect(field(page)).to_be_visible()
+
+
+@pytest.fixture
+def place(serve: Serve, tmp_path: Path) -> str:
+    return desk(serve, tmp_path)
+
+
+@pytest.fixture
+def page(place: str, visits: Visits) -> Page:
+    """The page, with a session that has begun."""
+    page = visits.open(place)
+    begun(page)
+    return page
 
 
 def field(page: Page) -> Any:
@@ -83,13 +102,8 @@ def stored(place: str) -> list[str]:
     return [entry["content"] for entry in history["entries"]]
 
 
-def test_a_reply_that_was_lost_on_its_way_is_found(
-    serve: Serve, visits: Visits, tmp_path: Path
-) -> None:
-    place = desk(serve, tmp_path)
-    page = visits.open(place)
+def test_a_reply_that_was_lost_on_its_way_is_found(page: Page, place: str, visits: Visits) -> None:
     visits.expect_error("ERR_FAILED")
-    begun(page)
 
     def lose(route: Route) -> None:
         route.fetch()
@@ -106,12 +120,9 @@ def test_a_reply_that_was_lost_on_its_way_is_found(
 
 
 def test_a_message_that_never_arrived_is_sent_again_under_its_key(
-    serve: Serve, visits: Visits, tmp_path: Path
+    page: Page, place: str, visits: Visits
 ) -> None:
-    place = desk(serve, tmp_path)
-    page = visits.open(place)
     visits.expect_error("ERR_FAILED")
-    begun(page)
     keys = []
 
     def lose(route: Route) -> None:
@@ -136,13 +147,89 @@ def test_a_message_that_never_arrived_is_sent_again_under_its_key(
     assert keys[2] != keys[1]
 
 
-def test_a_message_that_is_refused_can_be_taken_back_and_mended(
-    serve: Serve, visits: Visits, tmp_path: Path
+def test_a_message_is_taken_back_while_the_server_does_not_answer(
+    page: Page, visits: Visits
 ) -> None:
-    place = desk(serve, tmp_path)
+    visits.expect_error("ERR_FAILED")
+    expect(page.get_by_text("Nothing was said yet")).to_be_visible()
+
+    def lose(route: Route) -> None:
+        if route.request.method == "POST":
+            route.fetch()  # it arrives, and its reply does not
+        route.abort()
+
+    page.route("**/v1/**", lose)
+    sent(page, "one")
+    expect(page.get_by_text("The server does not answer.")).to_be_visible()
+    page.get_by_role("button", name="Take the message back").click()
+    expect(field(page)).to_have_value("one")
+    expect(page.locator(".message")).to_have_count(0)
+    page.unroute("**/v1/**")
+
+    settled(page, "one", "Echo: one")
+    sent(page, "two")
+    settled(page, "one", "Echo: one", "two", "Echo: two")
+
+
+def test_a_reply_that_is_read_no_more_appears_when_its_turn_is_done(
+    page: Page, place: str, tmp_path: Path
+) -> None:
+    sent(page, "slow")
+    stop = page.get_by_role("button", name="Stop reading")
+    stop.click()
+    expect(stop).to_have_count(0)
+    expect(page.get_by_text("its turn runs on in the server")).to_be_visible()
+    page.get_by_role("button", name="Take the message back").click()
+    expect(field(page)).to_have_value("slow")
+    (tmp_path / "go_on").touch()
+
+    settled(page, "slow", "Echo: slow")
+    assert stored(place) == ["slow", "Echo: slow"]
+
+
+def test_a_message_written_before_a_session_could_be_read_is_kept(
+    place: str, visits: Visits
+) -> None:
     page = visits.open(place)
-    visits.expect_error("422")
+    visits.expect_error("ERR_FAILED")
+    held: list[Route] = []
+    page.route("**/history?*", lambda route: held.append(route))
     begun(page)
+    sent(page, "one")
+    expect(field(page)).to_have_value("")
+    held[0].abort()
+    failure = page.get_by_role("alert")
+    expect(failure).to_contain_text("No connection")
+    page.unroute("**/history?*")
+    failure.get_by_role("button", name="Try again").click()
+
+    expect(field(page)).to_have_value("one")
+
+
+def test_what_other_clients_do_in_a_session_is_shown_and_so_is_its_end(
+    page: Page, place: str, visits: Visits
+) -> None:
+    visits.expect_error("404")
+    smiles = "\N{GRINNING FACE}" * 60
+    with httpx2.Client(base_url=f"{place}/v1", timeout=110) as client:
+        (session,) = client.get("/sessions").json()["sessions"]
+        mine = f"/sessions/{session['session_id']}"
+        client.post(f"{mine}/messages", json={"message": smiles}).raise_for_status()
+        settled(page, smiles, f"Echo: {smiles}")
+        page.get_by_role("link", name="Why").click()
+        title = page.get_by_label("Turn", exact=True).locator("option").last
+        assert title.text_content() == f"1 \u00b7 {smiles[:29]}\u2026"  # no half of a character
+        client.delete(mine).raise_for_status()
+
+    failure = page.get_by_role("alert")
+    expect(failure).to_contain_text("There is no session with this id")
+    expect(page.locator(".message .words").first).to_have_text(smiles)
+    failure.get_by_role("link", name="Start another session").click()
+    expect(page.get_by_role("button", name="Start")).to_be_visible()
+
+
+def test_a_message_that_is_refused_can_be_taken_back_and_mended(page: Page, visits: Visits) -> None:
+    visits.expect_error("422")
 
     sent(page, "bell \u0007")
     failure = page.get_by_role("alert")
@@ -156,12 +243,9 @@ def test_a_message_that_is_refused_can_be_taken_back_and_mended(
 
 
 def test_an_answer_of_a_proxy_is_named_and_the_message_is_kept(
-    serve: Serve, visits: Visits, tmp_path: Path
+    page: Page, place: str, visits: Visits
 ) -> None:
-    place = desk(serve, tmp_path)
-    page = visits.open(place)
     visits.expect_error("502")
-    begun(page)
     page_of_login = {"status": 200, "content_type": "text/html", "body": "<b>Log in</b>"}
     gone = {"status": 502, "content_type": "text/html", "body": "<b>Bad Gateway</b>"}
     failure = page.get_by_role("alert")
@@ -180,13 +264,7 @@ def test_an_answer_of_a_proxy_is_named_and_the_message_is_kept(
     assert stored(place) == ["one", "Echo: one"]
 
 
-def test_a_message_beyond_the_limit_gets_its_answer_and_is_marked(
-    serve: Serve, visits: Visits, tmp_path: Path
-) -> None:
-    place = desk(serve, tmp_path)
-    page = visits.open(place)
-    begun(page)
-
+def test_a_message_beyond_the_limit_gets_its_answer_and_is_marked(page: Page, place: str) -> None:
     sent(page, "one")
     settled(page, "one", "Echo: one")
     sent(page, "y" * 17_000)
@@ -198,13 +276,7 @@ def test_a_message_beyond_the_limit_gets_its_answer_and_is_marked(
     assert stored(place) == ["one", "Echo: one", "two", "Echo: two"]
 
 
-def test_messages_in_quick_succession_keep_their_order(
-    serve: Serve, visits: Visits, tmp_path: Path
-) -> None:
-    place = desk(serve, tmp_path)
-    page = visits.open(place)
-    begun(page)
-
+def test_messages_in_quick_succession_keep_their_order(page: Page) -> None:
     wanted: list[str] = []
     for number in range(12):
         sent(page, f"m{number}")
@@ -215,13 +287,7 @@ def test_messages_in_quick_succession_keep_their_order(
     settled(page, *wanted)
 
 
-def test_enter_among_composed_letters_and_with_shift_sends_nothing(
-    serve: Serve, visits: Visits, tmp_path: Path
-) -> None:
-    place = desk(serve, tmp_path)
-    page = visits.open(place)
-    begun(page)
-
+def test_enter_among_composed_letters_and_with_shift_sends_nothing(page: Page, place: str) -> None:
     field(page).fill("にほん")
     composing = {"key": "Enter", "isComposing": True, "bubbles": True, "cancelable": True}
     field(page).dispatch_event("keydown", composing)
@@ -235,13 +301,7 @@ def test_enter_among_composed_letters_and_with_shift_sends_nothing(
     assert stored(place)[0] == "にほん\ntwo"
 
 
-def test_a_waiting_agent_is_answered_with_json_after_a_reload(
-    serve: Serve, visits: Visits, tmp_path: Path
-) -> None:
-    place = desk(serve, tmp_path)
-    page = visits.open(place)
-    begun(page)
-
+def test_a_waiting_agent_is_answered_with_json_after_a_reload(page: Page) -> None:
     sent(page, "wait")
     question = page.locator(".waiting")
     expect(question).to_contain_text(EVIL.replace('"', '\\"'))
@@ -260,10 +320,7 @@ def test_a_waiting_agent_is_answered_with_json_after_a_reload(
     expect(page.locator(".message .words").last).to_have_text("Got True")
 
 
-def test_names_purposes_and_errors_become_text(
-    serve: Serve, visits: Visits, tmp_path: Path
-) -> None:
-    place = desk(serve, tmp_path)
+def test_names_purposes_and_errors_become_text(place: str, visits: Visits) -> None:
     page = visits.open(place)
     visits.expect_error("404")
 
@@ -275,10 +332,33 @@ def test_names_purposes_and_errors_become_text(
     assert page.locator("#app").locator("img, script, svg, b").count() == 0
 
 
-def test_the_description_of_the_api_is_used_without_a_network(
+def test_a_key_that_is_no_longer_valid_loses_no_message(
     serve: Serve, visits: Visits, tmp_path: Path
 ) -> None:
-    place = desk(serve, tmp_path)
+    keys = {"JOURNEYGRAPH_API_KEYS": KEY, "JOURNEYGRAPH_PAGE": "true"}
+    page = visits.open(desk(serve, tmp_path, **keys))
+    visits.expect_error("401")
+    wanted = page.get_by_label("Key", exact=True)
+
+    wanted.fill("not-the-key-0123456789")
+    wanted.press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("does not accept this key")
+    assert page.evaluate("sessionStorage.getItem('journeygraph.key')") is None
+    wanted.fill(KEY)
+    wanted.press("Enter")
+    begun(page)
+    expect(page.get_by_text("Nothing was said yet")).to_be_visible()
+    page.evaluate("sessionStorage.setItem('journeygraph.key', 'an-old-key-0123456789')")
+    sent(page, "one")
+    wanted.fill(KEY)
+    wanted.press("Enter")
+
+    settled(page, "one", "Echo: one")
+    assert page.evaluate("localStorage.length") == 0
+    assert KEY not in page.evaluate("document.cookie + location.href")
+
+
+def test_the_description_of_the_api_is_used_without_a_network(place: str, visits: Visits) -> None:
     page = visits.open(place)
 
     page.goto(f"{place}/docs")  # requests elsewhere and breaches of the policy are errors

@@ -76,6 +76,7 @@ def has(css: str) -> re.Pattern[str]:
     return re.compile(rf"\b{css}\b")
 
 
+@pytest.mark.slow
 def test_the_picture_follows_a_conversation(serve: Serve, visits: Visits) -> None:
     _, place = serve("table_booking")
     session(place, "table_booking")

@@ -100,8 +100,9 @@ def ended(page: Page) -> None:
     expect(page.locator(".typing")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_five_turns_with_a_detour_end_with_a_confirmed_appointment(
-    serve: Serve, visits: Visits, request: pytest.FixtureRequest
+    serve: Serve, visits: Visits
 ) -> None:
     """The picture follows them."""
     _, place = serve("healthcare_referral")
@@ -117,8 +118,6 @@ def test_five_turns_with_a_detour_end_with_a_confirmed_appointment(
     assert "copay" in says(page, DEMO_MESSAGES[1])
     expect(here).to_have_attribute("data-pathway", "faq")
     expect(paused).to_have_attribute("data-pathway", "booking")
-    if request.config.option.pictures:
-        take(page, ROOT / "docs" / "page.png")
     says(page, DEMO_MESSAGES[2])
     assert "Johnson" in says(page, DEMO_MESSAGES[3])
     assert "Your appointment is confirmed" in says(page, DEMO_MESSAGES[4])
@@ -136,18 +135,24 @@ def take(page: Page, file: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_correction_is_seen_beside_the_conversation(serve: Serve, visits: Visits) -> None:
+def test_a_correction_is_seen_beside_the_conversation(
+    serve: Serve, visits: Visits, request: pytest.FixtureRequest
+) -> None:
     _, place = serve("table_booking")
     page = visits.open(place)
-    starts(page)
+    starts(page, name="ann")
     facts = page.locator(".picture .fields").first
 
-    says(page, "a table for four tomorrow at 7 pm")
+    says(page, "a table for four on 24 December 2030")
     expect(facts).to_contain_text("number of guests: 4")
     reply = says(page, "sorry, five people")
 
     assert "5" in reply
     expect(facts).to_contain_text("number of guests: 5")
+    assert "Trout" in says(page, "Is there a menu?")
+    expect(page.locator("[data-pathway].is-paused")).to_have_count(1)
+    if request.config.option.pictures:
+        take(page, ROOT / "docs" / "pictures" / "page.png")
     page.get_by_role("link", name="Versions").click()
     expect(page.locator(".versions")).to_contain_text("party_size")
 
@@ -230,6 +235,10 @@ def test_two_tabs_hold_two_sessions(serve: Serve, visits: Visits, tmp_path: Path
 
     says(first, "apples")
     says(second, "pears")
+    others = [{"id": f"another-{number}", "name": "Echo"} for number in range(20)]
+    first.evaluate("tabs => sessionStorage.setItem('journeygraph.tabs', tabs)", json.dumps(others))
+    first.reload()
+    expect(first.locator(".tab.current")).to_be_in_viewport()
     third = visits.tab(first.context, place, "#/s/one")
 
     expect(third.locator(".message .words")).to_have_text(["apples", "apples"])

@@ -86,6 +86,7 @@ def test_a_session_is_rolled_back_and_goes_on_from_there(page: Page) -> None:
     expect(page.get_by_label("Added")).to_contain_text("Kim")
 
 
+@pytest.mark.slow
 def test_a_fork_opens_as_a_session_of_its_own_and_both_link_to_each_other(page: Page) -> None:
     goes_to(page, 2, "ArrowLeft", "ArrowLeft")
 
@@ -107,6 +108,23 @@ def test_a_fork_opens_as_a_session_of_its_own_and_both_link_to_each_other(page: 
     goes_to(page, 2, "ArrowLeft", "ArrowLeft")
     page.locator(".versions .from").get_by_role("link").click()
     expect(page).to_have_url(fork)
+
+
+@pytest.mark.slow
+def test_a_version_whose_state_is_not_kept_can_be_read_only(serve: Serve, visits: Visits) -> None:
+    _, place = serve("table_booking")
+    with httpx2.Client(base_url=f"{place}/v1/", timeout=60) as client:
+        client.post("sessions", json={"session_id": "s-1"}).raise_for_status()
+        for _ in range(112):
+            client.post("sessions/s-1/messages", json={"message": "hm"}).raise_for_status()
+    page = visits.open(place, "#/s/s-1/versions")
+    visits.expect_error("404")
+    goes_to(page, 0, "Home")
+
+    page.get_by_role("button", name="Fork from here").click()
+
+    expect(page.get_by_role("alert")).to_contain_text("The state of this version is not kept")
+    expect(page.get_by_role("button", name="Try again")).to_have_count(0)
 
 
 @pytest.mark.slow

@@ -522,6 +522,7 @@ print(Trip.spec.version)
 """
 
 
+@pytest.mark.slow
 def test_the_version_is_the_same_in_every_process() -> None:
     root = Path(__file__).resolve().parents[2]
 

@@ -425,6 +425,7 @@ async def test_no_garbage_is_collected_for_a_short_time_after_a_large_copy() -> 
     assert gc.isenabled()
 
 
+@pytest.mark.slow
 async def test_what_a_turn_has_loaded_is_released_before_garbage_is_collected(
     memory_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

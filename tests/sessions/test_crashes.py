@@ -124,6 +124,7 @@ async def test_killed_before_each_statement_of_a_turn(
     assert len(stood) > 5
 
 
+@pytest.mark.slow
 async def test_killed_in_an_agent(url: str, tmp_path: Path) -> None:
     for messages in range(3):
         session_id = f"s-{messages}"

@@ -236,6 +236,7 @@ async def test_an_expired_session_is_neither_forked_nor_replaced(
     assert (await other.journey.fork(1, "s-3")).version == 1
 
 
+@pytest.mark.slow
 async def test_a_long_session_is_forked_with_all_of_its_turns(talk: Talk, store_url: str) -> None:
     call = await talk(Parcel, AGENTS, store_url, context={"kept": "x" * 5_000})
     for number in range(120):
@@ -567,6 +568,7 @@ async def test_of_two_forks_at_once_into_one_id_one_wins(store_url: str) -> None
         assert [one[1] for one in await kinds(fork, "forked_from")] == [["s-1", "other"][by - 1]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("steps", range(12))
 async def test_a_cancelled_fork_is_there_as_a_whole_or_not_at_all(
     talk: Talk, store_url: str, steps: int

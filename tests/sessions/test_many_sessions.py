@@ -9,6 +9,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from journeys import JourneyConfig
 from tests.support import crash_child, forked, process_child
 from tests.support.crash_child import Diary
@@ -67,6 +69,7 @@ async def test_stores_share_a_graph_and_no_session(tmp_path: Path) -> None:
         await diary.close()
 
 
+@pytest.mark.slow
 async def test_many_sessions_at_once_hold_nothing_foreign(store_url: str) -> None:
     config = JourneyConfig(persistence=store_url)
     agents = {"listener": listener, "writer": writer}

@@ -37,7 +37,8 @@ from journeys import (
     Validation,
 )
 from nodes.llm.scripted import ScriptedModel, UseTool, fill, leads_nowhere, leads_to, says
-from nodes.telemetry.activity import MOST_STEP_WORDS, MOST_STEPS
+from nodes.telemetry import activity
+from nodes.telemetry.activity import MOST_STEP_WORDS
 from tests.pipelines.marked import ALL_PATTERNS, mark
 from tests.pipelines.test_in_journeys import pipeline_of, staff_of
 from tests.support import api, watching
@@ -98,6 +99,41 @@ class Parcels(Journey):
             ConditionTrigger(lambda context: False, description="is lost"), to_pathway="refund"
         ),
     ]
+
+
+class Secret(Parcels):
+    """Find a parcel in secret."""
+
+    __sensitive__ = True
+
+
+class Shop(Journey):
+    """Help."""
+
+    class DeskPath(Pathway):
+        __agents__ = ["clerk"]
+
+
+def desk(crew: Pipeline | list[str], **more: Any) -> type[Journey]:
+    """Return a journey whose only pathway is worked at by a pipeline, or by agents.
+
+    Args:
+        crew: The pipeline, or names of agents.
+        more: Further declarations of the pathway.
+    """
+    doer = "__agents__" if isinstance(crew, list) else "__pipeline__"
+    parts = {doer: crew, "__complete_when__": NEVER, **more}
+    path = type("DeskPath", (Pathway,), parts)
+    return type("Desk", (Journey,), {"__doc__": "Take an order.", "DeskPath": path})
+
+
+async def talk(journey: Journey, *messages: str) -> AuditedTurn:
+    """Send messages, by default "hello", in a new session; return the turn of the last."""
+    async with journey:
+        await journey.start()
+        for message in messages or ("hello",):
+            await journey.process_message(message)
+        return (await journey.turns())[-1]
 
 
 def turned(turns: list[AuditedTurn], number: int = -1) -> list[TurnStep]:
@@ -212,12 +248,8 @@ async def test_a_turn_that_stays_names_what_did_not_hold(memory_url):
 async def test_agents_of_each_pattern_are_steps_with_their_words(memory_url, pattern):
     staff = staff_of(pattern)
     pipeline = pipeline_of(pattern, staff)
-    path = type("DeskPath", (Pathway,), {"__pipeline__": pipeline, "__complete_when__": NEVER})
-    desk: Any = type("Desk", (Journey,), {"__doc__": "Take an order.", "DeskPath": path})
-    async with desk("s-1", JourneyConfig(persistence=memory_url)) as journey:
-        await journey.start()
-        await journey.process_message("walnut, please")
-        steps = turned(await journey.turns())
+    journey = desk(pipeline)("s-1", JourneyConfig(persistence=memory_url))
+    steps = (await talk(journey, "walnut, please")).steps
 
     agents = of_kind(steps, "agent")
     assert {step.name: 0 for step in agents} == {n: 0 for n, one in staff.items() if one.calls}
@@ -235,12 +267,7 @@ async def test_pipelines_within_pipelines_are_a_tree(memory_url):
 
     inner = Pipeline.parallel([of("one"), of("two")]).to_agent("team")
     outer = Pipeline.sequential([inner, of("writer")])
-    path = type("DeskPath", (Pathway,), {"__pipeline__": outer, "__complete_when__": NEVER})
-    desk: Any = type("Desk", (Journey,), {"__doc__": "Take an order.", "DeskPath": path})
-    async with desk("s-1", JourneyConfig(persistence=memory_url)) as journey:
-        await journey.start()
-        await journey.process_message("hello")
-        steps = turned(await journey.turns())
+    steps = (await talk(desk(outer)("s-1", JourneyConfig(persistence=memory_url)))).steps
 
     lines = tree(steps).splitlines()
     assert lines[2:4] == ["  pathway desk", "    pipeline team"]
@@ -303,13 +330,10 @@ async def test_what_a_masked_or_changed_reply_does_not_have_is_masked_in_the_ste
         return "Ask a@example.com."
 
     pipeline = Pipeline.sequential([clerk, Agent(lambda ask: "Done.", name="writer")])
-    parts = {"__pipeline__": pipeline, "__complete_when__": NEVER}
-    body = {"__doc__": "Help.", "__validation__": Validation()}
-    desk: Any = type("Desk", (Journey,), {**body, "DeskPath": type("DeskPath", (Pathway,), parts)})
-    async with desk("s-1", JourneyConfig(persistence=memory_url)) as journey:
-        await journey.start()
-        await journey.process_message("hello")
-        turn = (await journey.turns())[-1]
+    checked: Any = type(
+        "Checked", (desk(pipeline),), {"__doc__": "Help.", "__validation__": Validation()}
+    )
+    turn = await talk(checked("s-1", JourneyConfig(persistence=memory_url)))
 
     words = [step.words for step in of_kind(turn.steps, "agent")]
     assert words == ["Ask [e-mail address].", "Done."]
@@ -317,18 +341,8 @@ async def test_what_a_masked_or_changed_reply_does_not_have_is_masked_in_the_ste
 
 
 async def test_a_failed_turn_has_the_steps_until_its_failure(memory_url):
-    class Shop(Journey):
-        """Help."""
-
-        class DeskPath(Pathway):
-            __agents__ = ["clerk"]
-
-    async with Shop(
-        "s-1", JourneyConfig(persistence=memory_url), agents={"clerk": broken}
-    ) as journey:
-        await journey.start()
-        await journey.process_message("hello")
-        steps = turned(await journey.turns())
+    journey = Shop("s-1", JourneyConfig(persistence=memory_url), agents={"clerk": broken})
+    steps = (await talk(journey)).steps
 
     assert (steps[0].outcome, steps[0].error) == ("failed", "PathwayExecutionError")
     [agent] = of_kind(steps, "agent")
@@ -344,22 +358,13 @@ async def test_tries_of_an_agent_are_steps_of_their_own(memory_url):
             raise OSError("a hiccup")
         return "Well."
 
-    class Shop(Journey):
-        """Help."""
-
-        class DeskPath(Pathway):
-            __agents__ = ["clerk"]
-
     config = JourneyConfig(
         persistence=memory_url,
         error_recovery="retry",
         max_retries=3,
         retry_backoff_seconds=0.001,
     )
-    async with Shop("s-1", config, agents={"clerk": shaky}) as journey:
-        await journey.start()
-        await journey.process_message("hello")
-        steps = turned(await journey.turns())
+    steps = (await talk(Shop("s-1", config, agents={"clerk": shaky}))).steps
 
     outcomes = [step.outcome for step in of_kind(steps, "agent")]
     assert outcomes == ["failed", "failed", "ok"]
@@ -402,11 +407,6 @@ def _asked(
 
 
 async def test_steps_of_a_sensitive_journey_are_sealed(kept_url):
-    class Secret(Parcels):
-        """Find a parcel in secret."""
-
-        __sensitive__ = True
-
     async with _asked(kept_url, Secret, KEY) as journey:
         await journey.start()
         await journey.process_message("It comes from abroad")
@@ -418,11 +418,6 @@ async def test_steps_of_a_sensitive_journey_are_sealed(kept_url):
 
 
 async def test_a_fork_has_the_steps_of_its_turns(kept_url):
-    class Secret(Parcels):
-        """Find a parcel in secret."""
-
-        __sensitive__ = True
-
     async with _asked(kept_url, Secret, KEY) as journey:
         await journey.start()
         await journey.process_message("It comes from abroad")
@@ -456,12 +451,7 @@ async def test_steps_are_bounded_in_size(tmp_path):
         aggregator=Agent(lambda ask: "In short: yes.", name="editor"),
         max_workers=200,
     )
-    path = type("DeskPath", (Pathway,), {"__pipeline__": pipeline, "__complete_when__": NEVER})
-    desk: Any = type("Desk", (Journey,), {"__doc__": "Take an order.", "DeskPath": path})
-    async with desk("s-1", JourneyConfig(persistence=url)) as journey:
-        await journey.start()
-        await journey.process_message("hello")
-        steps = turned(await journey.turns())
+    steps = (await talk(desk(pipeline)("s-1", JourneyConfig(persistence=url)))).steps
 
     agents = of_kind(steps, "agent")
     assert len(agents) == 201
@@ -472,12 +462,6 @@ async def test_steps_are_bounded_in_size(tmp_path):
 
 
 async def test_a_long_reply_is_stored_once(memory_url):
-    class Shop(Journey):
-        """Help."""
-
-        class DeskPath(Pathway):
-            __agents__ = ["clerk"]
-
     long = "y" * 60_000
     async with Shop(
         "s-1", JourneyConfig(persistence=memory_url), agents={"clerk": lambda ask: long}
@@ -491,20 +475,17 @@ async def test_a_long_reply_is_stored_once(memory_url):
     assert len(row["trail"]) < 1000
 
 
-async def test_more_steps_than_are_kept_are_counted(memory_url):
+async def test_more_steps_than_are_kept_are_counted(memory_url, monkeypatch):
+    monkeypatch.setattr(activity, "MOST_STEPS", 100)
+
     def talkative(ask: Any) -> str:
         return "x"
 
-    crew = Pipeline.debate([Agent(talkative, name=f"a{n}") for n in range(40)], rounds=30)
-    path = type("DeskPath", (Pathway,), {"__pipeline__": crew, "__complete_when__": NEVER})
-    desk: Any = type("Desk", (Journey,), {"__doc__": "Take an order.", "DeskPath": path})
+    crew = Pipeline.debate([Agent(talkative, name=f"a{n}") for n in range(10)], rounds=30)
     config = JourneyConfig(persistence=memory_url, turn_timeout_seconds=110)
-    async with desk("s-1", config) as journey:
-        await journey.start()
-        await journey.process_message("hello")
-        turn = (await journey.turns())[-1]
+    turn = await talk(desk(crew)("s-1", config))
 
-    assert len(turn.steps) == MOST_STEPS
+    assert len(turn.steps) == 100
     assert turn.steps_dropped > 100
 
 
@@ -562,12 +543,7 @@ async def test_pipelines_that_agents_run_in_threads_are_steps_within_them(memory
         return Agent(lambda ask: inner.run_sync(message="hello")["response"], name=name)
 
     crew = Pipeline.parallel([asks(f"a{number}") for number in range(8)], max_workers=8)
-    path = type("DeskPath", (Pathway,), {"__pipeline__": crew, "__complete_when__": NEVER})
-    desk: Any = type("Desk", (Journey,), {"__doc__": "Take an order.", "DeskPath": path})
-    async with desk("s-1", JourneyConfig(persistence=memory_url)) as journey:
-        await journey.start()
-        await journey.process_message("hello")
-        steps = turned(await journey.turns())
+    steps = (await talk(desk(crew)("s-1", JourneyConfig(persistence=memory_url)))).steps
 
     inner = [step for step in of_kind(steps, "agent") if "_" in step.name]
     assert len(inner) == 8 * 20
@@ -583,12 +559,6 @@ async def test_a_journey_within_an_agent_has_steps_of_its_own(memory_url):
             await inner.start()
             await inner.process_message("hello")
             return str(len(turned(await inner.turns())))
-
-    class Shop(Journey):
-        """Help."""
-
-        class DeskPath(Pathway):
-            __agents__ = ["clerk"]
 
     async with Shop(
         "s-1", JourneyConfig(persistence=memory_url), agents={"clerk": asks}
@@ -619,19 +589,9 @@ async def test_words_without_a_reply_are_the_outputs_in_short(memory_url):
     def weigh(ask: Any) -> dict[str, Any]:
         return {"weight": 3, "note": "z" * 5000, "parts": ["a"] * 100}
 
-    class Shop(Journey):
-        """Help."""
-
-        class DeskPath(Pathway):
-            __agents__ = ["scale"]
-            __accumulate__ = ["weight"]
-            __complete_when__ = NEVER
-
-    agents = {"scale": weigh}
-    async with Shop("s-1", JourneyConfig(persistence=memory_url), agents=agents) as journey:
-        await journey.start()
-        await journey.process_message("hello")
-        [agent] = of_kind(turned(await journey.turns()), "agent")
+    scales = desk(["scale"], __accumulate__=["weight"])
+    journey = scales("s-1", JourneyConfig(persistence=memory_url), agents={"scale": weigh})
+    [agent] = of_kind((await talk(journey)).steps, "agent")
 
     assert (agent.words or "").startswith("weight: 3, note: zzz")
     assert len(agent.words or "") < 200
@@ -641,16 +601,8 @@ async def test_a_turn_that_waits_and_the_one_that_goes_on_have_steps_each(memory
     def asks(ask: Any) -> str:
         return f"You said {interrupt('Which day?')}."
 
-    class Shop(Journey):
-        """Help."""
-
-        class DeskPath(Pathway):
-            __agents__ = ["clerk"]
-            __complete_when__ = NEVER
-
-    async with Shop(
-        "s-1", JourneyConfig(persistence=memory_url), agents={"clerk": asks}
-    ) as journey:
+    config = JourneyConfig(persistence=memory_url)
+    async with desk(["clerk"])("s-1", config, agents={"clerk": asks}) as journey:
         await journey.start()
         await journey.process_message("hello")
         await journey.process_message("Monday")

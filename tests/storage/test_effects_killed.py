@@ -86,6 +86,7 @@ async def test_killed_before_each_statement_nothing_is_done_twice(tmp_path: Path
     assert 6 < statement < 40
 
 
+@pytest.mark.slow
 async def test_of_two_processes_one_does_it(kept_url: str, tmp_path: Path) -> None:
     """The other one gets the error that the session moved on, or that the outcome is unknown."""
     world = World(tmp_path)
@@ -102,6 +103,7 @@ async def test_of_two_processes_one_does_it(kept_url: str, tmp_path: Path) -> No
     assert (len(world.reserved), world.payments) == (1, 1)
 
 
+@pytest.mark.slow
 async def test_an_effect_that_another_process_takes_now_is_not_taken_again_in_a_fork(
     kept_url: str, tmp_path: Path
 ) -> None:

@@ -363,6 +363,7 @@ PLACES = {
         "reason": "s|3|attempts",
     },
     "effects": {"result": "s|k|effect", "reason": "s|k|effect"},
+    "answers": {"answer": "t|s|k|answer"},
     "escalations": {"payload": "s|e|escalation"},
 }
 
@@ -370,11 +371,11 @@ PLACES = {
 @pytest.mark.parametrize("table", PLACES)
 def test_a_record_is_sealed_column_by_column_for_the_place_of_its_row(table: str) -> None:
     records, seal = Records(metadata.tables[table]), AesSeal(KEY)
-    row = {"session_id": "s", "turn": 3, "version": 3, "key": "k", "id": "e"}
+    row = {"tenant": "t", "session_id": "s", "turn": 3, "version": 3, "key": "k", "id": "e"}
     given = {**row, **dict.fromkeys(PLACES[table], canary("text"))}
     stored = records.stored(given, seal)
 
-    is_json = {"operations", "violations", "value", "result", "payload"}
+    is_json = {"operations", "violations", "value", "result", "payload", "answer"}
     for name, place in PLACES[table].items():
         text = seal.open(stored[name], place)
         assert (json.loads(text) if name in is_json else text) == canary("text")

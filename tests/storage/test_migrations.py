@@ -56,9 +56,13 @@ def test_the_command_says_what_it_did(empty_url: str) -> None:
     assert f"sessions, turns and audit: from nothing to {HEAD}" in first.stdout
     assert f"checkpoints: from nothing to {SAVER_HEAD}" in first.stdout
     assert set(TABLES) <= tables(empty_url)
+    steps = first.stderr.splitlines()
+    assert f"sessions, turns and audit, {HEAD} is done" in steps[-2]
+    assert "of LangGraph's checkpoints" in steps[-1]
 
     again = run("migrate", "--store", empty_url)
     assert again.exit_code == 0
+    assert again.stderr == ""
     assert "up to date; nothing was changed" in again.stdout
 
 
@@ -92,6 +96,7 @@ INDEXES = (
 )
 """What undoes the changes of indexes since then."""
 NEW = (
+    "answers",
     *("validation_audit", "definitions", "definition_epoch"),
     *("field_attempts", "effects", "escalations"),
 )

@@ -135,6 +135,7 @@ async def test_a_commit_that_never_arrives_leaves_the_session_before(network: Pr
         assert (await parcel.process_message("how much")).pathway_id == "prices"
 
 
+@pytest.mark.long
 async def test_a_network_that_falls_silent_is_given_up_in_time(network: Proxy) -> None:
     gate = Gate()
     async with opened(network.url, agents={**AGENTS, "address": gate}) as parcel:
@@ -201,6 +202,7 @@ async def test_a_server_that_restarts_in_the_middle_of_a_turn_loses_nothing(
         assert await parcel.snapshot() == {"street": "Main"}
 
 
+@pytest.mark.long
 async def test_a_server_that_is_gone_is_an_error_to_try_again(
     own_server: postgres.Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -22,6 +22,7 @@ from server.http.auth import Keys
 from server.http.protocols import PROTOCOLS
 from server.http.turns import Turns
 from server.http.wiring import Wiring
+from server.scripted import PromptServer
 from tests.support.clerks import staff
 from tests.support.post_office import Letter, Parcel
 
@@ -126,16 +127,16 @@ async def serving(
     config = uvicorn.Config(
         app_of(wiring), http=protocol, log_config=None, server_header=False, lifespan="on"
     )
-    server = uvicorn.Server(config)
+    server = PromptServer(config)
     running = asyncio.create_task(server.serve([listener]))
     try:
         while not server.started:  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(0.002)
         place = f"http://127.0.0.1:{port}"
         async with httpx2.AsyncClient(base_url=place, headers=headers, timeout=110) as client:
             yield Api(wiring, port, client)
     finally:
-        server.should_exit = True
+        server.stop()
         await running
 
 

@@ -122,6 +122,8 @@ def _unbuffered(number: int, errors: str) -> io.TextIOWrapper:
 
 def _run(words: list[str], folder: str, environment: dict[str, str], streams: list[int]) -> None:
     """Become what a new interpreter would be, with these words on its command line."""
+    # Else it could start no process of its own.
+    multiprocessing.current_process()._config["daemon"] = False  # type: ignore[attr-defined]
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)

@@ -13,18 +13,18 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("journeys", "nodes", "graphs", "server")
 DOOR = "journeys/door.py"
-PAGES = ("README.md", "AGENTS.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/*.md")
+PAGES = ("README.md", "AGENTS.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/**/*.md")
 PROMPTS = ("prompts.py", "form_prompt.py", "replies.py", "identity.py")
 """Files with texts for models."""
 MOST_FILES = 12
 """Most Python files in a folder, `__init__.py` aside."""
-_LEFT_OUT = ("examples", "migrations")
+_LEFT_OUT = ("examples", "migrations", "templates")
 _RELATIVE = re.compile(r"(What|Which|Who|Whose|Whom|How|When|Where|Why|Whether)\b")
 _UNHELPFUL = re.compile(
     r"(?<![Tt]here )\b(?:is|are) none\b"
@@ -39,6 +39,8 @@ _FURTHER = re.compile(
     r"|\bof (?:its|their) own(?=[,.;:)\"]|$)|\bof late\b|\bby now\b"
 )
 """More of them."""
+_HEAD = re.compile(r'(?:\s|#.*\n)*[rR]?"""(.*?)"""', re.DOTALL)
+"""The docstring of a module, at the beginning of its text."""
 _ITEM = re.compile(r" +\*{0,2}\w+(?: \([^)]*\))?: (.*)")
 _QUOTED = re.compile(r"`[^`]*`|\"[^\"]*\"")
 
@@ -59,9 +61,14 @@ class Source:
     tree: ast.Module
     lines: int
 
+    @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """Return all nodes of its tree; to walk through all trees takes half a second."""
+        return tuple(ast.walk(self.tree))
+
     @property
     def is_counted(self) -> bool:
-        """Whether folders and rooms count it: examples and migrations have layouts of their own."""
+        """True if folders and rooms count it; files that are left out have their own layout."""
         return not any(part in _LEFT_OUT for part in self.path.parts)
 
     @property
@@ -97,13 +104,13 @@ def mutual() -> list[tuple[str, str]]:
         (one.room, rooms[name])
         for one in counted
         if str(one.path) != DOOR
-        for name in _imported(one.tree, rooms)
+        for name in _imported(one, rooms)
     }
     return sorted(pair for pair in edges if pair[0] < pair[1] and pair[::-1] in edges)
 
 
-def _imported(tree: ast.Module, known: dict[str, str]) -> Iterator[str]:
-    for node in ast.walk(tree):
+def _imported(source: Source, known: dict[str, str]) -> Iterator[str]:
+    for node in source.nodes:
         if isinstance(node, ast.ImportFrom) and node.module:
             for alias in node.names:
                 name = f"{node.module}.{alias.name}"
@@ -118,45 +125,52 @@ def repeated() -> dict[str, int]:
     return {name: n for name, n in names.items() if n > 1 and name != "__init__.py"}
 
 
-def docstrings(*, of_tests: bool = False) -> Iterator[tuple[str, str]]:
-    """Yield the place and the text of each docstring, those of attributes too.
+@cache
+def docstrings() -> tuple[tuple[str, str], ...]:
+    """Return the place and the text of each docstring, those of attributes too.
 
     Examples are left out: their docstrings are prompts.
-
-    Args:
-        of_tests: True: those of the tests, not of the product.
     """
-    for one in _tests() if of_tests else sources():
-        for node in ast.walk(one.tree) if "examples" not in one.path.parts else ():
-            body = getattr(node, "body", None)
-            for part in body if isinstance(body, list) else ():
-                value = part.value if isinstance(part, ast.Expr) else None
-                if isinstance(value, ast.Constant) and isinstance(value.value, str):
-                    yield f"{one.path}:{value.lineno}", value.value
+    found = (_docstrings(one) for one in sources() if "examples" not in one.path.parts)
+    return tuple(each for texts in found for each in texts)
+
+
+def _docstrings(source: Source) -> Iterator[tuple[str, str]]:
+    for node in source.nodes:
+        body = getattr(node, "body", None)
+        for part in body if isinstance(body, list) else ():
+            value = part.value if isinstance(part, ast.Expr) else None
+            if isinstance(value, ast.Constant) and isinstance(value.value, str):
+                yield f"{source.path}:{value.lineno}", value.value
 
 
 @cache
-def _tests() -> tuple[Source, ...]:
+def _tests() -> tuple[tuple[Path, str], ...]:
     files = sorted((ROOT / "tests").rglob("*.py"))
-    return tuple(Source(f.relative_to(ROOT), "", ast.parse(f.read_text()), 0) for f in files)
+    return tuple((file.relative_to(ROOT), file.read_text()) for file in files)
 
 
 def questioning_docstrings() -> list[str]:
     """Return docstrings that begin with a question word; of the tests only those of modules."""
-    of_modules = [(str(one.path), ast.get_docstring(one.tree) or "") for one in _tests()]
-    found = [*docstrings(), *of_modules]
-    return [f"{place}: {_line(text)}" for place, text in found if _RELATIVE.match(text)]
+    heads = [(str(path), _HEAD.match(text)) for path, text in _tests()]
+    found = [*docstrings(), *((path, head[1]) for path, head in heads if head)]
+    return [f"{place}: {_line(text)}" for place, text in found if _RELATIVE.match(text.lstrip())]
 
 
 def questioning_items() -> list[str]:
-    """Return descriptions of arguments and attributes that begin with a question word."""
-    found = [*docstrings(), *docstrings(of_tests=True)]
-    return [
-        f"{place}: {line.strip()}"
-        for place, text in found
-        for line in text.splitlines()
-        if (item := _ITEM.fullmatch(line)) and _RELATIVE.match(item[1])
-    ]
+    """Return descriptions of arguments and attributes that begin with a question word.
+
+    Of the tests, only files with such a line are parsed: to parse all of them takes four seconds.
+    """
+    suspects = (each for each in _tests() if _questioning(each[1]))
+    of_tests = (_docstrings(Source(path, "", ast.parse(text), 0)) for path, text in suspects)
+    found = [*docstrings(), *(each for texts in of_tests for each in texts)]
+    return [f"{place}: {line}" for place, text in found for line in _questioning(text)]
+
+
+def _questioning(text: str) -> list[str]:
+    items = [(line, _ITEM.fullmatch(line)) for line in text.splitlines() if ":" in line]
+    return [line.strip() for line, item in items if item and _RELATIVE.match(item[1])]
 
 
 def unhelpful_docstrings() -> list[str]:
@@ -174,15 +188,15 @@ def unhelpful_messages() -> list[str]:
         _unhelpful(
             (f"{one.path}:{node.lineno}", str(node.value))
             for one in counted
-            for node in _texts(one.tree)
+            for node in _texts(one)
         )
     )
 
 
-def _texts(tree: ast.Module) -> Iterator[ast.Constant]:
+def _texts(source: Source) -> Iterator[ast.Constant]:
     """Yield texts of several words that are not docstrings."""
-    apart = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    constants = (node for node in ast.walk(tree) if isinstance(node, ast.Constant))
+    apart = {id(node.value) for node in source.nodes if isinstance(node, ast.Expr)}
+    constants = (node for node in source.nodes if isinstance(node, ast.Constant))
     for node in constants:
         if isinstance(node.value, str) and id(node) not in apart and " " in node.value.strip():
             yield node
@@ -215,7 +229,7 @@ def _line(text: str) -> str:
 def function_lines() -> list[int]:
     """Return how many lines each function has, in ascending order."""
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
-    nodes = (node for one in sources() for node in ast.walk(one.tree) if isinstance(node, kinds))
+    nodes = (node for one in sources() for node in one.nodes if isinstance(node, kinds))
     return sorted((node.end_lineno or node.lineno) - node.lineno + 1 for node in nodes)
 
 

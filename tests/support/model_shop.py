@@ -19,6 +19,7 @@ from journeys import (
     Transition,
 )
 from server.scripted import ScriptedServer
+from tests.support import model_server
 
 APOLOGY = Texts().apology
 
@@ -108,6 +109,5 @@ def shop(talk, memory_url):
 def server(monkeypatch):
     """A server that the environment names."""
     with ScriptedServer() as server:
-        monkeypatch.setenv("OPENAI_API_KEY", "sk-canary")
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        model_server.name(monkeypatch, server, "sk-canary")
         yield server

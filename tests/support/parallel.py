@@ -39,10 +39,16 @@ class Parallel:
         self.leave = leave
 
     @pytest.hookimpl(tryfirst=True)
+    def pytest_collection(self, session: pytest.Session) -> None:
+        _reporter(session).write_line("Collecting the tests ...")
+
+    @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
         if session.testsfailed or session.config.option.collectonly:
             return None
-        session.config.pluginmanager.getplugin("terminalreporter").showfspath = False
+        reporter = _reporter(session)
+        reporter.showfspath = False
+        reporter.write_line(f"{len(session.items):,} tests in {self.processes} processes")
         # The workers share the folder of all tests, each with a part of its own.
         session.config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined]
         queue = _queue(session.items)
@@ -105,6 +111,10 @@ class Parallel:
             theirs.send(("broken", traceback.format_exc()))
         finally:
             os._exit(status)
+
+
+def _reporter(session: pytest.Session) -> Any:
+    return session.config.pluginmanager.getplugin("terminalreporter")
 
 
 class _Worker:
@@ -250,11 +260,11 @@ def _queue(items: list[pytest.Item]) -> int:
 
 
 def _ranges(items: list[pytest.Item]) -> Iterator[tuple[int, int]]:
-    """Yield the tests in portions: slow ones one by one, and smaller portions towards the end."""
+    """Yield the tests in portions: long ones one by one, and smaller portions towards the end."""
     first = 0
     while first < len(items):
         left = len(items) - first
-        alone = items[first].get_closest_marker("slow")
+        alone = items[first].get_closest_marker("slow") or items[first].get_closest_marker("long")
         last = first + (1 if alone else max(1, min(_LARGEST, left // 40)))
         yield first, last
         first = last

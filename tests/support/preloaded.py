@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import importlib
 
+from nodes.language import lexicon
+
 # The modules of the command look at the terminal and the environment, so each process imports them.
 for name in (
     *("pytest", "uvicorn", "typer", "rich.console", "rich.markdown", "rich.table", "mcp.server"),
@@ -25,6 +27,9 @@ for name in (
     ),
 ):
     importlib.import_module(name)
+
+# Processes that hold conversations would each compile the phrases of their language.
+lexicon.load("en")
 
 # A collection in a fork would write to every object, and so copy all memory.
 gc.collect()

@@ -1,14 +1,16 @@
-"""Reference tables of the pages, made from the definitions: `make tables` writes them."""
+"""Tables and pictures of the pages, made from the definitions: `make tables` writes them."""
 
 from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import journeys
+from graphs.drawing.pipelines import chart, svg
 from journeys import (
     Concierge,
     Escalation,
@@ -18,18 +20,24 @@ from journeys import (
     Limits,
     Locale,
     Pathway,
+    PatternPipeline,
     Transition,
 )
 from journeys.concierge import CONCIERGE_ATTRIBUTES
 from journeys.definitions.definition import Definition, described
+from journeys.examples import parcel_refund
 from journeys.files.form import AgentForm, ConciergeForm, JourneyForm
 from journeys.pathway import PATHWAY_ATTRIBUTES
 from journeys.pipelines.shapes import SHAPES
 from journeys.reading.reader import JOURNEY_ATTRIBUTES
 from journeys.spec.spec import PathwaySpec
+from server.discover.journeys import pipeline_ids
+from server.discover.pipelines import find_pipeline
 from server.settings import known_settings
+from tests.support import concepts, reference
 
 DOCS = Path(__file__).parents[2] / "docs"
+REFERENCE = DOCS / "reference"
 CLASSES = {
     "Collecting": (
         *("Field", "Form", "Regex", "Range", "Length", "Check", "Effect", "Knowledge", "Passage"),
@@ -44,7 +52,7 @@ CLASSES = {
         "Limits",
     ),
 }
-"""Classes whose arguments docs/reference.md lists."""
+"""Classes whose arguments docs/reference/classes.md lists."""
 _SET_WHEN_READ = {"Guideline": ("journey", "pathway", "where")}
 Row = tuple[str, str, str]
 """Name, meaning and default."""
@@ -137,7 +145,7 @@ def _in_code(value: Any) -> str:
     return "none" if made or value in (None, "", (), [], {}) else f"`{value!r}`".replace("'", '"')
 
 
-def written(heading: str, rows: list[Row], page: str = "reference.md") -> str:
+def written(heading: str, rows: list[Row], page: str = "classes.md") -> str:
     """Return a table of Markdown for a page."""
     lines = [f"| {heading} | meaning | default |", "|---|---|---|"]
     for name, meaning, default in rows:
@@ -184,7 +192,21 @@ TABLES = {
 """Page -> heading of the first column of a table -> its rows."""
 
 
-def reference() -> str:
+def _pipeline(name: str) -> str:
+    pipeline = find_pipeline(name).pipeline
+    assert isinstance(pipeline, PatternPipeline)
+    return svg(chart(pipeline.with_name(name)))
+
+
+PICTURES: dict[str, Callable[[], str]] = {
+    **{name: partial(_pipeline, name) for name in pipeline_ids()},
+    "parcel_refund": lambda: parcel_refund.ParcelRefund.draw().svg,
+    **concepts.PICTURES,
+}
+"""Name of a file in docs/pictures -> the drawing."""
+
+
+def classes() -> str:
     """Return the page of all arguments of classes."""
     text = [
         "# Arguments of the classes",
@@ -210,16 +232,21 @@ def _summary(kind: type[Any]) -> str:
 
 
 def pages() -> dict[Path, str]:
-    """Return the pages with tables, as they have to be."""
-    found = {DOCS / "reference.md": reference()}
+    """Return the pages with tables, and the pictures, as they have to be."""
+    found = {
+        REFERENCE / "classes.md": classes(),
+        REFERENCE / "commands.md": reference.commands(),
+        REFERENCE / "http.md": reference.http(),
+        REFERENCE / "python.md": reference.python(),
+    }
     for name, tables in TABLES.items():
-        text = (DOCS / name).read_text()
+        text = (REFERENCE / name).read_text()
         for heading, rows in tables.items():
             text = _replaced(text, f"| {heading} |", written(heading, rows(), name))
-        found[DOCS / name] = text
-    page = DOCS / "settings.md"
+        found[REFERENCE / name] = text
+    page = REFERENCE / "settings.md"
     found[page] = _replaced(page.read_text(), "| setting | variable |", "\n".join(settings()))
-    return found
+    return found | {DOCS / "pictures" / f"{name}.svg": draw() for name, draw in PICTURES.items()}
 
 
 def _replaced(text: str, begins: str, table: str) -> str:

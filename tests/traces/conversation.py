@@ -11,6 +11,7 @@ import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -145,8 +146,13 @@ class Chat:
 
     @property
     def _parts(self) -> dict[str, Any]:
-        tools = dict(self.domain.tools(self.world))
-        return {"agents": dict(self.domain.agents), "model": self.model, "tools": tools}
+        agents, tools = dict(self.domain.agents), dict(self._tools)
+        return {"agents": agents, "model": self.model, "tools": tools}
+
+    @cached_property
+    def _tools(self) -> Mapping[str, Any]:
+        """The same functions for every handle, since the schema of a new one takes 5 ms to find."""
+        return self.domain.tools(self.world)
 
     async def says(self, message: str, *means: Command, calls: int | None = None) -> str:
         """Say something; a scripted model, if it is asked, answers with what it means."""

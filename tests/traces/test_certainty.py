@@ -118,7 +118,7 @@ async def test_a_correction_beside_an_answer_is_carried_out_at_once(dinner):
 async def test_a_value_beside_words_that_nothing_explains_is_said_back(dinner):
     chat = await dinner(said=["four"])
     reply = await chat.says("at 7 pm, and the babysitter is late")
-    assert reply.startswith("I have 7:00 pm for the hour.")
+    assert reply.startswith("For the hour I have noted: 7:00 pm.")
     assert reply.endswith("In which name?")
     assert await chat.unread() == ["the babysitter is late"]
 
@@ -150,7 +150,7 @@ async def test_a_text_is_said_back_once_and_the_value_dropped_beside_it_is_asked
     chat = await dinner(said=["four", "7 pm", "Lee"])
     reply = await chat.says("a quiet corner, and drop the hour")
     assert reply == (
-        "I have a quiet corner for the wishes.\n\n"
+        "For the wishes I have noted: a quiet corner.\n\n"
         "All right, I have removed the hour.\n\nAt what time?"
     )
     values = await chat.values()
@@ -176,7 +176,7 @@ async def test_a_doubtful_name_is_asked_for_again_and_a_doubtful_text_is_said_ba
     assert (await chat.values())["name"] is None
     await chat.says("Lee")
     reply = await chat.says("sorry, a quiet corner")
-    assert reply.startswith("I have sorry, a quiet corner for the wishes.")
+    assert reply.startswith("For the wishes I have noted: sorry, a quiet corner.")
 
 
 async def test_half_a_yes_takes_no_effect_and_a_whole_one_does(dinner):
@@ -294,7 +294,7 @@ async def test_a_model_that_fails_counts_as_none(dinner):
     async with ScriptedModel("I am not sure about that.") as model:
         chat = await dinner(model, ["four"])
         reply = await chat.says("at 7 pm, the dog is ill")
-        assert "I have 7:00 pm for the hour." in reply
+        assert "For the hour I have noted: 7:00 pm." in reply
         assert (await chat.values())["hour"] == "19:00"
 
 

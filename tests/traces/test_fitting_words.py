@@ -56,7 +56,7 @@ async def test_a_label_in_the_plural_reads_well(chat: Chat) -> None:
     await chat.says("make it 5 rooms", Correct("rooms", "5"))
     assert "All right, I have changed the rooms to 5." in chat.reply
     await chat.says("make it 5 rooms", Correct("rooms", "5"))
-    assert "All right, I keep 5 as the rooms." in chat.reply
+    assert "All right, no change to the rooms: 5." in chat.reply
 
 
 @trace(ABEND)

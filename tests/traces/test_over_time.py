@@ -199,6 +199,7 @@ async def _goes_on(chat: Chat, message: str) -> list[Any]:
     return came
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("domain", "before", "then"),
     [

@@ -21,10 +21,6 @@ SLICE = 6
 """Of so many rows one is tried with a model that is of no use."""
 
 
-WHOLE_TABLE = 600
-"""Seconds after which a test of 300 messages hangs: 40 are enough on an idle machine."""
-
-
 def limits(model: str, name: str) -> list[Any]:
     read = YAML(typ="safe").load((HERE / "limits.yaml").read_text(encoding="utf-8"))
     found: list[Any] = read[model][name]
@@ -42,6 +38,7 @@ def check(found: Sequence[Judged], model: str, name: str) -> None:
     assert len(silent) <= most_silent, all_of_it
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_table_tries_every_assistant_alike(language: str) -> None:
     counts = Counter(row.assistant for row in table(language))
@@ -51,9 +48,14 @@ def test_a_table_tries_every_assistant_alike(language: str) -> None:
     assert len({(row.assistant, row.asked, row.message) for row in table(language)}) == 300
 
 
-@pytest.mark.timeout(WHOLE_TABLE)
+_SLOW_BUT_ENGLISH = [
+    pytest.param(one, marks=[] if one == "en" else pytest.mark.slow) for one in LANGUAGES
+]
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("model", ["none", pytest.param("right", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", _SLOW_BUT_ENGLISH)
 async def test_few_messages_are_read_wrong(language: str, model: str) -> None:
     check(await judge_all(table(language), language, model), model, language)
 
@@ -63,7 +65,7 @@ async def test_what_was_once_read_wrong_is_not_any_more(model: str) -> None:
     check(await judge_all(table("once_wrong"), "en", model), model, "once_wrong")
 
 
-@pytest.mark.timeout(WHOLE_TABLE)
+@pytest.mark.long
 async def test_an_answer_fills_the_field_that_was_asked_for() -> None:
     found = await judge_all(table("answers"), "en")
 

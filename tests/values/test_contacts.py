@@ -145,3 +145,9 @@ def test_telephone_numbers_are_read_by_the_plan_of_their_country() -> None:
     assert_read(Field("x", "phone"), PHONES, US)
     assert_read(Field("x", "phone"), GERMAN_PHONES, DE)
     assert_read(Field("x", "phone"), {"020 7946 0958": "+442079460958"}, GB)
+
+
+def test_a_day_in_digits_is_no_telephone_number() -> None:
+    for day in ("24.12.2026", "am 24.12.26", "2026-12-24", "03.04.1990"):
+        assert_read(Field("x", "phone"), {day: REFUSED}, DE)
+    assert_read(Field("x", "phone"), {"030 12.34.56.7": "+49301234567"}, DE)

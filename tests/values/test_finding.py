@@ -4,6 +4,8 @@ import subprocess
 import sys
 from typing import Any
 
+import pytest
+
 from journeys.notions.fields import Field
 from nodes.values import found_in
 from tests.values.spellings import DE, US
@@ -80,6 +82,7 @@ def test_places_are_those_of_the_message_as_it_was_written() -> None:
     assert (span.raw, text[span.start : span.end]) == ("22. November", "22. November")
 
 
+@pytest.mark.slow
 def test_no_library_of_values_is_imported_before_it_is_needed() -> None:
     code = (
         "import sys, nodes.values\n"
@@ -94,6 +97,7 @@ def test_no_library_of_values_is_imported_before_it_is_needed() -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_no_table_of_dates_is_read_once_its_field_is_loaded() -> None:
     code = (
         "import sys, nodes.values\n"

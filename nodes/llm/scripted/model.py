@@ -254,11 +254,12 @@ class ScriptedModel(Scripted, ChatOpenAI):
         agent: Answers only for calls of agents.
         settings: Any setting of ChatOpenAI, such as `model` or `temperature`.
 
-    >>> model = ScriptedModel("Hello!")
-    >>> model.invoke("Hi").content
-    'Hello!'
-    >>> model.calls[0].message
-    'Hi'
+    Example:
+        >>> model = ScriptedModel("Hello!")
+        >>> model.invoke("Hi").content
+        'Hello!'
+        >>> model.calls[0].message
+        'Hi'
     """
 
     _script: Script = PrivateAttr()

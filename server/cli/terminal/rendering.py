@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import signal
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,7 +25,12 @@ from nodes.llm.models import KEY, SERVER, ModelSet, chat_of, is_configured, prov
 from server.discover.errors import described
 
 if TYPE_CHECKING:
+    from rich.progress import Progress
+
     from server.http.wiring import Wiring
+
+_LINE_SECONDS = 5.0
+"""Least seconds between two lines about the progress of a command, without a terminal."""
 
 
 class Terminal(Console):
@@ -119,6 +126,76 @@ class Flow:
 
 out = Terminal(highlight=False, emoji=False)
 err = Terminal(stderr=True, highlight=False, emoji=False)
+
+
+class Steps:
+    """The steps of a long command so far; `progress` shows them."""
+
+    def __init__(self, what: str, total: int | None, live: Progress | None, pause: float) -> None:
+        self._what, self._total, self._live, self._pause = what, total, live, pause
+        self._task = live.add_task(what, total=total) if live else None
+        self._done, self._shown = 0, time.monotonic()
+
+    def step(self, words: str = "", done: int = 1) -> None:
+        """Add steps.
+
+        Args:
+            words: Describes the present state.
+            done: Number of steps.
+        """
+        self._done += done
+        if self._live and self._task is not None:
+            text = f"{self._what}: {words}" if words else self._what
+            described = plain(text, markup=True)
+            self._live.update(self._task, advance=done, description=described)
+        elif time.monotonic() - self._shown >= self._pause:
+            self._shown = time.monotonic()
+            of = f" of {self._total}" if self._total is not None else ""
+            parts = [words] if self._total is None and words else [f"{self._done}{of}", words]
+            line = f"{self._what}: {', '.join(filter(None, parts))}"
+            err.print(plain(line), markup=False, soft_wrap=True)
+
+    @contextmanager
+    def above(self) -> Iterator[None]:
+        """Leave the place of the bar to other output."""
+        if self._live:
+            self._live.stop()
+        yield
+        if self._live:
+            self._live.start()
+
+
+@contextmanager
+def progress(
+    what: str, total: int | None = None, *, quiet: bool = False, pause: float = _LINE_SECONDS
+) -> Iterator[Steps]:
+    """Show on standard error how far a command is: a bar on a terminal, else some lines.
+
+    Args:
+        what: Name of the work.
+        total: Number of steps, if it is known.
+        quiet: True to show nothing, because a program reads the output.
+        pause: Without a terminal: least seconds between two lines.
+    """
+    if quiet or not err.is_interactive:
+        yield Steps(what, total, None, math.inf if quiet else pause)
+        return
+    # Most commands end at once, and the bars take long to import.
+    from rich.progress import (  # noqa: PLC0415
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
+    count = [MofNCompleteColumn()] if total is not None else []
+    # The words are last: they are cut if the line is full.
+    columns = (*count, BarColumn(20), TimeElapsedColumn(), TextColumn("{task.description}"))
+    # What the functions of a journey print into a file stays there.
+    bars = Progress(*columns, console=err, transient=True, redirect_stdout=out.is_terminal)
+    with bars as live:
+        yield Steps(what, total, live, pause)
 
 
 @contextmanager

@@ -7,13 +7,13 @@ from collections.abc import AsyncIterator
 from http import HTTPStatus
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
-from fastapi import APIRouter, Depends, Path
+from fastapi import APIRouter, Depends, Path, Response
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from graphs.records.listing import cursor_behind, number_of, paged
 from graphs.session.manager import PathwayManager
-from journeys import EscalationCase, EscalationEntry, TranscriptEntry
-from server.http.deps import Cursor, Limit, UpToDate, known_journey
+from journeys import EscalationCase, EscalationEntry, JourneySession, TranscriptEntry
+from server.http.deps import REPLAYED, Cursor, IdempotencyKey, Limit, UpToDate, known_journey
 from server.http.problems import Problem
 from server.http.routing import ApiRoute
 from server.http.wiring import Wiring
@@ -173,27 +173,38 @@ async def shown(case: Case) -> Escalation:
 
 
 @router.post("/{escalation_id}/claim")
-async def claim(called: Called, act: Act) -> EscalationEntry:
+async def claim(
+    called: Called, act: Act, key: IdempotencyKey, response: Response
+) -> EscalationEntry:
     """Claim the conversation for one operator."""
-    await called.session.claim(act.by, called.entry.id)
-    return await _now(called)
+    done = called.session.claim(act.by, called.entry.id, idempotency_key=key)
+    return await _now(called, await done, response)
 
 
 @router.post("/{escalation_id}/messages")
-async def say(called: Called, words: Words) -> EscalationEntry:
+async def say(
+    called: Called, words: Words, key: IdempotencyKey, response: Response
+) -> EscalationEntry:
     """Send a text to the user; this claims a conversation that is not claimed yet."""
-    await called.session.operator_says(words.message, words.by, called.entry.id)
-    return await _now(called)
+    done = called.session.operator_says(
+        words.message, words.by, called.entry.id, idempotency_key=key
+    )
+    return await _now(called, await done, response)
 
 
 @router.post("/{escalation_id}/release")
-async def release(called: Called, act: Act) -> EscalationEntry:
+async def release(
+    called: Called, act: Act, key: IdempotencyKey, response: Response
+) -> EscalationEntry:
     """Give the conversation back to the assistant, which continues where it was paused."""
-    await called.session.release(act.by, called.entry.id)
-    return await _now(called)
+    done = called.session.release(act.by, called.entry.id, idempotency_key=key)
+    return await _now(called, await done, response)
 
 
-async def _now(called: _Called) -> EscalationEntry:
+async def _now(called: _Called, done: JourneySession, response: Response) -> EscalationEntry:
+    """Return the escalation as it is now, also for an act that was done before."""
+    if done.replayed:
+        response.headers.update(REPLAYED)
     entry = await called.wiring.directory.escalation_entry(called.entry.id)
     if entry is None:  # deleted a moment ago
         raise _not_found()

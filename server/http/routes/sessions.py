@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import uuid
 from http import HTTPStatus
 from urllib.parse import quote
 
 from fastapi import APIRouter, Response
 
+from graphs.records.idempotency import new_id
 from graphs.records.listing import cursor_of, paged, place_of
+from journeys import JourneySession
 from server.discover.errors import CommandError
 from server.http.deps import (
+    REPLAYED,
+    Client,
     Cursor,
+    IdempotencyKey,
     Limit,
     OpenSession,
     PathwayId,
@@ -46,13 +50,24 @@ router = APIRouter(prefix="/v1/sessions", tags=["sessions"], route_class=ApiRout
 
 
 @beginning.post("", status_code=HTTPStatus.CREATED)
-async def begin(new: NewSession, wiring: UpToDate, response: Response) -> Session:
+async def begin(
+    new: NewSession, wiring: UpToDate, client: Client, key: IdempotencyKey, response: Response
+) -> Session:
     """Start a session."""
-    session_id = new.session_id or str(uuid.uuid4())
+    # Without an id, the key stands for one: keys of another client stand for others.
+    session_id = new.session_id or new_id(client, key)
     async with wiring.session(_journey_of(new, wiring), session_id) as session:
-        begun = await session.start_session(new.context, locale=new.own_locale())
+        begun = await session.start_session(
+            new.context, locale=new.own_locale(), idempotency_key=key
+        )
     response.headers["Location"] = f"/v1/sessions/{session_id}"
-    return Session.of(begun)
+    return _shown(begun, response)
+
+
+def _shown(session: JourneySession, response: Response) -> Session:
+    if session.replayed:
+        response.headers.update(REPLAYED)
+    return Session.of(session)
 
 
 @router.get("")
@@ -130,21 +145,23 @@ async def audit(session: OpenSession, cursor: Cursor = None, limit: Turns = 200)
 
 
 @router.post("/{session_id}/rollback")
-async def rollback(session: OpenSession, to: Rollback) -> Session:
+async def rollback(
+    session: OpenSession, to: Rollback, key: IdempotencyKey, response: Response
+) -> Session:
     """Create a new version with the state of an older one; the versions between remain."""
-    return Session.of(await session.rollback(to.version))
+    return _shown(await session.rollback(to.version, idempotency_key=key), response)
 
 
 @router.post("/{session_id}/fork", status_code=HTTPStatus.CREATED)
-async def fork(session: OpenSession, of: Fork, response: Response) -> Session:
+async def fork(session: OpenSession, of: Fork, key: IdempotencyKey, response: Response) -> Session:
     """Start another session in the state of a version of this one, which stays as it is.
 
     The fork has the turns up to this version. Effects that this session has taken are not taken
     again in the fork.
     """
-    begun = await session.fork(of.version, of.session_id)
+    begun = await session.fork(of.version, of.session_id, idempotency_key=key)
     response.headers["Location"] = f"/v1/sessions/{begun.session_id}"
-    return Session.of(begun)
+    return _shown(begun, response)
 
 
 @router.post(

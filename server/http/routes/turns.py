@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
+from operator import methodcaller
 from typing import Annotated, Any, get_type_hints
 
 from fastapi import APIRouter, Depends
@@ -13,12 +14,20 @@ from starlette.routing import Match
 from starlette.types import Receive, Scope, Send
 
 from graphs.session.input import read
-from server.http.deps import RequestId, SessionName, Spoken, Wired
-from server.http.routing import JSON, ApiRoute, session_name, wants_events
+from journeys import JourneyResponse
+from server.http.deps import (
+    REPLAYED,
+    IdempotencyKey,
+    RequestId,
+    SessionName,
+    Spoken,
+    Wired,
+)
+from server.http.routing import JSON, ApiRoute, idempotency_key, session_name, wants_events
 from server.http.schemas import Message, Reply, Resumed
 from server.http.turns import AS_EVENTS, Listener
 
-_Answer = Callable[[str, Any, Wired], Awaitable[Reply]]
+_Answer = Callable[[str, Any, Wired, str | None], Awaitable[JourneyResponse]]
 
 
 class TurnRoute(ApiRoute):
@@ -49,9 +58,11 @@ class TurnRoute(ApiRoute):
         value = await request.json() if await request.body() else None
         session_id = session_name(scope["path_params"]["session_id"])
         given = await request.given(self._model, value)
-        reply = await self._answer(session_id, given, request.wiring)
-        response = Response(reply.model_dump_json().encode(), media_type=JSON)
-        await response(scope, receive, send)
+        key = idempotency_key(request.headers)
+        answered = await self._answer(session_id, given, request.wiring, key)
+        body = Reply.of(session_id, answered).model_dump_json().encode()
+        headers = REPLAYED if answered.replayed else None
+        await Response(body, media_type=JSON, headers=headers)(scope, receive, send)
 
 
 router = APIRouter(tags=["turns"], route_class=TurnRoute)
@@ -60,8 +71,10 @@ _PATH = "/v1/sessions/{session_id}/messages"
 _RESUME = "/v1/sessions/{session_id}/resume"
 
 
-@router.post(_PATH, responses=AS_EVENTS)
-async def answer(session_id: SessionName, given: Message, wiring: Wired) -> Reply:
+@router.post(_PATH, responses=AS_EVENTS, response_model=Reply)
+async def answer(
+    session_id: SessionName, given: Message, wiring: Wired, key: IdempotencyKey
+) -> JourneyResponse:
     """Say something; the reply comes when the turn is committed.
 
     The turns of a session run one at a time, in the order of the requests. A turn continues if the
@@ -69,16 +82,20 @@ async def answer(session_id: SessionName, given: Message, wiring: Wired) -> Repl
     stream of events.
     """
     message = read(given.message)  # refused before anything is begun
-    turn = wiring.in_turn(session_id, lambda session: session.process_message(message))
-    response = await wiring.turns.take(turn)
-    return Reply.of(session_id, response)
+    act = methodcaller("process_message", message, idempotency_key=key)
+    return await wiring.turns.take(wiring.in_turn(session_id, act))
 
 
 async def _heard(
-    session_id: SessionName, message: Spoken, wiring: Wired, request_id: RequestId
+    session_id: SessionName,
+    message: Spoken,
+    wiring: Wired,
+    request_id: RequestId,
+    key: IdempotencyKey,
 ) -> Listener:
     turn = partial(wiring.in_turn, session_id)
-    return await wiring.turns.tell(turn, lambda one: one.stream_message(message), request_id)
+    act = methodcaller("stream_message", message, idempotency_key=key)
+    return await wiring.turns.tell(turn, act, request_id)
 
 
 @events_router.post(_PATH, response_class=EventSourceResponse)
@@ -92,23 +109,29 @@ async def stream(listener: Annotated[Listener, Depends(_heard)]) -> AsyncIterato
         yield event
 
 
-@router.post(_RESUME, responses=AS_EVENTS)
-async def resume(session_id: SessionName, given: Resumed, wiring: Wired) -> Reply:
+@router.post(_RESUME, responses=AS_EVENTS, response_model=Reply)
+async def resume(
+    session_id: SessionName, given: Resumed, wiring: Wired, key: IdempotencyKey
+) -> JourneyResponse:
     """Answer the question of an agent from `interrupt()`; the turn continues at that place.
 
     The question is in `metadata.waiting` of the last reply and in `waiting` of GET. A message
     answers it too. If no agent waits: 409 `not_waiting`.
     """
-    turn = wiring.in_turn(session_id, lambda session: session.resume(given.value))
-    response = await wiring.turns.take(turn)
-    return Reply.of(session_id, response)
+    act = methodcaller("resume", given.value, idempotency_key=key)
+    return await wiring.turns.take(wiring.in_turn(session_id, act))
 
 
 async def _heard_on(
-    session_id: SessionName, given: Resumed, wiring: Wired, request_id: RequestId
+    session_id: SessionName,
+    given: Resumed,
+    wiring: Wired,
+    request_id: RequestId,
+    key: IdempotencyKey,
 ) -> Listener:
     turn = partial(wiring.in_turn, session_id)
-    return await wiring.turns.tell(turn, lambda one: one.stream_resume(given.value), request_id)
+    act = methodcaller("stream_resume", given.value, idempotency_key=key)
+    return await wiring.turns.tell(turn, act, request_id)
 
 
 @events_router.post(_RESUME, response_class=EventSourceResponse)

@@ -19,6 +19,11 @@ export class Problem extends Error {
   get isConnection() {
     return this.status === 0;
   }
+
+  /** Whether the thing was deleted, or has expired. */
+  get isGone() {
+    return this.status === 404 || this.status === 410;
+  }
 }
 
 function lost() {

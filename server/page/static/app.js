@@ -7,7 +7,7 @@
 import { html, render, useEffect, useRef, useState } from "./vendor/preact.js";
 import { client, key } from "./api.js";
 import { Inbox } from "./inbox.js";
-import { Failure, Guarded, addressOf, inWords } from "./parts.js";
+import { Failure, Guarded, addressOf, cut, inWords } from "./parts.js";
 import { Picture } from "./picture.js";
 import { closeSession, useSession } from "./session.js";
 import { SessionList } from "./sessions.js";
@@ -147,12 +147,17 @@ function Theme() {
 
 /** The open sessions as tabs. */
 function OpenSessions({ tabs, current, onClose }) {
-  return html`<nav class="sessions" aria-label="Open sessions">
+  const list = useRef(null);
+  useEffect(() => {
+    const tab = list.current.querySelector(".current");
+    if (tab) tab.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [tabs, current]);
+  return html`<nav class="sessions" ref=${list} aria-label="Open sessions">
     ${tabs.map(
       ({ id, name }) =>
         html`<span key=${id} class=${id === current ? "tab current" : "tab"}>
           <a href=${addressOf(id)} title=${id} aria-current=${id === current ? "page" : null}>
-            ${name ? html`<bdi>${inWords(name)}</bdi>${" "}` : null}<bdi class="small">${id.length > 12 ? id.slice(0, 8) : id}</bdi>
+            ${name ? html`<bdi>${inWords(name)}</bdi>${" "}` : null}<bdi class="small">${cut(id, 12)}</bdi>
           </a>
           <button type="button" aria-label=${`Close the tab of ${id}`} onClick=${() => onClose(id)}>×</button>
         </span>`,

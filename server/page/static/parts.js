@@ -14,6 +14,11 @@ export function inWords(name) {
   return apart.trim() || name;
 }
 
+/** Return the beginning of a text, without half a character at its end. */
+export function cut(text, most) {
+  return text.length > most ? `${text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, "")}…` : text;
+}
+
 /** An error with its way out. Props: `problem`, any Error; `onRetry`; `children`: more buttons. */
 export function Failure({ problem, onRetry, children }) {
   const { title = "Error in this page", detail = problem.message, faults = [], requestId } = problem;

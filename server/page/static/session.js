@@ -4,10 +4,10 @@ import { useEffect, useMemo, useState } from "./vendor/preact.js";
 import { Problem } from "./api.js";
 
 const PAGE = 50; // turns read at once; after a turn, the last page is read again
-const LOOK_MS = 3000; // between two looks at a conversation that a person has
+const LOOK_MS = 3000; // between two looks for what others do in the session
 const LOST_MS = 1500; // between two looks for the reply to a lost request
 const LOOKS = 4; // without a reply, until the user decides
-const RELOAD_MS = 45_000; // after a reload, a turn that runs on in the server has this time
+const RELOAD_MS = 45_000; // a turn that is known to run on in the server has this time
 
 const EMPTY = {
   session: null, // GET sessions/{id}
@@ -66,6 +66,7 @@ export class OpenSession {
     this.local = []; // [number of stored entries before it, entry]
     this.kept = { history: { entries: [], cursor: null }, audit: { entries: [], cursor: null } };
     this.reading = 0; // number of the newest reading
+    this.stream = null; // AbortController of the events that are read
     this.first = this.open();
   }
 
@@ -144,7 +145,10 @@ export class OpenSession {
 
   async send(route, body, text) {
     await this.first.catch(() => {});
-    if (!this.state.session || this.state.live) return;
+    if (!this.state.session || this.state.live) {
+      this.draft = route === "messages" ? text : this.draft; // for when it can be read
+      return;
+    }
     const { version } = this.state.session;
     await this.run({ route, body, text, key: newKey(), version, at: Date.now() });
   }
@@ -162,15 +166,21 @@ export class OpenSession {
     else await this.run(pending);
   }
 
-  /** Forget what has no reply; return the text of a message. */
+  /** Forget what has no reply; return the text of a message. If it arrived, its turn appears later. */
   takeBack() {
     const { pending } = this.state;
     this.clear();
     return pending && pending.route === "messages" ? pending.text : "";
   }
 
+  /** Read no more of the reply. The turn runs on in the server. */
+  stopReading() {
+    this.stream.abort();
+  }
+
   async run(pending) {
     this.store(pending);
+    this.stream = new AbortController();
     this.set({ pending, live: [], isLost: false, problem: null });
     let done = null;
     const events = [];
@@ -187,9 +197,10 @@ export class OpenSession {
       await this.api.stream(`${this.path}/${pending.route}`, pending.body, {
         headers: { "Idempotency-Key": pending.key },
         onEvent: hear,
+        signal: this.stream.signal,
       });
     } catch (problem) {
-      if (!(problem instanceof Problem) || !problem.isConnection) {
+      if (!this.stream.signal.aborted && !problem.isConnection) {
         this.forget();
         this.set({ live: null, problem });
         return;
@@ -198,7 +209,7 @@ export class OpenSession {
     if (done) await this.finish(pending, done);
     else {
       this.set({ isLost: true });
-      await this.find(pending, LOOKS);
+      await this.find(pending, this.stream.signal.aborted ? RELOAD_MS / LOST_MS : LOOKS);
     }
   }
 
@@ -239,10 +250,10 @@ export class OpenSession {
         if (this.state.isAway) this.set({ isAway: false, returns: this.state.returns + 1 });
         look += 1;
       } catch (problem) {
-        this.set({ isAway: Boolean(problem.isConnection) });
+        if (this.state.pending === pending) this.set({ isAway: Boolean(problem.isConnection) });
         if (!problem.isConnection) look += 1;
       }
-      if (this.isAnswered(pending)) {
+      if (this.state.pending === pending && this.isAnswered(pending)) {
         this.clear();
         return;
       }
@@ -262,7 +273,7 @@ export class OpenSession {
 
   clear() {
     this.forget();
-    this.set({ pending: null, live: null, isLost: false, problem: null });
+    this.set({ pending: null, live: null, isLost: false, isAway: false, problem: null });
   }
 
   // The message without a reply is stored in the tab, so that a reload does not lose it.
@@ -324,14 +335,14 @@ export function useSession(api, id) {
   return open;
 }
 
-/** Look at the session when the page is shown again, and regularly while a person has it. */
+/** Look regularly, and when the page is shown again: other clients may act in the session, or end it. */
 function follow(open) {
   const look = () => {
-    if (open.isHeard && open.state.session && !open.state.live) open.look().catch(() => {});
+    const { session, live, problem } = open.state;
+    if (!open.isHeard || !session || live || problem) return;
+    open.look().catch((problem) => problem.isGone && !open.state.live && open.set({ problem }));
   };
-  const timer = setInterval(() => {
-    if (open.state.session && open.state.session.phase === "escalated") look();
-  }, LOOK_MS);
+  const timer = setInterval(look, LOOK_MS);
   document.addEventListener("visibilitychange", look);
   addEventListener("focus", look);
   return () => {

@@ -34,18 +34,24 @@ export function Talk({ open }) {
     field.current.take(open.takeBack());
     focus();
   };
+  const back = html`<button type="button" onClick=${takeBack}>Take the message back</button>`;
   return html`<section class="talk" aria-label="Conversation">
     ${session ? html`<${Status} session=${session} journey=${journey} />` : null}
-    <${Messages} session=${session} entries=${entries} pending=${pending} live=${live} />
+    <${Messages} ...${{ session, entries, pending, live }} onStop=${isLost ? null : () => open.stopReading()} />
     <${Announcer} session=${session} entries=${entries} />
     ${isLost
-      ? html`<p class="note" role="status">
-          ${isAway ? "The server does not answer. Trying again…" : "The reply is not here yet. Looking for it…"}
-        </p>`
+      ? html`<div class="note" role="status">
+          <p>
+            ${isAway
+              ? "The server does not answer. Trying again… If the message arrived, its reply appears here later."
+              : "The reply is not here yet. If the message arrived, its turn runs on in the server. Looking for it…"}
+          </p>
+          ${back}
+        </div>`
       : null}
     ${problem
-      ? html`<${Failure} problem=${problem} onRetry=${pending ? () => open.retry() : null}>
-          ${pending ? html`<button type="button" onClick=${takeBack}>Take the message back</button>` : null}
+      ? html`<${Failure} problem=${problem} onRetry=${pending && !problem.isGone ? () => open.retry() : null}>
+          ${pending ? back : null}${problem.isGone ? html` <a href="#/">Start another session</a>` : null}
         <//>`
       : null}
     ${waiting.map((ask) => html`<${Waiting} key=${ask.id} ask=${ask} isOne=${waiting.length === 1} onAnswer=${answer} />`)}
@@ -73,7 +79,7 @@ function Status({ session, journey }) {
   </div>`;
 }
 
-function Messages({ session, entries, pending, live }) {
+function Messages({ session, entries, pending, live, onStop }) {
   const list = useRef(null);
   const isAtEnd = useRef(true);
   const words = useMemo(() => spoken(live), [live]);
@@ -104,7 +110,7 @@ function Messages({ session, entries, pending, live }) {
       : null}
     ${stored}
     ${pending ? html`<${Message} key="pending" role="user" content=${pending.text} />` : null}
-    ${live ? html`<${Message} key="live" role="assistant" content=${words} isTyping />` : null}
+    ${live ? html`<${Message} key="live" role="assistant" content=${words} isTyping onStop=${onStop} />` : null}
   </ol>`;
 }
 
@@ -114,10 +120,11 @@ function spoken(live) {
 }
 
 /** A message. `name` replaces the name of who wrote it. */
-export function Message({ role, content, timestamp, name = NAMES[role] || role, isTyping, isLocal }) {
+export function Message({ role, content, timestamp, name = NAMES[role] || role, isTyping, isLocal, onStop }) {
   return html`<li class=${`message ${role}`}>
     <span class="who">
       ${name} ${timestamp ? html`<${Moment} at=${timestamp} />` : null}${isLocal ? " (not stored)" : ""}
+      ${onStop ? html`<button type="button" class="stop" onClick=${onStop}>Stop reading</button>` : null}
     </span>
     <p class="words" dir="auto">
       ${content}${isTyping

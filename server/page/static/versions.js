@@ -1,7 +1,8 @@
 // The versions of a session: what was said, the state there, and the way back.
 
 import { html, useEffect, useState } from "./vendor/preact.js";
-import { Failure, Moment, addressOf, inWords } from "./parts.js";
+import { Problem } from "./api.js";
+import { Failure, Moment, addressOf, cut, inWords } from "./parts.js";
 
 const KINDS = {
   start: "Start",
@@ -36,7 +37,8 @@ export function Versions({ api, session, turns, live, onChange }) {
     try {
       setNote(await act());
     } catch (error) {
-      setProblem({ error, again: () => run(act) });
+      const isPruned = error.code === "version_not_found";
+      setProblem(isPruned ? { error: pruned() } : { error, again: () => run(act) });
     }
   };
   const rollBack = () =>
@@ -117,6 +119,13 @@ function originOf(turns, version) {
     if (from) return from.trigger;
   }
   return null;
+}
+
+function pruned() {
+  return new Problem({
+    title: "The state of this version is not kept",
+    detail: "It can be read here, but the session cannot go back to it. The setting keep_versions is the number of versions that are kept.",
+  });
 }
 
 function focusSlider() {
@@ -229,7 +238,7 @@ function Value({ value }) {
   const shown = typeof value === "string" ? text : flat;
   if (shown.length <= LONG) return html`<span class="value" dir="auto">${shown}</span>`;
   return html`<details>
-    <summary><span class="value" dir="auto">${shown.slice(0, 80)}…</span></summary>
+    <summary><span class="value" dir="auto">${cut(shown, 80)}</span></summary>
     <span class="value" dir="auto">${shown}</span>
   </details>`;
 }

@@ -1,7 +1,7 @@
 // The reasons of a turn: one sentence, what was considered, and what ran, with times and tokens.
 
 import { html, useState } from "./vendor/preact.js";
-import { Moment } from "./parts.js";
+import { Moment, cut } from "./parts.js";
 
 const MOVES = {
   advanced: (event) => `${event.from_pathway} was complete, so the session continued in ${event.to_pathway}`,
@@ -79,6 +79,7 @@ export function because({ turn, decision, events, steps }) {
     return `The turn failed${failed}, so the session stayed in ${here}, and the reply does not come from its agents.`;
   }
   if (turn.kind === "waiting") return `An agent in ${here} asked something and waits for the answer.`;
+  if (turn.flags.includes("with_person")) return "A person has the conversation, or is called for, so the assistant was silent.";
   const fired = decision.candidates.find((one) => one.fired);
   const move = events.find((event) => event.kind === "transition");
   const parts = [];
@@ -92,6 +93,7 @@ export function because({ turn, decision, events, steps }) {
   const isMoved = fired || move || events.some((event) => MOVES[event.kind]);
   if (!isMoved) parts.push(parts.length ? `the session stayed in ${here}` : `No transition held, so the session stayed in ${here}`);
   if (answers.length) parts.push(`${inList(answers)} answered`);
+  if (events.some((event) => event.kind === "escalated")) parts.push("a person was called");
   if (events.some((event) => event.kind === "journey_completed")) parts.push("the journey is complete");
   const sentence = parts.join("; ");
   return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`;
@@ -308,10 +310,6 @@ function Words({ step, depth }) {
     <p dir="auto">${step.words}${step.cut ? "…" : ""}</p>
     ${step.cut ? html`<p class="small">Only the beginning is stored.</p>` : null}
   </details>`;
-}
-
-function cut(text, most) {
-  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 }
 
 function share(value) {

@@ -1,0 +1,175 @@
+"""Answers to requests with an idempotency key: a request that is sent again is done once.
+
+An answer is a row of the transaction of what was asked, so both are there or neither is. It has no
+copy of the context, which the ledger has.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import uuid
+from dataclasses import dataclass, fields
+from datetime import timedelta
+from typing import Any, Self
+
+from sqlalchemy import bindparam, delete, select
+
+from graphs.records.definitions import TENANT
+from graphs.records.ledger import LedgerWriter
+from graphs.storage.sealing import Seal
+from graphs.storage.statements import ALL_TURNS, TURNS, Records, Row, Sql, Statement, now
+from graphs.storage.store import Store
+from graphs.storage.tables import answers
+from journeys import ConfigurationError, IdempotencyKeyError, JourneyResponse
+from nodes.json_data import canonical, plain, stamp
+
+KEPT = timedelta(hours=24)
+"""Time for which an answer is kept."""
+MOST_KEY = 200
+"""Maximum length of a key, in characters."""
+KEY_PATTERN = f"^[!-~]{{1,{MOST_KEY}}}$"
+"""Pattern of a key: visible ASCII characters."""
+_STORED = [
+    one.name
+    for one in fields(JourneyResponse)
+    if one.name not in ("accumulated_context", "replayed")
+]
+_IDS = uuid.UUID("6f2b8f0e-3f0a-4b52-9a0e-5d0c9d6a2f11")
+ANSWERS = Records(answers)
+_OF_TENANT = answers.c.tenant == bindparam("of_tenant")
+OF_REQUEST = Sql.of(
+    select(answers).where(
+        _OF_TENANT,
+        ANSWERS.mine,
+        answers.c.key == bindparam("of_key"),
+        answers.c.at >= bindparam("since"),
+    )
+)
+FORGET_OLD = Sql.of(
+    delete(answers).where(_OF_TENANT, ANSWERS.mine, answers.c.at < bindparam("since"))
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request with an idempotency key.
+
+    Attributes:
+        key: Digest of the key.
+        digest: Digest of what is asked.
+    """
+
+    key: str
+    digest: str
+
+    @classmethod
+    def of(cls, key: str, *asked: Any) -> Self:
+        """Return the request with a key.
+
+        Args:
+            key: The key, as given.
+            asked: Name of the operation, and its arguments.
+
+        Raises:
+            ConfigurationError: The key is not 1 to 200 visible ASCII characters, or an argument
+                is not JSON.
+        """
+        try:
+            written = canonical(plain(list(asked), "the request"))
+        except ValueError as error:
+            raise ConfigurationError(f"{error}.") from error
+        return cls(_digest(checked_key(key).encode()), _digest(written))
+
+
+def checked_key(key: Any) -> str:
+    """Return an idempotency key.
+
+    Raises:
+        ConfigurationError: It is not 1 to 200 visible ASCII characters.
+    """
+    if isinstance(key, str) and re.fullmatch(KEY_PATTERN, key):
+        return key
+    raise ConfigurationError(
+        f"An idempotency key must be 1 to {MOST_KEY} visible ASCII characters, such as a UUID."
+    )
+
+
+def new_id(scope: str, key: str | None) -> str:
+    """Return a new id of a session; for an idempotency key, always the same one.
+
+    Args:
+        scope: Keys are those of a session, or of a client.
+        key: The key.
+    """
+    if key is None:
+        return str(uuid.uuid4())
+    return str(uuid.uuid5(_IDS, f"{TENANT}|{scope}|{_digest(key.encode())}"))
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _since() -> str:
+    return stamp(now() - KEPT)
+
+
+def written(
+    session_id: str, request: Request, version: int, response: JourneyResponse | None, seal: Seal
+) -> list[Statement]:
+    """Return the statements that keep the answer to a request, and forget old ones.
+
+    Args:
+        session_id: The session.
+        request: The request.
+        version: Version of the session after it.
+        response: The answer; None if it is the state of the version.
+        seal: Encryption of the session.
+    """
+    row: Row = {
+        "tenant": TENANT,
+        "session_id": session_id,
+        "key": request.key,
+        "digest": request.digest,
+        "version": version,
+        "at": stamp(now()),
+    }
+    if response:
+        row["answer"] = {name: getattr(response, name) for name in _STORED}
+    old: Row = {"of_tenant": TENANT, "session": session_id, "since": _since()}
+    return [Statement(FORGET_OLD, [old]), ANSWERS.adding([row], seal)]
+
+
+async def found(store: Store, session_id: str, request: Request) -> Row | None:
+    """Return the row of a request that was answered before; None if it is a new one.
+
+    Raises:
+        IdempotencyKeyError: Something else was asked with its key.
+        StateError: The store failed.
+    """
+    mine = {"of_tenant": TENANT, "session": session_id, "of_key": request.key, "since": _since()}
+    rows = await store.read(OF_REQUEST, **mine)
+    if not rows:
+        return None
+    if rows[0]["digest"] != request.digest:
+        raise IdempotencyKeyError(
+            "The idempotency key belongs to another request of this session. Use a new key for "
+            "each request, and the same one only to send a request again."
+        )
+    return rows[0]
+
+
+async def response_again(
+    row: Row, session_id: str, store: Store, writer: LedgerWriter
+) -> JourneyResponse:
+    """Return the response in a row, with the context that the ledger has for its version.
+
+    Raises:
+        StateError: The store failed, or a row was changed.
+    """
+    span = {**ALL_TURNS, "high": row["version"]}
+    turns = await store.read(TURNS.of_turns, session=session_id, **span)
+    context = writer.state_of(turns).context
+    stored = ANSWERS.value(row, "answer", writer.seal)
+    return JourneyResponse(**stored, accumulated_context=context, replayed=True)
