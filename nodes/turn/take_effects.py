@@ -181,7 +181,9 @@ class _Taker:
         if lacking := [name for name in missing if name != KEY]:
             raise KeyError(f"not known: {', '.join(lacking)}")
         parameters = self._services.toolbox.tools[effect.tool].parameters
-        filled = parameters.filled(parameters.given(given), {**self._context, KEY: ""})
+        # The key is made from the arguments; until then its name stands for it.
+        keyed = {**given, KEY: KEY} if KEY in parameters.properties[0] else given
+        filled = parameters.filled(parameters.given(keyed), {**self._context, KEY: KEY})
         return {name: plain(value, name) for name, value in filled.items() if name != KEY}
 
     def _takes_key(self, effect: Effect) -> bool:

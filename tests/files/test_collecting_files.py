@@ -16,6 +16,7 @@ from journeys import (
     Form,
     IntentTrigger,
     Journey,
+    JourneyConfig,
     JourneyDefinitionError,
     Knowledge,
     Locale,
@@ -357,3 +358,46 @@ def test_the_version_of_a_file_follows_its_fields() -> None:
     )
     commented = TABLE.replace("  book:", "  # the table\n  book:")
     assert read_journey_text(commented, "table.yaml").version == spec.version
+
+
+KEYED = """\
+id: order
+tools:
+  - function:
+      name: place
+      parameters:
+        type: object
+        properties:
+          size: {type: integer}
+          idempotency_key: {type: string, minLength: 8}
+        required: [size, idempotency_key]
+states:
+  buy:
+    fields: [{name: size, type: integer}]
+    effects: [{tool: place, done: "Placed {size}."}]
+"""
+
+
+async def test_a_tool_that_requires_the_key_of_its_step_gets_it(
+    tmp_path: Path, memory_url: str
+) -> None:
+    placed: list[tuple[int, str]] = []
+
+    async def place(size: int, idempotency_key: str) -> str:
+        """Place an order."""
+        placed.append((size, idempotency_key))
+        return "done"
+
+    (tmp_path / "order.yaml").write_text(KEYED)
+    order = load_journey(tmp_path / "order.yaml")
+    async with order(
+        "s-1", JourneyConfig(persistence=memory_url), tools={"place": place}
+    ) as journey:
+        await journey.start()
+        response = await journey.process_message("7")
+
+    assert response.message.startswith("Placed 7.")
+    ((size, key),) = placed
+    assert size == 7
+    assert len(key) >= 8
+    assert key != "idempotency_key"
