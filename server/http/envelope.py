@@ -7,6 +7,7 @@ import logging
 import os
 import re
 from collections.abc import Iterable
+from http import HTTPStatus
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -14,7 +15,7 @@ from structlog.contextvars import bind_contextvars, reset_contextvars
 
 from nodes.telemetry import continuing, report
 from server.http.auth import Keys
-from server.http.problems import problem_of
+from server.http.problems import Problem, problem_of
 
 STALL_SECONDS = 10.0
 """Seconds without progress after which a stream to a client is closed."""
@@ -22,6 +23,7 @@ _SANE = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _POLICY = b"content-security-policy"
 _SNIFF = (b"x-content-type-options", b"nosniff")
 _HEADERS = [_SNIFF, (b"cache-control", b"no-store"), (_POLICY, b"frame-ancestors 'none'")]
+_LENGTHS = (b"content-length", b"transfer-encoding")
 _OWN = {b"x-request-id", *dict(_HEADERS)}
 
 
@@ -44,42 +46,75 @@ class Envelope:
         bound = bind_contextvars(request_id=request_id)
         try:
             with continuing(headers):
-                await self._answer(scope, receive, _Answer(send, request_id), request_id)
+                await self._answer(scope, _Exchange(scope, receive, send, request_id), request_id)
         finally:
             reset_contextvars(**bound)
 
-    async def _answer(
-        self, scope: Scope, receive: Receive, answer: _Answer, request_id: str
-    ) -> None:
+    async def _answer(self, scope: Scope, exchange: _Exchange, request_id: str) -> None:
         try:
+            exchange.refuse_two_lengths()
             self._keys.admit_from(scope)
-            await self._app(scope, receive, answer)
+            await self._app(scope, exchange.receive, exchange.send)
         except Exception as error:
-            if answer.stalled:
+            if exchange.stalled:
                 report(logging.INFO, "client_stalled", request_id=request_id)
                 return
             problem = problem_of(error, request_id)
-            if not answer.begun:
-                await problem.response(request_id)(scope, receive, answer)
+            if not exchange.begun:
+                await problem.response(request_id)(scope, exchange.receive, exchange.send)
 
 
-class _Answer:
-    """Sender of a response with our headers; it closes a stream whose client does not read."""
+class _Exchange:
+    """One request and its response.
 
-    def __init__(self, send: Send, request_id: str) -> None:
-        self._send = send
+    The response has our headers. The connection is closed if a part of the body was not read, or
+    if the client does not read a stream.
+    """
+
+    def __init__(self, scope: Scope, receive: Receive, send: Send, request_id: str) -> None:
+        self._receive, self._send = receive, send
         self._request_id = request_id
         self._patience: float | None = None
+        self._lengths = {name: value for name, value in scope["headers"] if name in _LENGTHS}
+        has_body = any(value != b"0" for value in self._lengths.values())
+        self._has_rest = has_body and scope["http_version"] in ("1.0", "1.1")
         self.begun = self.stalled = False
 
-    async def __call__(self, message: Message) -> None:
+    def refuse_two_lengths(self) -> None:
+        """Refuse a body of which a proxy before us may have seen another end (RFC 9112, 6.1).
+
+        Raises:
+            Problem: 400 `bad_request`.
+        """
+        if len(self._lengths) > 1:
+            raise Problem(
+                HTTPStatus.BAD_REQUEST,
+                "bad_request",
+                "The request has 'Content-Length' and 'Transfer-Encoding'. Send one of them.",
+            )
+
+    async def receive(self) -> Message:
+        """Receive a part of the body."""
+        message = await self._receive()
+        if not message.get("more_body", False):
+            self._has_rest = False
+        return message
+
+    async def send(self, message: Message) -> None:
+        """Send a part of the response.
+
+        Raises:
+            TimeoutError: The client does not read the stream.
+        """
         if message["type"] == "http.response.start":
             self.begun = True
             given, added = _joined(message.get("headers", ()))
             if any(n == b"content-type" and v.startswith(b"text/event-stream") for n, v in given):
                 self._patience = STALL_SECONDS
-            named = (b"x-request-id", self._request_id.encode())
-            message = {**message, "headers": [*given, *added, named]}
+            named = [(b"x-request-id", self._request_id.encode())]
+            if self._has_rest:
+                named.append((b"connection", b"close"))
+            message = {**message, "headers": [*given, *added, *named]}
         if self._patience is None:
             await self._send(message)
             return

@@ -1,11 +1,15 @@
 """Connections of clients: one that sends no request is closed, and each answer is one packet.
 
+A connection whose answer comes before the end of the body is closed too: a client without a key
+must not hold a file descriptor by a slow body.
+
 Requests are parsed by httptools where it is installed, else by h11, which takes longer.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 import h11
@@ -20,6 +24,11 @@ except ImportError:  # the extra `fast` is not installed
 
 HEAD_SECONDS = 10.0
 """Seconds within which the head of a request must arrive."""
+LINGER_SECONDS = 2.0
+"""Seconds for which the rest of a body is read and discarded after its answer.
+
+To close at once would reset the connection, and a client that still sends would lose the answer.
+"""
 MOST_HEAD_BYTES = 16 * 1024
 """Maximum size of a head, of trailers, and of what surrounds a chunk; the limit of h11 too."""
 
@@ -50,6 +59,10 @@ class _Head:
         """Return whether the answer to an earlier request is not complete."""
         return False
 
+    def is_sent_more(self) -> bool:
+        """Return whether the client has more of a request to send."""
+        return False
+
     def _end(self) -> None:
         self._waiting = None
         if self.is_answering():
@@ -63,17 +76,23 @@ class H11(_Head, H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start to wait for a request."""
-        joined: Any = _Joined(transport, self.loop)
+        joined: Any = _Joined(transport, self.loop, self.is_sent_more)
         super().connection_made(joined)
         self.wait()
 
     def data_received(self, data: bytes) -> None:
         """Receive data; keep the timer until the head is complete."""
+        if self.transport.is_closing():
+            return
         super().data_received(data)
         if self.conn.their_state is h11.IDLE:
             self.wait()
         else:
             self.stop_waiting()
+
+    def is_sent_more(self) -> bool:
+        """Return whether the client has more of a request to send."""
+        return self.conn.their_state in (h11.SEND_BODY, h11.ERROR)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop the timer."""
@@ -85,11 +104,12 @@ class HttpTools(_Head, HttpToolsProtocol):
     """uvicorn's protocol on httptools, which by itself limits nothing and forgives more than h11.
 
     Like h11 it limits the head, refuses a request without one `Host`, ignores trailers, and never
-    answers a request before an earlier one.
+    answers a request before an earlier one. It knows no method but those of the standards: a
+    request with another one is left to h11.
     """
 
     _in_head, _in_body, _is_refused = True, False, False
-    _hosts = _size = 0
+    _hosts = _size = _begun = 0
     _unread = 0
     """Bytes since the last head, part of a body, or end of a request."""
     _earlier: Any = None
@@ -97,7 +117,7 @@ class HttpTools(_Head, HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start to wait for a request."""
-        joined: Any = _Joined(transport, self.loop)
+        joined: Any = _Joined(transport, self.loop, self.is_sent_more)
         super().connection_made(joined)
         self.wait()
 
@@ -109,16 +129,24 @@ class HttpTools(_Head, HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         """Receive data; keep the timer until the head is complete."""
         self._unset_keepalive_if_required()
-        if self._is_refused:
+        if self._is_refused or self.transport.is_closing():
             return
+        is_first = not (self._unread or self._in_body or self.is_answering())
+        self._begun = 0
         self._unread += len(data)
         try:
             self.parser.feed_data(data)
             if self._unread > MOST_HEAD_BYTES:
                 raise httptools.HttpParserError("too large")
         except httptools.HttpParserUpgrade as upgrade:
-            self._hand_over(data[upgrade.args[0] :])
+            lines = [self._request_line(), *(b"%s: %s" % header for header in self.headers)]
+            self._hand_over(b"\r\n".join([*lines, b"", data[upgrade.args[0] :]]))
             return
+        except httptools.HttpParserInvalidMethodError:
+            if is_first and self._begun == 1:  # and nothing of the data was taken before
+                self._hand_over(data)
+                return
+            self._refuse("Invalid HTTP request received.")
         except httptools.HttpParserError:
             self._refuse("Invalid HTTP request received.")
         if self._in_head or not (self._in_body or self.is_answering()):
@@ -130,10 +158,15 @@ class HttpTools(_Head, HttpToolsProtocol):
         """Return whether the answer to an earlier request is not complete."""
         return self.cycle is not None and not self.cycle.response_complete
 
+    def is_sent_more(self) -> bool:
+        """Return whether the client has more of a request to send."""
+        return self._in_body or self._is_refused
+
     def on_message_begin(self) -> None:
         """Begin a request."""
         super().on_message_begin()
         self._in_head, self._hosts = True, 0
+        self._begun += 1
 
     def on_url(self, url: bytes) -> None:
         """Take a part of the target."""
@@ -174,21 +207,22 @@ class HttpTools(_Head, HttpToolsProtocol):
         if not self.parser.should_upgrade():
             super().on_message_complete()
 
-    def _hand_over(self, rest: bytes) -> None:
-        """Continue with h11: httptools reads nothing more once a client offers another protocol."""
+    def _request_line(self) -> bytes:
+        version = self.parser.get_http_version().encode()
+        return b"%s %s HTTP/%s" % (self.parser.get_method(), self.url, version)
+
+    def _hand_over(self, request: bytes) -> None:
+        """Continue with h11 from a request on that httptools cannot read.
+
+        That is one with a method that it does not know, or one that offers another protocol.
+        """
         self.stop_waiting()
         self.connections.discard(self)
-        line = b"%s %s HTTP/%s" % (
-            self.parser.get_method(),
-            self.url,
-            self.parser.get_http_version().encode(),
-        )
-        lines = [line, *(b"%s: %s" % header for header in self.headers)]
         transport: Any = self.transport
         other = H11(self.config, self.server_state, self.app_state)
         transport.set_protocol(other)
         other.connection_made(transport.joined)
-        other.data_received(b"\r\n".join([*lines, b"", rest]))
+        other.data_received(request)
 
     def _refuse(self, reason: str) -> None:
         """Close the connection; an answer that is on its way comes first."""
@@ -213,12 +247,24 @@ class _Joined:
     """A transport that sends the head of an answer together with the first part of its body.
 
     uvicorn writes one after the other, and each write that is sent at once wakes the client.
+
+    Args:
+        transport: The transport of the connection.
+        loop: The running event loop.
+        is_sent_more: Returns whether the client has more of a request to send.
     """
 
-    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self,
+        transport: asyncio.Transport,
+        loop: asyncio.AbstractEventLoop,
+        is_sent_more: Callable[[], bool],
+    ) -> None:
         self.joined = transport
         self._loop = loop
+        self._is_sent_more = is_sent_more
         self._held = b""
+        self._lingers = False
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.joined, name)
@@ -232,10 +278,20 @@ class _Joined:
             self._held = data
             self._loop.call_soon(self._send)
 
+    def is_closing(self) -> bool:
+        """Return whether nothing more is read or written."""
+        return self._lingers or self.joined.is_closing()
+
     def close(self) -> None:
-        """Send what is held, and close."""
+        """Send what is held, and close; a body that still comes is discarded for a moment."""
         self._send()
-        self.joined.close()
+        if self.is_closing() or not self._is_sent_more() or not self.joined.can_write_eof():
+            self.joined.close()
+            return
+        self._lingers = True
+        self.joined.write_eof()
+        self.joined.resume_reading()
+        self._loop.call_later(LINGER_SECONDS, self.joined.close)
 
     def _send(self) -> None:
         held, self._held = self._held, b""

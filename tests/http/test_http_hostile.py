@@ -208,9 +208,10 @@ async def upload(api: Api, *headers: str, chunk: bytes, times: int, line: str) -
     async with api.connected() as (reader, writer):
         writer.write("\r\n".join([*head, "", ""]).encode())
         answer = asyncio.ensure_future(answer_in(reader))
-        for _ in range(times):
-            writer.write(chunk)
-            await writer.drain()
+        with suppress(ConnectionError):  # closed a while after the answer
+            for _ in range(times):
+                writer.write(chunk)
+                await writer.drain()
         return await answer
 
 
@@ -223,23 +224,125 @@ async def test_64_megabytes_are_not_kept(api: Api, line: str, chunked: bool) -> 
     length = "Transfer-Encoding: chunked" if chunked else f"Content-Length: {64 * MEGABYTE}"
     before = resident()
 
-    if "healthz" in line:
-        status = await health_while_uploading(api, length, chunk)
-    else:
-        status, _, _ = await upload(api, length, chunk=chunk, times=1024, line=line)
+    status, headers, _ = await upload(api, length, chunk=chunk, times=1024, line=line)
 
     assert status == {"GET /healthz": 200, "POST /nowhere": 404}.get(line, 413)
+    assert headers["connection"] == "close"
     assert resident() - before < 16 * MEGABYTE
 
 
-async def health_while_uploading(api: Api, length: str, chunk: bytes) -> int:
-    """A route that reads no body, with one."""
+EARLY = {
+    "no key": ("POST /v1/sessions", 401),
+    "no route": ("POST /v1/nowhere", 404),
+    "no such method": ("PUT /v1/sessions", 405),
+    "no key for a turn": (MESSAGES, 401),
+    "a route without a body": ("GET /healthz", 200),
+}
+
+
+@pytest.mark.parametrize("what", EARLY)
+@pytest.mark.parametrize("length", ["Content-Length: 1000", "Transfer-Encoding: chunked"])
+async def test_an_answer_before_the_end_of_a_body_ends_the_connection(
+    serve: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, what: str, length: str
+) -> None:
+    monkeypatch.setattr(protocols, "LINGER_SECONDS", 0.2)
+    api = await serve(keys=(helpers.KEY,))
+    line, expected = EARLY[what]
+
     async with api.connected() as (reader, writer):
-        writer.write(f"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n{length}\r\n\r\n".encode())
-        for _ in range(1024):
-            writer.write(chunk)
+        writer.write(head_of(HOST, length, line=f"{line} HTTP/1.1") + b"1")
+        status, headers, _ = await answer_in(reader)
+        with suppress(ConnectionError):  # and what comes after is no request
+            writer.write(head_of(HOST))
+            assert await reader.read() == b""
             await writer.drain()
-        return (await answer_in(reader))[0]
+            await lost(writer)
+
+    assert (status, headers["connection"]) == (expected, "close")
+
+
+async def lost(writer: asyncio.StreamWriter) -> None:
+    """Send bytes until the other side has closed the connection.
+
+    Raises:
+        ConnectionError: It has.
+    """
+    while True:
+        writer.write(b" ")
+        await writer.drain()
+        await asyncio.sleep(0.01)
+
+
+async def test_a_body_that_was_read_leaves_the_connection_open(serve: Callable[..., Any]) -> None:
+    api = await serve(keys=(helpers.KEY,))
+    key = f"Authorization: Bearer {helpers.KEY}"
+    named = (HOST, key, "Content-Type: application/json", "Content-Length: 2")
+    refused = head_of(*named, line="POST /v1/sessions HTTP/1.1") + b"[]"
+    empty = head_of(HOST, "Content-Length: 0", line="POST /v1/sessions HTTP/1.1")
+
+    async with api.connected() as (reader, writer):
+        statuses = []
+        for request in (refused, empty, refused):
+            writer.write(request)
+            status, headers, _ = await answer_in(reader)
+            statuses.append(status)
+            assert "connection" not in headers
+
+    assert statuses == [422, 401, 422]
+
+
+@pytest.mark.parametrize(
+    "lengths",
+    [
+        ("Content-Length: 2", "Transfer-Encoding: chunked"),
+        ("Transfer-Encoding: chunked", "Content-Length: 2"),
+    ],
+)
+async def test_a_body_with_two_ends_is_refused_and_nothing_after_it_is_read(
+    api: Api, lengths: tuple[str, str]
+) -> None:
+    await api.begin()
+    smuggled = head_of(HOST, line="DELETE /v1/sessions/s-1 HTTP/1.1")
+
+    async with api.connected() as (reader, writer):
+        named = (HOST, "Content-Type: application/json", *lengths)
+        with suppress(ConnectionError):
+            writer.write(head_of(*named, line=f"{MESSAGES} HTTP/1.1") + b"0\r\n\r\n" + smuggled)
+            answer = await reader.read()
+
+    assert answer.startswith(b"HTTP/1.1 400")
+    assert b"connection: close" in answer.lower()
+    assert answer.count(b"HTTP/1.1") == 1
+    assert (await api.client.get("/v1/sessions/s-1")).status_code == 200
+
+
+@pytest.mark.parametrize("method", ["BREW", "GETX", "get", "PATCH"])
+async def test_a_method_that_no_route_has_is_not_allowed(api: Api, method: str) -> None:
+    async with api.connected() as (reader, writer):
+        for line, expected in (("/v1/sessions", 405), ("/v1/nowhere", 404), ("/healthz", 405)):
+            writer.write(head_of(HOST, line=f"{method} {line} HTTP/1.1"))
+            status, headers, answer = await answer_in(reader)
+            assert (status, json.loads(answer)["status"]) == (expected, expected)
+            assert ("allow" in headers) == (expected == 405)
+        writer.write(head_of(HOST))
+        assert (await answer_in(reader))[0] == 200
+
+
+async def test_an_unknown_method_repeats_no_request_before_it(api: Api) -> None:
+    body = b'{"message": "hello"}'
+    headers = (HOST, "Content-Type: application/json", f"Content-Length: {len(body)}")
+    await api.begin()
+
+    async with api.connected() as (reader, writer):
+        turn = head_of(*headers, line=f"{MESSAGES} HTTP/1.1") + body
+        writer.write(turn + head_of(HOST, line="BREW /healthz HTTP/1.1"))
+        first = await answer_in(reader)
+        rest = await reader.read()
+
+    assert first[0] == 200
+    assert rest.count(b"HTTP/1.1") <= 1
+    versions = (await api.client.get("/v1/sessions/s-1/versions")).json()["versions"]
+    assert len(versions) == 2
 
 
 async def test_a_body_that_says_it_is_too_large_is_not_even_asked_for(api: Api) -> None:

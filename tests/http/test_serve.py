@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import gc
 import re
+import resource
 import shlex
 import shutil
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
 import weakref
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import partial
 from http.client import HTTPConnection
 from importlib.util import find_spec
@@ -278,6 +281,41 @@ def test_with_keys_it_asks_for_them_and_hides_its_description(folder: Path) -> N
         assert httpx2.get(f"{place}/v1/journeys").status_code == 401
         assert httpx2.get(f"{place}/v1/journeys", headers=asked).status_code == 200
         assert httpx2.get(f"{place}/docs", headers=asked).status_code == 404
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of another process are Linux's")
+def test_slow_bodies_without_a_key_leave_descriptors_for_a_client_with_one(folder: Path) -> None:
+    head = "POST /v1/sessions HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 60000\r\n\r\n"
+    over = threading.Event()
+    with (
+        served(folder, "parcel_refund", JOURNEYGRAPH_API_KEYS=KEY) as (process, place, _),
+        ExitStack() as open_,
+    ):
+        resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (100, 100))
+        address = ("127.0.0.1", int(place.rpartition(":")[2]))
+        crowd = [open_.enter_context(socket.create_connection(address)) for _ in range(400)]
+        for one in crowd:
+            one.setblocking(False)
+            one.send(head.encode())
+
+        def trickle() -> None:
+            while not over.wait(0.2):
+                for one in crowd:
+                    with suppress(OSError):
+                        one.send(b" ")
+
+        trickling = threading.Thread(target=trickle)
+        trickling.start()
+        try:
+            status = 0
+            while status != 200:
+                with suppress(httpx2.TransportError):
+                    asked = {"Authorization": f"Bearer {KEY}"}
+                    status = httpx2.get(f"{place}/v1/journeys", headers=asked).status_code
+        finally:
+            over.set()
+            trickling.join()
 
 
 def test_with_keys_any_address_may_be_listened_at(folder: Path) -> None:

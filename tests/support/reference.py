@@ -48,7 +48,12 @@ curl -s localhost:8000/v1/sessions/ada/messages --json '{"message": "It is P-104
 
 
 _ERRORS = """An error is a [ProblemBody](#problembody), as `application/problem+json`. Its `code` is
-stable between releases."""
+stable between releases.
+
+The head of a request must arrive within 10 seconds, its body within 30. An error that comes before
+the end of a body, such as 401, 404 or 413, has `Connection: close`: the server discards the rest
+for 2 seconds, then closes the connection. It also closes after 400 for a request that it cannot
+read."""
 
 
 def http() -> str:
