@@ -31,6 +31,7 @@ from journeys.errors import (
     StateError,
     TakeoverError,
     VersionNotFoundError,
+    WaitingError,
 )
 from journeys.files import load_journey
 from journeys.journey import Journey
@@ -53,6 +54,7 @@ from journeys.notions.transitions import (
     AlwaysTrigger,
     BaseTrigger,
     ConditionTrigger,
+    EventTrigger,
     IntentTrigger,
     Transition,
 )
@@ -113,6 +115,7 @@ __all__ = [
     "Escalation",
     "EscalationCase",
     "EscalationEntry",
+    "EventTrigger",
     "Field",
     "FieldAttemptEntry",
     "FieldNotFoundError",
@@ -183,6 +186,7 @@ __all__ = [
     "VersionInfo",
     "VersionNotFoundError",
     "VersionState",
+    "WaitingError",
     "known",
     "load_journey",
     "select_best_agent",

@@ -246,6 +246,19 @@ class NotWaitingError(StateError, ValueError):
         super().__init__(reason)
 
 
+class WaitingError(StateError):
+    """An event came while an agent waits for an answer; the session is unchanged.
+
+    Send the event again after the answer.
+    """
+
+    def __init__(self, pathway: str) -> None:
+        super().__init__(
+            f"An agent of '{pathway}' waits for an answer, so the event was not taken. Answer it "
+            "with a message or resume(), then send the event again."
+        )
+
+
 def require_extra(extra: str, what: str, *modules: str) -> None:
     """Raise an error if the packages of an extra are not installed.
 

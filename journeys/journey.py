@@ -368,6 +368,25 @@ class Journey:
         }
         return self.manager.stream_resume(value, **given)
 
+    async def process_event(
+        self,
+        name: str,
+        data: Mapping[str, Any] | None = None,
+        *,
+        metadata: Any = None,
+        tags: Any = None,
+        callbacks: Any = None,
+        idempotency_key: str | None = None,
+    ) -> JourneyResponse:
+        """Take an event from outside; see `PathwayManager.process_event`."""
+        given = {
+            "metadata": metadata,
+            "tags": tags,
+            "callbacks": callbacks,
+            "idempotency_key": idempotency_key,
+        }
+        return await self.manager.process_event(name, data, **given)
+
     async def rollback(self, version: int, *, idempotency_key: str | None = None) -> JourneySession:
         """Make a new version with the state of an older one; see `PathwayManager.rollback`."""
         return await self.manager.rollback(version, idempotency_key=idempotency_key)

@@ -18,7 +18,7 @@ from nodes.state.context import Op
 from nodes.state.session import Fired, Judged, Position
 from nodes.state.stack import Entered, Situation, back, left, move, note
 
-_SURE = ("condition", "pattern", "own", "always")
+_SURE = ("condition", "event", "pattern", "own", "always")
 """Tiers of verdicts that no model gave."""
 
 
@@ -128,7 +128,7 @@ def steer(
     audit: list[dict[str, Any]] = []
     if not commands and not situation.position["fired"]:
         return _stay(spec, situation, audit)
-    situation = situation.at(_rearmed(spec, situation.position, commands))
+    situation = situation.at(rearmed(spec, situation.position, commands))
     held, doubts = _held(spec, situation.position, commands, limits, audit)
     chosen = held[0] if held else None
     for transition, verdict in held[1:]:
@@ -153,7 +153,7 @@ def _stay(spec: JourneySpec, situation: Situation, audit: list[dict[str, Any]]) 
     return Steering(situation.position, situation.position["pathway"], "stay", audit=audit)
 
 
-def _rearmed(spec: JourneySpec, position: Position, commands: Sequence[Command]) -> Position:
+def rearmed(spec: JourneySpec, position: Position, commands: Sequence[Command]) -> Position:
     """Arm the conditions again that were seen false; what a model thinks of them does not count."""
     if not position["fired"]:
         return position

@@ -20,9 +20,12 @@ from journeys import (
 from journeys.locale import NOWHERE, Locale
 from nodes.json_data import plain
 from nodes.state.context import Op, checked
+from nodes.state.session import OutsideEvent
 
 MAX_MESSAGE_BYTES = 16 * 1024
 """Maximum size of a message, in bytes of UTF-8."""
+MOST_EVENT = 200
+"""Maximum length of the name of an event, in characters."""
 
 _BROKEN = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\ud800-\\udfff]")
 """Control characters except tab and line ends, and halves of characters."""
@@ -106,15 +109,53 @@ def initial_ops(
         return []
     if not isinstance(initial, Mapping):
         raise ConfigurationError(f"initial_context must be a dict, not {type(initial).__name__}.")
-    ops: list[Op] = []
-    for name, value in initial.items():
-        try:
-            ((key, kept),) = plain({name: value}, "initial_context").items()
-        except ValueError as error:
-            raise ContextMergeError(str(name), "replace", f"{error}.") from error
-        ops.append(["replace", key, kept, spec.entry])
+    ops: list[Op] = [
+        ["replace", name, value, spec.entry]
+        for name, value in _plain(initial, "initial_context").items()
+    ]
     checked({}, ops, config.max_context_size_bytes)
     return ops
+
+
+def event_of(name: Any, data: Any) -> OutsideEvent:
+    """Return an event from outside.
+
+    Args:
+        name: Its name, 1 to 200 characters.
+        data: Values for the context, by name; None: none.
+
+    Raises:
+        InvalidMessageError: The name is no such text, or contains control or broken characters.
+        ConfigurationError: The data is not a dict.
+        ContextMergeError: A value is not JSON; the error has its path.
+    """
+    if not isinstance(name, str) or not 0 < len(name) <= MOST_EVENT:
+        raise InvalidMessageError(
+            f"The name of an event must be 1 to {MOST_EVENT} characters of text, not {name!r:.80}."
+        )
+    read(name)
+    if data is None:
+        return OutsideEvent(name=name, data={})
+    if not isinstance(data, Mapping):
+        raise ConfigurationError(
+            f"The data of an event must be a dict of context values, not {type(data).__name__}."
+        )
+    return OutsideEvent(name=name, data=_plain(data, "data"))
+
+
+def _plain(values: Mapping[str, Any], what: str) -> dict[str, Any]:
+    """Return values for the context as plain JSON.
+
+    Raises:
+        ContextMergeError: One is not JSON; the error has its path.
+    """
+    kept: dict[str, Any] = {}
+    for name, value in values.items():
+        try:
+            kept |= plain({name: value}, what)
+        except ValueError as error:
+            raise ContextMergeError(str(name), "replace", f"{error}.") from error
+    return kept
 
 
 def checked_locale(locale: Any) -> Locale:

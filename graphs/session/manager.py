@@ -39,6 +39,7 @@ from graphs.session.input import (
     MAX_MESSAGE_BYTES,
     checked_id,
     checked_locale,
+    event_of,
     initial_ops,
     read,
     run_config_of,
@@ -335,6 +336,46 @@ class PathwayManager:
         given = run_config_of(metadata, tags, callbacks)
         request = _request(idempotency_key, "resume", value)
         return events_of(lambda tell: self._answer(Given(None, value, given, tell), request))
+
+    async def process_event(
+        self,
+        name: str,
+        data: Mapping[str, Any] | None = None,
+        *,
+        metadata: Any = None,
+        tags: Any = None,
+        callbacks: Any = None,
+        idempotency_key: str | None = None,
+    ) -> JourneyResponse:
+        """Take an event from outside the conversation, such as a payment, as a turn.
+
+        Its data replaces context values. Then the `EventTrigger` of its name fires, or a
+        `ConditionTrigger` that became true. Without a transition nothing runs and the response has
+        no message. No model is asked where the event leads. While a person has the conversation,
+        only the context changes.
+
+        Args:
+            name: Its name, 1 to 200 characters.
+            data: Context values by name; plain JSON, copied. None removes a name.
+            metadata: As for `process_message`.
+            tags: As for `process_message`.
+            callbacks: As for `process_message`.
+            idempotency_key: As for `process_message`. Give the sender's id of the event, since a
+                sender may repeat it.
+
+        Raises:
+            IdempotencyKeyError: The key belongs to another request of this session.
+            WaitingError: An agent waits for an answer; send the event again later.
+            InvalidMessageError: The name is no such text, or contains control characters.
+            ConfigurationError: The data is not a dict.
+            ContextMergeError: A value is not JSON; the error has its path.
+            ContextSizeExceededError: The context would be over its limit.
+            JourneyError: A pathway failed; only its audit is stored. Send the event again.
+        """
+        given = run_config_of(metadata, tags, callbacks)
+        event = event_of(name, data)
+        request = _request(idempotency_key, "event", event["name"], event["data"])
+        return await self._answer(Given(None, run=given, event=event), request)
 
     async def restore(self, agents: Mapping[str, Any] | None = None) -> JourneySession:
         """Restore the session in any process.

@@ -50,6 +50,7 @@ from journeys import (
     NotWaitingError,
     PathwayExecutionError,
     PathwayNotFoundError,
+    WaitingError,
 )
 from journeys.locale import NOWHERE, Locale
 from nodes.draft import new_turn
@@ -65,7 +66,7 @@ from nodes.services import Services, brought_locale
 from nodes.state.context import Op
 from nodes.state.escalation import takeover_of
 from nodes.state.messages import Message
-from nodes.state.session import PARTING, Turn
+from nodes.state.session import PARTING, OutsideEvent, Turn
 from nodes.telemetry import TurnRun, no_steps, pseudonym, report
 from nodes.texts import texts_of
 from nodes.turn.understand import matcher_of
@@ -229,16 +230,18 @@ class Given:
     """Input of one turn.
 
     Attributes:
-        text: The message; None if there is only an answer.
+        text: The message; None if there is only an answer, or an event.
         value: The answer to an agent's question, if there is no message.
         run: Metadata, tags and callbacks of the caller, for all runs of the turn.
         tell: Gets the events of the turn.
+        event: An event from outside, if there is neither a message nor an answer.
     """
 
     text: str | None
     value: Any = None
     run: RunnableConfig = field(default_factory=RunnableConfig)
     tell: Tell | None = None
+    event: OutsideEvent | None = None
 
 
 async def take(session: Session, head: Row, given: Given, services: Services) -> JourneyResponse:
@@ -247,11 +250,14 @@ async def take(session: Session, head: Row, given: Given, services: Services) ->
     Raises:
         JourneyError: Under fail_fast, the failure of a pathway; only its audit is stored.
         NotWaitingError: There is an answer, but no agent waits for it.
+        WaitingError: There is an event, but an agent waits for an answer.
         StateError: The turn could not be committed.
     """
     spec, key = services.spec, services.config.encryption_key
     wait = await wait_of(session, head) if WAITING in (head["flags"] or "") else None
-    if given.text is None and wait is None:
+    if given.event and wait:
+        raise WaitingError(wait.first["pathway"])
+    if given.text is None and given.event is None and wait is None:
         raise NotWaitingError("No agent of this session waits for an answer. Send a message.")
     with TurnRun(spec.id, spec.version, pseudonym(session.session_id, key)) as seen:
         if services.running.journal:
@@ -269,6 +275,8 @@ async def _answered(
     if text is not None and (fixed := unanswerable(text)):
         return await _fixed(session, head, fixed, services, audience)
     turn = new_turn(head["version"] + 1, message=text)
+    if given.event:
+        turn["kind"], turn["event"] = "event", given.event
     if head["journey_version"] != services.spec.version:
         turn["audit"] = [{"kind": "version_changed", "reason": f"now {services.spec.version}"}]
     if correction := head.get(CORRECTION):
@@ -294,13 +302,13 @@ async def _ended_badly(
     going: _Going, error: Exception, audience: Audience, until: float
 ) -> Mapping[str, Any]:
     """Return the values after a failed turn, which is still committed with a reply."""
-    session, services, turn = going.session, going.services, going.turn
-    if not fails_the_turn(error, fails_fast=services.fails_fast):
+    session, turn = going.session, going.turn
+    if not fails_the_turn(error, fails_fast=going.fails_fast):
         raise error
     overdue = isinstance(error, TurnOverdue)
     if overdue and (done := await _committed(session, turn)):
         return done
-    failed = await _failed(session, going.head, services, turn, error, until)
+    failed = await _failed(going, error, until)
     try:
         values = await going.committed(going.still_waiting(failed))
     except WriteConflict:
@@ -328,6 +336,11 @@ class _Going:
     services: Services
     turn: Turn
     wait: Wait | None
+
+    @property
+    def fails_fast(self) -> bool:
+        """Return whether an error is raised: for an event too, whose sender can repeat it."""
+        return self.services.fails_fast or self.turn["kind"] == "event"
 
     @property
     def messages(self) -> list[Message]:
@@ -472,14 +485,13 @@ async def _committed(session: Session, turn: Turn) -> Mapping[str, Any] | None:
     return values if values["turn"]["at"] == turn["at"] else None
 
 
-async def _failed(
-    session: Session, head: Row, services: Services, turn: Turn, error: Exception, until: float
-) -> Turn:
-    """Return the record of the reply; under fail_fast audit the failure and raise it."""
+async def _failed(going: _Going, error: Exception, until: float) -> Turn:
+    """Return the record of the reply; if it fails fast, audit the failure and raise it."""
+    session, head, services, turn = going.session, going.head, going.services, going.turn
     failure = failure_of(error, services.running)
     _tell(error, failure, services.running)
     done = services.running.journal.events if services.running.journal else []
-    if services.fails_fast:
+    if going.fails_fast:
         event = failure_event(head["pathway_id"], failure)
         await session.audited(turn["number"], *done, event)
         if failure is error:

@@ -140,6 +140,34 @@ class ConditionTrigger(Definition, BaseTrigger):
         return self.description or ("condition" if name == "<lambda>" else name)
 
 
+class EventTrigger(Definition, BaseTrigger):
+    """Fires when an event of its name comes from outside; a message never fires it.
+
+    Other programs send events with `process_event`, or over HTTP. The data of the event is in the
+    context when the target runs.
+
+    Attributes:
+        event: Name of the event, such as "payment_received".
+
+    Example:
+        >>> EventTrigger("payment_received").label
+        "event 'payment_received'"
+    """
+
+    model_config = ConfigDict(title="Event trigger")
+
+    event: ContextName
+
+    def evaluate(self, message: str, context: Mapping[str, Any]) -> bool:
+        """Return False: only an event fires it."""
+        return False
+
+    @property
+    def label(self) -> str:
+        """The name of the event, in words."""
+        return f"event '{self.event}'"
+
+
 class AlwaysTrigger(Definition, BaseTrigger):
     """Fires when nothing else does; never while a finished detour is about to return.
 
@@ -163,6 +191,7 @@ class AlwaysTrigger(Definition, BaseTrigger):
 
 _KEYS: dict[str, type[Definition]] = {
     "always": AlwaysTrigger,
+    "event": EventTrigger,
     "when": ConditionTrigger,
     "condition": IntentTrigger,
     "patterns": IntentTrigger,
@@ -213,7 +242,7 @@ class Triggered:
         if not ways and value.keys() <= {*self.keys}:
             info.context.note(value, NEVER_FIRES)
             raise PydanticCustomError(GONE, GONE)
-        if ways[:1] in (["always"], ["when"]) and ways[1:]:
+        if ways[:1] in (["always"], ["event"], ["when"]) and ways[1:]:
             others = " and ".join(ways[1:])
             said, remedy = f"{ways[0]} cannot be combined with {others}.", "Write two rules."
             info.context.note(value, Fault(said, ways[0], remedy=remedy))
@@ -227,7 +256,9 @@ class Triggered:
         return [key for key in self.keys if key != "confidence" and value.get(key)]
 
 
-NEVER_FIRES = Fault("it never fires.", remedy="Give it a condition in words, patterns, or when.")
+NEVER_FIRES = Fault(
+    "it never fires.", remedy="Give it a condition in words, patterns, when, or event."
+)
 
 
 def _in_words(text: str) -> dict[str, str]:

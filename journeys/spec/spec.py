@@ -33,7 +33,12 @@ from journeys.notions.fields import Form
 from journeys.notions.guidelines import Guideline, GuidelineSpec, Validation
 from journeys.notions.knowledge import Knowledge, retriever_names
 from journeys.notions.personality import Personality
-from journeys.notions.transitions import BaseTrigger, ConditionTrigger, IntentTrigger
+from journeys.notions.transitions import (
+    BaseTrigger,
+    ConditionTrigger,
+    EventTrigger,
+    IntentTrigger,
+)
 from journeys.pipelines.pattern import PatternPipeline
 from journeys.spec.pathway_values import (
     Accumulated,
@@ -372,11 +377,11 @@ class JourneySpec:
     def self_judging(self) -> frozenset[str]:
         """Ids of transitions with a trigger of an author's own, perhaps on the ground of an intent.
 
-        One that always holds is among them.
+        One that always holds is among them; one that waits for an event is not.
         """
-        by_pattern = IntentTrigger.evaluate
+        by_others = (IntentTrigger.evaluate, EventTrigger.evaluate)
         others = (t for t in self.transitions if not t.is_condition)
-        return frozenset(t.id for t in others if type(t.trigger).evaluate is not by_pattern)
+        return frozenset(t.id for t in others if type(t.trigger).evaluate not in by_others)
 
     @property
     def uses_dialogue(self) -> bool:

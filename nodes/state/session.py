@@ -152,6 +152,13 @@ class Waiting(TypedDict):
     calls: NotRequired[dict[str, list[list[str]]]]
 
 
+class OutsideEvent(TypedDict):
+    """An event from outside the conversation; `data` are values for the context, by name."""
+
+    name: str
+    data: dict[str, Any]
+
+
 class Turn(TypedDict):
     """The record of the current turn; the ledger's row is written from it.
 
@@ -167,14 +174,15 @@ class Turn(TypedDict):
     once the pathway has run, and `sources` are where an answer is from that was looked up. `asks`
     names the field that the reply asks for already. `worded` are the places of those replies that
     are texts of the catalogue. `phase` is the one in which the turn began. `model_seconds` is how
-    long the runtime waited for models. An operator's turn has `operator`. `id` is there where other
+    long the runtime waited for models. An operator's turn has `operator`, and that of an event from
+    outside has `event`. `id` is there where other
     programs see the turn's messages, and is part of their ids: such a turn has no session in which
     its number is unique. `waiting` is there where the session waits for an answer to an agent,
     `locale` where it brought one.
     """
 
     number: int
-    kind: Literal["start", "turn", "failure", "waiting", "operator", "release"]
+    kind: Literal["start", "turn", "event", "failure", "waiting", "operator", "release"]
     at: str
     message: str | None
     begun_in: str
@@ -206,6 +214,7 @@ class Turn(TypedDict):
     phase: NotRequired[str]
     model_seconds: NotRequired[float]
     operator: NotRequired[OperatorAct]
+    event: NotRequired[OutsideEvent]
     escalations: NotRequired[list[EscalationChange]]
     id: NotRequired[str]
     waiting: NotRequired[Waiting]

@@ -14,6 +14,7 @@ from typing import Any
 from journeys import (
     AlwaysTrigger,
     ConditionTrigger,
+    EventTrigger,
     IntentTrigger,
     JourneySpec,
     MaxPathwayDepthError,
@@ -25,6 +26,7 @@ from nodes.authored import contained
 from nodes.commands import Noise, Verdict, matched
 from nodes.draft import Reading, TurnDraft, check_known, open_draft
 from nodes.features.guidance import BYPASSED, bypassed, judged, rules_here
+from nodes.features.takeover import WITH_PERSON
 from nodes.forms.questions import question_of
 from nodes.journal import Usage
 from nodes.json_data import copied, words_of
@@ -32,6 +34,8 @@ from nodes.language import ready_to_read, refused_in
 from nodes.llm.call import seconds_for, spent
 from nodes.llm.understanding_call import COMMAND_NAMES, Moment, Understood, understood
 from nodes.services import Services
+from nodes.state.context import Op
+from nodes.state.escalation import takeover_of
 from nodes.state.session import Position, SessionState, Update
 from nodes.state.stack import note
 from nodes.steer import (
@@ -40,6 +44,7 @@ from nodes.steer import (
     UNSURE,
     allowed_transitions,
     limits_of,
+    rearmed,
     steer,
     unsettled,
 )
@@ -58,13 +63,10 @@ async def understand(state: SessionState, services: Services, features: Features
         PathwayNotFoundError: The session is in a pathway that this version never had.
     """
     draft = open_draft(state, services)
-    for hold in features.holds:
-        if (held := await hold(draft)) is not None:
-            return held
-    if draft.turn["kind"] != "turn" or draft.turn["message"] is None:
-        if draft.turn["kind"] == "start":
-            greet(draft)
-        return draft.undecided()
+    if draft.turn["kind"] == "event":
+        return await _take_event(draft, features)
+    if (held := await _held(draft, features)) is not None:
+        return held
     if await _is_stopped(draft, features):
         return draft.update()
     reading = await interpret(draft, features)
@@ -75,6 +77,73 @@ async def understand(state: SessionState, services: Services, features: Features
     for complete in features.completes:
         complete(draft, reading)
     return draft.update()
+
+
+async def _held(draft: TurnDraft, features: Features) -> Update | None:
+    """Return the changes of a turn in which nothing is decided; None if its message counts."""
+    for hold in features.holds:
+        if (held := await hold(draft)) is not None:
+            return held
+    if draft.turn["kind"] == "turn" and draft.turn["message"] is not None:
+        return None
+    if draft.turn["kind"] == "start":
+        greet(draft)
+    return draft.undecided()
+
+
+async def _take_event(draft: TurnDraft, features: Features) -> Update:
+    """Take an event from outside: its data into the context, then the transition that it triggers.
+
+    Conditions are judged too, since the context has changed. Nothing is read, and no model is asked
+    where it leads. Without a transition, and while a person has the conversation, nothing runs and
+    the reply is empty.
+    """
+    event = draft.turn["event"]
+    draft.note("event", trigger=event["name"], reason=f"it set: {', '.join(event['data'])}")
+    draft.change(*(_op(name, value) for name, value in event["data"].items()))
+    draft.rest()
+    if features.holds and takeover_of(draft.position) is not None:
+        draft.flags.append(WITH_PERSON)
+        return draft.update()
+    if draft.position["version"] == draft.spec.version:
+        check_known(draft.spec, draft.position)
+    elif await has_moved(draft):
+        return draft.update()
+    reading = await _reading_of(draft, event["name"])
+    steering = steer(
+        draft.spec, draft.situation, reading.verdicts, limits_of(draft.services.config)
+    )
+    if steering.transition is None:
+        draft.position = rearmed(draft.spec, draft.position, reading.verdicts)
+        draft.audit += steering.audit
+    else:
+        for ask in features.asks:
+            await ask(draft, reading)
+        draft.settled = False
+        draft.adopt(steering)
+        for complete in features.completes:
+            complete(draft, reading)
+    if journal := draft.services.running.journal:
+        journal.decision = _decision(draft, reading)
+    return draft.update()
+
+
+def _op(name: str, value: Any) -> Op:
+    """Return the operation for a value of an event; null removes the name."""
+    return ["clear", name, None] if value is None else ["replace", name, value]
+
+
+async def _reading_of(draft: TurnDraft, event: str) -> Reading:
+    """Return the reading of an event: the open transitions, and the verdicts on them."""
+    services, reading = draft.services, Reading(draft.position)
+    reading.open_now = allowed_transitions(services.spec, draft.position)
+    reading.verdicts = await free_verdicts(services, (), draft.position, "", draft.context)
+    reading.verdicts += [
+        Verdict(transition.id, True, "event", reason="it came from outside")
+        for transition in reading.open_now
+        if isinstance(transition.trigger, EventTrigger) and transition.trigger.event == event
+    ]
+    return reading
 
 
 async def _is_stopped(draft: TurnDraft, features: Features) -> bool:

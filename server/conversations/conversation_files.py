@@ -271,7 +271,7 @@ class Names:
 
     Args:
         part: The file.
-        context: The names of the first context.
+        context: The names of the first context, and of the data of events.
         spec: The journey.
     """
 
@@ -324,7 +324,8 @@ def _inputs_of(spec: JourneySpec) -> set[str]:
 
 
 def _check_names(part: Part, conversation: Conversation, spec: JourneySpec) -> None:
-    names = Names(part, conversation.context, spec)
+    events = (name for turn in conversation.turns for name in turn.data)
+    names = Names(part, [*conversation.context, *events], spec)
     if conversation.place:
         names.check("pathway", [conversation.place], names.pathways, "place")
     names.check_functions(conversation.tools, conversation.agents)

@@ -271,13 +271,19 @@ class Expected(Definition):
     complete: bool = False
 
 
+_STEPS = ("user", "bot", "event", "operator", "release")
+"""Keys of a step, of which it has one."""
+
+
 class Turn(Definition):
-    """One step: a message, the expectations after it, or an action of a person of the team.
+    """One step: a message, the expectations after it, an event, or an action of a person.
 
     Attributes:
         user: A message of the user.
         bot: The expectations after the steps before.
-        operator: A message of a person who has taken the conversation.
+        event: Name of an event from outside the conversation.
+        data: Its data, values for the context.
+        operator: A message of a person of the team who has taken the conversation.
         release: Name of the person who gives it back to the assistant.
         at: The time of the step, as of `clock`; later steps follow it.
         model: The answers of the model in this turn, in the order of its calls.
@@ -286,17 +292,21 @@ class Turn(Definition):
     _: KW_ONLY
     user: str | None = None
     bot: Annotated[Expected, Short("says")] | None = None
+    event: Text = ""
+    data: Mapping[str, Any] = Field(default_factory=dict)
     operator: Text = ""
     release: Text = ""
     at: Moment | None = None
     model: Listed[Annotated[str | ModelAnswer, BY_SHAPE]] = ()
 
-    @rule("user", "bot", "operator", "release")
+    @rule(*_STEPS, "data")
     def _is_one_thing(self) -> Iterator[Fault]:
-        kinds = {"user", "bot", "operator", "release"} & self.model_fields_set
+        kinds = {*_STEPS} & self.model_fields_set
         if len(kinds) != 1:
-            said = f"a turn has {'two of' if kinds else 'none of'} user, bot, operator, release."
+            said = f"a turn has {'two of' if kinds else 'none of'} {', '.join(_STEPS)}."
             yield Fault(said, remedy="Write one of them in each turn.")
+        elif self.data and not self.event:
+            yield Fault("'data' is only a part of event.", "data", remedy="Remove it.")
 
     @rule("bot", "at", "model")
     def _acts(self) -> Iterator[Fault]:

@@ -23,6 +23,7 @@ from journeys import (
     AgentNotRegisteredError,
     AlwaysTrigger,
     AuditEntry,
+    EventTrigger,
     Field,
     IntentTrigger,
     Journey,
@@ -567,7 +568,13 @@ class _Judge:
                 why = f"its condition reads {', '.join(sorted(read))}, which nothing sets"
                 return Finding("unreachable", what, why, place)
             return Finding("open", what, "its condition held in no tried conversation", place)
-        return Finding("open", what, "no tried message fires it", place)
+        is_event = isinstance(one.trigger, EventTrigger)
+        why = (
+            "only an event fires it, and none was tried"
+            if is_event
+            else "no tried message fires it"
+        )
+        return Finding("open", what, why, place)
 
 
 def _needs_model(one: TransitionSpec) -> bool:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -317,18 +318,22 @@ class Game:
         if turn.at is not None:
             self._clock.time = self.played.loaded.in_utc(turn.at)
         if turn.user is not None:
-            await self._message(turn, turn.user)
+            self._add("user", turn.user)
+            await self._answered(turn, partial(self.journey.process_message, turn.user))
+        elif turn.event:
+            self._add("event", turn.event)
+            act = partial(self.journey.process_event, turn.event, turn.data)
+            await self._answered(turn, act)
         elif turn.bot is not None:
             self.played.differences += await self._compared(turn.bot)
         else:
             await self._operator(turn)
 
-    async def _message(self, turn: Turn, message: str) -> None:
+    async def _answered(self, turn: Turn, act: Callable[[], Awaitable[JourneyResponse]]) -> None:
         self.played.turns += 1
-        self._add("user", message)
         self._script.will_answer(turn.model)
         before = self.seen
-        response = await self.journey.process_message(message)
+        response = await act()
         self.played.responses.append(response)
         self.played.places |= {*response.metadata["ran"], response.pathway_id}
         way = [before.pathway, *response.metadata["ran"], response.pathway_id]

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,8 @@ import yaml
 
 from graphs.records.effects import EFFECTS, OF_STEP
 from graphs.session.directory import Directory, SessionAudit
-from graphs.storage.sealing import SealOfReader
-from graphs.storage.statements import ALL_TURNS, TURNS
+from graphs.storage.sealing import Seal, SealOfReader
+from graphs.storage.statements import ALL_TURNS, TURNS, Row
 from journeys import AuditedTurn, AuditEntry, Journey, JourneyConfig, JourneySession
 from journeys.files.documents import plain_value
 from nodes.llm.cassette import Cassette
@@ -34,7 +35,7 @@ from server.discover.errors import CommandError
 from server.discover.journeys import Found
 
 _STEP = timedelta(seconds=1)
-_KEPT = ("turn", "waiting", "operator", "release")
+_KEPT = ("turn", "event", "waiting", "operator", "release")
 """Kinds of turns that a conversation repeats."""
 _ENDED = ("effect_done", "effect_failed", "effect_late")
 
@@ -102,7 +103,7 @@ async def record(
         CommandError: There is no such session, it belongs to another journey, a model took part
             and its answers are not known, or the journey leads elsewhere now.
     """
-    session, stored, begun, results = await _read(found, session_id, config)
+    session, stored, given, results = await _read(found, session_id, config)
     turns = _timeline(stored)
     called = _calls_of_models(turns)
     if called and cassette is None:
@@ -112,13 +113,14 @@ async def record(
             "chat, which has its answers."
         )
     cassette = cassette if called else None
-    document = _document(found, session, turns, begun, results, file)
+    document = _document(found, session, turns, given[0], results, file)
     if cassette:
         document["model"] = "recorded"
-    said = as_yaml({**document, "turns": [*_said(turns)]})
+    steps = [*_said(turns, given)]
+    said = as_yaml({**document, "turns": steps})
     seen = await _seen(loaded_from(said, file), cassette)
     notes = [*_changes(turns, seen)]
-    expected = [*_expected(turns, seen, found.journey)]
+    expected = [*_expected(turns[0].turn.reply, steps, seen, found.journey)]
     text = as_yaml({**document, "turns": expected})
     await _check(loaded_from(text, file), cassette)
     messages = sum("user" in turn for turn in expected)
@@ -130,8 +132,8 @@ _Result = dict[str, Any]
 
 async def _read(
     found: Found, session_id: str, config: JourneyConfig
-) -> tuple[JourneySession, SessionAudit, dict[str, Any], dict[str, list[_Result]]]:
-    """Return a stored session, its turns, its first context, and the results of its effects."""
+) -> tuple[JourneySession, SessionAudit, dict[int, dict[str, Any]], dict[str, list[_Result]]]:
+    """Return a stored session, its turns, context values from outside, and results of effects."""
     directory = await Directory.open(config)
     try:
         stored = await directory.audit(session_id)
@@ -145,7 +147,7 @@ async def _read(
             )
         seal = SealOfReader(config.encryption_key)
         rows = await directory.store.read(TURNS.of_turns, session=session_id, **ALL_TURNS)
-        begun = apply_ops({}, TURNS.value(rows[0], "operations", seal))
+        given = _given_in(rows, seal)
         results: dict[str, list[_Result]] = {}
         for row, reply in _effect_rows(stored):
             step = f"{row.from_pathway}.{row.trigger}"
@@ -161,7 +163,21 @@ async def _read(
     async with found.journey(session_id, config) as journey:
         session = await journey.get_session_state()
     assert session is not None
-    return session, stored, begun, results
+    return session, stored, given, results
+
+
+def _given_in(rows: Sequence[Row], seal: Seal) -> dict[int, dict[str, Any]]:
+    """Return the context values from outside, by version: those of the start and of events."""
+    given = {0: apply_ops({}, TURNS.value(rows[0], "operations", seal))}
+    for before, row in pairwise(rows):
+        if row["kind"] == "event":
+            # What its pathways wrote comes after, under their own ids.
+            given[row["version"]] = {
+                name: value
+                for how, name, value, place in TURNS.value(row, "operations", seal)
+                if how in ("replace", "clear") and place == before["pathway_id"]
+            }
+    return given
 
 
 def _effect_rows(stored: SessionAudit) -> Iterator[tuple[AuditEntry, str]]:
@@ -249,7 +265,9 @@ def _moment(at: str) -> str:
     return datetime.fromisoformat(at).isoformat(timespec="seconds")
 
 
-def _said(turns: Sequence[AuditedTurn]) -> Iterator[dict[str, Any]]:
+def _said(
+    turns: Sequence[AuditedTurn], given: Mapping[int, Mapping[str, Any]]
+) -> Iterator[dict[str, Any]]:
     """Yield the steps without what is expected of them."""
     time = datetime.fromisoformat(turns[0].turn.at)
     for one in turns[1:]:
@@ -257,7 +275,11 @@ def _said(turns: Sequence[AuditedTurn]) -> Iterator[dict[str, Any]]:
         if turn.kind == "operator" and not turn.reply:
             continue  # the conversation was claimed, as what is said next does too
         step: dict[str, Any] = {"user": turn.message}
-        if turn.kind == "operator":
+        if turn.kind == "event":
+            name = next(str(event.trigger) for event in one.events if event.kind == "event")
+            data = given[turn.version]
+            step = {"event": name, "data": dict(data)} if data else {"event": name}
+        elif turn.kind == "operator":
             step = {"operator": turn.reply}
         elif turn.kind == "release":
             step = {"release": "operator"}
@@ -315,15 +337,18 @@ def _changes(turns: Sequence[AuditedTurn], seen: Sequence[Seen]) -> Iterator[str
 
 
 def _expected(
-    turns: Sequence[AuditedTurn], seen: Sequence[Seen], journey: type[Journey]
+    greeting: str | None,
+    steps: Sequence[Mapping[str, Any]],
+    seen: Sequence[Seen],
+    journey: type[Journey],
 ) -> Iterator[dict[str, Any]]:
     """Yield the steps, each message with what comes of it."""
     has_effects = any(pathway.effects for pathway in journey.spec.pathways.values())
     before: Seen | None = None
-    if greeting := turns[0].turn.reply:
+    if greeting:
         yield {"bot": {"says": {"equals": _flat(greeting)}}}
-    for step, now in zip(_said(turns), seen, strict=True):
-        yield step
+    for step, now in zip(steps, seen, strict=True):
+        yield dict(step)
         if "operator" not in step:
             yield {"bot": dict(_of_turn(before, now, has_effects))}
         before = now

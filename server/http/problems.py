@@ -28,6 +28,7 @@ from journeys import (
     StateError,
     TakeoverError,
     VersionNotFoundError,
+    WaitingError,
 )
 from journeys.faults import Fault, wanted
 from nodes.telemetry import report
@@ -170,6 +171,7 @@ _MEANINGS: dict[type[JourneyError], tuple[HTTPStatus, str, str | None]] = {
         None,
     ),
     NotWaitingError: (HTTPStatus.CONFLICT, "not_waiting", None),
+    WaitingError: (HTTPStatus.CONFLICT, "waiting", None),
     InvalidCursorError: (HTTPStatus.UNPROCESSABLE_ENTITY, "invalid_cursor", None),
     InvalidMessageError: (HTTPStatus.UNPROCESSABLE_ENTITY, "invalid_message", None),
 }

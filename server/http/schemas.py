@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validat
 from pydantic_core import PydanticCustomError
 
 from graphs.records.listing import Listed
+from graphs.session.input import MOST_EVENT
 from graphs.session.session import SessionContext
 from journeys import (
     AuditedTurn,
@@ -94,6 +95,10 @@ class NewSession(_Asked):
         return locale_of(self.locale.model_dump(exclude_none=True)) if self.locale else None
 
 
+# As graphs/session/input.py reads it, which says what is wrong better than a pattern could.
+_READABLE: dict[str, Any] = {"pattern": r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]*$"}
+
+
 class Message(_Asked):
     """A message of the user."""
 
@@ -101,8 +106,7 @@ class Message(_Asked):
 
     message: str = Field(
         description="An empty message or one over 16 kB gets a fixed reply and changes nothing.",
-        # As graphs/session/input.py reads it, which says what is wrong better than a pattern could.
-        json_schema_extra={"pattern": r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]*$"},
+        json_schema_extra=_READABLE,
     )
 
 
@@ -114,6 +118,25 @@ class Resumed(_Asked):
     value: Any = Field(
         description="The value that `interrupt()` returns to the agent. To answer several at "
         "once, send an object with the ids in `metadata.waiting` as keys."
+    )
+
+
+class Event(_Asked):
+    """An event from outside the conversation."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"name": "payment_received", "data": {"amount": 40}}]}
+    )
+
+    name: str = Field(
+        min_length=1,
+        max_length=MOST_EVENT,
+        description="Name, as an `EventTrigger` has it.",
+        json_schema_extra=_READABLE,
+    )
+    data: dict[str, Any] = Field(
+        default_factory=dict,
+        description="Context values by name, which replace those before; null removes a name.",
     )
 
 

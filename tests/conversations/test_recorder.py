@@ -45,7 +45,10 @@ states:
     complete_when: never
   hours:
     agents: [clock]
+  late:
+    agents: [sorry]
 transitions:
+  - {to: late, event: late, detour: true}
   - {to: hours, patterns: [are you open], condition: asks for the hours, detour: true}
 """
 CODE = '''
@@ -56,7 +59,9 @@ def order(item: str, count: int) -> str:
     return uuid.uuid4().hex
 
 
-AGENTS = {"clerk": lambda ask: "Anything else I can do?", "clock": lambda ask: "From nine to five."}
+AGENTS = {"sorry": lambda ask: "It takes longer."}
+AGENTS["clerk"] = lambda ask: "Anything else I can do?"
+AGENTS |= {"clock": lambda ask: "From nine to five."}
 TOOLS = {"order": order}
 '''
 SAID = ["hello", "a pear", "12", "4", "are you open?", "no, a plum", "no", "thank you"]
@@ -90,6 +95,23 @@ def test_a_recorded_conversation_passes_at_once(desk: Path) -> None:
     text = (desk / "s.conversation.yaml").read_text()
     assert "Welcome to the desk!" in text
     assert "count: [invalid, valid]" in text
+
+
+def test_events_are_recorded_with_their_data(desk: Path) -> None:
+    late = '/event late {"days": 3, "hint": null}'
+    said = ["hello", '/event busy {"queue": 4}', "a pear", late, "/event", "/event x y"]
+
+    shown = chatted(desk, *said)
+
+    assert "It takes longer." in shown
+    recorded(desk, "--journey", "desk.yaml")
+    text = (desk / "s.conversation.yaml").read_text()
+    assert "- event: busy\n  data: {queue: 4}\n" in text
+    assert "- event: late\n  data: {days: 3, hint: null}\n" in text
+    assert "1 passed, 0 failed" in run("test", ".").stdout
+
+    (desk / "s.conversation.yaml").write_text(text.replace("event: late", "event: soon"))
+    assert "1 failed" in run("test", ".", code=1).stdout
 
 
 def test_the_file_of_a_session_is_in_the_current_folder_whatever_its_id(desk: Path) -> None:

@@ -7,15 +7,17 @@ import json
 import socket
 import sys
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 import uvicorn
+from langgraph.types import interrupt
 from uvicorn.server import ServerState
 
 from graphs.storage.store import open_store
-from journeys import IntentTrigger, Journey, Pathway, Transition
+from journeys import EventTrigger, IntentTrigger, Journey, Pathway, Transition
 from server.app import app_of
 from server.discover.journeys import Served
 from server.http import envelope, turns
@@ -27,6 +29,25 @@ from tests.support.post_office import Parcel
 from tests.support.solo import APOLOGY, Solo
 
 serve, api = helpers.serve, helpers.api
+
+
+class Bill(Journey):
+    class Pay(Pathway):
+        __agents__ = ["clerk"]
+
+    class Paid(Pathway):
+        __agents__ = ["cashier"]
+
+    __entry_pathway__ = "pay"
+    __transitions__ = [Transition(EventTrigger("payment_received"), to_pathway="paid")]
+
+
+def asking(payload: dict[str, Any]) -> str:
+    return f"Noted: {interrupt('How do you pay?')}."
+
+
+def thanking(payload: dict[str, Any]) -> str:
+    return f"Thank you for {payload['context']['amount']}."
 
 
 class Gate:
@@ -74,6 +95,27 @@ async def test_done_holds_what_the_other_answer_would_be(api: Api) -> None:
 
     assert name == "done"
     assert {**done, "session_id": ""} == {**reply, "session_id": ""}
+
+
+async def test_an_event_from_outside_is_a_turn(serve: Callable[..., Any]) -> None:
+    api = await serve(one(Bill, clerk=asking, cashier=thanking))
+    bill = await api.begin("bill")
+    send = partial(api.client.post, f"{bill}/events")
+    paid = {"name": "payment_received", "data": {"amount": 40}}
+
+    ignored = await send(json={"name": "unknown"})
+    first = await send(json=paid, headers={"Idempotency-Key": "p-1"})
+    again = await send(json=paid, headers={"Idempotency-Key": "p-1"})
+    await api.client.post(f"{bill}/rollback", json={"version": 0})
+    await api.says(bill, "hello")
+    refused = await send(json=paid)
+
+    assert (ignored.json()["message"], ignored.json()["transition_to"]) == ("", None)
+    assert first.json()["message"] == "Thank you for 40."
+    assert again.json() == first.json()
+    assert again.headers["Idempotent-Replay"] == "true"
+    assert (refused.status_code, refused.json()["code"]) == (409, "waiting")
+    assert "waits for an answer" in refused.json()["detail"]
 
 
 @pytest.mark.parametrize(

@@ -44,8 +44,8 @@ CLASSES = {
         *("Escalation", "Personality", "Locale"),
     ),
     "Flow": (
-        *("Transition", "IntentTrigger", "ConditionTrigger", "HandOver", "ReturnToPrevious"),
-        *("ReturnToSpecific", "Known", "Call", "Guideline", "Validation"),
+        *("Transition", "IntentTrigger", "ConditionTrigger", "EventTrigger", "HandOver"),
+        *("ReturnToPrevious", "ReturnToSpecific", "Known", "Call", "Guideline", "Validation"),
     ),
     "Agents and tools": (
         *("Agent", "Skill", "AgentCard", "ModelAgent", "Tool", "FromContext", "ToolSpec"),

@@ -111,6 +111,10 @@ class Conversation:
         """Continue with the answer to an agent's question, as `hear` does with a message."""
         await self._show(self.journey.stream_resume(value))
 
+    async def happen(self, name: str, data: Mapping[str, Any]) -> None:
+        """Take an event from outside, and show its reply."""
+        await self._finish(await self.journey.process_event(name, data), streamed=False)
+
     async def _show(self, events: AsyncIterator[JourneyEvent]) -> None:
         streamed, flow = False, Flow(out)
         try:

@@ -16,6 +16,7 @@ from journeys import (
     Journey,
     NotWaitingError,
     VersionNotFoundError,
+    WaitingError,
 )
 from journeys.errors import did_you_mean
 from journeys.locale import in_force
@@ -117,6 +118,7 @@ _MISTAKES = (
     InvalidMessageError,
     NotWaitingError,
     VersionNotFoundError,
+    WaitingError,
 )
 
 
@@ -184,6 +186,20 @@ async def _resume(conversation: Conversation, given: str) -> None:
     except ValueError:
         value = given
     await conversation.resume(value)
+
+
+async def _event(conversation: Conversation, given: str) -> None:
+    """Take an event from outside: its name, and its data as JSON."""
+    name, _, written = given.partition(" ")
+    if not name:
+        raise CommandError('Give a name: /event NAME {"key": "value"}.')
+    try:
+        data = json.loads(written or "{}")
+    except ValueError as error:
+        raise CommandError(f"The data of an event is not JSON: {error}.") from None
+    if not isinstance(data, dict):
+        raise CommandError("The data of an event must be a JSON object of context values.")
+    await conversation.happen(name, data)
 
 
 async def _sessions(conversation: Conversation, given: str) -> None:
@@ -280,6 +296,7 @@ _COMMANDS = {
     "/resume": _Slash(
         _resume, "/resume VALUE", "answer the question of an agent, as JSON or as text"
     ),
+    "/event": _Slash(_event, "/event NAME [JSON]", "take an event from outside, with its data"),
     "/context": _Slash(_context, "/context [NAME]", "the context; with a name, all its values"),
     "/fields": _Slash(_fields, "/fields [NAME]", "the fields; with a name, every attempt"),
     "/save": _Slash(_save, "/save [FILE]", "write the conversation as a test"),

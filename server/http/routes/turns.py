@@ -24,7 +24,7 @@ from server.http.deps import (
     Wired,
 )
 from server.http.routing import JSON, ApiRoute, idempotency_key, session_name, wants_events
-from server.http.schemas import Message, Reply, Resumed
+from server.http.schemas import Event, Message, Reply, Resumed
 from server.http.turns import AS_EVENTS, Listener
 
 _Answer = Callable[[str, Any, Wired, str | None], Awaitable[JourneyResponse]]
@@ -119,6 +119,21 @@ async def resume(
     answers it too. If no agent waits: 409 `not_waiting`.
     """
     act = methodcaller("resume", given.value, idempotency_key=key)
+    return await wiring.turns.take(wiring.in_turn(session_id, act))
+
+
+@router.post("/v1/sessions/{session_id}/events", response_model=Reply)
+async def happen(
+    session_id: SessionName, given: Event, wiring: Wired, key: IdempotencyKey
+) -> JourneyResponse:
+    """Take an event from outside the conversation, such as a payment, as a turn.
+
+    Its data replaces context values, and an `EventTrigger` of its name, or a condition that became
+    true, moves the session. Without that the reply is empty. Send the sender's id of the event as
+    `Idempotency-Key`: an event that is sent again is then taken once. While an agent waits for an
+    answer: 409 `waiting`.
+    """
+    act = methodcaller("process_event", given.name, given.data, idempotency_key=key)
     return await wiring.turns.take(wiring.in_turn(session_id, act))
 
 

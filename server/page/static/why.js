@@ -81,6 +81,8 @@ export function because({ turn, decision, events, steps }) {
   if (turn.kind === "waiting") return `An agent in ${here} asked something and waits for the answer.`;
   if (turn.flags.includes("with_person")) return "A person has the conversation, or is called for, so the assistant was silent.";
   const fired = decision.candidates.find((one) => one.fired);
+  const event = events.find((one) => one.kind === "event");
+  if (event && !fired) return `The event ${event.trigger} came from outside. It triggered no transition, so the session stayed in ${here}.`;
   const move = events.find((event) => event.kind === "transition");
   const parts = [];
   if (fired) parts.push(`${reasonOf(fired)}, so the session ${wayOf(move, fired)}`);
