@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+import uuid
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple, Self
 
@@ -10,6 +11,7 @@ from graphs.records import definitions, history
 from graphs.records.definitions import TENANT, Epoch
 from graphs.records.escalations import OF_ALL, OF_JOURNEY, OF_SESSION, ONE, entry, read_case
 from graphs.records.listing import LIVE, Listed, Place, read_sessions, span_after
+from graphs.records.store_faults import faults_of
 from graphs.session.session import is_over
 from graphs.session.webhook import EscalationPort, EscalationSender
 from graphs.storage.sealing import SealOfReader, is_sealed
@@ -23,6 +25,7 @@ from journeys import (
     JourneyConfig,
     JourneySpec,
 )
+from journeys.faults import Fault
 from nodes.draft import migrated
 from nodes.json_data import stamp
 from nodes.state.stack import Situation
@@ -147,6 +150,7 @@ class Directory:
     def __init__(self, store: Store, key: bytes | None = None) -> None:
         self.store = store
         self._key = key
+        self._process = str(uuid.uuid4())
 
     @classmethod
     async def open(cls, config: JourneyConfig) -> Self:
@@ -296,9 +300,16 @@ class Directory:
         """Return the sender of escalations; it must end before the store is closed."""
         return EscalationSender(self.store, port, self._key)
 
-    async def ready(self) -> None:
-        """Read from our own tables; raise an error if the store does not respond or lacks them."""
-        await self.page([""], limit=1)
+    async def faults(self, sensitive: Iterable[str] = ()) -> list[Fault]:
+        """Return what keeps the store from serving, after a row was written and read back.
+
+        Args:
+            sensitive: Ids of the sensitive journeys that are served.
+
+        Raises:
+            StateError: The store does not respond.
+        """
+        return await faults_of(self.store, self._process, self._key, sensitive)
 
     async def close(self) -> None:
         """Close the store."""

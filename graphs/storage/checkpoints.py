@@ -323,6 +323,10 @@ class StoreSaver(TurnSaver):
     A value is stored by the version of its channel, and sealed for that place.
     """
 
+    async def is_replaced(self) -> bool:
+        """Return whether another file than the opened one is in its place now."""
+        return False
+
     @cached_property
     def _seals(self) -> bool:
         """Return whether what is stored is sealed."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sqlite3
 import threading
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator
@@ -60,16 +61,24 @@ class SqliteJourneySaver(StoreSaver, SqliteSaver):
         alone: Lock for a database in memory, whose operations run in place: two event loops would
             wait for each other in SQLite's own steps of up to 100 ms. None: operations run in a
             thread.
+        file: Path of the database; None: it is in memory.
     """
 
-    def __init__(self, conn: sqlite3.Connection, *, serde: Any, alone: Any) -> None:
+    def __init__(
+        self, conn: sqlite3.Connection, *, serde: Any, alone: Any, file: str | None = None
+    ) -> None:
         super().__init__(conn, serde=serde)
+        self._file, self._inode = file, _inode(file)
         self.lock: Any = alone or threading.RLock()
         self._thread = None if alone else ThreadPoolExecutor(1, "journeygraph-sqlite")
 
     async def open(self) -> None:
         """Create the saver's own tables if they are missing."""
         await self._done(self.setup)
+
+    async def is_replaced(self) -> bool:
+        """Return whether another file than the opened one is in its place now."""
+        return await self._done(lambda: _inode(self._file)) != self._inode
 
     async def state_in(self, row: Row) -> CheckpointTuple | None:
         """Return the state of a version from its row; None if it was removed."""
@@ -250,6 +259,15 @@ class SqliteJourneySaver(StoreSaver, SqliteSaver):
                 return deed()
         asked = asyncio.get_running_loop().run_in_executor(self._thread, deed)
         return await (asyncio.shield(asked) if whole else asked)
+
+
+def _inode(file: str | None) -> tuple[int, int] | None:
+    """Return device and number of a file; None if there is none."""
+    try:
+        found = os.stat(file) if file else None
+    except OSError:
+        return None
+    return (found.st_dev, found.st_ino) if found else None
 
 
 def _dumped(about: Any) -> bytes:

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from alembic.util import CommandError
 from sqlalchemy.exc import SQLAlchemyError
@@ -252,7 +252,8 @@ async def _sqlite(uri: str, seal: Seal) -> SqliteJourneySaver:
             _anchors.setdefault(uri, (connect(), threading.RLock()))
         _, alone = _anchors.get(uri, (None, None))
         connection = await asyncio.to_thread(connected)
-        saver = SqliteJourneySaver(connection, serde=seal.serializer(), alone=alone)
+        file = None if alone else unquote(uri.removeprefix("file:"))
+        saver = SqliteJourneySaver(connection, serde=seal.serializer(), alone=alone, file=file)
         await saver.open()
     except (sqlite3.Error, SQLAlchemyError, CommandError) as error:
         raise StateError(

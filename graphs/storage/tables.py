@@ -103,6 +103,13 @@ sessions = Table(
     ),
     Index("sessions_by_expiry", "status", "expires_at"),
     Index(
+        "sessions_to_expire",
+        "journey_id",
+        "expires_at",
+        sqlite_where=text("status != 'expired'"),
+        postgresql_where=text("status != 'expired'"),
+    ),
+    Index(
         "sessions_by_pathway",
         "journey_id",
         "pathway_id",
@@ -227,6 +234,14 @@ answers = Table(
     Column("version", Integer, nullable=False, comment="of the session after it"),
     sealed("answer", _OF_ANSWER, "null: the state of the version", is_json=True),
     Column("at", TIME, nullable=False),
+)
+
+probes = Table(
+    "probes",
+    metadata,
+    Column("tenant", NAME, primary_key=True),
+    Column("process", String(36), primary_key=True, comment="a UUID"),
+    Column("at", TIME, nullable=False, comment="when the process wrote it last"),
 )
 
 escalations = Table(

@@ -34,6 +34,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.loops.auto import auto_loop_factory
 
+from journeys.faults import Fault
 from journeys.store_url import masked
 from server.app import app_of
 from server.cli.terminal.rendering import announce_all, out, plain, say
@@ -103,8 +104,8 @@ def serve(
             run_loop(_run(app_of(wiring), listener))
 
 
-def _introduce(wiring: Wiring, listener: socket.socket) -> None:
-    """Write the journeys, the store, the address and the access rule."""
+def _introduce(wiring: Wiring, listener: socket.socket, faults: Iterable[Fault]) -> None:
+    """Write the journeys, the store, its faults, the address and the access rule."""
     place = place_of(listener)
     announce_all(wiring)
     _tell(f"Journeys: {', '.join(wiring.journeys) or 'none'}")
@@ -115,6 +116,8 @@ def _introduce(wiring: Wiring, listener: socket.socket) -> None:
         if wiring.catalogue.faults:
             _tell("Definitions take agents and tools from modules: --with file.py")
     _tell(f"Store: {masked(wiring.config.persistence)}")
+    for fault in faults:
+        _tell(plain(f"Not ready: {fault}"))
     _tell(access_rule(wiring.keys))
     docs = f", described at {place}/docs" if wiring.shows_docs else ""
     if wiring.shows_page:
@@ -136,7 +139,7 @@ def _tell(line: str) -> None:
 async def _run(app: FastAPI, listener: socket.socket) -> None:
     wiring: Wiring = app.state.wiring
     async with wiring.opened():
-        _introduce(wiring, listener)
+        _introduce(wiring, listener, await wiring.readiness.faults())
         await answer(app, listener, wiring.turns, _tell)
 
 

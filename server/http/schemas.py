@@ -405,7 +405,7 @@ class Health(BaseModel):
     status: Literal["ok"] = "ok"
 
 
-class Readiness(Health):
+class Ready(Health):
     """Report that the server is ready, with faulty definitions."""
 
     definitions_refused: list[str] = Field(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -22,6 +22,7 @@ from journeys import (
     JourneyDefinitionError,
     JourneySpec,
 )
+from journeys.faults import Fault
 from nodes.llm.models import Models, check_model, is_configured, open_models
 from nodes.services import Services
 from server.cache import Cache, Contexts, VersionedCache, open_cache
@@ -29,6 +30,7 @@ from server.definitions.stored_journeys import Catalogue, Given, given_by
 from server.discover.journeys import Found, Served, example_ids, find
 from server.http.auth import Keys
 from server.http.problems import no_session
+from server.http.readiness import Readiness, not_served
 from server.http.turns import Turns
 from server.settings import Settings
 
@@ -52,6 +54,7 @@ class Wiring:
         given: Agents and tools of journeys that are stored as definitions; None: definitions are
             not served.
         catalogue: These definitions, while the app runs.
+        readiness: The check of what keeps the server from serving, while the app runs.
         cache: A cache that servers share; None: contexts are read from the store.
     """
 
@@ -65,12 +68,18 @@ class Wiring:
     cache: Cache | None = None
     given: Given | None = None
     catalogue: Catalogue | None = None
+    readiness: Readiness = field(init=False)
     _directory: Directory | None = None
+    _awaited: Sequence[str] = ()
     _escalation_sender: EscalationSender | None = None
     _contexts: Contexts | None = None
     _stored: Mapping[str, Served] = field(default_factory=dict)
     _kept: dict[str, _Kept] = field(default_factory=dict)
     _models: dict[int, Models] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Make the check of the readiness."""
+        self.readiness = Readiness(self._faults)
 
     @property
     def directory(self) -> Directory:
@@ -203,7 +212,23 @@ class Wiring:
                 open_.push_async_callback(self.cache.close)
                 open_.push_async_callback(self.contexts.written)
             open_.push_async_callback(self.turns.finish)
+            await self.readiness.faults()  # which logs them
             yield
+
+    async def _faults(self) -> list[Fault]:
+        """Return what keeps this server from serving.
+
+        Raises:
+            StateError: The store does not respond.
+        """
+        if self._directory is None:  # without a store
+            return []
+        await self.follow()  # a server that gets no requests sees no change otherwise
+        served = [one.journey.spec for one in self.journeys.values()]
+        faults = await self._directory.faults([spec.id for spec in served if spec.sensitive])
+        refused = self.catalogue.faults if self.catalogue else {}
+        missing = [id_ for id_ in self._awaited if id_ in refused and id_ not in self.journeys]
+        return [*faults, *map(not_served, missing)]
 
     async def _compile(self, open_: AsyncExitStack) -> None:
         """Compile the journeys for their stores, so that no message waits for it."""
@@ -250,6 +275,7 @@ class Wiring:
     async def _open_catalogue(self, given: Given) -> None:
         self.catalogue = await Catalogue.open(self.config, given, self.cache, self.journeys)
         self._take_up(self.catalogue)
+        self._awaited = [id_ for id_ in self.catalogue.faults if id_ not in self.journeys]
 
     async def _close_catalogue(self) -> None:
         if self.catalogue:

@@ -13,7 +13,7 @@ from graphs.session.session import Session
 from graphs.storage import connections
 from graphs.storage.errors import Unconfirmed
 from journeys import StateError
-from server.http.routes import health
+from server.http import readiness
 from tests.support import api as helpers
 from tests.support.api import Api
 from tests.support.proxy import Proxy
@@ -24,7 +24,8 @@ serve, api = helpers.serve, helpers.api
 async def test_a_store_that_falls_silent_is_not_ready_within_the_limit(
     serve: Callable[..., Any], postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(health, "READY_SECONDS", 0.3)
+    monkeypatch.setattr(readiness, "READY_SECONDS", 0.3)
+    monkeypatch.setattr(readiness, "AGAIN_SECONDS", 0.0)
     monkeypatch.setattr(connections, "DEADLINE", 1.0)
     monkeypatch.setattr(connections, "ANSWER", 1.3)
     async with Proxy.to(postgres_url) as network:

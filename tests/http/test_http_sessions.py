@@ -18,6 +18,7 @@ from journeys.examples.table_booking import TableBooking
 from server.conversations.conversation_files import loaded_from
 from server.conversations.player import play
 from server.discover.journeys import Served, find
+from server.http import readiness
 from tests.support import api as helpers
 from tests.support.api import Api, one
 from tests.support.clerks import staff
@@ -617,8 +618,9 @@ async def test_the_server_lives_and_is_ready(api: Api) -> None:
 
 
 async def test_without_its_store_the_server_lives_and_is_not_ready(
-    serve: Callable[..., Any], tmp_path: Any
+    serve: Callable[..., Any], tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(readiness, "AGAIN_SECONDS", 0.0)
     url = f"sqlite:///{tmp_path / 'post.db'}"
     api = await serve(url=url)
     parcel = await api.begin()

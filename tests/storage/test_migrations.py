@@ -91,12 +91,13 @@ ADDED = (
 """What migrations added to the tables of the first release."""
 INDEXES = (
     *(f"DROP INDEX {name}" for name in ("sessions_by_status", "sessions_live", "audit_by_turn")),
-    "DROP INDEX sessions_by_pathway",
+    *(f"DROP INDEX {name}" for name in ("sessions_by_pathway", "sessions_to_expire")),
     "CREATE INDEX audit_by_session ON audit (session_id, id)",
 )
 """What undoes the changes of indexes since then."""
 NEW = (
     "answers",
+    "probes",
     *("validation_audit", "definitions", "definition_epoch"),
     *("field_attempts", "effects", "escalations"),
 )

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-from http import HTTPStatus
-
 from fastapi import APIRouter
 
-from journeys import StateError
 from server.http.deps import Wired
-from server.http.problems import RETRY_AFTER, Problem
-from server.http.schemas import Health, Readiness
+from server.http.readiness import not_ready
+from server.http.schemas import Health, Ready
 
 router = APIRouter(tags=["health"])
-READY_SECONDS = 2.0
-"""Seconds within which the store must respond."""
 
 
 @router.get("/healthz")
@@ -24,19 +18,13 @@ async def healthz() -> Health:
 
 
 @router.get("/readyz")
-async def readyz(wiring: Wired) -> Readiness:
-    """Report that the store responds and has our tables."""
-    # Shielded: to cancel what a database does not answer takes longer than to leave it alone.
-    asked = asyncio.shield(asyncio.ensure_future(wiring.directory.ready()))
-    try:
-        await asyncio.wait_for(asked, READY_SECONDS)
-    except (StateError, TimeoutError):
-        raise Problem(
-            HTTPStatus.SERVICE_UNAVAILABLE,
-            "store_unavailable",
-            "The store does not respond.",
-            headers={"Retry-After": str(RETRY_AFTER)},
-        ) from None
-    return Readiness(
-        definitions_refused=sorted(wiring.catalogue.faults if wiring.catalogue else ())
-    )
+async def readyz(wiring: Wired) -> Ready:
+    """Report that the server can take requests: its store, its key and what it serves.
+
+    The store takes a write that is read back, at most once a second. It has the schema of this
+    release, and a SQLite file is the one that was opened. The encryption key opens stored sessions.
+    All definitions of the start are served. Otherwise 503, with each reason in `faults`.
+    """
+    if found := await wiring.readiness.faults():
+        raise not_ready(found)
+    return Ready(definitions_refused=sorted(wiring.catalogue.faults if wiring.catalogue else ()))
