@@ -52,6 +52,8 @@ from server.settings import Settings
 
 _STOPS = (signal.SIGINT, signal.SIGTERM)
 _USER_TIMEOUT_MS = 30_000
+_ANSWER_SECONDS = 5.0
+"""Seconds after the end of the last turn for the answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +236,7 @@ async def answer(
         server_header=False,
         access_log=False,
         log_config=None,
-        timeout_graceful_shutdown=int(GRACE_SECONDS),
+        timeout_graceful_shutdown=int(GRACE_SECONDS + _ANSWER_SECONDS),
     )
     server = _Server(config, turns, tell)
     # A signal may come before the server handles it. The server raises the one that ended it once

@@ -15,7 +15,7 @@ from structlog.contextvars import bind_contextvars, reset_contextvars
 
 from nodes.telemetry import continuing, report
 from server.http.auth import Keys
-from server.http.problems import Problem, problem_of
+from server.http.problems import Problem, outcome_unknown, problem_of
 
 STALL_SECONDS = 10.0
 """Seconds without progress after which a stream to a client is closed."""
@@ -60,8 +60,11 @@ class Envelope:
                 report(logging.INFO, "client_stalled", request_id=request_id)
                 return
             problem = problem_of(error, request_id)
-            if not exchange.begun:
-                await problem.response(request_id)(scope, exchange.receive, exchange.send)
+            await exchange.say(problem, scope)
+        except asyncio.CancelledError:  # the server ends, and lets its clients know
+            if exchange.begun:
+                raise
+            await exchange.say(outcome_unknown(), scope)
 
 
 class _Exchange:
@@ -92,6 +95,11 @@ class _Exchange:
                 "bad_request",
                 "The request has 'Content-Length' and 'Transfer-Encoding'. Send one of them.",
             )
+
+    async def say(self, problem: Problem, scope: Scope) -> None:
+        """Send a problem as the response, unless another one has begun."""
+        if not self.begun:
+            await problem.response(self._request_id)(scope, self.receive, self.send)
 
     async def receive(self) -> Message:
         """Receive a part of the body."""

@@ -94,6 +94,17 @@ def no_session() -> Problem:
     return Problem(*_NO_SESSION)
 
 
+def outcome_unknown() -> Problem:
+    """Return the problem for a request that the end of the server has cut off."""
+    return Problem(
+        HTTPStatus.SERVICE_UNAVAILABLE,
+        "outcome_unknown",
+        "The server ended before the request did: it may or may not have taken effect. Send it "
+        "again with its Idempotency-Key, or GET the session before you send it again.",
+        headers={"Retry-After": str(RETRY_AFTER)},
+    )
+
+
 def problem_of(error: Exception, request_id: str) -> Problem:
     """Return the problem for an error; log an unexpected one."""
     if isinstance(error, Problem):

@@ -14,7 +14,7 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from graphs.session.manager import PathwayManager
 from journeys import JourneyEvent
 from server.http.envelope import STALL_SECONDS
-from server.http.problems import Problem, problem_of
+from server.http.problems import Problem, outcome_unknown, problem_of
 from server.http.schemas import Reply
 
 AS_EVENTS: dict[int | str, dict[str, Any]] = {
@@ -55,6 +55,15 @@ class Listener:
                 await self._waiting.put(event)
         except TimeoutError:
             self._leave()
+
+    def end_with(self, event: ServerSentEvent) -> None:
+        """End the stream with an event, at once: a full buffer loses its last event."""
+        if self._gone:
+            return
+        if self._waiting.full():
+            self._waiting.get_nowait()
+        self._waiting.put_nowait(event)
+        self.end()
 
     def end(self) -> None:
         """End the stream after the events so far."""
@@ -151,25 +160,35 @@ class Turns:
                 await told
         return listener
 
-    def close(self, seconds: float = GRACE_SECONDS) -> None:
-        """Set a deadline for all turns, in seconds from now."""
-        self._until = asyncio.get_running_loop().time() + seconds
+    def close(self, seconds: float | None = None) -> None:
+        """Set a deadline for all turns, and cancel those that still run then.
+
+        A cancelled turn is committed as a whole or not at all. The answer says that its
+        outcome is not known.
+
+        Args:
+            seconds: From now. Default: 20.
+        """
+        loop = asyncio.get_running_loop()
+        left = GRACE_SECONDS if seconds is None else seconds
+        self._until = loop.time() + left
+        loop.call_later(left, self._cut)
 
     async def finish(self) -> None:
-        """Wait for the turns until the deadline; cancel those that still run.
-
-        A cancelled turn is committed as a whole or not at all.
-        """
-        now = asyncio.get_running_loop().time()
-        left = GRACE_SECONDS if self._until is None else max(self._until - now, 0.0)
-        until = now + left
-        while self._running and now < until:
-            await asyncio.wait(self._running, timeout=until - now)
-            now = asyncio.get_running_loop().time()
-        for task in self._running:
-            task.cancel()
+        """Wait for the turns until the deadline; cancel those that still run."""
+        if self._until is None:
+            self.close()
+        loop, until = asyncio.get_running_loop(), self._until or 0.0
+        while self._running and loop.time() < until:
+            await asyncio.wait(self._running, timeout=until - loop.time())
+        self._cut()
         if self._running:
             await asyncio.wait(self._running)
+
+    def _cut(self) -> None:
+        for task in self._running:
+            if not task.cancelling():
+                task.cancel()
 
     def begin(self, turn: Coroutine[Any, Any, _T]) -> asyncio.Task[_T]:
         """Start a turn, or other work that must not be interrupted, and return its task."""
@@ -204,6 +223,7 @@ async def _told(
     Raises:
         JourneyError: The session is missing or expired; if `begun` is cancelled, the error is sent
             as an event.
+        CancelledError: The server ends; the event before it is an error.
     """
 
     async def tell(session: PathwayManager) -> None:
@@ -219,5 +239,8 @@ async def _told(
         if not begun.done():
             raise
         await listener.hear(failed(problem_of(error, request_id), request_id))
+    except asyncio.CancelledError:
+        listener.end_with(failed(outcome_unknown(), request_id))
+        raise
     finally:
         listener.end()

@@ -742,3 +742,61 @@ async def test_three_requests_that_were_aborted_are_one_turn(api: Api) -> None:
 
     assert reply.json()["metadata"]["version"] == 1
     assert (await api.client.get(parcel)).json()["version"] == 1
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_a_turn_that_the_end_of_the_server_cuts_off_is_told_and_can_be_sent_again(
+    serve: Callable[..., Any], streamed: bool
+) -> None:
+    gate, more = Gate(), Gate()
+    url = f"memory://cut-{streamed}"
+    wiring = wired(one(Solo, clerk=gate), url=url)
+    headers = {"Idempotency-Key": "k-1", **(helpers.EVENTS if streamed else {})}
+    asked: Any = {"json": {"message": "hi"}, "headers": headers}
+    async with serving(wiring) as api:
+        session = await api.begin("solo")
+        path = f"{session}/messages"
+        answering = asyncio.create_task(api.client.post(path, **asked))
+        await gate.begun.wait()
+        wiring.turns.close(0.01)  # as a signal to stop does, with 20 seconds
+        answer = await answering
+
+    problem = events_in(answer.text)[-1][1] if streamed else answer.json()
+    assert (problem["status"], problem["code"]) == (503, "outcome_unknown")
+    assert "Idempotency-Key" in problem["detail"]
+    if streamed:
+        assert events_in(answer.text)[-1][0] == "error"
+    else:
+        assert answer.status_code == 503
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert answer.headers["retry-after"] == "1"
+
+    more.let.set()
+    again = await serve(one(Solo, clerk=more), url=url)
+    replies = [await again.client.post(path, **asked) for _ in range(2)]
+    assert [reply.status_code for reply in replies] == [200, 200]
+    assert (await again.client.get(session)).json()["version"] == 1
+
+
+async def test_a_request_that_is_cut_off_while_it_waits_for_its_session_is_told(
+    serve: Callable[..., Any],
+) -> None:
+    gate = Gate()
+    wiring = wired(one(Solo, clerk=gate))
+    async with serving(wiring) as api:
+        session = await api.begin("solo")
+        path, body = f"{session}/messages", {"message": "hi"}
+
+        def asks(**headers: str) -> asyncio.Task[Any]:
+            return asyncio.create_task(api.client.post(path, json=body, headers=headers))
+
+        first = asks()
+        await gate.begun.wait()
+        waiting = [asks(), asks(**helpers.EVENTS)]
+        while len(wiring.turns) < 3:  # noqa: ASYNC110
+            await asyncio.sleep(0.001)
+        wiring.turns.close(0.01)
+        answers = await asyncio.gather(first, *waiting)
+
+    assert [answer.status_code for answer in answers] == [503, 503, 503]
+    assert {answer.json()["code"] for answer in answers} == {"outcome_unknown"}

@@ -26,16 +26,19 @@ import httpx2
 import pytest
 
 from journeys import ConfigurationError
+from server.app import app_of
 from server.cli import serve
 from server.cli.serve import answer, listening, run_loop
 from server.discover.journeys import example_ids
+from server.http import turns
 from server.http.auth import Keys
 from server.http.turns import Turns
 from server.settings import DEFAULT_STORE, Settings
 from tests.support import command
-from tests.support.api import KEY
+from tests.support.api import KEY, one, wired
 from tests.support.command import ROOT, flat, run, served, start
 from tests.support.exits import WAYS
+from tests.support.solo import Solo
 
 folder = command.folder
 logging_as_before = command.logging_as_before
@@ -227,6 +230,42 @@ async def test_a_signal_before_the_server_handles_signals_is_not_lost() -> None:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+async def test_told_to_stop_it_cuts_off_a_turn_that_does_not_end_and_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(turns, "GRACE_SECONDS", 0.1)
+    begun = asyncio.Event()
+
+    async def stuck(_: Any) -> str:
+        begun.set()
+        await asyncio.Event().wait()
+        return ""
+
+    wiring = wired(one(Solo, clerk=stuck))
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    told: list[str] = []
+    try:
+        async with wiring.opened():
+            with listening("127.0.0.1", 0, Keys(())) as listener:
+                place = serve.place_of(listener)
+                app = app_of(wiring)
+                serving = asyncio.create_task(answer(app, listener, wiring.turns, told.append))
+                async with httpx2.AsyncClient(base_url=place, timeout=100) as client:
+                    await client.post("/v1/sessions", json={"session_id": "s-1"})
+                    asked = client.post("/v1/sessions/s-1/messages", json={"message": "hi"})
+                    asking = asyncio.create_task(asked)
+                    await begun.wait()
+                    signal.raise_signal(signal.SIGTERM)
+                    said = await asking
+                await serving
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+    assert (said.status_code, said.json()["code"]) == (503, "outcome_unknown")
+    assert "1 running turns have" in told[0]
 
 
 def test_a_turn_that_nobody_hears_finishes_too(folder: Path) -> None:
