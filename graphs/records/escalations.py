@@ -24,7 +24,7 @@ from graphs.storage.sealing import Seal, SealOfReader
 from graphs.storage.statements import TURNS, Records, Row, Sql, Statement, first, in_span, now
 from graphs.storage.store import Store
 from graphs.storage.tables import escalations, field_attempts, sessions, turns
-from journeys import EscalationCase, EscalationEntry, TranscriptEntry
+from journeys import EscalationCase, EscalationEntry, StateError, TranscriptEntry
 from nodes.json_data import stamp
 from nodes.state.dialogue_state import EscalationChange, Takeover
 from nodes.state.session import Turn
@@ -184,6 +184,27 @@ def rolled_back(session_id: str, takeover: Takeover | None, at: str) -> list[Sta
 def entry(row: Row) -> EscalationEntry:
     """Return the public record of a row."""
     return EscalationEntry(**{name: row[name] for name in _SHOWN})
+
+
+def changed(before: EscalationEntry, turn: Turn) -> EscalationEntry:
+    """Return an escalation after a turn."""
+    for change in turn.get("escalations", ()):
+        if change["id"] == before.id:
+            status, by = change["status"], change["by"]
+            before = replace(before, status=status, claimed_by=by, updated_at=turn["at"])
+    return before
+
+
+async def read_entry(store: Store, id_: str) -> EscalationEntry:
+    """Return the escalation of a live session.
+
+    Raises:
+        StateError: The store failed, or its row was removed.
+    """
+    rows = await store.read(ONE, id_is=id_, now=stamp(now()))
+    if not rows:
+        raise StateError(f"The escalation '{id_}' is not in the store: its row was removed.")
+    return entry(rows[0])
 
 
 async def read_case(store: Store, id_: str, key: bytes | None) -> EscalationCase | None:

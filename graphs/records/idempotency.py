@@ -116,7 +116,7 @@ def _since() -> str:
 
 
 def written(
-    session_id: str, request: Request, version: int, response: JourneyResponse | None, seal: Seal
+    session_id: str, request: Request, version: int, answer: Any, seal: Seal
 ) -> list[Statement]:
     """Return the statements that keep the answer to a request, and forget old ones.
 
@@ -124,7 +124,7 @@ def written(
         session_id: The session.
         request: The request.
         version: Version of the session after it.
-        response: The answer; None if it is the state of the version.
+        answer: The answer, JSON; None if it is the state of the version.
         seal: Encryption of the session.
     """
     row: Row = {
@@ -135,10 +135,15 @@ def written(
         "version": version,
         "at": stamp(now()),
     }
-    if response:
-        row["answer"] = {name: getattr(response, name) for name in _STORED}
+    if answer is not None:
+        row["answer"] = answer
     old: Row = {"of_tenant": TENANT, "session": session_id, "since": _since()}
     return [Statement(FORGET_OLD, [old]), ANSWERS.adding([row], seal)]
+
+
+def of_response(response: JourneyResponse) -> dict[str, Any]:
+    """Return the answer that is stored for a response."""
+    return {name: getattr(response, name) for name in _STORED}
 
 
 async def found(store: Store, session_id: str, request: Request) -> Row | None:
@@ -160,6 +165,11 @@ async def found(store: Store, session_id: str, request: Request) -> Row | None:
     return rows[0]
 
 
+def answer_in(row: Row, seal: Seal) -> Any:
+    """Return the answer in a row."""
+    return ANSWERS.value(row, "answer", seal)
+
+
 async def response_again(
     row: Row, session_id: str, store: Store, writer: LedgerWriter
 ) -> JourneyResponse:
@@ -171,5 +181,5 @@ async def response_again(
     span = {**ALL_TURNS, "high": row["version"]}
     turns = await store.read(TURNS.of_turns, session=session_id, **span)
     context = writer.state_of(turns).context
-    stored = ANSWERS.value(row, "answer", writer.seal)
+    stored = answer_in(row, writer.seal)
     return JourneyResponse(**stored, accumulated_context=context, replayed=True)

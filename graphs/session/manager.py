@@ -6,13 +6,12 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
-from functools import partial
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from graphs.agents.registry import check_agent, check_all, services_of, services_to_read
 from graphs.agents.tools import check_tools
-from graphs.records import idempotency
+from graphs.records import escalations, idempotency
 from graphs.records.effects import EffectsOfSession
 from graphs.records.escalations import OF_SESSION, entry, read_case
 from graphs.records.history import (
@@ -645,6 +644,39 @@ class PathwayManager:
         act = OperatorAct(act="release", by=by, text="")
         return await self._act(act, escalation, idempotency_key)
 
+    async def answer_once(
+        self, make: Callable[[], Awaitable[_T]], idempotency_key: str | None, *asked: Any
+    ) -> tuple[_T, bool]:
+        """Answer a request that changes nothing; return the answer, and whether it was stored.
+
+        Args:
+            make: Makes the answer, which is JSON. It is stored for 24 hours, and sealed in a
+                sensitive journey.
+            idempotency_key: As for `process_message`; without one, nothing is stored.
+            asked: Name of the operation, and its arguments.
+
+        Raises:
+            IdempotencyKeyError: The key belongs to another request of this session.
+        """
+        request = _request(idempotency_key, *asked)
+        session, _ = await self._known()
+        if request is None:
+            return await make(), False
+        seal = session.ledger_writer.seal
+        if row := await idempotency.found(session.store, self.session_id, request):
+            return idempotency.answer_in(row, seal), True
+        answer = await make()
+
+        async def stored(session: Session, head: Row) -> tuple[_T, bool]:
+            written = idempotency.written(self.session_id, request, head["version"], answer, seal)
+            await session.store.write(*written)
+            return answer, False
+
+        async def again(session: Session, head: Row, row: Row) -> tuple[_T, bool]:
+            return idempotency.answer_in(row, seal), True
+
+        return await self._in_turn(stored, request, again)
+
     async def escalations(
         self, limit: int | None = None, after: str | None = None
     ) -> Page[EscalationEntry]:
@@ -730,13 +762,24 @@ class PathwayManager:
         async def acted(session: Session, head: Row) -> JourneySession:
             values = await session.values(head)
             takeover = takeover_of(values["position"])
-            if _held(takeover, act, escalation)["by"] == act["by"] and act["act"] == "claim":
-                return self._shown(head, values)
-            values = await operate(session, head, self._served(), _turn_of(head, act))
+            held = _held(takeover, act, escalation)
+            before = await escalations.read_entry(session.store, held["id"])
+            if held["by"] == act["by"] and act["act"] == "claim":
+                return replace(self._shown(head, values), escalation=before)
+            storing = session.storing(
+                request, lambda values: asdict(escalations.changed(before, values["turn"]))
+            )
+            values = await operate(storing, head, self._served(), _turn_of(head, act))
             moved = {"version": head["version"] + 1, "updated_at": values["turn"]["at"]}
-            return self._shown({**head, **moved}, values)
+            after = escalations.changed(before, values["turn"])
+            return replace(self._shown({**head, **moved}, values), escalation=after)
 
-        return await self._done_once(acted, _request(idempotency_key, *act.values(), escalation))
+        async def again(session: Session, head: Row, row: Row) -> JourneySession:
+            after = EscalationEntry(**idempotency.answer_in(row, session.ledger_writer.seal))
+            return replace(await self._shown_again(session, head, row), escalation=after)
+
+        request = _request(idempotency_key, *act.values(), escalation)
+        return await self._in_turn(acted, request, again)
 
     async def _answer(self, given: Given, request: Request | None = None) -> JourneyResponse:
         async def answered(session: Session, head: Row) -> _Answered:
@@ -745,7 +788,9 @@ class PathwayManager:
                 listening=given.tell is not None,
             )
             taking = self._late.of_turn(session, head["version"] + 1)
-            storing = session.storing(request, partial(response_of, services))
+            storing = session.storing(
+                request, lambda values: idempotency.of_response(response_of(services, values))
+            )
             try:
                 return session, head, await take(storing, head, given, services)
             finally:

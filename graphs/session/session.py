@@ -27,7 +27,6 @@ from graphs.storage.store import Store, open_store
 from journeys import (
     ConfigurationError,
     JourneyConfig,
-    JourneyResponse,
     JourneySpec,
     SessionExistsError,
     SessionExpiredError,
@@ -71,7 +70,7 @@ class SessionContext:
     version: int
 
 
-Answer = Callable[[Mapping[str, Any]], JourneyResponse]
+Answer = Callable[[Mapping[str, Any]], Any]
 Answering = Callable[[int, Mapping[str, Any]], list[Statement]]
 OnCommit = Callable[[SessionContext], None]
 """Callback after the commit of a version of a session that is not sensitive; it must not wait."""
@@ -184,16 +183,16 @@ class Session:
 
         Args:
             request: The request; None if it has no idempotency key.
-            answer: Makes the response from the values of the state; None if the answer is the
-                state itself.
+            answer: Makes the answer, JSON, from the values of the state; None if it is the state
+                itself.
         """
         if request is None:
             return self
         seal = self.ledger_writer.seal
 
         def answering(version: int, values: Mapping[str, Any]) -> list[Statement]:
-            response = answer(values) if answer else None
-            return idempotency.written(self.session_id, request, version, response, seal)
+            stored = answer(values) if answer else None
+            return idempotency.written(self.session_id, request, version, stored, seal)
 
         return replace(self, answering=answering)
 

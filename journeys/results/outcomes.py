@@ -204,7 +204,8 @@ class JourneySession:
     of it is the transcript. `phase` is how far along the conversation is. `waiting` lists what
     agents ask by `interrupt()`, and `asked` is the open question of a form, both as in the metadata
     of a response. `locale` is what the session brought when it was begun. `replayed` is true if the
-    request was done before, for the same idempotency key.
+    request was done before, for the same idempotency key. `escalation` is the escalation after an
+    act of an operator.
     """
 
     session_id: str
@@ -223,6 +224,7 @@ class JourneySession:
     asked: dict[str, Any] | None = None
     locale: Locale = NOWHERE
     replayed: bool = False
+    escalation: EscalationEntry | None = None
 
     @property
     def current_pathway(self) -> str:

@@ -62,6 +62,28 @@ async def test_an_operator_takes_speaks_and_gives_back(shop: Api) -> None:
     assert late.status_code == 409
 
 
+async def test_an_act_that_is_sent_again_answers_as_it_did_the_first_time(shop: Api) -> None:
+    call = await called(shop)
+    acts: list[tuple[str, dict[str, str]]] = [
+        ("claim", {"by": "ann"}),
+        ("messages", {"by": "ann", "message": "Hi, Ann."}),
+        ("release", {"by": "bob"}),
+    ]
+
+    async def act(number: int) -> Any:
+        what, body = acts[number]
+        key = {"Idempotency-Key": f"k-{number}"}
+        return await shop.client.post(f"{call}/{what}", json=body, headers=key)
+
+    first = [await act(number) for number in range(3)]
+    again = [await act(number) for number in range(3)]
+
+    assert [each.json()["status"] for each in first] == ["claimed", "claimed", "released"]
+    assert [each.json() for each in again] == [each.json() for each in first]
+    assert {each.headers["idempotent-replay"] for each in again} == {"true"}
+    assert (await shop.client.get("/v1/sessions/s-1")).json()["version"] == 5
+
+
 async def test_a_call_of_before_is_not_acted_on_in_the_next_one(shop: Api) -> None:
     first = await called(shop)
     await shop.client.post(f"{first}/release", json={"by": "ann"})

@@ -719,6 +719,12 @@ async def test_a_conversation_is_written_as_a_test_that_passes(
     loaded = loaded_from(written.text, tmp_path / "s-1.conversation.yaml")
     assert len([turn for turn in loaded.conversation.turns if turn.user]) == 5
     assert (await play(loaded)).passed
+    key = {"Idempotency-Key": "k-1"}
+    once = await api.client.post(f"{path}/recording", headers=key)
+    await api.says(path, "hello")
+    again = await api.client.post(f"{path}/recording", headers=key)
+    assert [each.headers.get("idempotent-replay") for each in (once, again)] == [None, "true"]
+    assert once.text == again.text == written.text
     forked = (await api.client.post(f"{path}/fork", json={"version": 2})).json()["session_id"]
     of_fork = await api.client.post(f"/v1/sessions/{forked}/recording")
     shorter = loaded_from(of_fork.text, tmp_path / "fork.conversation.yaml")

@@ -16,7 +16,6 @@ from journeys import EscalationCase, EscalationEntry, JourneySession, Transcript
 from server.http.deps import REPLAYED, Cursor, IdempotencyKey, Limit, UpToDate, known_journey
 from server.http.problems import Problem
 from server.http.routing import ApiRoute
-from server.http.wiring import Wiring
 
 EscalationStatus = Literal["open", "claimed", "released", "expired"]
 Operator = Annotated[
@@ -113,7 +112,6 @@ class _Called(NamedTuple):
 
     entry: EscalationEntry
     session: PathwayManager
-    wiring: Wiring
 
 
 async def _known(escalation_id: Id) -> str:
@@ -138,7 +136,7 @@ async def _called(escalation_id: KnownId, wiring: UpToDate) -> AsyncIterator[_Ca
     if entry is None or entry.journey_id not in wiring.journeys:
         raise _not_found()
     async with wiring.session(entry.journey_id, entry.session_id) as session:
-        yield _Called(entry, session, wiring)
+        yield _Called(entry, session)
 
 
 Case = Annotated[EscalationCase, Depends(_case)]
@@ -177,8 +175,8 @@ async def claim(
     called: Called, act: Act, key: IdempotencyKey, response: Response
 ) -> EscalationEntry:
     """Claim the conversation for one operator."""
-    done = called.session.claim(act.by, called.entry.id, idempotency_key=key)
-    return await _now(called, await done, response)
+    done = await called.session.claim(act.by, called.entry.id, idempotency_key=key)
+    return _after(done, response)
 
 
 @router.post("/{escalation_id}/messages")
@@ -186,10 +184,10 @@ async def say(
     called: Called, words: Words, key: IdempotencyKey, response: Response
 ) -> EscalationEntry:
     """Send a text to the user; this claims a conversation that is not claimed yet."""
-    done = called.session.operator_says(
+    done = await called.session.operator_says(
         words.message, words.by, called.entry.id, idempotency_key=key
     )
-    return await _now(called, await done, response)
+    return _after(done, response)
 
 
 @router.post("/{escalation_id}/release")
@@ -197,15 +195,13 @@ async def release(
     called: Called, act: Act, key: IdempotencyKey, response: Response
 ) -> EscalationEntry:
     """Give the conversation back to the assistant, which continues where it was paused."""
-    done = called.session.release(act.by, called.entry.id, idempotency_key=key)
-    return await _now(called, await done, response)
+    done = await called.session.release(act.by, called.entry.id, idempotency_key=key)
+    return _after(done, response)
 
 
-async def _now(called: _Called, done: JourneySession, response: Response) -> EscalationEntry:
-    """Return the escalation as it is now, also for an act that was done before."""
+def _after(done: JourneySession, response: Response) -> EscalationEntry:
+    """Return the escalation after an act of an operator."""
     if done.replayed:
         response.headers.update(REPLAYED)
-    entry = await called.wiring.directory.escalation_entry(called.entry.id)
-    if entry is None:  # deleted a moment ago
-        raise _not_found()
-    return entry
+    assert done.escalation is not None
+    return done.escalation

@@ -174,7 +174,7 @@ async def fork(session: OpenSession, of: Fork, key: IdempotencyKey, response: Re
         }
     },
 )
-async def recording(session: OpenSession, wiring: Wired) -> Response:
+async def recording(session: OpenSession, wiring: Wired, key: IdempotencyKey) -> Response:
     """Write the conversation of a session as a test, as `journeygraph record` does.
 
     It is played again in memory: agents are called again, the tools of effects are not. 409
@@ -183,23 +183,27 @@ async def recording(session: OpenSession, wiring: Wired) -> Response:
     # Loaded by the first request: most servers never get one.
     from server.conversations.recorder import default_file, record  # noqa: PLC0415
 
-    await session.restore()  # which refuses what is not there
     found, file = wiring.journeys[session.spec.id].found, default_file(session.session_id)
-    if found is None:
-        raise _not_recordable(
-            "Its journey is not in a module or a file, which a test has to name. Serve the "
-            "journey from a file."
-        )
-    try:
-        # In a loop of its own: the conversation is played as a whole, and files are read.
-        recorded = await asyncio.to_thread(
-            lambda: asyncio.run(record(found, session.session_id, wiring.config, file))
-        )
-    except CommandError as error:
-        raise _not_recordable(" ".join(error.lines)) from None
-    text = "".join(f"# {note}\n" for note in recorded.notes) + recorded.text
+
+    async def written() -> str:
+        if found is None:
+            raise _not_recordable(
+                "Its journey is not in a module or a file, which a test has to name. Serve the "
+                "journey from a file."
+            )
+        try:
+            # In a loop of its own: the conversation is played as a whole, and files are read.
+            recorded = await asyncio.to_thread(
+                lambda: asyncio.run(record(found, session.session_id, wiring.config, file))
+            )
+        except CommandError as error:
+            raise _not_recordable(" ".join(error.lines)) from None
+        return "".join(f"# {note}\n" for note in recorded.notes) + recorded.text
+
+    text, replayed = await session.answer_once(written, key, "recording")
     disposition = f"attachment; filename*=UTF-8''{quote(file.name)}"
-    return Response(text, media_type=_YAML, headers={"Content-Disposition": disposition})
+    headers = {"Content-Disposition": disposition, **(REPLAYED if replayed else {})}
+    return Response(text, media_type=_YAML, headers=headers)
 
 
 def _not_recordable(reason: str) -> Problem:

@@ -52,6 +52,12 @@ export const key = {
   forget: () => sessionStorage.removeItem(KEY),
 };
 
+/** Return a key that names one request, so that sending it twice does it once. */
+export function newKey() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
 /** Return the client of the API. `onKey(isWrong)` is called when the server asks for a key. */
 export function client(onKey) {
   const base = new URL("v1/", document.baseURI);

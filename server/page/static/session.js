@@ -1,7 +1,7 @@
 // The open sessions: what is stored of each, and its running turn.
 
 import { useEffect, useMemo, useState } from "./vendor/preact.js";
-import { Problem } from "./api.js";
+import { Problem, newKey } from "./api.js";
 
 const PAGE = 50; // turns read at once; after a turn, the last page is read again
 const LOOK_MS = 3000; // between two looks for what others do in the session
@@ -24,12 +24,6 @@ const EMPTY = {
 };
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
-
-/** Return a key that names one message, so that sending it twice is one turn. */
-function newKey() {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
 
 /** Return a function that acts at once, but no more than once while a frame is painted. */
 function oncePerFrame(act) {

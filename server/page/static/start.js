@@ -1,7 +1,7 @@
 // Start a session: the choice of a journey, an id, first values of the context.
 
-import { html, useEffect, useState } from "./vendor/preact.js";
-import { Problem } from "./api.js";
+import { html, useEffect, useRef, useState } from "./vendor/preact.js";
+import { Problem, newKey } from "./api.js";
 import { Failure, addressOf, inWords } from "./parts.js";
 
 /** The form that starts a session. */
@@ -12,6 +12,7 @@ export function Start({ api }) {
   const [context, setContext] = useState("");
   const [problem, setProblem] = useState(null);
   const [isBusy, setBusy] = useState(false);
+  const sent = useRef({}); // the last request and its key: sent again, it starts the same session
   const choose = (journey) => {
     setChosen(journey.journey_id);
     setContext(sampleOf(journey));
@@ -37,7 +38,9 @@ export function Start({ api }) {
       const body = { journey_id: chosen };
       if (id.trim()) body.session_id = id.trim();
       if (context.trim()) body.context = contextIn(context);
-      const begun = await api.post("sessions", body);
+      const asked = JSON.stringify(body);
+      if (sent.current.asked !== asked) sent.current = { asked, key: newKey() };
+      const begun = await api.post("sessions", body, { "Idempotency-Key": sent.current.key });
       location.hash = addressOf(begun.session_id);
     } catch (error) {
       setProblem(error);
@@ -110,12 +113,12 @@ export function Start({ api }) {
   </form>`;
 }
 
-/** Return the context in a text; throw a Problem if it is not an object. */
 /** Return the sample context of a journey as JSON; empty if it has none. */
 function sampleOf({ sample_context: sample }) {
   return Object.keys(sample).length ? JSON.stringify(sample, null, 2) : "";
 }
 
+/** Return the context in a text; throw a Problem if it is not an object. */
 function contextIn(text) {
   const example = 'Write an object, such as {"name": "Ann"}.';
   let value;
