@@ -31,7 +31,7 @@ from nodes.commands import (
     Wait,
 )
 from nodes.language.lexicon import SIGNALS, sayings_of
-from nodes.language.mentions import is_task, mentioned, names_field
+from nodes.language.mentions import is_question_of, is_task, mentioned, names_field
 from nodes.language.reading import (
     CHOOSING,
     FREE,
@@ -90,12 +90,18 @@ def signal(reading: Reading, expected: Expected) -> Command | None:
 
 
 def _has_none(reading: Reading, expected: Expected) -> bool:
-    """Return whether an optional field is left open by its name: "no wishes"."""
-    field, words = expected.pending, reading.words
-    if field is None or field.required or field.type == "boolean" or not 1 < len(words) <= _FEW:
+    """Return whether an optional field is left open by its name or question: "no wishes"."""
+    field, lexicon = expected.pending, reading.lexicon
+    if field is None or field.required or field.type in ("boolean", "enum"):
         return False
-    negation = reading.lexicon.words("negation")
-    return words[0] in negation and names_field(words[1:], field, reading.lexicon)
+    reading = reading.core()
+    words = reading.words
+    denied = words[:1] and words[0] in lexicon.words("negation") and not reading.tokens[0].closes
+    behind = words[1:] if denied and len(words) <= _FEW else []
+    if names_field(behind, field, lexicon) or is_question_of(behind, field, lexicon):
+        return True
+    removed = lexicon.matches("form_removed", reading.marked)  # "I don't need a reminder"
+    return any(is_question_of(found["what"].split(), field, lexicon) for found in removed)
 
 
 def _given_up(reading: Reading, expected: Expected, meant: frozenset[str]) -> Command | None:

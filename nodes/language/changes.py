@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -12,8 +12,10 @@ from journeys import Field
 from journeys.phrases import plain
 from nodes.commands import Clear, Command, Correct, Fill
 from nodes.language.lexicon import Lexicon
-from nodes.language.mentions import mentioned, names_any_field, names_field
+from nodes.language.mentions import mentioned, names_any_field, names_field, on_day
 from nodes.language.reading import (
+    COUNTED,
+    DAY,
     FREE,
     NAMES,
     WORDY,
@@ -28,7 +30,6 @@ from nodes.language.reading import (
 )
 from nodes.values import found_in
 
-_DATE = Field("day", "date")
 _MONTH = re.compile(r"\d[./-]\d")
 _LONGEST = 6
 _LEADING = 3
@@ -131,19 +132,31 @@ def _only_number(words: Reading) -> str:
     return numbers[0] if len(numbers) == 1 and not several else ""
 
 
+def _read_anew(field: Field, new: Reading, expected: Expected) -> Read | None:
+    """Return the value of words; a day without its month is one of the known month."""
+    words = new.core()
+    led = words.tokens and words.words[0] in words.lexicon.leads.get("date", ())
+    is_mere = (words.part(1) if led else words).day()
+    return (_other_day(new, field, expected) if is_mere else None) or readable_part(
+        field, new, expected
+    )
+
+
 def _other_day(new: Reading, field: Field, expected: Expected) -> Read | None:
-    """Return a known date with its day alone replaced: "the 6th" keeps the month."""
+    """Return a known date with its day alone replaced: "the 6th" keeps the month.
+
+    It is of the next month where that day is over, and the known one is not.
+    """
     if field.type not in ("date", "datetime") or field.name not in expected.known:
         return None
     day = new.part(-1).day() or new.part(-2).day()
-    if not day:
+    known, today = str(expected.known[field.name]), expected.setting.at.date()
+    month = date.fromisoformat(known[:10])
+    if not day or (changed := on_day(month, int(day))) is None:
         return None
-    known = str(expected.known[field.name])
-    try:
-        date.fromisoformat(changed := f"{known[:8]}{int(day):02d}")
-    except ValueError:
-        return None
-    return Read(new.raw, changed + known[10:])
+    if changed < today <= month:
+        changed = on_day(changed.replace(day=1) + timedelta(days=31), int(day)) or changed
+    return Read(new.raw, changed.isoformat() + known[10:])
 
 
 def _answered_anew(new: Reading, old: Reading, expected: Expected) -> Fill | None:
@@ -193,8 +206,7 @@ def _named(reading: Reading, expected: Expected) -> list[Command]:
         if field.type in NAMES and is_part(what, field, lexicon):
             continue  # "first name Beth"
         new = unspelled(new) if field.type in NAMES else new
-        mere = _other_day(new, field, expected) if new.core().day() else None
-        read = mere or readable_part(field, new, expected)
+        read = _read_anew(field, new, expected)
         if read and len(new.tokens) <= _LONGEST_VALUE:
             return [given(field, read, expected)]
     return []
@@ -222,8 +234,7 @@ def labelled(words: Reading, expected: Expected) -> Correct | Fill | None:
             is_text = field.type == "text" and not changes and plain(field.label) == " ".join(what)
             read = Read(new.raw, new.raw) if is_text else None
         else:
-            read = _other_day(new, field, expected) if new.core().day() else None
-            read = read or readable_part(field, new, expected)
+            read = _read_anew(field, new, expected)
         if read and all(names_field([word], field, lexicon) for word in what):
             return given(field, read, expected)
     return None
@@ -344,7 +355,7 @@ def is_value(words: Reading, field: Field, expected: Expected) -> bool:
         return str(known)[8:10].lstrip("0") == day.lstrip("0")
     value = _value(field, words, expected)
     if value is None and field.type == "datetime":
-        return bool(_value(_DATE, words, expected) == str(known)[:10])
+        return bool(_value(DAY, words, expected) == str(known)[:10])
     return value is not None and _same(value, known)
 
 
@@ -352,7 +363,7 @@ def other_day(words: Reading, field: Field, expected: Expected) -> str | None:
     """Return a day with the time that was known: "not tomorrow, on Tuesday" keeps "at ten"."""
     if field.type != "datetime" or field.name not in expected.known:
         return None
-    day = shortest(words, _DATE, expected)
+    day = shortest(words, DAY, expected)
     return f"{day} {str(expected.known[field.name])[11:16]}" if day else None
 
 
@@ -398,17 +409,18 @@ def of_type(words: Reading, expected: Expected, wordy: bool) -> Correct | None:
         return None
     fields = {field.name: field for field in expected.correctable}
     latest = [fields[name] for name in list(expected.known)[::-1] if name in fields]
-    for kinds in (None, (*NAMES, "address")):
-        for field in latest:
-            if field.type not in kinds if kinds else field.type in WORDY:
-                continue
-            if read := readable_part(field, words, expected):
-                fitting = [f for f in latest if f is not field and f.type not in WORDY]
-                if not kinds and any(readable_part(f, words, expected) for f in fitting):
+    last = [words.part(-count) for count in (1, 2)]
+    is_day = bool([one for one in last if one.day() and not one.said.isdigit()])  # "the 27th"
+    shaped = [f for f in latest if f.type not in WORDY and not (is_day and f.type in COUNTED)]
+    reads = _read_anew if is_day else readable_part
+    named = [f for f in latest if f.type in (*NAMES, "address")]
+    for among in (shaped, named) if wordy else (shaped,):
+        for field in among:
+            if read := reads(field, words, expected):
+                fitting = [f for f in shaped if f is not field]
+                if among is shaped and any(readable_part(f, words, expected) for f in fitting):
                     return None
                 return Correct(field.name, words.raw, read=read.value)
-        if not wordy:
-            return None
     return None
 
 

@@ -13,12 +13,22 @@ from typing import Any
 from journeys import Field
 from journeys.phrases import plain
 from nodes.language.lexicon import Lexicon, lexicon_of
-from nodes.language.reading import NAMES, WORDY, Expected, Reading, Token, value_in
+from nodes.language.reading import (
+    COUNT,
+    COUNTED,
+    DAY,
+    NAMES,
+    WORDY,
+    Expected,
+    Reading,
+    Token,
+    value_in,
+)
 from nodes.values import Span, found_in
 
 _LEAST_STEM = 4
 _LONGEST_ENDING = 2
-_MOST_COUNTED = 3
+_MOSTCOUNTED = 3
 _EVER_WIDER = (attrgetter("names"), attrgetter("kind"), attrgetter("said"))
 """Words of a field, in which a name is looked for one after the other."""
 
@@ -68,7 +78,7 @@ def closeness(words: Iterable[str], field: Field, lexicon: Lexicon) -> int:
     if not [word for word in words if is_among(word, own.near)]:
         return 0
     known = own.near | own.own
-    return min(_MOST_COUNTED, len({word for word in words if is_among(word, known)}))
+    return min(_MOSTCOUNTED, len({word for word in words if is_among(word, known)}))
 
 
 def concerns(words: Iterable[str], field: Field, lexicon: Lexicon) -> bool:
@@ -76,6 +86,12 @@ def concerns(words: Iterable[str], field: Field, lexicon: Lexicon) -> bool:
     known = _words(field, lexicon)
     own = known.said | known.counted
     return bool([word for word in words if is_among(word, own)])
+
+
+def is_question_of(words: Iterable[str], field: Field, lexicon: Lexicon) -> bool:
+    """Return whether all words that matter are in a field's name, question or description."""
+    telling = [word for word in words if word not in lexicon.words("small")]
+    return bool(telling) and all(concerns([word], field, lexicon) for word in telling)
 
 
 def is_task(name: str, tasks: Iterable[str], lexicon: Lexicon) -> bool:
@@ -163,14 +179,11 @@ def names_any_field(text: str, fields: Iterable[Field], language: str) -> bool:
     return any(names(words, field, lexicon) for field in fields)
 
 
-_COUNTED = ("integer", "number")
 _WEAK = ("enum", "boolean")
 _SPANNED = ("date", "time", "datetime")
 _DAYS = ("date", "datetime")
 _BEFORE, _BEHIND = 3, 2
 _WEEK = timedelta(days=7)
-_COUNT = Field("count", "integer")
-_DAY = Field("day", "date")
 _MOST_WORDS = 200
 _SOLE = (*_SPANNED, "money", "phone", "email", "enum")
 """Types of values that can be nothing else."""
@@ -315,7 +328,7 @@ def _single(found: Sequence[Claim], reading: Reading, expected: Expected) -> Ite
     lexicon, pending = reading.lexicon, expected.pending
     if lexicon.words("ones").isdisjoint(reading.words):
         return
-    fields = [f for f in expected.fields if f.type in _COUNTED]
+    fields = [f for f in expected.fields if f.type in COUNTED]
     for place, token in enumerate(reading.tokens) if found or pending in fields else ():
         behind = reading.tokens[place + 1 : place + 3]
         if token.word not in lexicon.words("ones") or token.closes or not behind:
@@ -350,7 +363,7 @@ def _after_nights(found: Sequence[Claim], reading: Reading, expected: Expected) 
     first = days[0].span.value if days else expected.known[known[-1]] if known else None
     if not opened or first is None or not (days or opened[0] is expected.pending):
         return []
-    for span in found_in(_COUNT, reading.text, expected.setting):
+    for span in found_in(COUNT, reading.text, expected.setting):
         words = reading.between(span.start, reading.end).part(1, 2)
         if words.tokens and words.words[0] in nights:
             until = (date.fromisoformat(str(first)) + timedelta(days=span.value)).isoformat()
@@ -440,7 +453,7 @@ def later_day(said: str, raw: str, expected: Expected, *, is_mere: bool) -> str:
     if not is_mere and said < first:
         ahead = (date.fromisoformat(first) - setting.at.date()).days
         later = [
-            value_in(_DAY, raw, replace(setting, at=setting.at + timedelta(days=ahead + more)))
+            value_in(DAY, raw, replace(setting, at=setting.at + timedelta(days=ahead + more)))
             for more in (0, 1)
         ]
         days = [date.fromisoformat(one) for one in later if one]
@@ -482,7 +495,7 @@ def _claim(
         return None
     near = [*before[-_BEFORE:], *behind[:_BEHIND]]
     parts = reading.lexicon.words("name_parts").intersection(before[-_BEFORE:])
-    if field.type in _COUNTED and _is_place(inside, near, reading, field):
+    if field.type in COUNTED and _is_place(inside, near, reading, field):
         return None
     parts = parts if field.type in NAMES else frozenset()
     whole = reading.lexicon.words("name_parts").intersection(inside.words)
@@ -492,12 +505,15 @@ def _claim(
     guarded = field.type in _WEAK and field.asked and not span.own and not replaces
     if guarded and _is_by_the_way(clause, span, field, [*days, span], asked):
         return None
-    if not (span.certain or _is_led(field, before, behind, near, reading, asked)):
+    values = [span, *days] if field.type in COUNTED else [span]
+    asking = reading.lexicon.begins("wonder", reading.said) > 0
+    usual = asked and not asking and not _strange(_around(clause, values), clause, field)
+    if not (span.certain or _is_led(field, before, behind, near, reading, asked, usual)):
         return None
     close = closeness(near, field, reading.lexicon)
     beside = names_field(behind[:1], field, reading.lexicon)
     persons = reading.lexicon.words("persons")
-    people = field.type in _COUNTED and _is_for(before, reading.lexicon)
+    people = field.type in COUNTED and _is_for(before, reading.lexicon)
     people = people and names_field(persons, field, reading.lexicon)
     own = _words(field, reading.lexicon).near
     words = frozenset([word for word in near if is_among(word, own)])
@@ -544,7 +560,7 @@ def _from_until(reading: Reading, expected: Expected) -> list[Claim]:
     places = [n for n, w in enumerate(reading.words) if n and w in until]
     for place in places if len(fields) == _TWO else ():
         first, behind = reading.part(place - 1, place), reading.part(place + 1)
-        spans = [s for s in found_in(_DAY, behind.raw, expected.setting) if s.certain]
+        spans = [s for s in found_in(DAY, behind.raw, expected.setting) if s.certain]
         spans = [s for s in spans if s.start <= _LONGEST_ARTICLE]
         mere = next((p for p in (behind.part(0, 1), behind.part(0, 2)) if p.day()), None)
         last, end = None, 0
@@ -552,10 +568,10 @@ def _from_until(reading: Reading, expected: Expected) -> list[Claim]:
             last, end = date.fromisoformat(spans[0].value), behind.start + spans[0].end
         elif mere and known and (not first.said.isdigit() or first.text[first.end - 1] == "."):
             month = date.fromisoformat(str(expected.known[known[0].name]))
-            last, end = _on_day(month, int(mere.day())), mere.tokens[-1].end
-        begun = last and _on_day(last, int(first.day() or 0))
+            last, end = on_day(month, int(mere.day())), mere.tokens[-1].end
+        begun = last and on_day(last, int(first.day() or 0))
         if begun and last and begun > last:
-            begun = _on_day(last.replace(day=1) - timedelta(days=1), begun.day)
+            begun = on_day(last.replace(day=1) - timedelta(days=1), begun.day)
         if begun and last:
             start = behind.tokens[0].start
             days = ((begun, first.tokens[0].start, first.tokens[0].end), (last, start, end))
@@ -567,7 +583,7 @@ def _from_until(reading: Reading, expected: Expected) -> list[Claim]:
     return []
 
 
-def _on_day(month: date, day: int) -> date | None:
+def on_day(month: date, day: int) -> date | None:
     """Return another day of a month, if it has that."""
     return month.replace(day=day) if 0 < day <= monthrange(month.year, month.month)[1] else None
 
@@ -622,9 +638,7 @@ def _is_by_the_way(
         if token.word in joints and token.start >= span.end:
             break
         phrase = [] if token.word in joints and token.end <= span.start else [*phrase, token]
-    around = [
-        t.word for t in phrase if all(t.end <= each.start or t.start >= each.end for each in told)
-    ]
+    around = _around(replace(clause, tokens=tuple(phrase)), told)
     strange = _strange(around, clause, field)
     return strange * (3 if asked else 4) >= len(phrase)
 
@@ -636,15 +650,18 @@ def _is_led(
     near: Sequence[str],
     reading: Reading,
     asked: bool,
+    usual: bool,
 ) -> bool:
-    """Return whether the words around a value say that it is one of the field."""
+    """Return whether the words around a value say that it is one of the field.
+
+    `usual`: it is asked for, and no strange words are around it.
+    """
     lexicon, last = reading.lexicon, before[-1] if before else ""
     following = behind[0] if behind else ""
     if field.type in WORDY:  # it was found behind words that bring it in
         return asked or last in lexicon.words("bring_in") or _names_user(before, lexicon)
     if field.type == "phone":
         return True
-    usual = asked and _is_usual([*before, *behind], reading, field)
     unit = bool(following) and following in lexicon.words("units")
     if field.type in ("time", "date", "datetime"):
         led = last in lexicon.leads.get(field.type, frozenset())
@@ -654,7 +671,7 @@ def _is_led(
     if field.type == "money":
         paid = bool(lexicon.words("pay").intersection(before[-2:])) and not unit
         return paid or (usual and not unit)
-    if field.type in _COUNTED and not unit and _is_for(before, lexicon):
+    if field.type in COUNTED and not unit and _is_for(before, lexicon):
         return usual or names_field(lexicon.words("persons"), field, lexicon)
     return usual and not unit
 
@@ -682,11 +699,10 @@ def _is_for(before: Sequence[str], lexicon: Lexicon) -> bool:
     return bool([n for n in longest if lexicon.says("we_are", " ".join(said[-n:]))])
 
 
-def _is_usual(words: Sequence[str], reading: Reading, field: Field) -> bool:
-    """Return whether only usual words are around a value, and it is not a question."""
-    if reading.lexicon.begins("wonder", reading.said):
-        return False
-    return not _strange(words, reading, field)
+def _around(clause: Reading, spans: Sequence[Span]) -> list[str]:
+    """Return the words of a clause outside of some values."""
+    outside = [t for t in clause.tokens if all(t.end <= s.start or s.end <= t.start for s in spans)]
+    return [token.word for token in outside]
 
 
 def _strange(words: Sequence[str], reading: Reading, field: Field) -> int:

@@ -57,6 +57,9 @@ from nodes.language.mentions import (
     unfit,
 )
 from nodes.language.reading import (
+    COUNT,
+    COUNTED,
+    DAY,
     FREE,
     NAMES,
     WORDY,
@@ -89,7 +92,7 @@ _MOST_FOUND = 3
 _LONGEST_PLAIN = 11
 _MOST_PLAIN = 2
 _SHORTEST_RETRACTION = 2
-_COUNT = Field("count", "integer")
+_YEAR = 366
 _LEADS = ("lead", "wish", "question", "meant")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _ASIDE = (Skip, Correct, Clear)
@@ -275,7 +278,8 @@ class _Pass:
         days = [c for c in self.commands if isinstance(c, Correct) and _DATE.fullmatch(str(c.read))]
         if not isinstance(command, Fill) or len(days) != 1:
             return command
-        if nights.isdisjoint(read(command.value, self.lexicon).words):
+        in_nights = not nights.isdisjoint(read(command.value, self.lexicon).words)
+        if not (in_nights and _DATE.fullmatch(str(command.read))):
             return command
         known, first = str(self.expected.known[days[0].field]), str(days[0].read)
         count = date.fromisoformat(str(command.read)) - date.fromisoformat(known)
@@ -527,7 +531,7 @@ class _Pass:
         before = [c for c in self.claims if c.end <= start and c.field.name in given]
         if not before or before[-1].field.type in _WORDS:
             return None
-        last, fields = before[-1], self.expected.all_fields
+        last, fields = self._alike(before, clause), self.expected.all_fields
         others = [field for field in fields if field is not last.field]
         read = readable_part(last.field, clause.body, self.expected)
         if read is None or any(names_field(clause.body.words, f, self.lexicon) for f in others):
@@ -537,6 +541,20 @@ class _Pass:
         value = self._fill(last.field, read, clause.body).read
         span = replace(last.span, raw=read.raw, value=value)
         return _command(replace(last, span=span))
+
+    def _alike(self, before: Sequence[Claim], clause: _Clause) -> Claim:
+        """Return the last value; behind "four at 7 pm, no, five" the one that is as bare as this.
+
+        That is another number, both in digits or both in words, where the last has a unit.
+        """
+        words, last = clause.body.core(), before[-1]
+        if not last.span.certain or not all(map(self._is_number, words.tokens)):
+            return last
+        in_digits = words.said.isdigit()
+        if self.reading.at(last.span).words[0].isdigit() is in_digits:
+            return last
+        bare = [c for c in before if c.field.type in COUNTED and c.span.raw.isdigit() is in_digits]
+        return bare[-1] if bare else last
 
     def _changed(self, place: int) -> int:
         """Read a change that names its field or its old value, in two clauses or one."""
@@ -671,7 +689,7 @@ class _Pass:
 
     def _is_number(self, token: Token) -> bool:
         word = self._raw(token)
-        return word[:1].isdigit() or bool(found_in(_COUNT, word, self.expected.setting))
+        return word[:1].isdigit() or bool(found_in(COUNT, word, self.expected.setting))
 
     def _fill(self, field: Field, read: Read, words: Reading) -> Fill:
         value = read.value
@@ -1004,16 +1022,17 @@ class _Pass:
         self.explained.update([token.start for token in tokens])
 
     def _in_its_year(self, command: Command) -> Command:
-        """Return a change of a day long ago that names no year in the year that is known."""
-        if not isinstance(command, Correct) or not _DATE.fullmatch(str(command.read)):
+        """Return a change of a day that names no year in the known year, if that must be named."""
+        setting = self.expected.setting
+        known = str(self.expected.known.get(getattr(command, "field", ""), ""))
+        if not (isinstance(command, Correct) and _DATE.match(known)):
             return command
-        said, known = str(command.read), str(self.expected.known.get(command.field, ""))
-        years = [int(day[:4]) for day in (said, known) if _DATE.match(day)]
-        now = self.expected.setting.at.year
-        if len(years) < _SHORTEST_OF_TWO or years[0] < now - 1 or years[1] >= now - 1:
+        day, said = date.fromisoformat(known[:10]), str(command.read)
+        if abs((day - setting.at.date()).days) <= _YEAR or not _DATE.fullmatch(said):
             return command
-        named = said[:4] in command.value or said[5:] == "02-29"
-        return command if named else replace(command, read=known[:4] + said[4:])
+        begins = replace(setting, at=setting.at.replace(year=day.year, month=1, day=1))
+        there = str(value_in(DAY, command.value, begins))
+        return replace(command, read=there) if there == known[:4] + said[4:] else command
 
     def _unread(self, clauses: Sequence[_Clause] = ()) -> tuple[str, ...]:
         """Return the words that nothing explains; of a clause those between the first and last."""

@@ -222,6 +222,10 @@ YES_OR_NO = (
 )
 """Kinds of questions whose answer is yes or no."""
 
+COUNT, DAY = Field("count", "integer"), Field("day", "date")
+"""A number and a day of no field in particular."""
+COUNTED = ("integer", "number")
+"""Types of values that count things."""
 FREE = ("text", "list")
 """Types for which nearly every message would be a value."""
 NAMES = ("name", "full_name")

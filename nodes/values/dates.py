@@ -73,7 +73,32 @@ def _grammar(words: Vocabulary) -> SimpleNamespace:
     names = (*made.months.values, *made.weekdays.values, *near)
     made.own = {part for name in names for part in plain(name).split()}
     made.names = frozenset(names)
+    first, *others = words.languages
+    usual = {*first.around.filler, *first.names.common}
+    made.own_past = compiled(rf"\b{one_of(first.dates.past)}\b")
+    made.past_beside = [
+        (
+            compiled(rf"\b{one_of(each.dates.past)}\b"),
+            {*each.around.filler, *each.names.common} - usual,
+        )
+        for each in others
+    ]
     return made
+
+
+def _is_over(text: str, own: SimpleNamespace) -> bool:
+    """Return whether words tell of the past.
+
+    A word of a language next to the spoken one counts beside others of that language: "war".
+    """
+    if not own.past.search(text):
+        return False
+    words = words_in(text)
+    return own.own_past.search(text) is not None or any(
+        telling.intersection(word for word in words if not past.fullmatch(word))
+        for past, telling in own.past_beside
+        if past.search(text)
+    )
 
 
 def scan_dates(text: str, field: Field, setting: Setting) -> list[Hit]:
@@ -96,7 +121,7 @@ class _Days:
     def __init__(self, text: str, over: bool, setting: Setting, today: date) -> None:
         self.text, self.over, self.setting, self.today = text, over, setting, today
         self.own = _grammar(setting.words)
-        self.past = over or self.own.past.search(text) is not None
+        self.past = over or _is_over(text, self.own)
 
     def hits(self, named: bool) -> list[Hit]:
         """Return the dates; without any names of days, months and the like only those in digits."""
@@ -142,7 +167,7 @@ class _Days:
         """Return "the last friday of May"; only other words tell that it is past."""
         place = -1 if found["last"] else self._number(found.groupdict())
         around = self.text[: found.start()] + self.text[found.end() :]
-        past = self.over or self.own.past.search(around) is not None
+        past = self.over or _is_over(around, self.own)
         month, day = self.own.months.of(found["month"]) + 1, self.own.weekdays.of(found["day"])
         feast = f"{month:02} {DAYS[day]} {place}"
         return self._feast(feast, found["year"], past) if place <= 5 else None
@@ -163,7 +188,7 @@ class _Days:
         """Return a day by its distance from today, or from another day."""
         own, said = self.own, found.groupdict()
         count, unit = numeral_of(found["count"], self.setting.words), own.units.of(found["unit"])
-        if count is None or (not (said.get("way") or said.get("strict")) and unit != _WEEK):
+        if count is None or (not (said.get("way") or said.get("strict")) and unit % _WEEK):
             return None
         days = 0
         if way := said.get("way"):
@@ -759,7 +784,7 @@ def scan_datetimes(text: str, field: Field, setting: Setting) -> list[Hit]:
         return []
     hits = [*_iso(text, setting, own), *_soon(text, setting, own)]
     days = scan_dates(text, field, setting)
-    past = wants_past(field, setting) or _grammar(setting.words).past.search(text) is not None
+    past = wants_past(field, setting) or _is_over(text, _grammar(setting.words))
     hours = readings_in(text, setting.words) if days else []
     for day, hour in product(days[:_MOST], hours[:_MOST]):
         if not _belong(text, day, hour, own, setting):

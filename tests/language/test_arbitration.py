@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
+
+import pytest
 
 from journeys import Field
 from nodes.commands import Correct, Fill
 from nodes.language import clauses_in, read_message, refused_in
+from nodes.values import Setting
 from tests.language.desks import (
     BANK,
     CLAIM,
     CLINIC,
+    ENGLISH,
     GERMAN,
     HOTEL,
     RESTAURANT,
+    SPANISH,
     asking,
     ear,
     told,
@@ -49,6 +55,18 @@ def test_a_slip_of_the_tongue_replaces_the_last_value_whatever_stands_between() 
         at 7, no wait, at 9 -> Fill time at 9
     """
     assert wrong(table, AT_WHAT_TIME) == {}
+    four = ear("field", "party_size", fields=RESTAURANT, among=RESTAURANT)
+    table = """
+        four at 7 pm, no, make it five -> Fill time 7 pm, Fill party_size five
+        four people at 19:00, sorry, five -> Fill time 19:00, Fill party_size five
+        a table for four at 7 pm, no, 8 -> Fill party_size four, Fill time 8
+        four at seven, no, eight -> Fill party_size four, Fill time eight
+    """
+    assert wrong(table, four) == {}
+    table = "vier um 19 Uhr, nein, fünf -> Fill time 19 Uhr, Fill party_size fünf"
+    assert wrong(table, replace(four, setting=GERMAN)) == {}
+    tomorrow = "four tomorrow at 7 pm -> Fill party_size four, Fill date tomorrow, Fill time 7 pm"
+    assert wrong(tomorrow, four) == {}
     told = read_message("at seven... no hang on, Dave is late so eight", AT_WHAT_TIME)
     assert [c.value for c in told.commands if isinstance(c, Fill)] == ["so eight"]
     assert not told.certain
@@ -161,6 +179,41 @@ def test_an_optional_field_is_left_open_by_its_name() -> None:
     assert wrong("no wishes\nnothing -> Skip", wishes) == {}
     assert wrong("no email\nno email please -> Skip", asking("email", HOTEL)) == {}
     assert told(read_message("no onions", wishes)) != "Skip"
+
+
+@pytest.mark.parametrize(
+    ("ask", "setting", "refusals"),
+    [
+        (
+            "Where may we send a reminder?",
+            ENGLISH,
+            "no reminder, please no reminders, no need for a reminder, don't send me a reminder,"
+            "I don't want one, nowhere, no reminder needed",
+        ),
+        (
+            "Wohin dürfen wir eine Erinnerung schicken?",
+            GERMAN,
+            "keine Erinnerung, bitte keine Erinnerung, ich brauche keine Erinnerung,"
+            "schicken Sie mir keine Erinnerung, nirgendwohin, nicht nötig",
+        ),
+        (
+            "¿Adónde le enviamos un recordatorio?",
+            SPANISH,
+            "sin recordatorio, ningún recordatorio, no necesito recordatorio,"
+            "no me mande un recordatorio, no hace falta",
+        ),
+    ],
+)
+def test_an_optional_field_is_left_open_in_the_words_of_its_question(
+    ask: str, setting: Setting, refusals: str
+) -> None:
+    email = Field("email", "email", ask, required=False)
+    asked = ear("field", "email", fields=[email], among=[email], setting=setting)
+
+    said = {message: told(read_message(message.strip(), asked)) for message in refusals.split(",")}
+
+    assert said == dict.fromkeys(said, "Skip")
+    assert told(read_message("not there, ann@example.org", asked)).startswith("Fill email")
 
 
 def test_a_text_is_certain_only_where_nothing_speaks_against_it() -> None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from journeys import Field
 from nodes.commands import Correct, Fill
 from nodes.language import Parse, read_message
+from nodes.values import Setting
 from tests.language.desks import (
     BANK,
     CLAIM,
@@ -383,6 +386,59 @@ def test_what_is_wrong_takes_the_value_of_the_next_clause_in_the_year_that_is_kn
         "phone": "+442079460999",
         "date_of_birth": "1984-03-13",
     }
+
+
+@pytest.mark.parametrize(
+    ("known", "message", "setting", "meant"),
+    [
+        ("2031-05-03", "no, 4 May", ENGLISH, "2031-05-04"),
+        ("2031-05-03", "nein, am 4. Mai", GERMAN, "2031-05-04"),
+        ("2031-05-03", "perdón, el 4 de mayo", SPANISH, "2031-05-04"),
+        ("2024-05-03", "sorry, the 4th of May", ENGLISH, "2024-05-04"),
+        ("2031-05-03", "no, 4 May 2029", ENGLISH, "2029-05-04"),
+        ("2031-05-03", "no, tomorrow", ENGLISH, "2026-11-22"),
+        ("1984-03-12", "nein, heute", GERMAN, "2026-11-21"),
+        ("2026-12-28", "no, 4 January", ENGLISH, "2027-01-04"),
+        ("2026-12-03", "actually the 27th", ENGLISH, "2026-12-27"),
+        ("2026-11-28", "no, on the 3rd", ENGLISH, "2026-12-03"),
+        ("2026-12-03", "ach nein, am 27.", GERMAN, "2026-12-27"),
+        ("2026-12-03", "no, mejor el 27", SPANISH, "2026-12-27"),
+    ],
+)
+def test_a_day_in_place_of_a_known_one_keeps_of_it_what_is_not_said(
+    known: str, message: str, setting: Setting, meant: str
+) -> None:
+    booked = {"party_size": 4, "date": known}
+    name = ear(
+        "field", "name", fields=RESTAURANT[3:], known=booked, among=RESTAURANT, setting=setting
+    )
+
+    said = read_message(message, name)
+
+    assert given(said) == {"date": meant}
+    assert said.certain
+
+
+@pytest.mark.parametrize(
+    ("message", "setting"),
+    [
+        ("actually the 27th, and six of us", ENGLISH),
+        ("sorry, on the 27th, and we are six", ENGLISH),
+        ("ach nein, am 27., und wir sind sechs", GERMAN),
+    ],
+)
+def test_a_day_without_its_month_and_a_number_are_two_corrections(
+    message: str, setting: Setting
+) -> None:
+    booked = {"party_size": 4, "date": "2026-12-03", "time": "19:00"}
+    name = ear(
+        "field", "name", fields=RESTAURANT[3:], known=booked, among=RESTAURANT, setting=setting
+    )
+
+    said = read_message(message, name)
+
+    assert given(said) == {"date": "2026-12-27", "party_size": 6}
+    assert said.certain
 
 
 def test_the_one_value_that_is_not_of_another_time_or_person_is_left() -> None:
