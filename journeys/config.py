@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import base64
+import binascii
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 from journeys.errors import ConfigurationError, did_you_mean
@@ -18,13 +22,104 @@ _DEFAULT_STORE = "sqlite:///journeys.db"
 AUTO = "auto"
 """Value of a part of the locale that the config leaves to the environment."""
 _OLD_STORES = {"memory": "memory://", "sqlite": _DEFAULT_STORE}
+KEY_BYTES = 32
+"""Length of an encryption key, for AES-256."""
+_KEY_ID = re.compile(r"[A-Za-z0-9._-]{1,32}")
+_URL_SAFE = str.maketrans("-_", "+/")
+_KEY_REMEDY = (
+    "encryption_key must be 32 bytes (AES-256), or the base64 text of exactly 32 bytes, or several "
+    "of these texts with ids: 'ID:BASE64,ID:BASE64'. Make a key with: "
+    "python -c 'import base64, os; print(base64.b64encode(os.urandom(32)).decode())'"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class EncryptionKeys:
+    """Keys for journeys marked `__sensitive__`, by id; the first is for new sessions.
+
+    Attributes:
+        keys: Id and key of 32 bytes, in order; never shown.
+    """
+
+    keys: tuple[tuple[str, bytes], ...] = field(repr=False)
+
+    @classmethod
+    def of(cls, given: bytes | str) -> Self:
+        """Return the keys of a setting.
+
+        A key without an id has the start of a digest as its id. A key with an id is found by both,
+        so that an id can be given later.
+
+        Args:
+            given: One key, or its base64 text, or 'ID:BASE64,ID:BASE64'. An id has 1 to 32
+                letters, digits, dots, hyphens and underscores.
+
+        Raises:
+            ConfigurationError: A key does not have 32 bytes, or an id is not valid or is not
+                unique. The text has no key.
+        """
+        keys = [*_named_keys(given)] if isinstance(given, str) else [("", _checked_key(given))]
+        named = [(id_ or _id_of(key), key) for id_, key in keys]
+        ids = [id_ for id_, _ in named]
+        for id_ in ids:
+            if ids.count(id_) > 1:
+                raise ConfigurationError(
+                    f"encryption_key has the id '{id_}' more than once. Give each key an id of its "
+                    "own, as in 'ID:BASE64,ID:BASE64'."
+                )
+        return cls(tuple(named))
+
+    @property
+    def first(self) -> tuple[str, bytes]:
+        """The id and the key for new sessions."""
+        return self.keys[0]
+
+    @property
+    def ids(self) -> list[str]:
+        """The ids, in order."""
+        return [id_ for id_, _ in self.keys]
+
+    def get(self, id_: str) -> bytes | None:
+        """Return the key of an id; None if it is not set."""
+        for known, key in self.keys:
+            if id_ in (known, _id_of(key)):
+                return key
+        return None
+
+
+def _named_keys(text: str) -> Iterator[tuple[str, bytes]]:
+    for part in filter(None, map(str.strip, text.split(","))):
+        id_, colon, key = part.rpartition(":")
+        if colon and not _KEY_ID.fullmatch(id_):
+            raise ConfigurationError(
+                "An id in encryption_key is not valid: it must have 1 to 32 letters, digits, dots, "
+                "hyphens and underscores, as in 'ID:BASE64,ID:BASE64'."
+            )
+        try:
+            decoded = base64.b64decode(key.strip().translate(_URL_SAFE), validate=True)
+        except (binascii.Error, ValueError):
+            raise ConfigurationError(_KEY_REMEDY) from None
+        yield id_, _checked_key(decoded)
+    if not text.strip(" ,"):
+        raise ConfigurationError(_KEY_REMEDY)
+
+
+def _checked_key(key: Any) -> bytes:
+    if not isinstance(key, bytes) or len(key) != KEY_BYTES:
+        raise ConfigurationError(_KEY_REMEDY)
+    return key
+
+
+def _id_of(key: bytes) -> str:
+    return hashlib.sha256(b"journeygraph encryption key|" + key).hexdigest()[:8]
 
 
 class _Derived:
-    """A slot for the locale, which is derived from the settings once."""
+    """Slots for the locale and the keys, which are derived from the settings once."""
 
-    __slots__ = ("_locale",)
+    __slots__ = ("_keys", "_locale")
     _locale: Locale
+    _keys: EncryptionKeys | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +188,9 @@ class JourneyConfig(_Derived):
             counts.
         session_ttl_seconds: A session expires after this time without a message; 30 days.
         keep_versions: Number of newest versions that a rollback can use; at least 100.
-        encryption_key: 32 bytes (AES-256) for journeys marked `__sensitive__`; never shown.
+        encryption_key: Key for journeys marked `__sensitive__`: 32 bytes (AES-256), or their base64
+            text; never shown. Several keys: "ID:BASE64,ID:BASE64". The first one is for new
+            sessions (docs/how-to/deploy.md).
         database_pool_size: Largest number of connections to Postgres in one event loop.
         escalation_webhook: URL (http or https) that calls for a person are posted to; it is never
             shown. docs/reference/collecting.md describes the signature.
@@ -143,7 +240,7 @@ class JourneyConfig(_Derived):
     resume_after_seconds: float = 3_600.0
     session_ttl_seconds: float = 30 * DAY
     keep_versions: int = 100
-    encryption_key: bytes | None = field(default=None, repr=False)
+    encryption_key: bytes | str | None = field(default=None, repr=False)
     database_pool_size: int = 10
     escalation_webhook: str | None = field(default=None, repr=False)
     escalation_secret: str | None = field(default=None, repr=False)
@@ -164,12 +261,7 @@ class JourneyConfig(_Derived):
         _check_webhook(self.escalation_webhook, self.escalation_secret)
         _check_model_names(self)
         object.__setattr__(self, "_locale", _locale(self))
-        key = self.encryption_key
-        if key is not None and (not isinstance(key, bytes) or len(key) != 32):
-            raise ConfigurationError(
-                "encryption_key must be exactly 32 bytes (AES-256). "
-                "Make one with: python -c 'import os; print(os.urandom(32).hex())'"
-            )
+        object.__setattr__(self, "_keys", _keys(self))
 
     @property
     def locale(self) -> Locale:
@@ -177,6 +269,19 @@ class JourneyConfig(_Derived):
         if not hasattr(self, "_locale"):  # a copy is made of the fields alone
             object.__setattr__(self, "_locale", _locale(self))
         return self._locale
+
+    @property
+    def encryption_keys(self) -> EncryptionKeys | None:
+        """The keys in `encryption_key`; None if it is not set."""
+        if not hasattr(self, "_keys"):
+            object.__setattr__(self, "_keys", _keys(self))
+        return self._keys
+
+    @property
+    def secret(self) -> bytes | None:
+        """The first key in `encryption_key`, for pseudonyms and cached values; None: not set."""
+        keys = self.encryption_keys
+        return keys.first[1] if keys else None
 
 
 _LIMITS: dict[str, tuple[float, float]] = {
@@ -235,6 +340,11 @@ def _check_model_names(config: JourneyConfig) -> None:
             continue
         if not isinstance(value, str) or not value.strip():
             raise ConfigurationError(f"{name} is {value!r}; it must be the name of a model.")
+
+
+def _keys(config: JourneyConfig) -> EncryptionKeys | None:
+    given = config.encryption_key
+    return None if given is None else EncryptionKeys.of(given)
 
 
 def _locale(config: JourneyConfig) -> Locale:

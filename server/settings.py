@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import dataclasses
 import json
 import os
@@ -66,7 +64,8 @@ class Settings(_OfSessions):
     the name in capitals), `.env`, `journeygraph.toml`, `[tool.journeygraph]` of `pyproject.toml`.
 
     Attributes:
-        encryption_key: Base64 of the 32 bytes that encrypt journeys marked `__sensitive__`.
+        encryption_key: Base64 of the 32 bytes that encrypt journeys marked `__sensitive__`. Several
+            keys: "ID:BASE64,ID:BASE64"; the first is for new sessions (docs/how-to/deploy.md).
         store: Another name of `persistence`.
         database_url: Another name of `persistence`: the variable `DATABASE_URL`, without a prefix,
             which hosts of Postgres set.
@@ -346,12 +345,10 @@ def _read(name: str, given: Any) -> tuple[Any, str]:
     better.
 
     Raises:
-        ConfigurationError: A key does not have 32 bytes, or a table has values that are not valid.
+        ConfigurationError: A table has values that are not valid.
     """
     hint = _hints()[name]
     kinds = _kinds(hint)
-    if isinstance(given, str) and bytes in kinds:
-        return _key(given), ""
     if isinstance(given, str) and str not in kinds and _is_list(kinds):
         given = _listed(given)
     if isinstance(given, bool) and bool not in kinds:
@@ -382,16 +379,6 @@ def _listed(text: str) -> Any:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
-def _key(text: str) -> bytes:
-    try:
-        key = base64.b64decode(text.strip().translate(_URL_SAFE), validate=True)
-    except (binascii.Error, ValueError):
-        raise ConfigurationError(_KEY_REMEDY) from None
-    if len(key) != 32:
-        raise ConfigurationError(_KEY_REMEDY)
-    return key
-
-
 def _names(error: Exception, name: str) -> bool:
     return re.search(rf"\b{name}\b", str(error)) is not None
 
@@ -409,6 +396,3 @@ def _shown(value: Any) -> str:
 
 def _opened(secret: SecretStr | None) -> str | None:
     return secret.get_secret_value() if secret else None
-
-
-_URL_SAFE = str.maketrans("-_", "+/")

@@ -28,14 +28,13 @@ from graphs.storage.errors import AlreadyThere, WriteConflict
 from graphs.storage.sealing import Seal
 from graphs.storage.statements import Records, Row, Sql, Statement, first, now
 from graphs.storage.store import Store, open_store
+from graphs.storage.tables import TENANT as TENANT
 from graphs.storage.tables import definition_epoch as epochs
 from graphs.storage.tables import definitions, sessions
 from journeys import JourneyConfig, Page, StateError
 from journeys.errors import did_you_mean
 from nodes.json_data import stamp
 
-TENANT = "default"
-"""Default tenant of definitions."""
 LARGEST = 2**20
 """Maximum size of a definition with its further files, in bytes of UTF-8."""
 _TRIES = 8

@@ -64,7 +64,7 @@ class EffectsOfSession:
 
     Attributes:
         store: The store of the session.
-        seal: Encryption of results.
+        seal: Encryption of results, and of the digests of arguments.
         head: Row of the session at the start of the turn.
     """
 
@@ -87,8 +87,9 @@ class EffectsOfSession:
     async def _begun(self, step: Step, known: Collection[str]) -> Taken:
         rows = await self.store.read(OF_STEP, session=self._session, of_step=step.name)
         unknown = [row for row in rows if row["key"] not in known]
-        apart = [row["key"] for row in unknown if _is_apart(row, step.digest)]
-        mine = [row for row in unknown if row["digest"] == step.digest]
+        digest = self.seal.digest(step.digest)
+        apart = [row["key"] for row in unknown if _is_apart(row, digest)]
+        mine = [row for row in unknown if row["digest"] == digest]
         if ended := _ended(mine):
             return Taken(
                 ended["key"], ended["state"], EFFECTS.value(ended, "result", self.seal), apart
@@ -97,7 +98,7 @@ class EffectsOfSession:
             await self._write_begun(BEGIN_AGAIN, mine[0]["key"], was="failed")
             return Taken(mine[0]["key"], "free", apart=apart)
         key = _free(f"{TENANT}/{self._session}/{step.place}", {row["key"] for row in rows})
-        new = {"session_id": self._session, "key": key, "step": step.name, "digest": step.digest}
+        new = {"session_id": self._session, "key": key, "step": step.name, "digest": digest}
         await self._write_begun(BEGIN, key, **new)
         return Taken(key, "free", apart=apart)
 

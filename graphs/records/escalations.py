@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 
 from graphs.records.history import ATTEMPTS, transcript_of, version_info
-from graphs.storage.sealing import Seal, SealOfReader
+from graphs.storage.sealing import Seal, Seals
 from graphs.storage.statements import TURNS, Records, Row, Sql, Statement, first, in_span, now
 from graphs.storage.store import Store
 from graphs.storage.tables import escalations, field_attempts, sessions, turns
@@ -44,11 +44,12 @@ _WAITING = escalations.c.status.in_([literal_column("'open'"), literal_column("'
 _UNDELIVERED = escalations.c.delivered_at.is_(None)
 _WITHOUT_PAYLOAD = [column for column in escalations.c if column.name != "payload"]
 _ASKED: ColumnElement[str] = bindparam("status_is", type_=String)
-_IN_FORCE = exists().where(
+_OF_LIVE = (
     sessions.c.session_id == escalations.c.session_id,
     sessions.c.status != literal_column("'expired'"),
     sessions.c.expires_at >= bindparam("now"),
 )
+_IN_FORCE = exists().where(*_OF_LIVE)
 
 
 def _page(*where: Any) -> Sql:
@@ -89,7 +90,7 @@ OF_SESSION = Sql.of(
 )
 OF_JOURNEY = _page(escalations.c.journey_id == bindparam("journey"))
 OF_ALL = _page()
-ONE = Sql.of(select(escalations).where(_ONE, _IN_FORCE))
+ONE = Sql.of(select(escalations, sessions.c.data_key, sessions.c.key_id).where(_ONE, *_OF_LIVE))
 _TO_SEND = (
     _WAITING,
     _UNDELIVERED,
@@ -207,18 +208,18 @@ async def read_entry(store: Store, id_: str) -> EscalationEntry:
     return entry(rows[0])
 
 
-async def read_case(store: Store, id_: str, key: bytes | None) -> EscalationCase | None:
+async def read_case(store: Store, id_: str, seals: Seals) -> EscalationCase | None:
     """Return one escalation with its payload; None if there is none with this id.
 
     Raises:
         ConfigurationError: Its journey is sensitive, and no key is set.
-        StateError: The store failed, or the key is another one.
+        StateError: The store failed, or the key of the session is not set.
     """
     rows = await store.read(ONE, id_is=id_, now=stamp(now()))
     if not rows:
         return None
     [row] = rows
-    found, seal = entry(row), SealOfReader(key)
+    found, seal = entry(row), seals.reader(row)
     payload = CALLS.value(row, "payload", seal)
     hidden = await _told_in(store, found.session_id, payload)
     until = await _said(store, SAID_UNTIL, found, seal, hidden)

@@ -8,7 +8,6 @@ are copied, also those of later turns: what was done is done, and must not be do
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from sqlalchemy import Integer, bindparam, func, literal_column, select, update
 
@@ -64,7 +63,12 @@ _ORIGIN = Sql.of(
 
 
 async def statements_of_fork(
-    store: Store, writer: LedgerWriter, head: Row, begun: Row, events: Iterable[Row]
+    store: Store,
+    writer: LedgerWriter,
+    fork_writer: LedgerWriter,
+    head: Row,
+    begun: Row,
+    events: Iterable[Row],
 ) -> list[Statement]:
     """Return the statements that begin a fork, and note it in both sessions.
 
@@ -72,8 +76,9 @@ async def statements_of_fork(
 
     Args:
         store: The store of both.
-        writer: Writes the rows of the session. Sealed data is bound to its session, so it is
-            sealed again for the fork.
+        writer: Writes the rows of the session.
+        fork_writer: Writes those of the fork. Sealed data is bound to its session, so it is sealed
+            again for the fork.
         head: Row of the session.
         begun: Row of the fork, with the last version that is copied.
         events: Audit events of the fork.
@@ -82,6 +87,7 @@ async def statements_of_fork(
         StateError: The store failed, or a row was changed.
     """
     seal, version, id_, fork = writer.seal, begun["version"], writer.session_id, begun["session_id"]
+    fork_seal = fork_writer.seal
     taken = await store.read(_EFFECTS_OF_SESSION, session=id_)
     held: Row = {
         "session": id_,
@@ -100,15 +106,17 @@ async def statements_of_fork(
         records: [_copy(records.opened(row, seal), fork) for row in found]
         for records, found in {**rows, EFFECTS: [*filter(_counts, taken)]}.items()
     }
+    for row in copies[EFFECTS]:
+        row["digest"] = seal.digest_for(fork_seal, row["digest"])
     came = _event(FORKED_FROM, id_, f"from version {version} of session '{id_}'")
     went = _event(FORKED_TO, fork, f"from version {version} to session '{fork}'")
     kept = [row for row in copies[_AUDIT] if row["kind"] != FORKED_TO]
-    noted = replace(writer, session_id=fork).audit_rows(version, [came, *events])
+    noted = fork_writer.audit_rows(version, [came, *events])
     copies[_AUDIT] = [*kept, *noted]
     return [
         Statement(HOLD, [held], exactly_one=True),
         Statement(BEGIN_SESSION, [begun]),
-        *(records.adding(copied, seal) for records, copied in copies.items() if copied),
+        *(records.adding(copied, fork_seal) for records, copied in copies.items() if copied),
         writer.audited(version, [went]),
     ]
 

@@ -15,7 +15,7 @@ from sqlalchemy import Integer, bindparam, literal_column, select, update
 from graphs.storage.sealing import Seal
 from graphs.storage.statements import AUDIT, TURNS, Records, Row, Sql, Statement, first
 from graphs.storage.store import Store
-from graphs.storage.tables import USAGE, field_attempts, turns, validation_audit
+from graphs.storage.tables import USAGE, field_attempts, sessions, turns, validation_audit
 from journeys import (
     AuditedTurn,
     AuditEntry,
@@ -88,7 +88,8 @@ SPENT = Sql.of(
 # Rows of one journey that somebody should look at, newest first, from a place on.
 REVIEWS = Sql.of(
     first(
-        select(validation_audit)
+        select(validation_audit, sessions.c.data_key, sessions.c.key_id)
+        .join(sessions, sessions.c.session_id == validation_audit.c.session_id)
         .where(
             validation_audit.c.journey_id == bindparam("journey"),
             validation_audit.c.review,

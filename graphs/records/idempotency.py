@@ -131,7 +131,7 @@ def written(
         "tenant": TENANT,
         "session_id": session_id,
         "key": request.key,
-        "digest": request.digest,
+        "digest": seal.digest(request.digest),
         "version": version,
         "at": stamp(now()),
     }
@@ -146,8 +146,14 @@ def of_response(response: JourneyResponse) -> dict[str, Any]:
     return {name: getattr(response, name) for name in _STORED}
 
 
-async def found(store: Store, session_id: str, request: Request) -> Row | None:
+async def found(store: Store, session_id: str, request: Request, seal: Seal) -> Row | None:
     """Return the row of a request that was answered before; None if it is a new one.
+
+    Args:
+        store: The store.
+        session_id: The session.
+        request: The request.
+        seal: Encryption of the session.
 
     Raises:
         IdempotencyKeyError: Something else was asked with its key.
@@ -157,7 +163,7 @@ async def found(store: Store, session_id: str, request: Request) -> Row | None:
     rows = await store.read(OF_REQUEST, **mine)
     if not rows:
         return None
-    if rows[0]["digest"] != request.digest:
+    if rows[0]["digest"] != seal.digest(request.digest):
         raise IdempotencyKeyError(
             "The idempotency key belongs to another request of this session. Use a new key for "
             "each request, and the same one only to send a request again."

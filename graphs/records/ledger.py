@@ -58,6 +58,7 @@ class LedgerWriter:
             "created_at": stamp(at),
             "updated_at": stamp(at),
             "expires_at": stamp(at + timedelta(seconds=self.ttl)),
+            **self.seal.columns,
         }
 
     def advanced(

@@ -1,20 +1,18 @@
-"""Faults that keep a store from serving: file, schema, writes, encryption key."""
+"""Faults that keep a store from serving: file, schema, writes."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
 from datetime import timedelta
 
-from sqlalchemy import bindparam, delete, literal_column, select
+from sqlalchemy import bindparam, delete, select
 
 from graphs.records.definitions import TENANT
 from graphs.storage.migrate import HEAD
-from graphs.storage.sealing import SealOfReader
-from graphs.storage.statements import TURNS, Row, Sql, Statement, first, now
+from graphs.storage.statements import Row, Sql, Statement, now
 from graphs.storage.store import Store
-from graphs.storage.tables import probes, sessions, turns
-from journeys import ConfigurationError, StateError
+from graphs.storage.tables import probes
+from journeys import StateError
 from journeys.faults import Fault
 from nodes.json_data import stamp
 from nodes.telemetry import report
@@ -32,31 +30,14 @@ FORGET_OLD = Sql.of(delete(probes).where(_OF_TENANT, probes.c.at < bindparam("si
 WRITTEN = Sql.of(select(probes.c.at).where(_OF_TENANT, probes.c.process == bindparam("by")))
 _SCHEMA = "SELECT version_num FROM journeygraph_version"
 SCHEMA = Sql(_SCHEMA, _SCHEMA)
-# The newest row of a journey that is still in use: a key that opens it opens the others.
-NEWEST = Sql.of(
-    first(
-        select(turns.c.session_id, turns.c.version, turns.c.operations)
-        .join_from(sessions, turns, sessions.c.session_id == turns.c.session_id)
-        .where(
-            sessions.c.journey_id == bindparam("journey"),
-            sessions.c.status != literal_column("'expired'"),
-            turns.c.version == sessions.c.version,
-        )
-        .order_by(sessions.c.updated_at.desc())
-    )
-)
 
 
-async def faults_of(
-    store: Store, process: str, key: bytes | None, sensitive: Iterable[str]
-) -> list[Fault]:
+async def faults_of(store: Store, process: str) -> list[Fault]:
     """Return the faults of an open store, without stored data and without errors of its driver.
 
     Args:
         store: The store.
         process: Id under which this process writes.
-        key: The encryption key.
-        sensitive: Ids of the sensitive journeys that are served.
 
     Raises:
         StateError: The store does not respond.
@@ -70,9 +51,6 @@ async def faults_of(
         found.append(_other_schema(version))
     if not await _takes_writes(store, process):
         found.append(_NOT_WRITTEN)
-    for journey in sensitive:
-        newest = await store.read(NEWEST, journey=journey, most=1)
-        found += [_other_key(journey) for row in newest if not _opens(row, key)]
     return found
 
 
@@ -97,14 +75,6 @@ def _other_schema(version: str) -> Fault:
     )
 
 
-def _other_key(journey: str) -> Fault:
-    return Fault(
-        f"it does not open the stored sessions of '{journey}'.",
-        remedy="Set JOURNEYGRAPH_ENCRYPTION_KEY to the key with which they were started.",
-        where="encryption_key",
-    )
-
-
 async def _takes_writes(store: Store, process: str) -> bool:
     """Write a row in its own transaction, and read it back."""
     at = now()
@@ -118,11 +88,3 @@ async def _takes_writes(store: Store, process: str) -> bool:
         report(logging.WARNING, "store_failed", reason=str(error))
         return False
     return await store.read(WRITTEN, **mine) == [{"at": stamp(at)}]
-
-
-def _opens(row: Row, key: bytes | None) -> bool:
-    try:
-        TURNS.value(row, "operations", SealOfReader(key))
-    except (StateError, ConfigurationError):
-        return False
-    return True

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple, Self
 
 from graphs.records import definitions, history
 from graphs.records.definitions import TENANT, Epoch
+from graphs.records.encryption import keys_in_use
 from graphs.records.escalations import OF_ALL, OF_JOURNEY, OF_SESSION, ONE, entry, read_case
 from graphs.records.listing import LIVE, Listed, Place, read_sessions, span_after
 from graphs.records.store_faults import faults_of
 from graphs.session.session import is_over
 from graphs.session.webhook import EscalationPort, EscalationSender
-from graphs.storage.sealing import SealOfReader, is_sealed
+from graphs.storage.sealing import Seal, Seals, is_sealed
 from graphs.storage.statements import ALL_TURNS, now
 from graphs.storage.store import Store, open_store
 from journeys import (
@@ -24,7 +25,9 @@ from journeys import (
     EscalationEntry,
     JourneyConfig,
     JourneySpec,
+    SessionNotStartedError,
 )
+from journeys.config import EncryptionKeys
 from journeys.faults import Fault
 from nodes.draft import migrated
 from nodes.json_data import stamp
@@ -59,19 +62,19 @@ async def strandings(spec: JourneySpec, config: JourneyConfig) -> AsyncIterator[
 
     Args:
         spec: The journey, in the new version.
-        config: Settings with the store, and the key of a sensitive journey.
+        config: Settings with the store, and the keys of a sensitive journey.
 
     Raises:
         ConfigurationError: The address of the store is not valid.
         StateError: The store cannot be read, or was sealed with another key.
     """
-    key = config.encryption_key if spec.sensitive else None
-    store = await open_store(config.persistence, key, config.database_pool_size)
+    keys = config.encryption_keys if spec.sensitive else None
+    store = await open_store(config.persistence, keys, config.database_pool_size)
     try:
         after: Place | None = None
         while listed := await read_sessions(store, [spec.id], LIVE, after, _AT_ONCE):
             for session in listed:
-                values = await _state(store, session.session_id)
+                values = await _state(store, spec, session.session_id)
                 if values:
                     yield _stranding(spec, session.session_id, values)
             after = listed[-1].place
@@ -79,10 +82,13 @@ async def strandings(spec: JourneySpec, config: JourneyConfig) -> AsyncIterator[
         await store.close()
 
 
-async def _state(store: Store, session_id: str) -> Mapping[str, Any] | None:
+async def _state(store: Store, spec: JourneySpec, session_id: str) -> Mapping[str, Any] | None:
     """Return the state of a session; None if it was deleted in the meantime."""
     head = await store.head(session_id)
-    found = await store.saver.state_in(head) if head else None
+    if head is None:
+        return None
+    seal = store.seals.of(head) if spec.sensitive else Seal()
+    found = await store.saver.state_in(head, seal)
     return found.checkpoint["channel_values"] if found else None
 
 
@@ -147,16 +153,16 @@ class Directory:
     the store fails.
     """
 
-    def __init__(self, store: Store, key: bytes | None = None) -> None:
+    def __init__(self, store: Store, keys: EncryptionKeys | None = None) -> None:
         self.store = store
-        self._key = key
+        self.seals = Seals(keys)
         self._process = str(uuid.uuid4())
 
     @classmethod
     async def open(cls, config: JourneyConfig) -> Self:
         """Open the store of a config."""
         store = await open_store(config.persistence, None, config.database_pool_size)
-        return cls(store, config.encryption_key)
+        return cls(store, config.encryption_keys)
 
     async def find(self, session_id: str) -> Listed | None:
         """Return a session in any status; None if there is none with this id."""
@@ -212,8 +218,21 @@ class Directory:
         if head is None:
             return None
         span, more = span_after(after, limit, head["version"])
-        found = await history.read_turns(self.store, session_id, span, SealOfReader(self._key))
+        seal = self.seals.reader(head)
+        found = await history.read_turns(self.store, session_id, span, seal)
         return SessionAudit(session_id, head["journey_id"], head["status"], found, more)
+
+    async def seal_of(self, session_id: str) -> Seal:
+        """Return what opens the rows of a session.
+
+        Raises:
+            SessionNotStartedError: There is none with this id.
+            ConfigurationError: Its journey is sensitive, and no key is set.
+        """
+        head = await self.store.head(session_id)
+        if head is None:
+            raise SessionNotStartedError(f"There is no session '{session_id}' in the store.")
+        return self.seals.reader(head)
 
     async def reviews(
         self, journeys: Sequence[str] | None = None, *, before: int | None = None, limit: int = 50
@@ -239,8 +258,9 @@ class Directory:
             for row in await self.store.read(history.REVIEWS, journey=journey, **wanted)
         ]
         newest = sorted(rows, key=lambda row: -row["id"])[:limit]
-        seal = SealOfReader(self._key)
-        return [Review(row["id"], history.check_entry(row, seal)) for row in newest]
+        return [
+            Review(row["id"], history.check_entry(row, self.seals.reader(row))) for row in newest
+        ]
 
     async def escalations(
         self,
@@ -282,7 +302,7 @@ class Directory:
         Raises:
             ConfigurationError: Its journey is sensitive, and no key is set.
         """
-        return await read_case(self.store, id_, self._key)
+        return await read_case(self.store, id_, self.seals)
 
     async def journey_of(self, escalation: EscalationEntry) -> tuple[str, bool]:
         """Return the journey's version of an escalated session, and whether it is sealed."""
@@ -298,7 +318,16 @@ class Directory:
 
     def escalation_sender(self, port: EscalationPort) -> EscalationSender:
         """Return the sender of escalations; it must end before the store is closed."""
-        return EscalationSender(self.store, port, self._key)
+        return EscalationSender(self.store, port, self.seals)
+
+    async def key_faults(self, journeys: Collection[str]) -> list[str]:
+        """Return the faults of the encryption keys that stored sessions of these journeys need.
+
+        Each is a sentence that names the journey and the key: it is not set, or another key has its
+        id. The number of queries depends on the number of journeys and keys, not of sessions.
+        """
+        uses = await keys_in_use(self.store, self.seals)
+        return [use.fault for use in uses if use.fault and use.journey_id in journeys]
 
     async def faults(self, sensitive: Iterable[str] = ()) -> list[Fault]:
         """Return what keeps the store from serving, after a row was written and read back.
@@ -309,7 +338,8 @@ class Directory:
         Raises:
             StateError: The store does not respond.
         """
-        return await faults_of(self.store, self._process, self._key, sensitive)
+        keys = [Fault(said, where="encryption_key") for said in await self.key_faults([*sensitive])]
+        return [*await faults_of(self.store, self._process), *keys]
 
     async def close(self) -> None:
         """Close the store."""

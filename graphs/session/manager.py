@@ -13,6 +13,7 @@ from graphs.agents.registry import check_agent, check_all, services_of, services
 from graphs.agents.tools import check_tools
 from graphs.records import escalations, idempotency
 from graphs.records.effects import EffectsOfSession
+from graphs.records.encryption import with_data_key
 from graphs.records.escalations import OF_SESSION, entry, read_case
 from graphs.records.history import (
     ATTEMPTS,
@@ -61,7 +62,7 @@ from graphs.session.session import (
 from graphs.session.turn import Given, Tell, begin, events_of, given_to_all, operate, settled, take
 from graphs.session.webhook import EscalationSender, port_of
 from graphs.storage.errors import unconfirmed
-from graphs.storage.sealing import Seal
+from graphs.storage.sealing import Seal, Seals
 from graphs.storage.statements import ALL_TURNS, AUDIT, TURNS, Row, Sql
 from journeys import (
     AuditedTurn,
@@ -217,14 +218,16 @@ class PathwayManager:
             there = await session.store.head(self.session_id)
             if not there:
                 try:
-                    await begin(session.storing(request), services, ops, brought)
+                    await begin(session.begun().storing(request), services, ops, brought)
                 except SessionExistsError:  # another process was quicker, maybe for this request
                     there = await session.store.head(self.session_id)
         if there and is_over(there) and there["journey_id"] == self.spec.id:
             await refuse(session, there, self._on_expire)
         if there:
-            if row := request and await idempotency.found(session.store, self.session_id, request):
-                return await self._shown_again(session, session.checked(there), row)
+            if request:
+                session = session.at(session.checked(there))
+                if row := await session.found(request):
+                    return await self._shown_again(session, there, row)
             raise already_there(self.session_id)
         await sweep(session, self._on_expire)
         with unconfirmed():
@@ -467,7 +470,8 @@ class PathwayManager:
 
         async def again(session: Session, head: Row, row: Row) -> JourneySession:
             fork = replace(session, session_id=fork_id)
-            shown = await self._shown_again(fork, await fork.head(), row)
+            begun = await fork.head()
+            shown = await self._shown_again(fork.at(begun), begun, row)
             return replace(shown, updated_at=shown.created_at)  # its turns are older
 
         return await self._done_once(forked, request, again)
@@ -502,9 +506,10 @@ class PathwayManager:
             ConfigurationError: The limit is not from 1 to 1000.
             InvalidCursorError: `after` is not a cursor of a page.
         """
-        rows, _, more = await self._rows(TURNS.of_turns, limit, after)
-        ledger_writer = (await self._session()).ledger_writer
-        return Page(map(ledger_writer.version, rows), more)
+        session, head = await self._known()
+        span, more = span_after(after, limit, head["version"])
+        rows = await session.store.read(TURNS.of_turns, session=self.session_id, **span)
+        return Page(map(session.ledger_writer.version, rows), more)
 
     async def state_at(self, version: int) -> VersionState:
         """Return the context at a version, and its difference to the version before.
@@ -662,18 +667,18 @@ class PathwayManager:
         session, _ = await self._known()
         if request is None:
             return await make(), False
-        seal = session.ledger_writer.seal
-        if row := await idempotency.found(session.store, self.session_id, request):
-            return idempotency.answer_in(row, seal), True
+        if row := await session.found(request):
+            return idempotency.answer_in(row, session.ledger_writer.seal), True
         answer = await make()
 
         async def stored(session: Session, head: Row) -> tuple[_T, bool]:
+            seal = session.ledger_writer.seal
             written = idempotency.written(self.session_id, request, head["version"], answer, seal)
             await session.store.write(*written)
             return answer, False
 
         async def again(session: Session, head: Row, row: Row) -> tuple[_T, bool]:
-            return idempotency.answer_in(row, seal), True
+            return idempotency.answer_in(row, session.ledger_writer.seal), True
 
         return await self._in_turn(stored, request, again)
 
@@ -688,8 +693,8 @@ class PathwayManager:
         """Return the last escalation with its payload; None if there is none."""
         session, _ = await self._known()
         calls = await self.escalations()
-        key = self.config.encryption_key
-        return await read_case(session.store, calls[-1].id, key) if calls else None
+        seals = Seals(self.config.encryption_keys)
+        return await read_case(session.store, calls[-1].id, seals) if calls else None
 
     async def delete(self) -> None:
         """Delete the session with its history and its audit; refused while a turn runs."""
@@ -742,9 +747,9 @@ class PathwayManager:
         if self.on_escalation:
             self.on_escalation()
         elif port := port_of(self.config):
-            key = self.config.encryption_key
+            seals = Seals(self.config.encryption_keys)
             self._escalation_sender = self._escalation_sender or EscalationSender(
-                session.store, port, key
+                session.store, port, seals
             )
             self._escalation_sender.wake()
 
@@ -851,7 +856,7 @@ class PathwayManager:
         head = await session.head()
         if is_over(head):
             await refuse(session, head, self._on_expire)
-        return session, head
+        return session.at(head), head
 
     async def _done_once(
         self,
@@ -891,10 +896,11 @@ class PathwayManager:
         async with turn as row:
             head = session.checked(row)
             if not is_over(head):
-                if again and request:
-                    done = await idempotency.found(session.store, self.session_id, request)
-                    if done:
-                        return await again(session, head, done)
+                if self.spec.sensitive:
+                    head = await with_data_key(session.store, head)
+                session = session.at(head)
+                if again and request and (done := await session.found(request)):
+                    return await again(session, head, done)
                 if self.spec.is_judged_later:
                     head = await settled(session, head, self.config, self._opened_models())
                 return await act(session, head)

@@ -22,6 +22,7 @@ from graphs.steps import COMMIT, Graph
 from graphs.storage import statements
 from graphs.storage.checkpoints import NO_CHECKPOINT, Commit, JoinedSaver, PausedRun
 from graphs.storage.errors import AlreadyThere, WriteConflict, translated
+from graphs.storage.sealing import NoSeal, Seal
 from graphs.storage.statements import Row, Statement, now
 from graphs.storage.store import Store, open_store
 from journeys import (
@@ -154,6 +155,36 @@ class Session:
             )
         return head
 
+    def begun(self) -> Session:
+        """Return the session as it begins; if it is sensitive, with a new data key."""
+        if not self.spec.sensitive:
+            return self
+        return self._sealed_by(self.store.seals.new(self.session_id))
+
+    def at(self, head: Row) -> Session:
+        """Return the session with the encryption of its row.
+
+        Raises:
+            StateError: The key of the session is not set, or its journey is not sensitive any more.
+        """
+        if self.spec.sensitive:
+            return self._sealed_by(self.store.seals.of(head))
+        if head["key_id"] is not None:
+            raise StateError(
+                f"Session '{self.session_id}' is encrypted, and {self.spec.name} is not marked "
+                "__sensitive__ any more. Mark it again; new sessions of another journey are plain."
+            )
+        return self
+
+    def _sealed_by(self, seal: Seal) -> Session:
+        return replace(self, ledger_writer=replace(self.ledger_writer, seal=seal))
+
+    async def found(self, request: Request) -> Row | None:
+        """Return the row of a request that was answered before; None if it is a new one."""
+        return await idempotency.found(
+            self.store, self.session_id, request, self.ledger_writer.seal
+        )
+
     async def values(self, row: Row) -> Mapping[str, Any]:
         """Return the state of a version by its row, or of the head by the session's row.
 
@@ -164,11 +195,11 @@ class Session:
         return values
 
     async def _state(self, row: Row) -> CheckpointTuple:
-        found: CheckpointTuple | None = await self.saver.state_in(row)
+        seal = self.ledger_writer.seal
+        found: CheckpointTuple | None = await self.saver.state_in(row, seal)
         if found is not None:
             return found
         where = f"The state of version {row['version']} of session '{self.session_id}'"
-        seal = self.ledger_writer.seal
         if other := await forks.origin(self.store, seal, self.session_id, row["version"]):
             raise VersionNotFoundError(
                 f"{where} is in session '{other}', from which this one was forked later. Fork "
@@ -225,7 +256,8 @@ class Session:
             begun.update(written[0].rows[0])
             return [*written, *self.answered(0, values)]
 
-        told = Commit(0, statements_of, lambda values: self._tell(begun, 0, values))
+        seal = self.ledger_writer.seal
+        told = Commit(0, statements_of, seal, lambda values: self._tell(begun, 0, values))
         return self.run_config(NO_CHECKPOINT, told)
 
     def turn_after(
@@ -249,7 +281,7 @@ class Session:
             self._tell(head, number, values)
 
         number = head["version"] + 1
-        commit = Commit(number, statements_of, counts, head, goes_on)
+        commit = Commit(number, statements_of, self.ledger_writer.seal, counts, head, goes_on)
         return self.run_config(goes_on.id if goes_on else head["checkpoint_id"], commit)
 
     async def context(self, head: Row) -> SessionContext:
@@ -309,14 +341,19 @@ class Session:
         values = {**values, "position": position, "turn": _turn_of_fork(values["turn"], position)}
         if released:
             values["messages"] = [*values["messages"], mark(GIVEN_BACK, values["turn"])]
-        writer = replace(self.ledger_writer, session_id=session_id)
+        writer = replace(
+            self.ledger_writer, session_id=session_id, seal=self._seal_of_fork(session_id)
+        )
         begun = writer.first_head(position, version, now())
         written = await forks.statements_of_fork(
-            self.store, self.ledger_writer, head, begun, released
+            self.store, self.ledger_writer, writer, head, begun, released
         )
         written += self.answered(version, values)
         commit = Commit(
-            version, lambda *_: written, lambda values: self._tell(begun, version, values)
+            version,
+            lambda *_: written,
+            writer.seal,
+            lambda values: self._tell(begun, version, values),
         )
         fork = state._replace(checkpoint={**state.checkpoint, "channel_values": values})
         try:
@@ -325,6 +362,10 @@ class Session:
         except AlreadyThere as error:
             raise already_there(session_id) from error
         return begun, values
+
+    def _seal_of_fork(self, session_id: str) -> Seal:
+        seal = self.ledger_writer.seal
+        return self.store.seals.new(session_id, like=seal) if seal.hides else seal
 
     async def rolled_back(self, head: Row, version: Any) -> tuple[Row, Mapping[str, Any]]:
         """Move the head to the state of an older version, and return both.
@@ -405,13 +446,14 @@ async def open_session(
             f"{spec.name} is marked __sensitive__, and the given saver does not encrypt. Give "
             f"it an EncryptedSerializer, or omit it."
         )
-    key = config.encryption_key if spec.sensitive else None
-    store = await open_store(config.persistence, key, config.database_pool_size)
+    keys = config.encryption_keys if spec.sensitive else None
+    store = await open_store(config.persistence, keys, config.database_pool_size)
     used = JoinedSaver(saver, store.saver.write) if saver is not None else store.saver
     graph = copy(_compiled(spec, config))
     graph.checkpointer = used
     ttl, keep = config.session_ttl_seconds, config.keep_versions
-    ledger_writer = LedgerWriter(spec, session_id, store.seal, ttl, keep)
+    seal = NoSeal() if spec.sensitive else Seal()
+    ledger_writer = LedgerWriter(spec, session_id, seal, ttl, keep)
     lock = store.lock(session_id)
     return Session(session_id, spec, store, used, graph, ledger_writer, lock, on_commit)
 

@@ -253,7 +253,7 @@ async def take(session: Session, head: Row, given: Given, services: Services) ->
         WaitingError: There is an event, but an agent waits for an answer.
         StateError: The turn could not be committed.
     """
-    spec, key = services.spec, services.config.encryption_key
+    spec, key = services.spec, services.config.secret
     wait = await wait_of(session, head) if WAITING in (head["flags"] or "") else None
     if given.event and wait:
         raise WaitingError(wait.first["pathway"])

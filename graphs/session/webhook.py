@@ -20,6 +20,7 @@ from typing import Any, Protocol
 
 from graphs.records.escalations import DELIVERED, DUE, NEXT_DUE, TRY, read_case
 from graphs.storage.errors import WriteConflict
+from graphs.storage.sealing import Seals
 from graphs.storage.statements import Row, Statement, now
 from graphs.storage.store import Store
 from journeys import EscalationCase, JourneyConfig, JourneyError
@@ -166,13 +167,13 @@ class EscalationSender:
     Args:
         store: Their store; it must stay open until `end()`.
         port: The receiver.
-        key: Key for sensitive journeys.
+        seals: Decrypts sensitive journeys.
     """
 
-    def __init__(self, store: Store, port: EscalationPort, key: bytes | None) -> None:
+    def __init__(self, store: Store, port: EscalationPort, seals: Seals) -> None:
         self._store = store
         self._port = port
-        self._key = key
+        self._seals = seals
         self._running: asyncio.Task[None] | None = None
         self._woken = asyncio.Event()
         self._idle = asyncio.Event()
@@ -250,7 +251,7 @@ class EscalationSender:
         except WriteConflict:
             return True  # somebody else sends it, or its session was deleted
         try:
-            case = await read_case(self._store, row["id"], self._key)
+            case = await read_case(self._store, row["id"], self._seals)
             if case is not None:
                 await self._port.deliver(case)
         except (DeliveryError, JourneyError) as error:

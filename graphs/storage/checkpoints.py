@@ -13,18 +13,23 @@ import copy
 from abc import abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from inspect import signature
 from typing import Any
 
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
-from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph.types import Interrupt
 
 from graphs.steps import COMMIT, INTERRUPT
 from graphs.storage import statements
-from graphs.storage.sealing import state_of, strict_serializer
-from graphs.storage.statements import Row, Statement
+from graphs.storage.sealing import (
+    AesSeal,
+    RefusedError,
+    Seal,
+    state_of,
+    state_place,
+    strict_serializer,
+)
+from graphs.storage.statements import Row, Sql, Statement
 from journeys import StateError
 from nodes.json_data import LARGE, uncollected
 from nodes.state.session import Position
@@ -181,6 +186,8 @@ class Commit:
     number: int
     statements: Callable[[Mapping[str, Any], str], list[Statement]]
     """Return them for the values of the state and the id of its checkpoint."""
+    seal: Seal
+    """Encryption of the session's state."""
     counts: Callable[[Mapping[str, Any]], None] = lambda values: None
     """Callback for the values of the state after the write."""
     head: Row | None = None
@@ -245,7 +252,7 @@ class TurnSaver(BaseCheckpointSaver[Any]):
             return commit.goes_on.get(config) if commit.goes_on else None
         if commit.head is None:
             return None
-        if found := await self.state_in(commit.head):
+        if found := await self.state_in(commit.head, commit.seal):
             return found
         raise StateError(
             "The session's state is not in its saver: another saver was given, or its "
@@ -292,7 +299,7 @@ class TurnSaver(BaseCheckpointSaver[Any]):
         commit.written(checkpoint)
 
     @abstractmethod
-    async def state_in(self, row: Row) -> CheckpointTuple | None:
+    async def state_in(self, row: Row, seal: Seal) -> CheckpointTuple | None:
         """Return the state of a version from its row; None if it was removed."""
 
     @abstractmethod
@@ -321,52 +328,101 @@ class StoreSaver(TurnSaver):
     """A saver of our stores, whose checkpoints share equal values.
 
     A value is stored by the version of its channel, and sealed for that place.
+
+    Attributes:
+        seal: Encryption of threads that are no sessions.
     """
+
+    seal: Seal
 
     async def is_replaced(self) -> bool:
         """Return whether another file than the opened one is in its place now."""
         return False
 
-    @cached_property
-    def _seals(self) -> bool:
-        """Return whether what is stored is sealed."""
-        return isinstance(self.serde, EncryptedSerializer)
+    @abstractmethod
+    async def sealed_again(self, session_id: str, old: AesSeal, new: AesSeal) -> list[Statement]:
+        """Return the statements that encrypt all states of a session with another key.
 
-    def _packed(self, value: Any, session: str, place: str) -> tuple[str, bytes]:
+        Raises:
+            StateError: The store failed, or a row was changed.
+        """
+
+    async def _values_again(self, session_id: str, old: AesSeal, new: AesSeal) -> Statement:
+        """Return the statement that encrypts the values of a session with another key."""
+        values = await self.read(statements.VALUES, session=session_id)
+        for row in values:
+            place = (session_id, f"{row['channel']}|{row['version']}")
+            row["blob"] = encrypted_again(row["blob"], place, old, new)
+        return Statement(statements.SEAL_VALUE, values)
+
+    @abstractmethod
+    async def read(self, query: Sql, **parameters: Any) -> list[Row]:
+        """Return the rows of a query as dicts."""
+
+    def _packed(self, value: Any, seal: Seal, session: str, place: str) -> tuple[str, bytes]:
         """Return a value as it is stored; what is sealed is bound to its place."""
-        if not self._seals:
+        if not seal.hides:
             return self.serde.dumps_typed(value)
         with state_of(session, place):
-            return self.serde.dumps_typed(value)
+            packed: tuple[str, bytes] = seal.serializer().dumps_typed(value)
+        return packed
 
-    def _unpacked(self, kind: str, blob: bytes, session: str, place: str) -> Any:
-        """Return a value that was stored in a place."""
-        load = self.serde.loads_typed
-        if not self._seals:
+    def _unpacked(self, kind: str, blob: bytes, seal: Seal, session: str, place: str) -> Any:
+        """Return a value that was stored in a place.
+
+        Raises:
+            RefusedError: It is not encrypted, or cannot be decrypted.
+        """
+        if not seal.hides:
+            load = self.serde.loads_typed
             return load((kind, blob)) if len(blob) < LARGE else uncollected(load, (kind, blob))
-        with state_of(session, place):
-            return uncollected(load, (kind, blob))
+        try:
+            with state_of(session, place):
+                return uncollected(seal.serializer().loads_typed, (kind, blob))
+        except RefusedError as error:
+            raise error.of(f"The state of session '{session}' at '{place}'") from error
 
-    def _values(self, place: Row, checkpoint: Any, new_versions: Iterable[str]) -> Statement:
+    def _values(
+        self, place: Row, checkpoint: Any, new_versions: Iterable[str], seal: Seal
+    ) -> Statement:
         """Return the statement that writes the new values."""
         session, rows = place["thread_id"], []
         values = checkpoint["channel_values"]
         for channel in values.keys() & new_versions:
             version = checkpoint["channel_versions"][channel]
-            kind, blob = self._packed(values[channel], session, f"{channel}|{version}")
+            kind, blob = self._packed(values[channel], seal, session, f"{channel}|{version}")
             row: Row = {"session": session, "namespace": place.get("checkpoint_ns", "")}
             rows.append({**row, "channel": channel, "version": version, "type": kind, "blob": blob})
         return Statement(statements.SAVE_VALUE, rows)
 
     def _opened_values(
-        self, session: str, checkpoint: Any, stored: Iterable[tuple[str, str, bytes]]
+        self, session: str, checkpoint: Any, stored: Iterable[tuple[str, str, bytes]], seal: Seal
     ) -> dict[str, Any]:
         """Return the values of a state, each opened for its own place."""
         versions = checkpoint["channel_versions"]
         return {
-            channel: self._unpacked(kind, blob, session, f"{channel}|{versions.get(channel)}")
+            channel: self._unpacked(kind, blob, seal, session, f"{channel}|{versions.get(channel)}")
             for channel, kind, blob in stored
         }
+
+
+def encrypted_again(blob: bytes, place: tuple[str, str], old: AesSeal, new: AesSeal) -> bytes:
+    """Return state encrypted with another key.
+
+    Args:
+        blob: The encrypted state.
+        place: The session, and the place of the state in it; see `state_of`.
+        old: Decrypts it.
+        new: Encrypts it.
+
+    Raises:
+        RefusedError: It was changed or moved, or has another key.
+    """
+    bound = state_place(*place)
+    try:
+        return new.encrypted(old.decrypted(blob, bound), bound)
+    except RefusedError as error:
+        raise error.of("The state of session '{}' at '{}'".format(*place)) from error
 
 
 def found_at(row: Row, checkpoint: Any, metadata: Any, writes: Any) -> CheckpointTuple:
@@ -407,8 +463,8 @@ class JoinedSaver(TurnSaver):
         """Remove a session's checkpoints."""
         await self._inner.adelete_thread(thread_id)
 
-    async def state_in(self, row: Row) -> CheckpointTuple | None:
-        """Return the state of a version from the user's saver."""
+    async def state_in(self, row: Row, seal: Seal) -> CheckpointTuple | None:
+        """Return the state of a version from the user's saver, which encrypts it itself."""
         place: Row = {"thread_id": row["session_id"]}
         return await self._inner.aget_tuple(config_at(place, row["checkpoint_id"]))
 

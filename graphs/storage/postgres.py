@@ -19,7 +19,7 @@ from graphs.storage import statements
 from graphs.storage.checkpoints import Commit, StoreSaver, config_at, found_at
 from graphs.storage.connections import Connection, Connections, Deed, Leases
 from graphs.storage.errors import Unconfirmed, WriteConflict, reason_of
-from graphs.storage.sealing import AesSeal, Seal
+from graphs.storage.sealing import AesSeal, RefusedError, Seal
 from graphs.storage.statements import Row, Sql, Statement, joined
 
 _SEAL = "seal"
@@ -41,15 +41,15 @@ class PostgresJourneySaver(StoreSaver, AsyncPostgresSaver):
     def __init__(self, connections: Connections, seal: Seal) -> None:
         super().__init__(connections.pool, serde=seal.serializer())
         self._connections = connections
-        self._seal = seal
+        self.seal = seal
         self.leases = Leases(connections)
 
-    async def state_in(self, row: Row) -> CheckpointTuple | None:
+    async def state_in(self, row: Row, seal: Seal) -> CheckpointTuple | None:
         """Return the state of a version from its row; None if it was removed."""
         if row["checkpoint"] is None:
             return None
         parsed = {name: json.loads(row[name]) for name in ("checkpoint", "metadata")}
-        return await self._load_checkpoint_tuple({**row, **parsed, "pending_writes": None})
+        return self._opened({**row, **parsed}, seal, [])
 
     async def write(self, written: list[Statement]) -> None:
         """Write statements in their own transaction."""
@@ -74,6 +74,19 @@ class PostgresJourneySaver(StoreSaver, AsyncPostgresSaver):
         both = [*written, *(Statement(sql, row) for sql in statements.FORGET_STATE)]
         # What a turn commits while this waits for it has to be seen, so that it goes as well.
         await self._whole(written, lambda connection: _one_after_the_other(connection, both))
+
+    async def sealed_again(self, session_id: str, old: AesSeal, new: AesSeal) -> list[Statement]:
+        """Return the statements that encrypt all states of a session with another key."""
+        states = await self.read(statements.STATES, session=session_id)
+        for row in states:
+            document, metadata = json.loads(row["checkpoint"]), json.loads(row["metadata"])
+            _check_seal(metadata, session_id, row["id"], document, old)
+            metadata[_SEAL] = new.close("", _bound(session_id, row["id"], document))
+            row["metadata"] = Jsonb(metadata)
+        return [
+            Statement(statements.SEAL_STATE, states),
+            await self._values_again(session_id, old, new),
+        ]
 
     async def close(self) -> None:
         """Close the connections after their running operations."""
@@ -104,7 +117,8 @@ class PostgresJourneySaver(StoreSaver, AsyncPostgresSaver):
     ) -> Any:
         place = config["configurable"]
         rows = commit.rows(checkpoint) if commit else []
-        written = [*rows, *self._state(place, checkpoint, metadata, new_versions)]
+        seal = commit.seal if commit else self.seal
+        written = [*rows, *self._state(place, checkpoint, metadata, new_versions, seal)]
         await self._whole(written, lambda connection: _all(connection, written))
         return config_at(place, checkpoint["id"])
 
@@ -134,14 +148,19 @@ class PostgresJourneySaver(StoreSaver, AsyncPostgresSaver):
                 self.leases.committed(statement.rows[0]["session"], statement.rows[0]["held"])
 
     def _state(
-        self, place: Row, checkpoint: Any, metadata: Any, new_versions: Mapping[str, Any]
+        self,
+        place: Row,
+        checkpoint: Any,
+        metadata: Any,
+        new_versions: Mapping[str, Any],
+        seal: Seal,
     ) -> list[Statement]:
         """Return the statements that write a checkpoint and its new values."""
         session, document = place["thread_id"], {**checkpoint, "channel_values": {}}
         # Of the configuration nothing is kept: it may hold what a caller meant for nobody else.
         kept = {k: metadata[k] for k in ("source", "step", "parents") if k in metadata}
-        if isinstance(self._seal, AesSeal):
-            kept[_SEAL] = self._seal.close("", _bound(session, document["id"], document))
+        if seal.hides:
+            kept[_SEAL] = seal.close("", _bound(session, document["id"], document))
         saved: Row = {
             "session": session,
             "namespace": place.get("checkpoint_ns", ""),
@@ -150,20 +169,26 @@ class PostgresJourneySaver(StoreSaver, AsyncPostgresSaver):
             "checkpoint": Jsonb(document),
             "metadata": Jsonb(kept),
         }
-        values = self._values(place, checkpoint, new_versions)
+        values = self._values(place, checkpoint, new_versions, seal)
         return [values, Statement(statements.SAVE_CHECKPOINT, [saved])]
 
     async def _load_checkpoint_tuple(self, value: Any) -> CheckpointTuple:
-        """Return a checkpoint with its values, each opened for its own place."""
+        """Return a checkpoint of a thread that is no session, for LangGraph's own methods."""
+        return self._opened(value, self.seal, self._load_writes(value["pending_writes"]))
+
+    def _opened(self, value: Any, seal: Seal, writes: Any) -> CheckpointTuple:
+        """Return a checkpoint with its values, each opened for its own place.
+
+        Raises:
+            RefusedError: It is not encrypted, was changed or moved, or has another key.
+        """
         session, document = value["thread_id"], value["checkpoint"]
-        if isinstance(self._seal, AesSeal):
-            sealed = value["metadata"].get(_SEAL, "")
-            self._seal.open(sealed, _bound(session, value["checkpoint_id"], document))
+        if seal.hides:
+            _check_seal(value["metadata"], session, value["checkpoint_id"], document, seal)
         found = value["channel_values"] or ()
         stored = ((name.decode(), kind.decode(), blob) for name, kind, blob in found)
-        values = self._opened_values(session, document, stored)
+        values = self._opened_values(session, document, stored, seal)
         checkpoint: Any = {**document, "channel_values": values}
-        writes = self._load_writes(value["pending_writes"])
         return found_at(value, checkpoint, value["metadata"], writes)
 
 
@@ -198,6 +223,13 @@ class _Once:
             # What a server refuses has a code; a connection that is cut says nothing.
             self.unheard = self.unheard or error.sqlstate is None
             raise
+
+
+def _check_seal(metadata: Any, session: str, id_: str, document: Any, seal: Seal) -> None:
+    try:
+        seal.open(metadata.get(_SEAL, ""), _bound(session, id_, document))
+    except RefusedError as error:
+        raise error.of(f"The state of session '{session}' at '{id_}'") from error
 
 
 def _bound(session: str, checkpoint_id: str, document: Any) -> str:

@@ -1,12 +1,23 @@
-"""AES-256-GCM for the data of a sensitive journey: state, transcript and audit text."""
+"""Encryption of sensitive journeys: AES-256-GCM with a data key for each session.
+
+The row of a session has its data key, which is wrapped with one of the keys of the settings, and
+the id of that key. A new key of the settings wraps the data keys again; no other data is encrypted
+again. Without the data key, no row of the session can be read, also none in a backup.
+
+Sessions of older releases have no data key: their rows are encrypted with a key of the settings.
+"""
 
 from __future__ import annotations
 
 import base64
+import hashlib
+import hmac
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from cryptography.exceptions import InvalidTag
@@ -15,15 +26,44 @@ from langgraph.checkpoint.serde.base import CipherProtocol
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
+from graphs.storage.tables import TENANT
 from journeys import ConfigurationError, StateError
+from journeys.config import KEY_BYTES, EncryptionKeys
 
+UNNAMED = ""
+"""Key id of sessions whose rows are encrypted with a key of the settings itself."""
 _NAME = "aes256gcm"
 _MARK = f"{_NAME}:"
 _NONCE = 12
-_WRONG = (
-    "Stored data cannot be decrypted with this encryption_key. Give the key with which the "
-    "session was started."
+_NOT_ENCRYPTED = "is not encrypted, so it was refused: the journey is sensitive."
+_CHANGED = (
+    "cannot be decrypted with the key of its session, so it was refused: it was changed, or moved "
+    "from another place."
 )
+_NO_SUCH_KEY = (
+    "cannot be decrypted with this encryption_key, so it was refused: it was changed or moved, or "
+    "the key with which the session was started is not set."
+)
+_NO_KEY = (
+    "Stored data of a sensitive journey is encrypted: give the encryption_key with which the "
+    "session was started (JOURNEYGRAPH_ENCRYPTION_KEY)."
+)
+
+
+class RefusedError(StateError):
+    """Stored data of a sensitive journey is not encrypted, or cannot be decrypted.
+
+    Attributes:
+        reason: The fault, as the second part of a sentence.
+    """
+
+    def __init__(self, reason: str, what: str = "Stored data of a sensitive journey") -> None:
+        self.reason = reason
+        super().__init__(f"{what} {reason}")
+
+    def of(self, what: str) -> RefusedError:
+        """Return the error with the name of the refused data."""
+        return RefusedError(self.reason, what)
 
 
 def strict_serializer() -> JsonPlusSerializer:
@@ -41,9 +81,11 @@ class Seal:
 
     Attributes:
         hides: True if anything is encrypted.
+        columns: Columns of the session's row, with its wrapped data key and the id of that key.
     """
 
     hides = False
+    columns: Mapping[str, str | None] = {"data_key": None, "key_id": None}
 
     def close(self, text: str, bound_to: str) -> str:
         """Return the text to store."""
@@ -53,32 +95,59 @@ class Seal:
         """Return the text of stored data."""
         return stored
 
+    def digest(self, digest: str) -> str:
+        """Return the digest to store for one of data that it must not reveal."""
+        return digest
+
+    def digest_for(self, other: Seal, stored: str) -> str:
+        """Return a stored digest in the form in which another session stores it."""
+        return other.digest(stored)
+
     def serializer(self) -> Any:
         """Return the serializer of the state."""
         return strict_serializer()
 
 
-class SealOfReader(Seal):
-    """Opens sealed and plain text, for readers that do not know the journey.
+class NoSeal(Seal):
+    """Refuses everything; a sensitive session has it until its row is read."""
 
-    Raises:
-        ConfigurationError: Stored data is sealed, and no key is set.
-        StateError: Stored data has another key, or was changed.
-    """
+    hides = True
 
-    def __init__(self, key: bytes | None) -> None:
-        self._seal = AesSeal(key) if key else None
+    def close(self, text: str, bound_to: str) -> str:
+        """Refuse to store a text.
+
+        Raises:
+            StateError: Always.
+        """
+        raise _not_bound()
 
     def open(self, stored: str, bound_to: str) -> str:
-        """Return the text of stored data."""
-        if not is_sealed(stored):
-            return stored
-        if self._seal is None:
-            raise ConfigurationError(
-                "Stored data of a sensitive journey is encrypted: give the "
-                "encryption_key with which the session was started (JOURNEYGRAPH_ENCRYPTION_KEY)."
-            )
-        return self._seal.open(stored, bound_to)
+        """Refuse stored data.
+
+        Raises:
+            StateError: Always.
+        """
+        raise _not_bound()
+
+    def digest(self, digest: str) -> str:
+        """Refuse a digest.
+
+        Raises:
+            StateError: Always.
+        """
+        raise _not_bound()
+
+    def serializer(self) -> Any:
+        """Refuse state.
+
+        Raises:
+            StateError: Always.
+        """
+        raise _not_bound()
+
+
+def _not_bound() -> StateError:
+    return StateError("The row of the session was not read, so its data key is not known.")
 
 
 _bound: ContextVar[str] = ContextVar("place of the state", default="")
@@ -103,52 +172,234 @@ class AesSeal(Seal, CipherProtocol):
 
     All data is bound to its place, so that a row of one session is refused in another.
 
+    Args:
+        key: The key that encrypts.
+        older: Further keys that decrypt.
+
     Raises:
-        StateError: Stored data is not encrypted, was changed, or has another key.
+        RefusedError: Stored data is not encrypted, was changed or moved, or has another key.
     """
 
     hides = True
+    _bound_to = ""
+    _refused = _NO_SUCH_KEY
 
-    def __init__(self, key: bytes) -> None:
-        self._cipher = AESGCM(key)
+    def __init__(self, key: bytes, *older: bytes) -> None:
+        self._ciphers = [AESGCM(key), *map(AESGCM, older)]
 
     def close(self, text: str, bound_to: str) -> str:
         """Return the text encrypted, as text."""
-        sealed = self._sealed(text.encode("utf-8"), bound_to.encode("utf-8"))
-        return _MARK + base64.b64encode(sealed).decode("ascii")
+        return _MARK + _as_text(self.encrypted(text.encode("utf-8"), bound_to))
 
     def open(self, stored: str, bound_to: str) -> str:
         """Return the text of stored data."""
         if not is_sealed(stored):
-            raise StateError("A row of a sensitive journey is not encrypted, so it was refused.")
-        sealed = base64.b64decode(stored[len(_MARK) :])
-        return self._opened(sealed, bound_to.encode("utf-8")).decode("utf-8")
+            raise RefusedError(_NOT_ENCRYPTED)
+        return self.decrypted(_as_bytes(stored[len(_MARK) :]), bound_to).decode("utf-8")
 
     def serializer(self) -> Any:
         """Return the serializer of the state, which refuses what is not encrypted."""
+        return self._serializer
+
+    @cached_property
+    def _serializer(self) -> Any:
         return _SealedSerializer(self, strict_serializer())
 
     def encrypt(self, plaintext: bytes) -> tuple[str, bytes]:
         """Return the cipher's name and the encrypted bytes (LangGraph's protocol)."""
-        return _NAME, self._sealed(plaintext, self._state)
+        return _NAME, self.encrypted(plaintext, _state())
 
     def decrypt(self, ciphername: str, ciphertext: bytes) -> bytes:
         """Return the decrypted bytes (LangGraph's protocol)."""
-        return self._opened(ciphertext, self._state)
+        return self.decrypted(ciphertext, _state())
 
-    @property
-    def _state(self) -> bytes:
-        return f"state|{_bound.get()}".encode()
+    def encrypted(self, plaintext: bytes, bound_to: str) -> bytes:
+        """Return data encrypted for its place: the nonce, then the ciphertext."""
+        nonce, bound = os.urandom(_NONCE), f"{self._bound_to}{bound_to}".encode()
+        return nonce + self._ciphers[0].encrypt(nonce, plaintext, bound)
 
-    def _sealed(self, plaintext: bytes, bound_to: bytes) -> bytes:
-        nonce = os.urandom(_NONCE)
-        return nonce + self._cipher.encrypt(nonce, plaintext, bound_to)
+    def decrypted(self, sealed: bytes, bound_to: str) -> bytes:
+        """Return encrypted data of a place."""
+        bound = f"{self._bound_to}{bound_to}".encode()
+        for cipher in self._ciphers:
+            try:
+                return cipher.decrypt(sealed[:_NONCE], sealed[_NONCE:], bound)
+            except (InvalidTag, ValueError):
+                continue
+        raise RefusedError(self._refused)
 
-    def _opened(self, sealed: bytes, bound_to: bytes) -> bytes:
+
+def state_place(session_id: str, place: str) -> str:
+    """Return the place to which state is bound; see `state_of`."""
+    return f"state|{session_id}|{place}"
+
+
+def _state() -> str:
+    return f"state|{_bound.get()}"
+
+
+class SessionSeal(AesSeal):
+    """Encrypts the data of one session with its data key.
+
+    All data is bound to the tenant, the session and its place. Digests of the session are HMACs, so
+    that nobody can guess the digested data without the key.
+
+    Args:
+        secret: The data key and the key of digests, 32 bytes each.
+        columns: Columns of the session's row.
+    """
+
+    _bound_to = f"{TENANT}|"
+    _refused = _CHANGED
+
+    def __init__(self, secret: bytes, columns: Mapping[str, str | None]) -> None:
+        super().__init__(secret[:KEY_BYTES])
+        self.digest_key = secret[KEY_BYTES:]
+        self.columns = columns
+
+    def digest(self, digest: str) -> str:
+        """Return the HMAC-SHA256 of a digest."""
+        return hmac.new(self.digest_key, digest.encode(), hashlib.sha256).hexdigest()
+
+    def digest_for(self, other: Seal, stored: str) -> str:
+        """Return a stored digest in the form in which another session stores it.
+
+        Raises:
+            StateError: The other session has another key of digests.
+        """
+        if not isinstance(other, SessionSeal) or other.digest_key != self.digest_key:
+            raise StateError("A digest of one session cannot be used in another one.")
+        return stored
+
+
+class _SealOfUnmarked(Seal):
+    """Opens plain and sealed text of a session without a key id, whose journey is not known."""
+
+    def __init__(self, keys: EncryptionKeys | None) -> None:
+        self._keys = keys
+
+    def open(self, stored: str, bound_to: str) -> str:
+        """Return the text of stored data.
+
+        Raises:
+            ConfigurationError: It is sealed, and no key is set.
+            RefusedError: It was changed or moved, or has another key.
+        """
+        if not is_sealed(stored):
+            return stored
+        return _direct(_required(self._keys)).open(stored, bound_to)
+
+
+@dataclass(frozen=True, slots=True)
+class Seals:
+    """Makes the seal of each session from its row.
+
+    Attributes:
+        keys: The keys of the settings; None if none is set.
+    """
+
+    keys: EncryptionKeys | None
+
+    def new(self, session_id: str, like: Seal | None = None) -> SessionSeal:
+        """Return the seal of a new session, with a new data key.
+
+        Args:
+            session_id: The session.
+            like: Seal of the session that it is a fork of. Both have one key of digests, because
+                the fork has the digests of effects.
+        """
+        shared = like.digest_key if isinstance(like, SessionSeal) else os.urandom(KEY_BYTES)
+        return self._wrapped(os.urandom(KEY_BYTES) + shared, session_id)
+
+    def of(self, row: Mapping[str, Any]) -> Seal:
+        """Return the seal of a session of a sensitive journey.
+
+        Args:
+            row: Row of the session, or one with its id and the columns of its seal.
+
+        Raises:
+            ConfigurationError: No key is set.
+            StateError: The key with which the data key was wrapped is not set, or another one has
+                its id, or the data key was changed or moved.
+        """
+        keys = _required(self.keys)
+        if not row["key_id"]:
+            return _direct(keys)
+        columns = {name: row[name] for name in Seal.columns}
+        return SessionSeal(self._unwrapped(keys, row), columns)
+
+    def reader(self, row: Mapping[str, Any]) -> Seal:
+        """Return what opens the rows of a session whose journey is not known.
+
+        Raises:
+            ConfigurationError: The session is encrypted, and no key is set.
+            StateError: As for `of`.
+        """
+        return _SealOfUnmarked(self.keys) if row["key_id"] is None else self.of(row)
+
+    def wrapped_again(self, row: Mapping[str, Any]) -> Mapping[str, str | None]:
+        """Return the columns of a session's seal, wrapped with the first key.
+
+        Raises:
+            StateError: As for `of`.
+        """
+        secret = self._unwrapped(_required(self.keys), row)
+        return self._wrapped(secret, row["session_id"]).columns
+
+    def _wrapped(self, secret: bytes, session_id: str) -> SessionSeal:
+        id_, key = _required(self.keys).first
+        sealed = AesSeal(key).encrypted(secret, _data_key_of(session_id, id_))
+        return SessionSeal(secret, {"data_key": _as_text(sealed), "key_id": id_})
+
+    def _unwrapped(self, keys: EncryptionKeys, row: Mapping[str, Any]) -> bytes:
+        session, id_ = row["session_id"], row["key_id"]
+        refused = f"Session '{session}' cannot be decrypted with this encryption_key:"
+        key = keys.get(id_)
+        if key is None:
+            raise StateError(
+                f"{refused} it needs the key '{id_}', and only {', '.join(keys.ids)} are set. Add "
+                "that key behind the first one in JOURNEYGRAPH_ENCRYPTION_KEY."
+            )
         try:
-            return self._cipher.decrypt(sealed[:_NONCE], sealed[_NONCE:], bound_to)
-        except (InvalidTag, ValueError) as error:
-            raise StateError(_WRONG) from error
+            wrapped = _as_bytes(row["data_key"] or "")
+            return AesSeal(key).decrypted(wrapped, _data_key_of(session, id_))
+        except RefusedError as error:
+            raise StateError(
+                f"{refused} the key '{id_}' is not the one that had this id when the session was "
+                "started, or the row of the session was changed."
+            ) from error
+
+
+def _required(keys: EncryptionKeys | None) -> EncryptionKeys:
+    if keys is None:
+        raise ConfigurationError(_NO_KEY)
+    return keys
+
+
+def _direct(keys: EncryptionKeys) -> AesSeal:
+    """Return the seal of data that is encrypted with a key of the settings itself."""
+    return AesSeal(*(key for _, key in keys.keys))
+
+
+def direct_seal(keys: EncryptionKeys | None) -> Seal:
+    """Return the seal of threads that are no sessions; without keys, they are plain."""
+    return Seal() if keys is None else _direct(keys)
+
+
+def _data_key_of(session_id: str, key_id: str) -> str:
+    """Return the place to which a wrapped data key is bound."""
+    return f"{TENANT}|{session_id}|data key|{key_id}"
+
+
+def _as_text(data: bytes) -> str:
+    return base64.b64encode(data).decode("ascii")
+
+
+def _as_bytes(text: str) -> bytes:
+    try:
+        return base64.b64decode(text, validate=True)
+    except ValueError:
+        return b""  # no cipher accepts it
 
 
 class _SealedSerializer(EncryptedSerializer):
@@ -156,7 +407,5 @@ class _SealedSerializer(EncryptedSerializer):
 
     def loads_typed(self, data: tuple[str, bytes]) -> Any:
         if not data[0].endswith(f"+{_NAME}"):
-            raise StateError(
-                "The state of a sensitive journey is not encrypted, so it was refused."
-            )
+            raise RefusedError(_NOT_ENCRYPTED)
         return super().loads_typed(data)

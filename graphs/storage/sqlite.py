@@ -26,9 +26,16 @@ from langgraph.checkpoint.sqlite.utils import (
 )
 
 from graphs.storage import statements
-from graphs.storage.checkpoints import PLACE, Commit, StoreSaver, config_at, found_at
+from graphs.storage.checkpoints import (
+    PLACE,
+    Commit,
+    StoreSaver,
+    config_at,
+    encrypted_again,
+    found_at,
+)
 from graphs.storage.errors import WriteConflict
-from graphs.storage.sealing import state_of
+from graphs.storage.sealing import AesSeal, Seal, state_of
 from graphs.storage.statements import Row, Sql, Statement
 from journeys import StateError
 from nodes.json_data import size
@@ -57,7 +64,7 @@ class SqliteJourneySaver(StoreSaver, SqliteSaver):
 
     Args:
         conn: The connection, used only by this saver.
-        serde: Serializes and seals the state.
+        seal: Encryption of threads that are no sessions.
         alone: Lock for a database in memory, whose operations run in place: two event loops would
             wait for each other in SQLite's own steps of up to 100 ms. None: operations run in a
             thread.
@@ -65,10 +72,11 @@ class SqliteJourneySaver(StoreSaver, SqliteSaver):
     """
 
     def __init__(
-        self, conn: sqlite3.Connection, *, serde: Any, alone: Any, file: str | None = None
+        self, conn: sqlite3.Connection, *, seal: Seal, alone: Any, file: str | None = None
     ) -> None:
-        super().__init__(conn, serde=serde)
+        super().__init__(conn, serde=seal.serializer())
         self._file, self._inode = file, _inode(file)
+        self.seal = seal
         self.lock: Any = alone or threading.RLock()
         self._thread = None if alone else ThreadPoolExecutor(1, "journeygraph-sqlite")
 
@@ -80,9 +88,9 @@ class SqliteJourneySaver(StoreSaver, SqliteSaver):
         """Return whether another file than the opened one is in its place now."""
         return await self._done(lambda: _inode(self._file)) != self._inode
 
-    async def state_in(self, row: Row) -> CheckpointTuple | None:
+    async def state_in(self, row: Row, seal: Seal) -> CheckpointTuple | None:
         """Return the state of a version from its row; None if it was removed."""
-        return None if row["checkpoint"] is None else self._opened(row)
+        return None if row["checkpoint"] is None else self._opened(row, seal)
 
     def get_tuple(self, config: Any) -> CheckpointTuple | None:
         """Load a checkpoint, or the latest of a thread."""
@@ -103,14 +111,15 @@ class SqliteJourneySaver(StoreSaver, SqliteSaver):
             found = [self.conn.execute(pending_writes_sql(True), place) for place in places]
             writes = [cursor.fetchall() for cursor in found]
         for row, pending in zip(rows, writes, strict=True):
-            yield self._opened(row, pending)
+            yield self._opened(row, self.seal, pending)
 
     def put(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
         """Write a checkpoint with all its values."""
         place = {"checkpoint_ns": "", **config["configurable"]}
         about = get_checkpoint_metadata(config, metadata)
         with self.lock:
-            _write(self.conn, self._state(place, checkpoint, about, checkpoint["channel_versions"]))
+            versions = checkpoint["channel_versions"]
+            _write(self.conn, self._state(place, checkpoint, about, versions, self.seal))
         return config_at(place, checkpoint["id"])
 
     def put_writes(self, config: Any, writes: Any, task_id: str, task_path: str = "") -> None:
@@ -142,6 +151,17 @@ class SqliteJourneySaver(StoreSaver, SqliteSaver):
         """Remove a session's checkpoints, with other statements, in one transaction."""
         await self.write([*written, *_forgotten(session_id)])
 
+    async def sealed_again(self, session_id: str, old: AesSeal, new: AesSeal) -> Written:
+        """Return the statements that encrypt all states of a session with another key."""
+        states = await self.read(statements.STATES, session=session_id)
+        for row in states:
+            place = (session_id, row["id"])
+            row["checkpoint"] = encrypted_again(row["checkpoint"], place, old, new)
+        return [
+            Statement(statements.SEAL_STATE, states),
+            await self._values_again(session_id, old, new),
+        ]
+
     async def close(self) -> None:
         """Close the connection after its running operation."""
         await self._done(self.conn.close, whole=True)
@@ -171,7 +191,7 @@ class SqliteJourneySaver(StoreSaver, SqliteSaver):
         place = config["configurable"]
         before = commit.head["channel_values"] if commit.head else ()
         kept = [channel for channel, *_ in before]
-        state = self._state(place, checkpoint, metadata, new_versions, kept)
+        state = self._state(place, checkpoint, metadata, new_versions, commit.seal, kept)
         await self.write([*commit.rows(checkpoint), *state])
         return config_at(place, checkpoint["id"])
 
@@ -188,6 +208,7 @@ class SqliteJourneySaver(StoreSaver, SqliteSaver):
         checkpoint: Any,
         metadata: Any,
         new_versions: Collection[str],
+        seal: Seal,
         kept: Collection[str] = (),
     ) -> Written:
         """Return the statements that write a checkpoint and its new values.
@@ -197,6 +218,7 @@ class SqliteJourneySaver(StoreSaver, SqliteSaver):
             checkpoint: The checkpoint.
             metadata: Its metadata.
             new_versions: Names of the values that changed.
+            seal: Encryption of the state.
             kept: Names of the values that are apart from the checkpoint before it.
         """
         session, id_, values = place["thread_id"], checkpoint["id"], checkpoint["channel_values"]
@@ -207,7 +229,7 @@ class SqliteJourneySaver(StoreSaver, SqliteSaver):
         ]
         within = {name: value for name, value in values.items() if name not in apart}
         document = {**checkpoint, "channel_values": within, _KEPT: apart}
-        kind, blob = self._packed(document, session, id_)
+        kind, blob = self._packed(document, seal, session, id_)
         versions = checkpoint["channel_versions"]
         about = {**metadata, _VALUES: {name: versions[name] for name in apart}}
         saved: Row = {
@@ -221,9 +243,9 @@ class SqliteJourneySaver(StoreSaver, SqliteSaver):
         }
         written = [Statement(statements.SAVE_CHECKPOINT, [saved])]
         changed = [name for name in apart if name in new_versions or name not in kept]
-        return [self._values(place, checkpoint, changed), *written] if changed else written
+        return [self._values(place, checkpoint, changed, seal), *written] if changed else written
 
-    def _opened(self, row: Row, writes: Iterable[Any] = ()) -> CheckpointTuple:
+    def _opened(self, row: Row, seal: Seal, writes: Iterable[Any] = ()) -> CheckpointTuple:
         """Return a checkpoint with its values, each opened for its own place.
 
         Raises:
@@ -231,14 +253,14 @@ class SqliteJourneySaver(StoreSaver, SqliteSaver):
         """
         session, id_, about = row["thread_id"], row["checkpoint_id"], _loaded(row["metadata"])
         about.pop(_VALUES, None)
-        checkpoint = self._unpacked(row["type"], row["checkpoint"], session, id_)
+        checkpoint = self._unpacked(row["type"], row["checkpoint"], seal, session, id_)
         pending: Any = []
         if writes:
             with state_of(session, id_):
                 pending = load_pending_writes(writes, self.serde)
         kept = checkpoint.pop(_KEPT, None)
         if kept is not None:
-            values = self._opened_values(session, checkpoint, row["channel_values"])
+            values = self._opened_values(session, checkpoint, row["channel_values"], seal)
             if values.keys() != set(kept):
                 raise StateError(
                     f"Part of the state of session '{session}' is missing: rows of the store were "

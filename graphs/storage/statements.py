@@ -40,7 +40,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.dialects.postgresql import psycopg
 
-from graphs.storage.sealing import Seal
+from graphs.storage.sealing import RefusedError, Seal
 from graphs.storage.tables import audit, metadata, sessions, turns
 from nodes.json_data import now as now
 
@@ -113,6 +113,7 @@ class Records:
         self._places = {one.name: one.info["place"] for one in table.c if "place" in one.info}
         self._empty = dict.fromkeys(self._written)
         self._json = [one.name for one in table.c if one.info.get("json")]
+        self._digests = [one.name for one in table.c if one.info.get("digest")]
         self._flags = {one.name for one in table.c if isinstance(one.type, Boolean)}
 
     @cached_property
@@ -131,6 +132,36 @@ class Records:
         turn = self.columns["turn" if "turn" in self.columns else "version"]
         rows = select(self._table).where(self.mine, in_span(turn))
         return Sql.of(rows.order_by(list(self._table.primary_key)[-1]))
+
+    @cached_property
+    def change(self) -> Sql:
+        """Statement that replaces the encrypted columns of one row, by its primary key.
+
+        The parameters of the key have `of_` before their names.
+        """
+        keys = [one == bindparam(f"of_{one.name}") for one in self._table.primary_key]
+        changed: Row = {name: bindparam(name) for name in (*self._places, *self._digests)}
+        return Sql.of(update(self._table).where(*keys).values(changed))
+
+    @cached_property
+    def all(self) -> Sql:
+        """Statement that reads all rows of a session."""
+        return Sql.of(select(self._table).where(self.mine))
+
+    def sealed_again(self, rows: Iterable[Row], old: Seal, new: Seal) -> Statement:
+        """Return the statement that encrypts rows with another key.
+
+        Raises:
+            RefusedError: A row was changed or moved, or has another key.
+        """
+        keys = [one.name for one in self._table.primary_key]
+        written = []
+        for row in rows:
+            stored = self.stored(self.opened(row, old), new)
+            for name in self._digests:
+                stored[name] = old.digest_for(new, row[name])
+            written.append({**stored, **{f"of_{name}": row[name] for name in keys}})
+        return Statement(self.change, written)
 
     @cached_property
     def forget(self) -> Sql:
@@ -158,7 +189,7 @@ class Records:
 
         Raises:
             ConfigurationError: The row is sealed, and no key is set.
-            StateError: It was sealed with another key, or changed.
+            RefusedError: It is not sealed, was changed or moved, or has another key.
         """
         return {name: self.value(row, name, seal) for name in self._written if name in row}
 
@@ -168,10 +199,21 @@ class Records:
         if found is None:
             return None
         if place := self._places.get(name):
-            found = seal.open(found, place.format_map(row))
+            try:
+                found = seal.open(found, place.format_map(row))
+            except RefusedError as error:
+                raise error.of(self._named(row, name)) from error
         if name in self._json:
             return json.loads(found)
         return bool(found) if name in self._flags else found
+
+    def _named(self, row: Row, name: str) -> str:
+        """Return the place of a stored value, for errors."""
+        keys = [one.name for one in self._table.primary_key if one.name in row]
+        if "session_id" in row:
+            keys = ["session_id", *(key for key in keys if key != "session_id")]
+        place = ", ".join(f"{key} {row[key]!r}" for key in keys)
+        return f"The column {name} of the table {self._table.name}, row {place},"
 
 
 _NAMED = re.compile(r"%\((\w+)\)s")
@@ -347,7 +389,10 @@ PAGE_AT = _page(sessions.c.status, _LIVE, _IN_TIME, _THERE)
 PAGE_AT_OF = _page(sessions.c.status, _LIVE, _OF_STATUS, _IN_TIME, _THERE)
 PAGE_AT_MARKED = _page(sessions.c.status, _MARKED, _THERE)
 PAGE_AT_OVER = _page(_EXPIRED, *_NOT_MARKED, _THERE, journey=_BY_TIME)
-MARK_EXPIRED = Sql.of(update(sessions).where(_SESSION, *_OVER).values(status=_EXPIRED))
+# Without its data key, no row of the session can be read any more, also none in a backup.
+MARK_EXPIRED = Sql.of(
+    update(sessions).where(_SESSION, *_OVER).values(status=_EXPIRED, data_key=null(), key_id=null())
+)
 FORGET_SESSION = Sql.of(delete(sessions).where(_SESSION))
 FORGET_RECORDS = [
     Records(owned).forget for owned in reversed(metadata.tables.values()) if owned.foreign_keys
@@ -420,6 +465,33 @@ SAVE_CHECKPOINT = Sql(
     "(%(session)s, %(namespace)s, %(id)s, %(parent)s, %(checkpoint)s, %(metadata)s) "
     "ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id) "
     "DO UPDATE SET checkpoint = EXCLUDED.checkpoint, metadata = EXCLUDED.metadata",
+)
+STATES = Sql(
+    "SELECT thread_id AS session, checkpoint_ns AS namespace, checkpoint_id AS id, checkpoint "
+    "FROM checkpoints WHERE thread_id = :session",
+    "SELECT thread_id AS session, checkpoint_ns AS namespace, checkpoint_id AS id, "
+    "checkpoint::text AS checkpoint, metadata::text AS metadata "
+    "FROM checkpoints WHERE thread_id = %(session)s",
+)
+"""Read all states of a session, to encrypt them again with `SEAL_STATE`."""
+SEAL_STATE = Sql(
+    "UPDATE checkpoints SET checkpoint = :checkpoint WHERE thread_id = :session "
+    "AND checkpoint_ns = :namespace AND checkpoint_id = :id",
+    "UPDATE checkpoints SET metadata = %(metadata)s WHERE thread_id = %(session)s "
+    "AND checkpoint_ns = %(namespace)s AND checkpoint_id = %(id)s",
+)
+VALUES = Sql(
+    "SELECT thread_id AS session, checkpoint_ns AS namespace, channel, version, blob "
+    "FROM checkpoint_blobs WHERE thread_id = :session",
+    "SELECT thread_id AS session, checkpoint_ns AS namespace, channel, version, blob "
+    "FROM checkpoint_blobs WHERE thread_id = %(session)s",
+)
+"""Read all values of a session's states that are apart from them; see `SEAL_VALUE`."""
+SEAL_VALUE = Sql(
+    "UPDATE checkpoint_blobs SET blob = :blob WHERE thread_id = :session "
+    "AND checkpoint_ns = :namespace AND channel = :channel AND version = :version",
+    "UPDATE checkpoint_blobs SET blob = %(blob)s WHERE thread_id = %(session)s "
+    "AND checkpoint_ns = %(namespace)s AND channel = %(channel)s AND version = %(version)s",
 )
 FORGET_STATE = (
     Sql.of(delete(_checkpoints).where(_checkpoints.c.thread_id == bindparam("session"))),

@@ -18,10 +18,11 @@ from sqlalchemy.exc import SQLAlchemyError
 from graphs.storage import statements
 from graphs.storage.errors import raise_translated, reason_of
 from graphs.storage.migrate import migrate
-from graphs.storage.sealing import AesSeal, Seal
+from graphs.storage.sealing import Seal, Seals, direct_seal
 from graphs.storage.sqlite import SqliteJourneySaver
 from graphs.storage.statements import Row, Sql, Statement
 from journeys import StateError
+from journeys.config import EncryptionKeys
 from journeys.errors import require_extra
 from journeys.store_url import is_server
 
@@ -32,7 +33,7 @@ POSTGRES = ("psycopg", "psycopg_pool", "langgraph.checkpoint.postgres")
 """The packages of the extra `postgres`."""
 _BUSY_SECONDS = 5.0
 _T = TypeVar("_T")
-_Key = tuple[str, bytes | None, int]
+_Key = tuple[str, EncryptionKeys | None, int]
 _open: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[_Key, asyncio.Task[Store]]]
 _open = weakref.WeakKeyDictionary()
 # A database in memory lives as long as a connection to it does; one each for the process, with the
@@ -46,12 +47,12 @@ class Store:
 
     Attributes:
         saver: Checkpoints and ledger.
-        seal: Encryption of text.
+        seals: Makes the encryption of each session.
     """
 
     key: _Key = field(repr=False)
     saver: SqliteJourneySaver | PostgresJourneySaver
-    seal: Seal
+    seals: Seals
     users: int = 0
     _locks: weakref.WeakValueDictionary[str, asyncio.Lock] = field(
         default_factory=weakref.WeakValueDictionary
@@ -171,12 +172,12 @@ class SessionTurn:
             self._lock.release()
 
 
-async def open_store(url: str, key: bytes | None, size: int = 10) -> Store:
+async def open_store(url: str, keys: EncryptionKeys | None, size: int = 10) -> Store:
     """Return the store of a URL, opened and set up.
 
     Args:
         url: "memory://", "memory://NAME", "sqlite:///FILE" or "postgresql://...".
-        key: 32 bytes to encrypt with; None stores plain text.
+        keys: Keys of sensitive journeys; None for the store of other journeys.
         size: Maximum number of connections, for stores with several.
 
     Raises:
@@ -184,7 +185,7 @@ async def open_store(url: str, key: bytes | None, size: int = 10) -> Store:
         StateError: The database cannot be opened, with the reason.
     """
     stores = _open.setdefault(asyncio.get_running_loop(), {})
-    place = (_place(url), key, size)
+    place = (_place(url), keys, size)
     if place not in stores:
         stores[place] = asyncio.ensure_future(_opened(place))
     opening = stores[place]
@@ -210,10 +211,10 @@ def _place(url: str) -> str:
 
 
 async def _opened(place: _Key) -> Store:
-    url, key, size = place
-    seal = AesSeal(key) if key else Seal()
+    url, keys, size = place
+    seal = direct_seal(keys)
     saver = await (_postgres(url, size, seal) if is_server(url) else _sqlite(url, seal))
-    return Store(place, saver, seal)
+    return Store(place, saver, Seals(keys))
 
 
 async def _postgres(url: str, size: int, seal: Seal) -> PostgresJourneySaver:
@@ -244,6 +245,8 @@ async def _sqlite(uri: str, seal: Seal) -> SqliteJourneySaver:
         connection = connect()
         # The default keeps 2 MB for each connection, and more while a large context is written.
         connection.execute("PRAGMA cache_size=-500")
+        if seal.hides:  # a deleted data key must not remain in the file
+            connection.execute("PRAGMA secure_delete=ON")
         connection.row_factory = sqlite3.Row
         return connection
 
@@ -253,7 +256,7 @@ async def _sqlite(uri: str, seal: Seal) -> SqliteJourneySaver:
         _, alone = _anchors.get(uri, (None, None))
         connection = await asyncio.to_thread(connected)
         file = None if alone else unquote(uri.removeprefix("file:"))
-        saver = SqliteJourneySaver(connection, serde=seal.serializer(), alone=alone, file=file)
+        saver = SqliteJourneySaver(connection, seal=seal, alone=alone, file=file)
         await saver.open()
     except (sqlite3.Error, SQLAlchemyError, CommandError) as error:
         raise StateError(

@@ -28,6 +28,9 @@ from sqlalchemy import (
     text,
 )
 
+TENANT = "default"
+"""Tenant of all rows; the tables, places and digests have a part for it."""
+
 metadata = MetaData()
 
 USAGE = ("model_calls", "input_tokens", "output_tokens")
@@ -64,6 +67,13 @@ def sealed(
     return Column(name, Text, nullable=nullable, comment=comment or None, info=about)
 
 
+def digest(of: str) -> Column[Any]:
+    """Return the column with the sha256 of something; in sensitive journeys it is an HMAC."""
+    return Column(
+        "digest", String(64), nullable=False, comment=f"sha256 of {of}", info={"digest": True}
+    )
+
+
 _OF_TURN = "{session_id}|{version}|"
 _OF_AUDIT = "{session_id}|{turn}|audit"
 _OF_CHECK = "{session_id}|{turn}|checks"
@@ -92,6 +102,16 @@ sessions = Table(
         comment="of the newest lease; stays 0 where one process has the database to itself",
     ),
     Column("lease_until", DateTime(timezone=True), comment="by the database's clock; null: free"),
+    Column("data_key", Text, comment="encrypted with a key of the settings; null: not sensitive"),
+    Column("key_id", String(32), comment="of that key; null: not sensitive"),
+    Index(
+        "sessions_by_key",
+        "journey_id",
+        "key_id",
+        "session_id",
+        sqlite_where=text("key_id IS NOT NULL"),
+        postgresql_where=text("key_id IS NOT NULL"),
+    ),
     Index("sessions_by_journey", "journey_id", "updated_at"),
     Index("sessions_by_status", "journey_id", "status", "updated_at"),
     Index(
@@ -216,7 +236,7 @@ effects = Table(
     owner(primary_key=True),
     Column("key", Text, primary_key=True, comment="tenant/session/birth/turn/step"),
     Column("step", Text, nullable=False, comment="pathway.tool"),
-    Column("digest", String(64), nullable=False, comment="sha256 of the arguments"),
+    digest("the arguments; if sensitive, its HMAC"),
     Column("state", String(16), nullable=False, comment="begun, done or failed"),
     sealed("result", _OF_EFFECT, is_json=True),
     sealed("reason", _OF_EFFECT, "why it failed"),
@@ -230,7 +250,7 @@ answers = Table(
     Column("tenant", NAME, primary_key=True),
     owner(primary_key=True),
     Column("key", String(64), primary_key=True, comment="sha256 of the idempotency key"),
-    Column("digest", String(64), nullable=False, comment="sha256 of what was asked"),
+    digest("what was asked; if sensitive, its HMAC"),
     Column("version", Integer, nullable=False, comment="of the session after it"),
     sealed("answer", _OF_ANSWER, "null: the state of the version", is_json=True),
     Column("at", TIME, nullable=False),

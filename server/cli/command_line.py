@@ -732,9 +732,40 @@ def migrate(store: Store = None) -> None:
     Only this command migrates a Postgres database; SQLite files also migrate themselves when they
     are opened. It can run while the database is in use, and several times at once.
     """
-    from server.cli.definitions import migrate
+    from server.cli.database.migration import migrate
 
     migrate(store)
+
+
+@command
+def encryption(
+    action: Annotated[
+        Literal["status", "rotate", "drop"],
+        typer.Argument(metavar="ACTION", show_choices=False, help="status, rotate or drop."),
+    ],
+    key: Annotated[
+        str | None,
+        typer.Option("--key", metavar="ID", help="With drop: id of the lost key."),
+    ] = None,
+    store: Store = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show the keys that stored sensitive sessions need, or give all of them the first key.
+
+    JOURNEYGRAPH_ENCRYPTION_KEY has the keys: 'ID:BASE64,ID:BASE64', the first for new sessions.
+
+    status: list the keys, the number of their sessions, and whether they are set. rotate: wrap the
+    data keys of all sessions with the first key, while turns run; afterwards the other keys can be
+    removed. It can be stopped, and continues with the next call. drop: delete the sessions of a key
+    that is lost; nobody can read them.
+
+    Exit code 1: a key is not set, or sessions still need another key.
+    """
+    from server.cli.database.encryption import encryption
+
+    if (action == "drop") is (key is None):
+        raise typer.BadParameter("--key ID belongs to drop, which needs it.")
+    encryption(action, key, store, as_json=as_json)
 
 
 @command

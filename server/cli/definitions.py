@@ -1,4 +1,4 @@
-"""Definitions of journeys in a database, its tables, and the schema of definition files."""
+"""Definitions of journeys in a database, and the schema of definition files."""
 
 from __future__ import annotations
 
@@ -8,23 +8,17 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from graphs.records.definitions import TENANT, Definition, Definitions, Draft, Loaded
-from graphs.storage.store import POSTGRES, open_store
 from journeys import Page
-from journeys.errors import require_extra
 from journeys.files.form import published, schema_of
-from journeys.store_url import is_server, masked
 from server.cache import Cache, MemoryCache, VersionedCache, open_cache
 from server.cache.port import CacheUnavailableError
 from server.cli.terminal.rendering import Listing, out, progress, row, show_next, write_json
 from server.definitions.loader import drafts_at
 from server.definitions.stored_journeys import DEFINITION_KIND
 from server.settings import Settings
-
-if TYPE_CHECKING:
-    from graphs.storage.migrate_postgres import Migration
 
 
 def load(paths: Sequence[str], store: str | None) -> None:
@@ -93,39 +87,6 @@ def invalidate(definition: str | None, store: str | None) -> None:
             await _removed(cache, definition)
 
     asyncio.run(dropped())
-
-
-def migrate(store: str | None) -> None:
-    """Bring a database up to date."""
-
-    async def opened_once() -> None:
-        await (await open_store(url, None)).close()
-
-    url = Settings().config(store).persistence
-    if is_server(url):
-        require_extra("postgres", "A Postgres store", *POSTGRES)
-        from graphs.storage.migrate_postgres import migrate_postgres  # noqa: PLC0415
-
-        with progress(f"Migrating {masked(url)}", pause=0) as steps:
-            done = migrate_postgres(url, watch=steps.step)
-        _say_done(done)
-    else:
-        asyncio.run(opened_once())
-        _say(f"{masked(url)} is up to date; SQLite files migrate themselves when opened.")
-
-
-def _say_done(done: Migration) -> None:
-    if done.before == done.after:
-        _say(f"{done.database} is up to date; nothing was changed.")
-        return
-    kinds = (
-        ("sessions, turns and audit", done.before.ours, done.after.ours),
-        ("LangGraph's checkpoints", done.before.savers, done.after.savers),
-    )
-    _say(f"{done.database} was migrated:")
-    for what, before, after in kinds:
-        if before != after:
-            _say(f"  {what}: from {'nothing' if before is None else before} to {after}")
 
 
 def schema(kind: str | None) -> None:

@@ -15,7 +15,7 @@ import yaml
 
 from graphs.records.effects import EFFECTS, OF_STEP
 from graphs.session.directory import Directory, SessionAudit
-from graphs.storage.sealing import Seal, SealOfReader
+from graphs.storage.sealing import Seal
 from graphs.storage.statements import ALL_TURNS, TURNS, Row
 from journeys import AuditedTurn, AuditEntry, Journey, JourneyConfig, JourneySession
 from journeys.files.documents import plain_value
@@ -145,7 +145,7 @@ async def _read(
                 f"{found.journey.spec.id}. Name its journey: --journey NAME.",
                 exit_code=2,
             )
-        seal = SealOfReader(config.encryption_key)
+        seal = await directory.seal_of(session_id)
         rows = await directory.store.read(TURNS.of_turns, session=session_id, **ALL_TURNS)
         given = _given_in(rows, seal)
         results: dict[str, list[_Result]] = {}

@@ -228,9 +228,7 @@ class Catalogue:
             JourneyDefinitionError: Guidelines for all journeys cannot be read.
         """
         definitions = await Definitions.open(config)
-        versioned = VersionedCache(
-            cache or MemoryCache(), DEFINITION_KIND, secret=config.encryption_key
-        )
+        versioned = VersionedCache(cache or MemoryCache(), DEFINITION_KIND, secret=config.secret)
         catalogue = cls(definitions, config, given or Given(), versioned, taken)
         try:
             await catalogue._read()
@@ -339,13 +337,13 @@ class Catalogue:
 
     async def _store_of(self, spec: JourneySpec) -> Store:
         """Return the store that holds the sessions of a journey, which stays open."""
-        key = self._config.encryption_key
-        if spec.sensitive and key is None:
+        keys = self._config.encryption_keys
+        if spec.sensitive and keys is None:
             raise ConfigurationError(f"{spec.name} is sensitive, and no encryption key is set.")
         if spec.sensitive not in self._stores:
             self._stores[spec.sensitive] = await open_store(
                 self._config.persistence,
-                key if spec.sensitive else None,
+                keys if spec.sensitive else None,
                 self._config.database_pool_size,
             )
         return self._stores[spec.sensitive]

@@ -96,7 +96,7 @@ class Wiring:
         if self._contexts is None:
             if self.cache is None:
                 raise RuntimeError("This server has no cache.")
-            versioned = VersionedCache(self.cache, "context", secret=self.config.encryption_key)
+            versioned = VersionedCache(self.cache, "context", secret=self.config.secret)
             self._contexts = Contexts(versioned, self.config.session_ttl_seconds)
         return self._contexts
 
@@ -195,6 +195,7 @@ class Wiring:
         """Keep store and models open; at the end wait for the turns first.
 
         Raises:
+            ConfigurationError: Stored sessions need an encryption key that is not set.
             StateError: The store cannot be opened.
         """
         async with AsyncExitStack() as open_:
@@ -202,6 +203,7 @@ class Wiring:
                 self._directory = await Directory.open(self.config)
                 open_.push_async_callback(self._directory.close)
                 self._send_on(open_, self._directory)
+                await self._check_keys(self._directory)
             await self._compile(open_)
             if self.given:
                 await self._open_catalogue(self.given)
@@ -230,14 +232,22 @@ class Wiring:
         missing = [id_ for id_ in self._awaited if id_ in refused and id_ not in self.journeys]
         return [*faults, *map(not_served, missing)]
 
+    async def _check_keys(self, directory: Directory) -> None:
+        """Refuse to serve sensitive journeys whose stored sessions need other keys."""
+        sensitive = {id_ for id_, one in self.journeys.items() if one.journey.spec.sensitive}
+        if faults := sensitive and await directory.key_faults(sensitive):
+            raise ConfigurationError(
+                " ".join([*faults, "If a key is lost: journeygraph encryption drop --key ID"])
+            )
+
     async def _compile(self, open_: AsyncExitStack) -> None:
         """Compile the journeys for their stores, so that no message waits for it."""
         config, stores = self.config, {}
         for spec in [served.journey.spec for served in self.journeys.values()]:
-            key = config.encryption_key if spec.sensitive else None
-            if key not in stores:
-                stores[key] = await open_store(config.persistence, key, config.database_pool_size)
-                open_.push_async_callback(stores[key].close)
+            keys = config.encryption_keys if spec.sensitive else None
+            if keys not in stores:
+                stores[keys] = await open_store(config.persistence, keys, config.database_pool_size)
+                open_.push_async_callback(stores[keys].close)
             await prepare(spec, config)
 
     def _open_models(self) -> None:

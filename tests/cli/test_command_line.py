@@ -465,7 +465,7 @@ def test_settings_come_from_the_environment_and_from_a_file(
     monkeypatch.setenv("JOURNEYGRAPH_ENCRYPTION_KEY", base64.urlsafe_b64encode(key).decode())
     assert Settings().config().persistence == "memory://of-environment"
     assert Settings().config("memory://given").persistence == "memory://given"
-    assert Settings().config().encryption_key == key
+    assert Settings().config().secret == key
     monkeypatch.setenv("JOURNEYGRAPH_ENCRYPTION_KEY", "")
     assert Settings().config().encryption_key is None
 

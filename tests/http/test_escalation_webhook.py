@@ -14,6 +14,7 @@ import pytest
 from graphs.session import webhook
 from graphs.session.directory import Directory
 from graphs.session.webhook import EscalationSender, Webhook
+from graphs.storage.sealing import Seals
 from graphs.storage.store import open_store
 from journeys import ConfigurationError, JourneyConfig
 from tests.support import api as helpers
@@ -137,7 +138,8 @@ async def test_two_processes_post_a_call_once(
     async with receiving() as receiver:
         store = await open_store(kept_url, None)
         senders = [
-            EscalationSender(store, Webhook(receiver.url, WEBHOOK_SECRET), None) for _ in range(4)
+            EscalationSender(store, Webhook(receiver.url, WEBHOOK_SECRET), Seals(None))
+            for _ in range(4)
         ]
         for each in senders:
             each.wake()
@@ -156,7 +158,9 @@ async def test_a_call_that_was_released_or_deleted_is_not_posted(memory_url: str
         await second.delete()
         async with receiving() as receiver:
             store = await open_store(memory_url, None)
-            escalation_sender = EscalationSender(store, Webhook(receiver.url, WEBHOOK_SECRET), None)
+            escalation_sender = EscalationSender(
+                store, Webhook(receiver.url, WEBHOOK_SECRET), Seals(None)
+            )
             assert await escalation_sender.deliver_all() == (0, 0)
             await escalation_sender.end()
             await store.close()

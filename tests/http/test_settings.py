@@ -42,7 +42,6 @@ WRITTEN: Mapping[str, Any] = {
 """How settings that take only certain values are written; the others are made of their defaults."""
 MEANT: Mapping[str, Any] = {
     "prunable": ("notes", "orders"),
-    "encryption_key": KEY,
     "texts": Texts(apology="Oh dear."),
 }
 

@@ -24,6 +24,7 @@ from journeys import (
     StateError,
     VersionNotFoundError,
 )
+from journeys.config import EncryptionKeys
 from tests.support.post_office import AGENTS, Parcel, database, echo, opened, rows
 
 Talk = Callable[..., Any]
@@ -447,7 +448,7 @@ async def test_a_graph_that_runs_on_a_store_without_a_session_keeps_its_thread(
             return {"response": "ok", "street": interrupt("Which street?")}
         return {"response": "ok", "street": payload["message"]}
 
-    store = await stores.open_store(store_url, key, 2)
+    store = await stores.open_store(store_url, EncryptionKeys.of(key) if key else None, 2)
     graph = Parcel.compile(agents={**AGENTS, "address": asks}, checkpointer=store.saver)
     thread: Any = {"configurable": {"thread_id": "t"}}
     await graph.ainvoke({"messages": "Main"}, thread, durability=durability)

@@ -74,7 +74,9 @@ def url(tmp_path: Path) -> str:
     return f"sqlite:///{tmp_path / 'clinic.db'}"
 
 
-def clinic(url: str, session_id: str = "s-1", key: bytes | None = KEY, **options: Any) -> Clinic:
+def clinic(
+    url: str, session_id: str = "s-1", key: bytes | str | None = KEY, **options: Any
+) -> Clinic:
     config = JourneyConfig(persistence=url, encryption_key=key)
     return Clinic(session_id, config, agents={"doctor": doctor}, **options)
 
@@ -335,7 +337,7 @@ async def test_the_key_is_never_shown(url: str, caplog: pytest.LogCaptureFixture
         await journey.process_message("boom")
         shown += [repr(journey.config), repr(journey.manager), str(vars(journey.manager)["config"])]
         session = await journey.manager._session()
-        shown += [repr(session), repr(session.store), repr(session.store.seal)]
+        shown += [repr(session), repr(session.store), repr(session.store.seals)]
     try:
         async with clinic(url, key=bytes(32)) as journey:
             await journey.process_message("hello")

@@ -14,7 +14,6 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 
 from graphs.storage.migrate import HEAD, migrate
 from graphs.storage.migrate_postgres import ALONE, SAVER_HEAD, Versions, migrate_postgres
-from graphs.storage.sealing import state_of
 from graphs.storage.tables import USAGE
 from journeys import JourneyConfig, JourneyError, StateError, load_journey
 from tests.support.command import run
@@ -84,6 +83,8 @@ def test_the_command_migrates_a_file_as_well(tmp_path: Path) -> None:
 ADDED = (
     ("sessions", "fence"),
     ("sessions", "lease_until"),
+    ("sessions", "data_key"),
+    ("sessions", "key_id"),
     ("turns", "flags"),
     ("turns", "trail"),
     *(("turns", column) for column in USAGE),
@@ -91,7 +92,10 @@ ADDED = (
 """What migrations added to the tables of the first release."""
 INDEXES = (
     *(f"DROP INDEX {name}" for name in ("sessions_by_status", "sessions_live", "audit_by_turn")),
-    *(f"DROP INDEX {name}" for name in ("sessions_by_pathway", "sessions_to_expire")),
+    *(
+        f"DROP INDEX {name}"
+        for name in ("sessions_by_pathway", "sessions_to_expire", "sessions_by_key")
+    ),
     "CREATE INDEX audit_by_session ON audit (session_id, id)",
 )
 """What undoes the changes of indexes since then."""
@@ -107,12 +111,12 @@ _BEGUN: Any = {"configurable": {"thread_id": "s-1", "checkpoint_ns": ""}}
 
 def test_a_database_of_the_release_before_keeps_its_sessions(postgres_url: str) -> None:
     with connected(postgres_url) as connection:
+        for undone in INDEXES:
+            connection.execute(undone)
         for table, column in ADDED:
             connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
         for table in NEW:
             connection.execute(f"DROP TABLE {table}")
-        for undone in INDEXES:
-            connection.execute(undone)
         connection.execute("UPDATE journeygraph_version SET version_num = '0001'")
         connection.execute(
             "INSERT INTO sessions VALUES ('s', 'j', '1', 'active', 'p', 3, '1', '1', '1')"
@@ -143,20 +147,11 @@ def test_an_empty_file_gets_what_the_migrations_make(tmp_path: Path) -> None:
     assert len(found[0]) > 20
 
 
-@pytest.mark.parametrize("key", [None, bytes(range(32))])
-async def test_a_file_of_the_release_before_keeps_its_sessions(
-    tmp_path: Path, key: bytes | None
-) -> None:
-    class Sealed(Parcel):
-        """Send a parcel in secret."""
-
-        __sensitive__ = key is not None
-
+async def test_a_file_of_the_release_before_keeps_its_sessions(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'old.db'}"
 
     def reopened() -> Parcel:
-        config = JourneyConfig(persistence=url, encryption_key=key)
-        return Sealed("s-1", config, agents=AGENTS)
+        return Parcel("s-1", JourneyConfig(persistence=url), agents=AGENTS)
 
     async with reopened() as parcel:
         await parcel.start({"customer": "C-1"})
@@ -165,17 +160,16 @@ async def test_a_file_of_the_release_before_keeps_its_sessions(
         with sqlite3.connect(tmp_path / "old.db") as connection:
             before = SqliteSaver(connection, serde=saver.serde)  # whose format it was
             for there in list(saver.list({"configurable": {"thread_id": "s-1"}})):
-                with state_of("s-1", there.checkpoint["id"]):
-                    before.put(there.parent_config or _BEGUN, there.checkpoint, there.metadata, {})
+                before.put(there.parent_config or _BEGUN, there.checkpoint, there.metadata, {})
         connection.close()
     with sqlite3.connect(tmp_path / "old.db") as connection:
         connection.execute("DROP TABLE checkpoint_blobs")
+        for undone in INDEXES:
+            connection.execute(undone)
         for table, column in ADDED:
             connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
         for table in NEW:
             connection.execute(f"DROP TABLE {table}")
-        for undone in INDEXES:
-            connection.execute(undone)
         connection.execute("UPDATE journeygraph_version SET version_num = '0001'")
     connection.close()
     async with reopened() as parcel:

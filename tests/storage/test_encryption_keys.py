@@ -1,0 +1,522 @@
+"""Several keys, a data key for each session, and a new key for all of them while turns run."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import logging
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphs.records import encryption
+from graphs.records.encryption import KeyState, KeyUse, keys_in_use, rotate
+from graphs.session.directory import Directory
+from graphs.storage.store import open_store
+from journeys import (
+    ConfigurationError,
+    Effect,
+    Escalation,
+    Field,
+    Journey,
+    JourneyConfig,
+    Pathway,
+    SessionExpiredError,
+    StateError,
+)
+from journeys.config import EncryptionKeys
+from nodes.json_data import digest_of
+from tests.storage.test_encryption import (
+    CANARY,
+    KEY,
+    canary,
+    clinic,
+    conversation,
+    doctor,
+    spellings,
+)
+from tests.storage.test_encryption import everything as in_files
+from tests.storage.test_encryption_postgres import everything as in_tables
+from tests.support import watching
+from tests.support.command import run
+from tests.support.ferry import SAID, World
+from tests.support.post_office import database, found
+from tests.support.postgres import Postgres, connected
+from tests.support.secret_ferry import OLDER_KEY, older_database, older_file, secret_ferry
+from tests.support.watching import Watch
+
+watch = watching.watch
+NEXT = bytes(reversed(range(32)))
+
+
+def text(**keys: bytes) -> str:
+    """The setting with several keys."""
+    return ",".join(f"{id_}:{base64.b64encode(key).decode()}" for id_, key in keys.items())
+
+
+BOTH = text(new=NEXT, old=KEY)
+NEW, OLD = text(new=NEXT), text(old=KEY)
+
+
+async def rotated(url: str, keys: str | bytes) -> list[str]:
+    """Rotate the sessions of a store; return the faults."""
+    store = await open_store(url, EncryptionKeys.of(keys))
+    try:
+        return await rotate(store, lambda done: None)
+    finally:
+        await store.close()
+
+
+async def uses(url: str, keys: str | bytes | None) -> list[KeyUse]:
+    """The keys that the sessions of a store need."""
+    config = JourneyConfig(persistence=url, encryption_key=keys)
+    directory = await Directory.open(config)
+    try:
+        return await keys_in_use(directory.store, directory.seals)
+    finally:
+        await directory.close()
+
+
+def everything(url: str) -> bytes:
+    """All that the database behind a store's URL has."""
+    return (in_tables if url.startswith("postgresql") else in_files)(url)
+
+
+def changed(url: str, query: str) -> None:
+    """Change the database behind a store's URL from outside."""
+    if url.startswith("postgresql"):
+        with connected(url) as connection:
+            assert connection.execute(query).rowcount > 0
+    else:
+        with database(url) as connection:
+            assert connection.execute(query).rowcount > 0
+
+
+@pytest.mark.parametrize(
+    ("given", "fault"),
+    [
+        ("", "32 bytes"),
+        (" , ", "32 bytes"),
+        (f"{OLD},short:YWJj", "32 bytes"),
+        (f"{OLD},{OLD}", "more than once"),
+        (OLD.replace("old", "o/d"), "id in encryption_key is not valid"),
+        (OLD.replace("old", "x" * 33), "id in encryption_key is not valid"),
+        (OLD.replace("old", ""), "id in encryption_key is not valid"),
+    ],
+)
+def test_keys_that_are_not_valid_are_refused_and_not_shown(given: str, fault: str) -> None:
+    with pytest.raises(ConfigurationError, match=fault) as refused:
+        JourneyConfig(encryption_key=given)
+    assert base64.b64encode(KEY).decode() not in str(refused.value)
+
+
+def test_a_key_without_an_id_is_found_when_it_gets_one() -> None:
+    bare = EncryptionKeys.of(base64.urlsafe_b64encode(KEY).decode())
+    assert bare == EncryptionKeys.of(KEY)
+    [id_] = bare.ids
+    named = EncryptionKeys.of(BOTH)
+    assert named.get(id_) == named.get("old") == KEY
+    assert named.first == ("new", NEXT)
+    assert named.get("other") is None
+    assert repr(KEY)[2:-1] not in repr(named)
+
+
+async def test_a_session_goes_on_with_a_new_first_key(store_url: str) -> None:
+    await conversation(store_url)
+    async with clinic(store_url, key=BOTH) as journey:
+        assert (await journey.process_message("hello")).message == canary("reply")
+        assert (await journey.transcript())[0].content == canary("message")
+    await conversation(store_url, "s-2")
+    async with clinic(store_url, "s-3", key=NEW) as journey:
+        await journey.start()
+    if not store_url.startswith("memory"):
+        ids = dict(found(store_url, "SELECT session_id, key_id FROM sessions"))
+        assert ids == {"s-1": ids["s-1"], "s-2": ids["s-1"], "s-3": "new"}
+        assert ids["s-1"] == EncryptionKeys.of(KEY).ids[0]
+
+
+async def test_after_a_rotation_only_the_new_key_is_needed(kept_url: str) -> None:
+    for number in range(3):
+        await conversation(kept_url, f"s-{number}")
+    stored = found(kept_url, "SELECT message FROM turns ORDER BY session_id, version")
+    assert [use.state for use in await uses(kept_url, BOTH)] == [KeyState.SET]
+
+    assert await rotated(kept_url, BOTH) == []
+
+    assert {row[0] for row in found(kept_url, "SELECT key_id FROM sessions")} == {"new"}
+    assert found(kept_url, "SELECT message FROM turns ORDER BY session_id, version") == stored
+    async with clinic(kept_url, "s-1", key=NEW) as journey:
+        assert (await journey.process_message("hello")).message == canary("reply")
+    async with clinic(kept_url, "s-1", key=OLD) as journey:
+        with pytest.raises(StateError, match="needs the key 'new', and only old are set"):
+            await journey.process_message("hello")
+    assert [use.state for use in await uses(kept_url, NEW)] == [KeyState.FIRST]
+    assert await rotated(kept_url, BOTH) == []
+
+
+async def test_a_turn_that_runs_during_a_rotation_is_committed(kept_url: str) -> None:
+    await conversation(kept_url)
+    working, go_on = asyncio.Event(), asyncio.Event()
+
+    async def slow(payload: dict[str, Any]) -> dict[str, Any]:
+        working.set()
+        await go_on.wait()
+        return doctor(payload)
+
+    async with clinic(kept_url, key=BOTH) as journey:
+        journey.register_agent("doctor", slow)
+        turn = asyncio.ensure_future(journey.process_message("slowly"))
+        await working.wait()
+        assert await rotated(kept_url, BOTH) == []
+        assert not turn.done()
+        go_on.set()
+        assert (await turn).message == canary("reply")
+    async with clinic(kept_url, key=NEW) as journey:
+        assert (await journey.transcript())[-2].content == "slowly"
+        assert (await journey.process_message("and now")).message == canary("reply")
+
+
+async def test_a_rotation_that_was_broken_off_goes_on(
+    kept_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(encryption, "PAGE", 2)
+    for number in range(5):
+        async with clinic(kept_url, f"s-{number}") as journey:
+            await journey.start()
+    seen: list[int] = []
+
+    def break_off(done: int) -> None:
+        seen.append(done)
+        raise KeyboardInterrupt
+
+    store = await open_store(kept_url, EncryptionKeys.of(BOTH))
+    with pytest.raises(KeyboardInterrupt):
+        await rotate(store, break_off)
+    of_key = "SELECT count(*) FROM sessions WHERE key_id = 'new'"
+    assert found(kept_url, of_key) == [(2,)]
+    assert await rotate(store, seen.append) == []
+    await store.close()
+    assert seen == [2, 2, 1]
+    assert found(kept_url, of_key) == [(5,)]
+
+
+async def test_a_session_that_cannot_be_rotated_is_left_and_named(kept_url: str) -> None:
+    for session_id in ("s-1", "s-2"):
+        await conversation(kept_url, session_id)
+    changed(
+        kept_url,
+        "UPDATE sessions SET data_key = (SELECT data_key FROM sessions WHERE session_id = 's-2') "
+        "WHERE session_id = 's-1'",
+    )
+    [fault] = await rotated(kept_url, BOTH)
+    assert "Session 's-1' cannot be decrypted" in fault
+    ids = dict(found(kept_url, "SELECT session_id, key_id FROM sessions"))
+    assert (ids["s-2"], ids["s-1"] != "new") == ("new", True)
+
+
+async def test_a_wrong_or_missing_key_is_told_by_journey_and_id(kept_url: str) -> None:
+    async with clinic(kept_url, key=OLD) as journey:
+        await journey.start()
+    for keys, state, said in (
+        (BOTH, KeyState.SET, ""),
+        (OLD, KeyState.FIRST, ""),
+        (NEW, KeyState.MISSING, "need the encryption key 'old', which is not set"),
+        (None, KeyState.MISSING, "need the encryption key 'old', which is not set"),
+        (text(old=NEXT), KeyState.WRONG, "need the encryption key 'old', and another key has"),
+    ):
+        [use] = await uses(kept_url, keys)
+        assert (use.journey_id, use.key_id, use.state) == ("clinic", "old", state)
+        assert said in use.fault
+        assert bool(use.fault) is bool(said)
+    async with clinic(kept_url, key=text(old=NEXT)) as journey:
+        with pytest.raises(StateError, match="'old' is not the one that had this id"):
+            await journey.process_message("hello")
+
+
+# ------------------------------------------------------------------ deletion
+
+
+async def test_without_its_data_key_a_session_in_a_backup_cannot_be_read(kept_url: str) -> None:
+    await conversation(kept_url)
+    changed(kept_url, "UPDATE sessions SET data_key = NULL")
+    async with clinic(kept_url) as journey:
+        for call in (journey.process_message("hello"), journey.audit(), journey.rollback(0)):
+            with pytest.raises(StateError, match="cannot be decrypted with this encryption_key"):
+                await call
+
+
+async def test_a_deleted_session_leaves_no_data_key_in_the_file(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'clinic.db'}"
+    async with clinic(url) as journey:
+        await journey.start()
+        await journey.process_message(canary("message"))
+        [(data_key,)] = found(url, "SELECT data_key FROM sessions")
+        await journey.delete()
+    assert data_key.encode() not in everything(url)
+
+
+async def test_an_expired_session_loses_its_data_key(kept_url: str) -> None:
+    await conversation(kept_url)
+    changed(kept_url, "UPDATE sessions SET expires_at = '2001-01-01'")
+    async with clinic(kept_url) as journey:
+        with pytest.raises(SessionExpiredError):
+            await journey.process_message("hello")
+    tombstone = "SELECT status, data_key, key_id FROM sessions"
+    assert found(kept_url, tombstone) == [("expired", None, None)]
+
+
+# ------------------------------------------------------------------ rows and digests
+
+
+@pytest.mark.parametrize(
+    ("change", "call", "named"),
+    [
+        (
+            "UPDATE turns SET message = reply WHERE version = 1",
+            "transcript",
+            r"column message of the table turns, row session_id 's-1', version 1, cannot be",
+        ),
+        (
+            "UPDATE turns SET reply = 'plain' WHERE version = 2",
+            "transcript",
+            r"column reply of the table turns, row session_id 's-1', version 2, is not encrypted",
+        ),
+        (
+            "UPDATE audit SET reason = 'plain' WHERE kind = 'failure'",
+            "audit",
+            r"column reason of the table audit, row session_id 's-1', id \d+, is not encrypted",
+        ),
+    ],
+)
+async def test_a_refused_row_is_named(kept_url: str, change: str, call: str, named: str) -> None:
+    await conversation(kept_url)
+    changed(kept_url, change)
+    async with clinic(kept_url) as journey:
+        with pytest.raises(StateError, match=named):
+            await getattr(journey, call)()
+
+
+async def talked(url: str, world: World, session_id: str, key: bytes = KEY) -> None:
+    """Sell a crossing."""
+    async with secret_ferry(url, world, key, session_id) as journey:
+        await journey.start()
+        for message in SAID:
+            await journey.process_message(message)
+        reply = await journey.process_message("yes", idempotency_key="k-1")
+        assert "Safe trip with 2 from Harwich" in reply.message
+
+
+async def test_digests_of_a_sensitive_session_cannot_be_guessed(
+    kept_url: str, tmp_path: Path
+) -> None:
+    for session_id in ("s-1", "s-2"):
+        await talked(kept_url, World(tmp_path), session_id)
+    plain = digest_of({"port": "Harwich", "cars": 2})
+    for table in ("effects", "answers"):
+        stored = [row[0] for row in found(kept_url, f"SELECT digest FROM {table}")]
+        assert len(stored) == len(set(stored)) > 1
+        assert plain not in stored
+
+
+async def test_a_fork_of_a_sensitive_session_takes_no_effect_again(
+    store_url: str, tmp_path: Path
+) -> None:
+    world = World(tmp_path)
+    await talked(store_url, world, "s-1")
+    async with secret_ferry(store_url, world, KEY) as journey:
+        await journey.fork(len(SAID), "s-2")
+        await journey.delete()
+    async with secret_ferry(store_url, world, KEY, "s-2") as fork:
+        assert "Safe trip with 2 from Harwich" in (await fork.process_message("yes")).message
+    assert (len(world.reserved), world.payments) == (1, 1)
+
+
+class Complaint(Journey):
+    """File a complaint."""
+
+    __sensitive__ = True
+    __escalation__ = Escalation()
+
+    class FilePath(Pathway):
+        __fields__ = [Field("about", "text", ask="What is it about?")]
+        __effects__ = [Effect("file", save="filed", done="Filed as {filed}.")]
+        __agents__ = ["clerk"]
+
+
+async def test_no_word_value_or_argument_of_a_sensitive_session_is_stored_or_reported(
+    kept_url: str, watch: Watch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    words = {name: canary(name) for name in ("about", "result", "failure", "context", "metadata")}
+    asked: list[str] = []
+
+    def file(about: str) -> str:
+        """File it.
+
+        Args:
+            about: The complaint.
+        """
+        asked.append(about)
+        return words["result"]
+
+    def clerk(payload: dict[str, Any]) -> str:
+        raise RuntimeError(words["failure"])
+
+    config = JourneyConfig(persistence=kept_url, encryption_key=KEY)
+    given: dict[str, Any] = {"agents": {"clerk": clerk}, "tools": {"file": file}, "model": False}
+    async with Complaint("s-1", config, **given) as journey:
+        await journey.start({"name": words["context"]})
+        for number, message in enumerate(("hello", words["about"], "I want to talk to a person")):
+            await journey.process_message(
+                message, idempotency_key=f"k-{number}", metadata={"who": words["metadata"]}
+            )
+        await journey.fork(2, "s-2")
+        assert [one.status for one in await journey.escalations()] == ["open"]
+        stored = everything(kept_url)
+    assert asked == [words["about"]]
+    assert b"s-2" in stored
+    assert b"file.file" in stored
+    reported = (caplog.text + watch.everything()).encode()
+    assert b"complaint" in reported
+    for form in spellings(CANARY):
+        assert form not in stored
+        assert form not in reported
+    assert [row[0] for row in found(kept_url, "SELECT digest FROM effects")].count(
+        digest_of({"about": words["about"]})
+    ) == 0
+
+
+# ------------------------------------------------------------------ sessions of an older release
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def older_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """The URL of a store with a session that an older release wrote, without a data key."""
+    if request.param == "sqlite":
+        yield older_file(tmp_path)
+        return
+    server: Postgres = request.getfixturevalue("postgres_server")
+    url = older_database(server)
+    yield url
+    server.drop(url)
+
+
+async def test_a_session_of_an_older_release_goes_on_with_a_data_key(
+    older_url: str, tmp_path: Path
+) -> None:
+    world = World(tmp_path)
+    async with secret_ferry(older_url, world, OLDER_KEY) as journey:
+        context = await journey.snapshot()
+        assert context["customer"] == "kanarienvögel-4711"
+        assert found(older_url, "SELECT key_id FROM sessions") == [("",)]
+        again = await journey.process_message("2", idempotency_key="k-2")
+        assert again.replayed
+        done = await journey.process_message("yes")
+        assert "Safe trip with 2 from Harwich" in done.message
+        assert [one.content for one in await journey.transcript()][:1] == ["hello"]
+        assert (await journey.rollback(1)).accumulated_context == {"customer": context["customer"]}
+    # The reservation of the killed process counts; the charge was asked for again, with its key.
+    assert (world.reserved, world.payments) == ([], 1)
+    [(key_id, data_key)] = found(older_url, "SELECT key_id, data_key FROM sessions")
+    assert (key_id, bool(data_key)) == (EncryptionKeys.of(OLDER_KEY).ids[0], True)
+
+
+async def test_a_rotation_gives_data_keys_to_sessions_of_an_older_release(
+    older_url: str, tmp_path: Path
+) -> None:
+    keys = text(new=NEXT, old=OLDER_KEY)
+    assert [(use.key_id, use.state) for use in await uses(older_url, keys)] == [("", KeyState.SET)]
+    assert await rotated(older_url, keys) == []
+    assert await rotated(older_url, keys) == []
+
+    assert [use.key_id for use in await uses(older_url, NEW)] == ["new"]
+    world = World(tmp_path)
+    async with secret_ferry(older_url, world, NEW) as journey:
+        assert (await journey.snapshot())["customer"] == "kanarienvögel-4711"
+        assert (await journey.process_message("2", idempotency_key="k-2")).replayed
+        assert "Safe trip with 2 from Harwich" in (await journey.process_message("yes")).message
+        assert [row.kind for row in await journey.audit()]
+    assert (world.reserved, world.payments) == ([], 1)
+
+
+async def test_a_session_of_an_older_release_is_refused_with_another_key(
+    older_url: str, tmp_path: Path
+) -> None:
+    before = found(older_url, "SELECT message, operations FROM turns ORDER BY version")
+    [use] = await uses(older_url, NEW)
+    assert "need an older encryption key, which is not set" in use.fault
+    assert await rotated(older_url, NEW) == [use.fault]
+    async with secret_ferry(older_url, World(tmp_path), NEW) as journey:
+        with pytest.raises(StateError, match="cannot be decrypted with this encryption_key"):
+            await journey.process_message("yes")
+    assert found(older_url, "SELECT message, operations FROM turns ORDER BY version") == before
+
+
+# ------------------------------------------------------------------ the command
+
+
+@pytest.fixture
+def keys(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Set the keys of the command."""
+    return lambda given: monkeypatch.setenv("JOURNEYGRAPH_ENCRYPTION_KEY", given)
+
+
+def test_the_command_shows_and_rotates_keys(kept_url: str, keys: Callable[[str], None]) -> None:
+    store = ("--store", kept_url)
+    keys(BOTH)
+    assert "No stored session is encrypted" in run("encryption", "status", *store).stdout
+    for number in range(3):
+        asyncio.run(conversation_with(kept_url, f"s-{number}", OLD))
+    status = json.loads(run("encryption", "status", "--json", *store).stdout)
+    assert status == {"keys": [{"id": "old", "sessions": 3, "state": "set"}]}
+
+    keys(NEW)
+    refused = run("encryption", "status", *store, code=1)
+    assert "'old', which is not set" in refused.stderr
+    assert "not set" in refused.stdout
+    keys(BOTH)
+    assert "new" in run("encryption", "rotate", *store).stdout
+    keys(NEW)
+    status = json.loads(run("encryption", "status", "--json", *store).stdout)
+    assert status == {"keys": [{"id": "new", "sessions": 3, "state": "first"}]}
+    assert base64.b64encode(NEXT).decode() not in run("encryption", "status", *store).output
+
+
+async def conversation_with(url: str, session_id: str, key: str) -> None:
+    async with clinic(url, session_id, key=key) as journey:
+        await journey.start()
+
+
+def test_the_command_drops_sessions_of_a_lost_key_alone(
+    kept_url: str, keys: Callable[[str], None]
+) -> None:
+    store = ("--store", kept_url)
+    asyncio.run(conversation_with(kept_url, "s-1", OLD))
+    asyncio.run(conversation_with(kept_url, "s-2", NEW))
+    keys(BOTH)
+    assert "can be read" in run("encryption", "drop", "--key", "old", *store, code=2).stderr
+    keys(NEW)
+    assert "No stored session" in run("encryption", "drop", "--key", "odd", *store, code=2).stderr
+    run("encryption", "drop", "--key", "old", *store)
+    assert found(kept_url, "SELECT session_id FROM sessions") == [("s-2",)]
+    run("encryption", "drop", *store, code=2)
+    run("encryption", "rotate", "--key", "old", *store, code=2)
+
+
+def test_a_copy_of_a_store_needs_the_same_key(tmp_path: Path) -> None:
+    """A backup is as safe as its file: the data keys in it open only with a key of the settings."""
+    url = f"sqlite:///{tmp_path / 'clinic.db'}"
+    asyncio.run(conversation_with(url, "s-1", OLD))
+    copy = f"sqlite:///{shutil.copy(tmp_path / 'clinic.db', tmp_path / 'copy.db')}"
+
+    async def read(key: str) -> None:
+        async with clinic(copy, key=key) as journey:
+            await journey.snapshot()
+
+    asyncio.run(read(OLD))
+    with pytest.raises(StateError, match="needs the key 'old'"):
+        asyncio.run(read(NEW))
