@@ -64,8 +64,8 @@ class EncryptionKeys:
         for id_ in ids:
             if ids.count(id_) > 1:
                 raise ConfigurationError(
-                    f"encryption_key has the id '{id_}' more than once. Give each key an id of its "
-                    "own, as in 'ID:BASE64,ID:BASE64'."
+                    f"encryption_key has the id '{id_}' more than once. Give each key another "
+                    "id, as in 'ID:BASE64,ID:BASE64'."
                 )
         return cls(tuple(named))
 

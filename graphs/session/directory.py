@@ -8,8 +8,8 @@ from dataclasses import dataclass, fields
 from typing import Any, NamedTuple, Self
 
 from graphs.records import definitions, history
+from graphs.records.data_keys import keys_in_use
 from graphs.records.definitions import TENANT, Epoch
-from graphs.records.encryption import keys_in_use
 from graphs.records.escalations import OF_ALL, OF_JOURNEY, OF_SESSION, ONE, entry, read_case
 from graphs.records.listing import LIVE, Listed, Place, read_sessions, span_after
 from graphs.records.store_faults import faults_of

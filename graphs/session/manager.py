@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from graphs.agents.registry import check_agent, check_all, services_of, services_to_read
 from graphs.agents.tools import check_tools
 from graphs.records import escalations, idempotency
+from graphs.records.data_keys import with_data_key
 from graphs.records.effects import EffectsOfSession
-from graphs.records.encryption import with_data_key
 from graphs.records.escalations import OF_SESSION, entry, read_case
 from graphs.records.history import (
     ATTEMPTS,

@@ -242,7 +242,7 @@ class SessionSeal(AesSeal):
     """Encrypts the data of one session with its data key.
 
     All data is bound to the tenant, the session and its place. Digests of the session are HMACs, so
-    that nobody can guess the digested data without the key.
+    that no one can guess the digested data without the key.
 
     Args:
         secret: The data key and the key of digests, 32 bytes each.

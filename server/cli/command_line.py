@@ -757,7 +757,7 @@ def encryption(
     status: list the keys, the number of their sessions, and whether they are set. rotate: wrap the
     data keys of all sessions with the first key, while turns run; afterwards the other keys can be
     removed. It can be stopped, and continues with the next call. drop: delete the sessions of a key
-    that is lost; nobody can read them.
+    that is lost; no one can read them.
 
     Exit code 1: a key is not set, or sessions still need another key.
     """

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from graphs.records import encryption
-from graphs.records.encryption import KeyState, KeyUse, keys_in_use, rotate
+from graphs.records import data_keys
+from graphs.records.data_keys import KeyState, KeyUse, keys_in_use, rotate
 from graphs.session.directory import Directory
 from graphs.storage.store import open_store
 from journeys import (
@@ -183,7 +183,7 @@ async def test_a_turn_that_runs_during_a_rotation_is_committed(kept_url: str) ->
 async def test_a_rotation_that_was_broken_off_goes_on(
     kept_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(encryption, "PAGE", 2)
+    monkeypatch.setattr(data_keys, "PAGE", 2)
     for number in range(5):
         async with clinic(kept_url, f"s-{number}") as journey:
             await journey.start()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 
-from graphs.records.encryption import (
+from graphs.records.data_keys import (
     KeyState,
     KeyUse,
     drop_sessions,

@@ -116,7 +116,7 @@ class KeyUse:
         journey_id: The journey.
         key_id: Id of the key; empty: rows are encrypted with a key of the settings itself, as in
             older releases.
-        state: Whether it is set.
+        state: Its state among the keys of the settings.
     """
 
     journey_id: str
