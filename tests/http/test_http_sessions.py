@@ -13,7 +13,7 @@ import pytest
 from graphs.drawing.svg import svg
 from graphs.records import ledger
 from graphs.storage import statements
-from journeys import ConfigurationError, Field, Journey, JourneyConfig, Pathway
+from journeys import Field, Journey, JourneyConfig, Pathway
 from journeys.examples.table_booking import TableBooking
 from server.conversations.conversation_files import loaded_from
 from server.conversations.player import play
@@ -609,24 +609,6 @@ async def test_a_sensitive_session_is_served_and_cannot_be_read_in_the_file(
     assert entries[0]["content"] == "kanarienvogel"
     assert b"kanarienvogel" not in stored_in(tmp_path)
     assert b"s-1" in stored_in(tmp_path)
-
-
-async def test_a_server_without_the_key_of_stored_sessions_does_not_start(
-    serve: Callable[..., Any], kept_url: str
-) -> None:
-    class Secret(Solo):
-        """Keep a secret."""
-
-        __sensitive__ = True
-
-    served = one(Secret, clerk=function)
-    first = await serve(served, url=kept_url, encryption_key=bytes(range(32)))
-    await first.begin("secret")
-    with pytest.raises(ConfigurationError, match="'secret' need the encryption key"):
-        await serve(served, url=kept_url, encryption_key=bytes(32))
-    # Other journeys do not need it.
-    other = await serve(url=kept_url, encryption_key=bytes(32))
-    assert await other.begin()
 
 
 async def test_the_server_lives_and_is_ready(api: Api) -> None:

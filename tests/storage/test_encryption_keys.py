@@ -41,15 +41,15 @@ from tests.storage.test_encryption import (
 )
 from tests.storage.test_encryption import everything as in_files
 from tests.storage.test_encryption_postgres import everything as in_tables
-from tests.support import watching
-from tests.support.command import run
+from tests.support import command, watching
+from tests.support.command import flat, run, served
 from tests.support.ferry import SAID, World
 from tests.support.post_office import database, found
 from tests.support.postgres import Postgres, connected
 from tests.support.secret_ferry import OLDER_KEY, older_database, older_file, secret_ferry
 from tests.support.watching import Watch
 
-watch = watching.watch
+watch, folder = watching.watch, command.folder
 NEXT = bytes(reversed(range(32)))
 
 
@@ -484,6 +484,45 @@ def test_the_command_shows_and_rotates_keys(kept_url: str, keys: Callable[[str],
     status = json.loads(run("encryption", "status", "--json", *store).stdout)
     assert status == {"keys": [{"id": "new", "sessions": 3, "state": "first"}]}
     assert base64.b64encode(NEXT).decode() not in run("encryption", "status", *store).output
+
+
+SECRET = """
+from journeys import Journey, Pathway
+
+
+class Secret(Journey):
+    \"\"\"Keep a secret.\"\"\"
+
+    __sensitive__ = True
+
+    class KeepPath(Pathway):
+        __agents__ = ["clerk"]
+
+
+AGENTS = {"clerk": lambda ask: f"Kept: {ask['message']}"}
+"""
+
+
+def test_a_server_without_the_keys_of_stored_sessions_does_not_start(
+    folder: Path, kept_url: str, keys: Callable[[str], None]
+) -> None:
+    (folder / "secret.py").write_text(SECRET)
+    store = ("--store", kept_url)
+    keys(OLD)
+    assert "Kept: hello" in run("chat", "secret.py", *store, typed="hello\n").output
+    for given, said in (
+        (NEW, "'secret' need the encryption key 'old', which is not set"),
+        (text(old=NEXT), "'secret' need the encryption key 'old', and another key has this id"),
+    ):
+        keys(given)
+        refused = run("serve", "secret.py", *store, "--port", "0", code=1)
+        assert said in flat(refused.stderr)
+        assert "Listening" not in refused.stdout
+    with served(folder, "orders.py", *store):  # which needs no key
+        pass
+    keys(BOTH)
+    with served(folder, "secret.py", *store):
+        pass
 
 
 async def conversation_with(url: str, session_id: str, key: str) -> None:
