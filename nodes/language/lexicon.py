@@ -17,12 +17,11 @@ from journeys.languages.data import name_faults, read_as, refuse
 from journeys.locale import LANGUAGES
 from journeys.phrases import plain
 from nodes.values import make_ready
+from nodes.values.phrases import any_of, filled, grouped, longest_first, named_in
 
 _WORD = re.compile(r"[a-z]{2,}")
 GROUP = re.compile(r"\(\?P<([a-z_]+)>")
 _NUMBERED = re.compile(r"\(\?P<\w+>")
-_BRACKET = re.compile(r"(?<!\\)\((?!\?)")
-NAME = re.compile(r"\{([a-z_]+)\}")
 _BROKEN_AT_SIGN, _BROKEN = re.compile(r"(?:\n +)+(?=[|)])"), re.compile(r"(?:\n +)+")
 
 SIGNALS = (
@@ -82,13 +81,13 @@ class Sayings(BaseModel):
     def lines(self, name: str) -> list[str]:
         """Return the phrases of a name as regular expressions, with all others put in."""
         if name not in self._lines:
-            self._lines[name] = [_folded(line, self) for line in lines_of(self.phrases[name])]
+            self._lines[name] = [_folded(line, self) for line in phrases_of(self.phrases[name])]
         return self._lines[name]
 
     def aside(self, name: str) -> str:
         """Return the phrases of a name that others understand, as one regular expression."""
-        said = [_folded(line, self) for line in lines_of(self.asides[name])]
-        return _any(said) + _more([*said, *self.lines("filler")])
+        said = [_folded(phrase, self) for phrase in phrases_of(self.asides[name])]
+        return any_of(said) + _more([*said, *self.lines("filler")])
 
     def try_out(self, name: str) -> None:
         """Compile the phrases of a name one by one.
@@ -96,7 +95,7 @@ class Sayings(BaseModel):
         Raises:
             ConfigurationError: One of them is not a valid regular expression.
         """
-        for line in lines_of(self.phrases[name]):
+        for line in phrases_of(self.phrases[name]):
             try:
                 re.compile(_numbered(_folded(line, self)))
             except re.error as error:
@@ -122,12 +121,12 @@ class Lexicon:
         forms: dict[str, list[re.Pattern[str]]] = {}
         names = sorted(languages[0].phrases)
         lines = {name: [x for each in languages for x in each.lines(name)] for name in names}
-        filler = _any(lines["filler"])
+        filler = any_of(lines["filler"])
         for name, own in lines.items():
             if name.startswith("form_"):
                 forms[name] = [self._tried(name, line) for line in own]
                 continue
-            said = _any(own)
+            said = any_of(own)
             # What names a part, as "cancel the ...", is said once; "no, no, thanks" may go on.
             again = lines["filler"] if "(?P<" in said else [*own, *lines["filler"]]
             self._sources[name] = _numbered(rf"(?:{filler} )*{said}{_more(again)}(?= |$)")
@@ -234,22 +233,29 @@ class Lexicon:
             raise
 
 
-def _folded(line: str, sayings: Sayings) -> str:
+def _folded(phrase: str, sayings: Sayings) -> str:
     """Return a phrase without marks, with the phrases of a name put in its place."""
 
-    def spelled(found: re.Match[str]) -> str:
-        own = sayings.phrases.get(found[1]) or sayings.parts[found[1]]
-        return _any([_folded(each, sayings) for each in lines_of(own)])
+    def spelled(name: str) -> str:
+        own = sayings.phrases.get(name) or sayings.parts[name]
+        return any_of([_folded(each, sayings) for each in phrases_of(own)])
 
-    # Brackets only group: what is taken for good cannot be captured in all releases of Python 3.11.
-    bare = _BRACKET.sub("(?:", plain(line).replace("(?p<", "(?P<"))
-    return NAME.sub(spelled, bare)
+    return filled(grouped(plain(phrase).replace("(?p<", "(?P<")), spelled)
 
 
-def lines_of(text: str) -> list[str]:
-    """Return the lines of phrases; an indented one continues the line before."""
-    joined = _BROKEN.sub(" ", _BROKEN_AT_SIGN.sub("", text))
-    return [line for line in joined.splitlines() if line.strip()]
+def phrases_of(text: str) -> list[str]:
+    """Return the phrases of a text: one a line, or several with a | outside of brackets between.
+
+    An indented line continues the line before.
+    """
+    phrases, depth = [""], 0
+    for sign in _BROKEN.sub(" ", _BROKEN_AT_SIGN.sub("", text)):
+        depth += (sign in "([") - (sign in ")]")
+        if sign == "\n" or (sign == "|" and not depth):
+            phrases.append("")
+        else:
+            phrases[-1] += sign
+    return [phrase for phrase in phrases if phrase.strip()]
 
 
 def _numbered(pattern: str) -> str:
@@ -258,32 +264,12 @@ def _numbered(pattern: str) -> str:
     return GROUP.sub(lambda found: f"(?P<{found[1]}_{next(number)}>", pattern)
 
 
-def _any(lines: list[str]) -> str:
-    """Return a pattern that matches any of the phrases, each once."""
-    phrases = dict.fromkeys(phrase for line in lines for phrase in _phrases_of(line))
-    return f"(?:{'|'.join(phrases)})" if phrases else "(?!)"  # nothing is said so
-
-
-def _more(lines: list[str]) -> str:
+def _more(phrases: list[str]) -> str:
     """Return what matches any number of the phrases behind others, the longest first.
 
     What is taken is never given back, so that no message is slow to read.
     """
-    phrases = {phrase for line in lines for phrase in _phrases_of(line)}
-    longest = sorted(phrases, key=lambda phrase: (-len(phrase), phrase))
-    return f"(?: {_any(longest)}(?= |$))*+"
-
-
-def _phrases_of(line: str) -> list[str]:
-    """Return the phrases of a line, which a | parts outside of brackets."""
-    phrases, depth = [""], 0
-    for sign in line:
-        depth += (sign in "([") - (sign in ")]")
-        if sign == "|" and not depth:
-            phrases.append("")
-        else:
-            phrases[-1] += sign
-    return phrases
+    return f"(?: {any_of(longest_first(phrases))}(?= |$))*+"
 
 
 def _joined(tables: list[Mapping[str, str]]) -> dict[str, frozenset[str]]:
@@ -365,7 +351,7 @@ def _faults(made: Sayings, reference: Sayings) -> Iterator[str]:
 def _reference_faults(made: Sayings) -> Iterator[str]:
     """Report each `{name}` without a meaning or that refers to itself, and each unused part."""
     entries = {**made.parts, **made.phrases}
-    used = {entry: NAME.findall(text) for entry, text in entries.items()}
+    used = {entry: named_in(text) for entry, text in entries.items()}
     for entry, names in used.items():
         for name in [name for name in dict.fromkeys(names) if name not in entries]:
             yield f"{entry}: {{{name}}} is not defined. Add '{name}' under parts."

@@ -22,13 +22,11 @@ from rapidfuzz.distance import OSA
 from journeys.languages.data import name_faults, read_data, refuse
 from journeys.notions.fields import Field
 from journeys.phrases import MatchBudget
+from nodes.values.phrases import NOTHING, any_of, filled, grouped, longest_first
 
 DATA = Path(__file__).with_name("data")
-NOTHING = "(?!)"
-"""A pattern that matches nothing."""
 _COMMA = re.compile(r",(?![^{}]*\})")
 _LOOKBEHIND = re.compile(r"(\(\?<[=!][^)]*\))")
-_PLACE = re.compile(r"\{([a-z_][a-z_.|]*)\}")
 
 
 class Vocabulary(SimpleNamespace):
@@ -171,20 +169,20 @@ def grammar(section: str, words: Vocabulary, **pieces: str | tuple[str, ...]) ->
     patterns = dict(_data("patterns").get(section, {}))
     pieces = {**patterns.pop("pieces", {}), **pieces}
 
-    def filled(source: str) -> str:
-        return _PLACE.sub(place, "".join([line.strip() for line in source.split("\n")]))
+    def fill(source: str) -> str:
+        return filled("".join([line.strip() for line in source.split("\n")]), place)
 
-    def place(found: re.Match[str]) -> str:
-        of, _, names = found[1].rpartition(".")
+    def place(part: str) -> str:
+        of, _, names = part.rpartition(".")
         groups = [
             pieces[name] if name in pieces else _phrases_of(words, of or section, name)
             for name in names.split("|")
         ]
-        return filled(groups[0]) if isinstance(groups[0], str) else one_of(*groups)
+        return fill(groups[0]) if isinstance(groups[0], str) else one_of(*groups)
 
     own = {name: _lookup(part) for name, part in vars(getattr(words, section)).items()}
-    own |= {name: compiled(filled(source)) for name, source in patterns.items()}
-    return SimpleNamespace(**own, filled=filled)
+    own |= {name: compiled(fill(source)) for name, source in patterns.items()}
+    return SimpleNamespace(**own, filled=fill)
 
 
 def _lookup(part: Any) -> Any:
@@ -222,8 +220,7 @@ def pattern(phrase: str) -> str:
     """Return a phrase as a regular expression."""
     pieces = _LOOKBEHIND.split(phrase)
     for at in range(0, len(pieces), 2):
-        piece = re.sub(r"(?<!\\)\((?!\?)", "(?:", pieces[at])
-        piece = piece.replace("ß", "ss").replace("ss", "(?:ss|ß)")
+        piece = grouped(pieces[at]).replace("ß", "ss").replace("ss", "(?:ss|ß)")
         piece = piece.replace(" ?", r"\s*").replace(" ", r"\s+")
         pieces[at] = piece.replace("'", "['\u2019]")
     return "".join(pieces)
@@ -236,9 +233,7 @@ def compiled(source: str) -> re.Pattern[str]:
 
 def one_of(*groups: Iterable[str]) -> str:
     """Return a pattern of phrases that matches the longest of them."""
-    phrases = {phrase for group in groups for phrase in group}
-    longest = sorted(phrases, key=lambda phrase: (-len(phrase), phrase))
-    return f"(?:{'|'.join(map(pattern, longest))})" if longest else NOTHING
+    return any_of(map(pattern, longest_first(phrase for group in groups for phrase in group)))
 
 
 def literal(*groups: Iterable[str]) -> tuple[str, ...]:
