@@ -268,7 +268,9 @@ def _after_yes(reading: Reading, end: int, expected: Expected, parse: Parser) ->
     goes_on = expected.kind == "return" and not is_conditional(tail)
     if goes_on and (going := _going_on(tail, expected, parse)):
         return going if is_parted(head, tail) or going.certain else None
-    if _limits(tail) or holds("no", tail):
+    begins = tail.lexicon.begins
+    limited = begins("but", tail.said) or (begins("in_time", tail.said) and not tail.ends_asking)
+    if limited or is_conditional(tail) or holds("no", tail):
         return _changes(tail, expected, parse) or Parse(unread=(reading.raw,))
     if not is_parted(head, tail):
         return None
@@ -387,12 +389,6 @@ def begins(name: str, reading: Reading) -> int:
         return end
     places = [place for place, token in enumerate(head, start=1) if token.closes]
     return len(reading.part(0, places[-1]).said) if places else end
-
-
-def _limits(tail: Reading) -> bool:
-    """Return whether what follows takes a yes half back: a condition, a time, a "but"."""
-    later = tail.lexicon.begins("in_time", tail.said) > 0 and not tail.ends_asking
-    return later or is_conditional(tail) or tail.lexicon.begins("but", tail.said) > 0
 
 
 def is_conditional(tail: Reading) -> bool:

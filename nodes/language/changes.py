@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import date, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -43,20 +44,14 @@ def named_change(part: Reading, expected: Expected, *, two: bool = False) -> lis
 
     Of words that are two clauses, only some changes are made.
     """
-    may = part.lexicon.matches_any(part.marked)
-    for way in _WAYS[:2] if two else _WAYS:
-        if not (may or way is _pointed_at):
-            continue
-        commands = way(part, expected)
-        if commands and not (two and way is _named and not _may_have_signs(commands, expected)):
-            return commands
-    return []
-
-
-def _may_have_signs(commands: Sequence[Command], expected: Expected) -> bool:
-    """Return whether a value may continue after a comma, or a name be before a colon."""
-    fields = {field.name: field.type for field in expected.all_fields}
-    return any(fields.get(getattr(c, "field", "")) not in (*FREE, *NAMES) for c in commands)
+    if not part.lexicon.matches_any(part.marked):
+        return [] if two else _pointed_at(part, expected)
+    if two:  # a text or a name does not go on after a comma, nor is its name before a colon
+        unsigned = [f.name for f in expected.all_fields if f.type in (*FREE, *NAMES)]
+        return _contrasted(part, expected) or [
+            c for c in _named(part, expected) if getattr(c, "field", "") not in unsigned
+        ]
+    return next(filter(None, (way(part, expected) for way in _WAYS)), [])
 
 
 def end_of_lead(reading: Reading) -> int:
@@ -180,7 +175,10 @@ def said_value(new: Reading, field: Field, expected: Expected) -> Read | None:
         read = readable_part(field, part, expected) if short else None
         return read._replace(raw=part.raw) if read else None
     last = new.part(-_LONGEST_VALUE)
-    raw = shortest(last, field, expected) or other_day(last, field, expected)
+    raw = shortest(last, field, expected)
+    if not raw and field.type == "datetime" and field.name in expected.known:
+        day = shortest(last, DAY, expected)  # "not tomorrow, on Tuesday" keeps "at ten"
+        raw = f"{day} {str(expected.known[field.name])[11:16]}" if day else None
     if raw:
         return Read(raw, value_in(field, raw, expected.setting))
     spans = found_in(field, last.text[last.start : last.end], expected.setting)  # "on 15.6."
@@ -221,7 +219,7 @@ def unspelled(words: Reading) -> Reading:
 def labelled(words: Reading, expected: Expected) -> Correct | Fill | None:
     """Return the value right behind the name of its field: "phone 0171 234", "the amount 820"."""
     lexicon, fields = words.lexicon, expected.all_fields
-    around = lexicon.words("articles") | lexicon.words("own")
+    around = lexicon.any_words("articles", "own")
     while len(words.tokens) > 1 and words.words[0] in around:
         words = words.part(1)
     for count in range(min(_LEADING, len(words.tokens) - 1), 0, -1):
@@ -269,23 +267,13 @@ def _removed(reading: Reading, expected: Expected) -> list[Command]:
     for found in reading.lexicon.matches("form_removed", reading.marked):
         old = reading.marked_part(*found.span("what")).core()
         fields = _called(found["what"].split(), expected, reading.lexicon)
-        fields = fields or [f for f in expected.correctable if _is_single(old, f, expected)]
+        several = [name for name, v in expected.known.items() if isinstance(v, list) and len(v) > 1]
+        of_value = [f for f in expected.correctable if f.name not in several]
+        fields = fields or [f for f in of_value if is_value(old, f, expected)]
         if len(fields) == 1:
-            return [_without(fields[0])]
+            is_no, name = fields[0].type == "boolean", fields[0].name
+            return [Correct(name, "no", read=False) if is_no else Clear(name)]
     return []
-
-
-def _is_single(words: Reading, field: Field, expected: Expected) -> bool:
-    """Return whether words say a value, which is not one of several in a list."""
-    known = expected.known.get(field.name)
-    several = isinstance(known, list) and len(known) > 1
-    return not several and is_value(words, field, expected)
-
-
-def _without(field: Field) -> Command:
-    if field.type == "boolean":
-        return Correct(field.name, "no", read=False)
-    return Clear(field.name)
 
 
 def _spoken_of(words: Sequence[str], expected: Expected, lexicon: Lexicon) -> list[Field]:
@@ -310,7 +298,7 @@ def _pointed_at(reading: Reading, expected: Expected) -> list[Command]:
     """Read "the name", where it was asked whether all is right, or what is wrong."""
     lexicon = reading.lexicon
     words = reading.core().words
-    led = words and words[0] in lexicon.words("articles") | lexicon.words("own")
+    led = words and words[0] in lexicon.any_words("articles", "own")
     if len(words) > _LONGEST_NAME or not words or words[-1] in lexicon.words("small"):
         return []
     if not (expected.kind == "summary" or (led and not expected.kind)):
@@ -328,7 +316,7 @@ def turned(reading: Reading, value: Reading, expected: Expected) -> Correct | No
     language = expected.setting.language
     named = [f for f in expected.correctable if names_any_field(value.said, [f], language)]
     field = mentioned_in(value, [f for f in named if f.type == "boolean"])
-    no = value.lexicon.words("negation") | value.lexicon.words("no")
+    no = value.lexicon.any_words("negation", "no")
     said = not any(token.word in no and not token.closes for token in reading.tokens)
     if field is None or expected.known[field.name] is said:
         return None
@@ -356,15 +344,7 @@ def is_value(words: Reading, field: Field, expected: Expected) -> bool:
     value = _value(field, words, expected)
     if value is None and field.type == "datetime":
         return bool(_value(DAY, words, expected) == str(known)[:10])
-    return value is not None and _same(value, known)
-
-
-def other_day(words: Reading, field: Field, expected: Expected) -> str | None:
-    """Return a day with the time that was known: "not tomorrow, on Tuesday" keeps "at ten"."""
-    if field.type != "datetime" or field.name not in expected.known:
-        return None
-    day = shortest(words, DAY, expected)
-    return f"{day} {str(expected.known[field.name])[11:16]}" if day else None
+    return value is not None and bool(_comparable(value) == _comparable(known))
 
 
 def reads_as(words: Reading, field: Field, expected: Expected) -> bool:
@@ -428,19 +408,12 @@ def _value(field: Field, words: Reading, expected: Expected) -> Any:
     return value_in(field, words.raw, expected.setting)
 
 
-def _same(value: Any, known: Any) -> bool:
-    if isinstance(value, dict) and isinstance(known, dict):
-        return _amount(value) == _amount(known)
-    if isinstance(value, str) and isinstance(known, str):
-        return value.casefold() == known.casefold()
-    return bool(value == known)
-
-
-def _amount(money: dict[str, Any]) -> Decimal | None:
-    try:
-        return Decimal(str(money.get("amount")))
-    except InvalidOperation:
-        return None
+def _comparable(value: Any) -> Any:
+    """Return what of a value is compared with another: an amount, a text in small letters."""
+    if isinstance(value, dict):
+        with suppress(InvalidOperation):
+            return Decimal(str(value.get("amount")))
+    return value.casefold() if isinstance(value, str) else value
 
 
 _WAYS = (_contrasted, _named, _denied, _removed, _emptied, _pointed_at)

@@ -135,7 +135,9 @@ class Lexicon:
             name: re.compile("|".join(each.aside(name) for each in others)) for name in asides
         }
         words = _joined([each.words for each in languages])
-        self.words, self.forms = words.__getitem__, forms.__getitem__
+        self.words = words.__getitem__
+        self.any_words = cache(lambda *uses: frozenset().union(*map(words.__getitem__, uses)))
+        self.forms = forms.__getitem__
         self.type_words = _joined([each.type_words for each in languages])
         self.leads = _joined([each.leads for each in languages])
         self.spellings = {

@@ -28,7 +28,7 @@ from nodes.values import Span, found_in
 
 _LEAST_STEM = 4
 _LONGEST_ENDING = 2
-_MOSTCOUNTED = 3
+_MOST_COUNTED = 3
 _EVER_WIDER = (attrgetter("names"), attrgetter("kind"), attrgetter("said"))
 """Words of a field, in which a name is looked for one after the other."""
 
@@ -46,7 +46,8 @@ def mentioned(words: Sequence[str], fields: Iterable[Field], lexicon: Lexicon) -
     head = _head(words, content, lexicon.words("of"))
     words_of = [(_words(field, lexicon), field) for field in unique]
     for known in _EVER_WIDER:
-        scored = [(_score(content, head, known(own)), field) for own, field in words_of]
+        matched = [(_among(content, known(own)), field) for own, field in words_of]
+        scored = [(len(own) + 0.5 * (head in own), field) for own, field in matched]
         best = max(score for score, _ in scored)
         fitting = [field for score, field in scored if score == best]
         if best and best > len(content):
@@ -56,36 +57,31 @@ def mentioned(words: Sequence[str], fields: Iterable[Field], lexicon: Lexicon) -
         return None
     others = [own.kind for own, field in words_of if field is not named[0]]
     beside = [word for word in content if word != head]
-    spoken = [word for word in beside if [own for own in others if is_among(word, own)]]
+    spoken = any(_among(beside, own) for own in others)
     return None if spoken else named[0]  # "the street number" is no number of guests
 
 
 def names_field(words: Iterable[str], field: Field, lexicon: Lexicon) -> bool:
     """Return whether a word belongs to a field: to its name, label, kind or unit."""
-    own = _words(field, lexicon).near
-    return bool([word for word in words if is_among(word, own)])
+    return bool(_among(words, _words(field, lexicon).near))
 
 
 def names(words: Iterable[str], field: Field, lexicon: Lexicon) -> bool:
     """Return whether one of the words belongs to the name or label of a field."""
-    own = _words(field, lexicon).names
-    return bool([word for word in words if is_among(word, own)])
+    return bool(_among(words, _words(field, lexicon).names))
 
 
 def closeness(words: Iterable[str], field: Field, lexicon: Lexicon) -> int:
     """Count the words that belong to a field, with the small ones of its name: "check in"."""
     own, words = _words(field, lexicon), list(words)
-    if not [word for word in words if is_among(word, own.near)]:
-        return 0
-    known = own.near | own.own
-    return min(_MOSTCOUNTED, len({word for word in words if is_among(word, known)}))
+    named = _among(words, own.near) and _among(words, own.near | own.own)
+    return min(_MOST_COUNTED, len(set(named)))
 
 
 def concerns(words: Iterable[str], field: Field, lexicon: Lexicon) -> bool:
     """Return whether one of the words belongs to a field, or to its description."""
     known = _words(field, lexicon)
-    own = known.said | known.counted
-    return bool([word for word in words if is_among(word, own)])
+    return bool(_among(words, known.said | known.counted))
 
 
 def is_question_of(words: Iterable[str], field: Field, lexicon: Lexicon) -> bool:
@@ -101,10 +97,9 @@ def is_task(name: str, tasks: Iterable[str], lexicon: Lexicon) -> bool:
     return bool(content) and any(all(is_among(w, words) for w in content) for words in own)
 
 
-def _score(content: Sequence[str], head: str, known: frozenset[str]) -> float:
-    """Count the words that are a field's; the word that names the thing itself counts more."""
-    matched = [word for word in content if is_among(word, known)]
-    return len(matched) + (0.5 if head in matched else 0)
+def _among(words: Iterable[str], known: frozenset[str]) -> list[str]:
+    """Return the words that others have, too."""
+    return [word for word in words if is_among(word, known)]
 
 
 def _head(words: Sequence[str], content: Sequence[str], of: frozenset[str]) -> str:
@@ -414,7 +409,7 @@ def _in_order(found: Sequence[Claim], reading: Reading) -> list[Claim]:
         claims = [claim for claim in found if claim.field.type == kind]
         places = sorted({(claim.start, claim.end) for claim in claims})
         fields = list(dict.fromkeys(claim.field.name for claim in claims))
-        if len(places) == len(fields) == 2 and _is_until(places[0], places[1], reading):
+        if len(places) == len(fields) == 2 and _is_until(places[0][1], places[1][0], reading):
             wanted = list(zip(places, fields, strict=True))
             kept = [c for c in claims if ((c.start, c.end), c.field.name) in wanted]
             return _forwards(sorted(kept, key=lambda claim: claim.start))
@@ -465,9 +460,8 @@ def later_day(said: str, raw: str, expected: Expected, *, is_mere: bool) -> str:
     return day.isoformat()
 
 
-def _is_until(one: tuple[int, int], other: tuple[int, int], reading: Reading) -> bool:
-    between = reading.text[one[1] : other[0]].strip()
-    words = reading.between(one[1], other[0]).words
+def _is_until(end: int, start: int, reading: Reading) -> bool:
+    between, words = reading.text[end:start].strip(), reading.between(end, start).words
     until = len(words) <= 2 and bool(reading.lexicon.words("until").intersection(words))
     return until or between in ("-", "\u2013")
 
@@ -495,8 +489,9 @@ def _claim(
         return None
     near = [*before[-_BEFORE:], *behind[:_BEHIND]]
     parts = reading.lexicon.words("name_parts").intersection(before[-_BEFORE:])
-    if field.type in COUNTED and _is_place(inside, near, reading, field):
-        return None
+    is_ordinal = field.type in COUNTED and inside.day() and not inside.said.isdigit()
+    if is_ordinal and len(near) > 1 and not names_field(near, field, reading.lexicon):
+        return None  # "the 28th" counts nothing
     parts = parts if field.type in NAMES else frozenset()
     whole = reading.lexicon.words("name_parts").intersection(inside.words)
     if parts and not whole and not names_field(parts, field, reading.lexicon):
@@ -515,8 +510,7 @@ def _claim(
     persons = reading.lexicon.words("persons")
     people = field.type in COUNTED and _is_for(before, reading.lexicon)
     people = people and names_field(persons, field, reading.lexicon)
-    own = _words(field, reading.lexicon).near
-    words = frozenset([word for word in near if is_among(word, own)])
+    words = frozenset(_among(near, _words(field, reading.lexicon).near))
     told = frozenset() if words else _told(near, field, rivals, reading.lexicon)
     weight = 8 * span.certain + 2 * (close or bool(told)) + 2 * beside + 4 * people + asked
     words |= told
@@ -531,7 +525,7 @@ def _told(
     def said_of(word: str, one: Field) -> bool:
         return any(_is_kin(word, own) for own in _words(one, lexicon).said)
 
-    small = lexicon.words("small") | lexicon.words("around") if rivals else frozenset()
+    small = lexicon.any_words("small", "around") if rivals else frozenset()
     words = [word for word in near if rivals and word not in small and said_of(word, field)]
     return frozenset(w for w in words if not any(said_of(w, rival) for rival in rivals))
 
@@ -545,7 +539,7 @@ def _is_kin(word: str, other: str) -> bool:
 def _is_all(span: Span, reading: Reading) -> bool:
     """Return whether a value is all that its clause says."""
     clause = next((c for c in reading.clauses if c.end >= span.end), reading)
-    around = reading.lexicon.words("around") | reading.lexicon.words("joints")
+    around = reading.lexicon.any_words("around", "joints")
     beside = [t for t in clause.tokens if t.end <= span.start or t.start >= span.end]
     return all(token.word in around for token in beside)
 
@@ -614,12 +608,6 @@ def is_article(inside: Reading) -> bool:
     return len(inside.tokens) == 1 and inside.words[0] in inside.lexicon.words("small")
 
 
-def _is_place(inside: Reading, near: Sequence[str], reading: Reading, field: Field) -> bool:
-    """Return whether a number is an ordinal, "the 28th", that does not belong to the field."""
-    placed = inside.day() and not inside.said.isdigit()
-    return bool(placed) and len(near) > 1 and not names_field(near, field, reading.lexicon)
-
-
 def _is_not_meant(clause: Reading, field: Field, span: Span, asked: bool) -> bool:
     """Return whether a clause is about another person, of another time, or a question."""
     is_subject = asked and span.raw.casefold() in (_subject(clause) or "").split()
@@ -685,7 +673,7 @@ def is_users(field: Field, lexicon: Lexicon) -> bool:
     """Return whether a field is for the name of the user, or for just any name."""
     if any(form.search(plain(field.ask)) for form in lexicon.forms("form_own_name")):
         return True
-    known = lexicon.type_words["name"] | lexicon.words("name_parts") | lexicon.words("small")
+    known = lexicon.type_words["name"] | lexicon.any_words("name_parts", "small")
     return known.issuperset(plain(field.title).split())
 
 
@@ -709,7 +697,7 @@ def _strange(words: Sequence[str], reading: Reading, field: Field) -> int:
     """Count the words that are not usual around a value of a field, nor numbers."""
     known, own = reading.lexicon.words("around"), _words(field, reading.lexicon).near
     strange = [word for word in words if word not in known and not word.isdigit()]
-    return len([word for word in strange if not is_among(word, own)])
+    return len(strange) - len(_among(strange, own))
 
 
 def is_of_another(clause: Reading, field: Field) -> bool:

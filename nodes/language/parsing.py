@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Any
 
 from rapidfuzz.distance import OSA
@@ -91,12 +91,11 @@ _SHAPED = ("date", "time", "money", "email", "phone")
 _MOST_FOUND = 3
 _LONGEST_PLAIN = 11
 _MOST_PLAIN = 2
-_SHORTEST_RETRACTION = 2
 _YEAR = 366
 _LEADS = ("lead", "wish", "question", "meant")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
+_GIVING = (Fill, Correct)
 _ASIDE = (Skip, Correct, Clear)
-_AROUND = ("around", "small", "closing", "joints")
 _HALF = ("no", "unsure", "unknown")
 
 
@@ -287,8 +286,7 @@ class _Pass:
 
     def _leads_on(self, no: Reading) -> bool:
         """Return whether a bare "no" may only lead to what follows; "no, but ..." answers."""
-        behind = self.reading.tokens[len(no.tokens) :][:1]
-        answers = behind and behind[0].word in self.lexicon.words("joints")
+        answers = self.lexicon.words("joints").intersection(self.reading.words[1:2])
         return len(no.tokens) == 1 and not answers
 
     def _taken_back(self) -> Parse | None:
@@ -309,15 +307,12 @@ class _Pass:
             words = clause.body if clause.body.tokens else clause.words
             if self.lexicon.says(other, words.said) and (led or not before.body.tokens):
                 rest = tuple(c.words.raw for c in self.clauses[place + 1 :] if not c.is_idle)
-                certain = not rest
                 fill = Fill(given.field, other, read=other == "yes")
-                return Parse([fill], certain, certain, rest, (given.value,))
+                return Parse([fill], not rest, not rest, rest, (given.value,))
         return None
 
     def _takes_back(self) -> bool:
         """Return whether a later clause takes a change back: "no parking, hmm, leave it"."""
-        if len(self.clauses) < _SHORTEST_RETRACTION:
-            return False
         bodies = [clause.body.core().said for clause in self.clauses[1:]]
         return any(self.lexicon.begins("keep", body) for body in bodies if body)
 
@@ -458,8 +453,7 @@ class _Pass:
 
     def _may_matter(self, left: Sequence[Token], given: Command) -> bool:
         """Return whether one of some words may take a change half back, or be a part of it."""
-        uses = ("negation", "no", "either", "between", "turns", "contrast")
-        doubts = frozenset.union(*[self.lexicon.words(use) for use in uses])
+        doubts = self.lexicon.any_words("negation", "no", "either", "between", "turns", "contrast")
         fields = self.expected.all_fields
         others = [field for field in fields if field.name != getattr(given, "field", "")]
         return not isinstance(given, Correct) or any(
@@ -527,7 +521,7 @@ class _Pass:
     def _slipped(self, clause: _Clause) -> Command | None:
         """Return a bare value in place of the last one of the message: "at seven, no, eight"."""
         start = clause.body.tokens[0].start
-        given = {c.field for c in self.commands if isinstance(c, (Fill, Correct))}
+        given = {c.field for c in self.commands if isinstance(c, _GIVING)}
         before = [c for c in self.claims if c.end <= start and c.field.name in given]
         if not before or before[-1].field.type in _WORDS:
             return None
@@ -607,7 +601,7 @@ class _Pass:
         words, lexicon = clause.words, self.lexicon
         if not (here := self._held(clause)):
             return False
-        known = frozenset.union(*[lexicon.words(use) for use in ("around", "small", "closing")])
+        known = lexicon.any_words("around", "small", "closing")
         for claim in here:
             known = known.union(claim.words, usual(claim.field, self.expected.setting))
         bare = unjoined(words)
@@ -649,10 +643,7 @@ class _Pass:
         begins = self.lexicon.begins
         if begins("question", words.said) and not begins("wonder", words.said):
             return False  # "how about outside?"
-        known = frozenset.union(
-            *[self.lexicon.words(use) for use in ("small", "closing", "joints")]
-        )
-        known = known.union(claim.words)
+        known = self.lexicon.any_words("small", "closing", "joints").union(claim.words)
         sides = (words.between(words.start, claim.start), words.between(claim.end, words.end))
         return any(
             side.tokens
@@ -669,7 +660,7 @@ class _Pass:
         """
         if not left:
             return True
-        idle = self.lexicon.words("small") | self.lexicon.words("around")
+        idle = self.lexicon.any_words("small", "around")
         for token in left:
             first, last = sorted(((token.start, token.end), (claim.start, claim.end)))
             between = words.between(first[1], last[0]).words
@@ -741,7 +732,7 @@ class _Pass:
     def _is_usual(self, words: Reading) -> bool:
         """Return whether words have only a yes/no field, and that it is wanted or not."""
         uses = ("wanted", "around", "small", "closing", "negation", "only", "joints", "no")
-        known = frozenset.union(*[self.lexicon.words(use) for use in uses])
+        known = self.lexicon.any_words(*uses)
         fields = [field for field in self.expected.correctable if field.type == "boolean"]
         left = [word for word in words.words if word not in known]
         return all(any(names([word], field, self.lexicon) for field in fields) for word in left)
@@ -766,7 +757,7 @@ class _Pass:
         else:
             find = self._names_in if field.type in NAMES else self._spans_in
             found = find(left, field)
-        if before and len(found) == 1 and _is_in(before[-1].span, found[0]):
+        if before and len(found) == 1 and _is_part(before[-1].span, found[0]):
             self.commands = [c for c in self.commands if getattr(c, "field", "") != field.name]
         elif before:
             return
@@ -791,8 +782,7 @@ class _Pass:
 
     def _is_open(self) -> bool:
         """Return whether words leave a value open: "200 or 300", "I do not know exactly"."""
-        open_ = self.lexicon.words("either") | self.lexicon.words("between")
-        if open_.intersection(self.reading.words):
+        if self.lexicon.any_words("either", "between").intersection(self.reading.words):
             return True
         return any(self.lexicon.begins_any(OPEN, clause.words.said) for clause in self.clauses)
 
@@ -810,10 +800,10 @@ class _Pass:
             return "@" in span.raw
         if self.lexicon.words("own").intersection(before.words):
             return False  # "my two sisters"
-        idle = self.lexicon.words("small") | self.lexicon.words("joints")
+        idle = self.lexicon.any_words("small", "joints")
         if field.type == "enum":  # "it rains outside"
             clause = next(c for c in self.clauses if c.words.end >= span.end)
-            idle |= self.lexicon.words("around") | self.lexicon.words("no")
+            idle = self.lexicon.any_words("small", "joints", "around", "no")
             return idle.issuperset(clause.body.between(0, span.start).words)
         counts = len(inside.tokens) == 1 and self._is_number(inside.tokens[0])
         if inside.tokens[-1].closes or not counts or not behind.tokens:
@@ -856,7 +846,7 @@ class _Pass:
         others = [set(clause.words.words) for clause in clauses if clause not in read_in]
         if any(words & names and words - names for words in others):
             return []  # a longer name may stand there
-        return [one for one in found if not [o for o in found if o is not one and _is_in(one, o)]]
+        return [one for one in found if not [o for o in found if o is not one and _is_part(one, o)]]
 
     def _called(self, clause: _Clause) -> tuple[Reading, bool]:
         """Return the words of a clause that may be a name, and whether others bring them in.
@@ -898,9 +888,9 @@ class _Pass:
         if twice := [c for c in doubtful if self._is_given_twice(c)]:
             return Parse([c for c in commands if c not in twice], unread=(self.reading.raw,))
         if unread:  # nothing leads to these, so that they are meant only if they are all there is
-            doubted = [c for c in commands if any(c is bare for bare in self.bare)]
-            commands = [c for c in commands if not any(c is bare for bare in doubted)]
-            unread += tuple(c.value for c in doubted if isinstance(c, (Fill, Correct)))
+            doubted = [c for c in commands if _is_in(c, self.bare)]
+            commands = [c for c in commands if not _is_in(c, doubted)]
+            unread += tuple(c.value for c in doubted if isinstance(c, _GIVING))
         certain = bool(commands) and not unread and all(map(self._is_own, commands))
         answered = any(
             not isinstance(c, Fill) or (self.pending and c.field == self.pending.name)
@@ -920,19 +910,19 @@ class _Pass:
         left = [unjoined(c.words).said for c in self.clauses if not self._is_explained(c.words)]
         doubts = [words for words in left if self.lexicon.begins_any(LIMITS, words)]
         doubts += [words for words in left for cue in _HALF if self.lexicon.says(cue, words)]
-        return () if doubts else tuple([c for c in commands if [1 for p in self.plain if p is c]])
+        return () if doubts else tuple([c for c in commands if _is_in(c, self.plain)])
 
     def _replaced_words(self, kept: Sequence[Command]) -> tuple[str, ...]:
         """Return the values that the message itself replaced, as "four" in "four, sorry, five"."""
-        given = [c for c in self.commands if isinstance(c, (Fill, Correct))]
-        return tuple(c.value for c in given if not any(c is one for one in kept))
+        given = [c for c in self.commands if isinstance(c, _GIVING)]
+        return tuple(c.value for c in given if not _is_in(c, kept))
 
     def _is_given_twice(self, command: Command) -> bool:
         """Return whether unread words have another value of a field: "300, or rather 320".
 
         A value of another time or person does not count.
         """
-        if not isinstance(command, (Fill, Correct)):
+        if not isinstance(command, _GIVING):
             return False
         fields = self.expected.all_fields
         field = next(one for one in fields if one.name == command.field)
@@ -989,33 +979,28 @@ class _Pass:
 
     def _without_repeats(self) -> list[Command]:
         """Return commands with one value a field: the last, where a cue leads to it."""
-        last: dict[str, Command] = {}
-        for command in self.commands:
-            if isinstance(command, (Fill, Correct)):
-                last[command.field] = command
+        last = {c.field: c for c in self.commands if isinstance(c, (Fill, Correct))}
         return [
-            command
-            for command in self.commands
-            if not isinstance(command, (Fill, Correct)) or last[command.field] is command
+            c for c in self.commands if not isinstance(c, (Fill, Correct)) or last[c.field] is c
         ]
 
     def _without_asides(self, commands: list[Command]) -> list[Command]:
         """Return commands without a "hold on", "pardon" or "stop" that only leads to others."""
-        changes = [place for place, c in enumerate(commands) if isinstance(c, Correct)]
+        last = max([place for place, c in enumerate(commands) if isinstance(c, Correct)], default=0)
         others: list[Command] = [
             command
             for place, command in enumerate(commands)
             if not isinstance(command, (Wait, Repeat))
-            and not (command == Cancel() and [n for n in changes if place < n])
+            and not (command == Cancel() and place < last)
         ]
-        if others or self._unread():
-            return others
-        return commands
+        return others if others or self._unread() else commands
 
     def _has(self, field: Field) -> bool:
         """Return whether a field was given a value which nothing has replaced since."""
-        given = self.commands[self.kept :]
-        return any(isinstance(c, Fill) and c.field == field.name for c in given)
+        return any(
+            getattr(c, "field", "") == field.name and isinstance(c, Fill)
+            for c in self.commands[self.kept :]
+        )
 
     def _explain(self, commands: Iterable[Command], tokens: Iterable[Token]) -> None:
         self.commands += [self._in_its_year(command) for command in commands]
@@ -1117,10 +1102,8 @@ class _Pass:
 
     def _values_behind(self) -> list[_Clause]:
         """Return the last clauses, each only the value of another field: "Dune, tomorrow"."""
-        first = len(self.clauses)
-        while first > 1 and self._is_only_value(self.clauses[first - 1]):
-            first -= 1
-        return self.clauses[first:]
+        behind = list(takewhile(self._is_only_value, self.clauses[:0:-1]))
+        return behind[::-1]
 
     def _is_only_value(self, clause: _Clause) -> bool:
         """Return whether a clause gives values, and has no words but theirs and idle ones."""
@@ -1129,7 +1112,7 @@ class _Pass:
             c.span.certain or c.is_named or c.field.type == "phone" for c in here
         ):
             return False
-        idle = frozenset.union(*[self.lexicon.words(use) for use in _AROUND])
+        idle = self.lexicon.any_words("around", "small", "closing", "joints")
         return all(
             t.word in idle
             or any(c.start < t.end and t.start < c.end for c in here)
@@ -1185,7 +1168,7 @@ class _Pass:
     def _is_item(self, clause: Reading) -> bool:
         """Return whether words may be one thing of a list: no sentence, and not "but no saws"."""
         words, lexicon = self._as_item(clause), self.lexicon
-        denied = lexicon.words("negation") | lexicon.words("no")
+        denied = lexicon.any_words("negation", "no")
         if clause.words[0] in lexicon.words("turns") and denied.intersection(words.words[:1]):
             return False
         short = 0 < len(words.tokens) <= _LONGEST_ITEM
@@ -1207,7 +1190,12 @@ class _Pass:
         return part
 
 
-def _is_in(one: Span, other: Span) -> bool:
+def _is_in(command: Command, commands: Iterable[Command]) -> bool:
+    """Return whether a command, and no other that is equal, is among some."""
+    return bool([1 for one in commands if one is command])
+
+
+def _is_part(one: Span, other: Span) -> bool:
     """Return whether a name is a part of another: "Rob. Robert Ellison"."""
     mine, theirs = (f" {span.raw.casefold()} " for span in (one, other))
     return mine in theirs and mine != theirs

@@ -198,7 +198,7 @@ _LONGEST_SLIP = 5
 def parts_of(reading: Reading) -> list[Reading]:
     """Return the parts of words: cut at signs, joints, reasons and slips of the tongue."""
     tokens, lexicon = reading.tokens, reading.lexicon
-    joints = lexicon.words("joints") | lexicon.words("reasons")
+    joints = lexicon.any_words("joints", "reasons")
     slips, begins, within = lexicon.words("slips"), [0], 0
     for place in range(1, len(tokens)):
         word, goes_on = tokens[place].word, place + 1 < len(tokens)

@@ -246,7 +246,9 @@ class Table:
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self.values = {phrase.casefold(): value for phrase, value in values.items()}
-        self.source = one_of(self.values)
+        self._written = [
+            (pattern(said), v) for said, v in self.values.items() if not said.isalpha()
+        ]
 
     def of(self, said: str) -> Any:
         """Return the value of what the pattern matched; None for anything else."""
@@ -260,8 +262,7 @@ class Table:
 
     @cached_property
     def _patterns(self) -> list[tuple[re.Pattern[str], Any]]:
-        written = [(phrase, value) for phrase, value in self.values.items() if not phrase.isalpha()]
-        return [(compiled(pattern(phrase)), value) for phrase, value in written]
+        return [(compiled(phrase), value) for phrase, value in self._written]
 
 
 @dataclass(frozen=True)
