@@ -89,7 +89,7 @@ def _grammar(words: Vocabulary) -> SimpleNamespace:
 def _is_over(text: str, own: SimpleNamespace) -> bool:
     """Return whether words tell of the past.
 
-    A word of a language next to the spoken one counts beside others of that language: "war".
+    A word of a language next to the spoken one, such as "war", needs another word of that language.
     """
     if not own.past.search(text):
         return False

@@ -10,7 +10,7 @@ from itertools import zip_longest
 from types import SimpleNamespace
 
 from journeys.notions.fields import Field
-from nodes.values.phrases import NOTHING
+from nodes.values.regular import NOTHING
 from nodes.values.scanning import (
     Hit,
     Setting,

@@ -22,7 +22,7 @@ from rapidfuzz.distance import OSA
 from journeys.languages.data import name_faults, read_data, refuse
 from journeys.notions.fields import Field
 from journeys.phrases import MatchBudget
-from nodes.values.phrases import NOTHING, any_of, filled, grouped, longest_first
+from nodes.values.regular import NOTHING, any_of, filled, grouped, longest_first
 
 DATA = Path(__file__).with_name("data")
 _COMMA = re.compile(r",(?![^{}]*\})")
