@@ -87,7 +87,7 @@ def _grammar(words: Vocabulary) -> SimpleNamespace:
 
 
 def _is_over(text: str, own: SimpleNamespace) -> bool:
-    """Return whether words tell of the past.
+    """Return whether words say that something is over.
 
     A word of a language next to the spoken one, such as "war", needs another word of that language.
     """
