@@ -179,7 +179,7 @@ def is_greeting(message: str) -> bool:
 def _greeting() -> re.Pattern[str]:
     spoken = [sayings_of(language) for language in LANGUAGES]
     hello, whom = (
-        "|".join(line for each in spoken for line in each.lines(name))
+        "|".join([line for each in spoken for line in each.lines(name)])
         for name in ("greeting", "greeted")
     )
     return re.compile(rf"(?:{hello})(?: (?:{hello}|{whom}))*")
