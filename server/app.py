@@ -14,7 +14,7 @@ from starlette.routing import BaseRoute
 from server import installed_version
 from server.http.envelope import Envelope
 from server.http.problems import MEDIA_TYPE, answer_problems
-from server.http.routes import escalations, fields, health, reviews, sessions, turns
+from server.http.routes import escalations, events, fields, health, reviews, sessions, turns
 from server.http.routes import journeys as journeys_routes
 from server.http.schemas import ProblemBody
 from server.http.wiring import Wiring, wire
@@ -106,6 +106,7 @@ def _routes(*, keyed: bool) -> Sequence[BaseRoute]:
     api = APIRouter()
     api.include_router(turns.router, responses=_problems(), **behind_the_key)  # asked most often
     api.include_router(turns.events_router)
+    api.include_router(events.router, responses=_problems(), **behind_the_key)
     api.include_router(health.router, responses=_problems(503))
     api.include_router(sessions.beginning, responses=_problems(), **behind_the_key)
     api.include_router(sessions.router, responses=_problems(), **behind_the_key)

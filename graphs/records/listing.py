@@ -10,9 +10,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
+from sqlalchemy import JSON, ColumnElement, String, bindparam, cast, func, select
+
 from graphs.storage import statements
 from graphs.storage.statements import Row, Sql, now
 from graphs.storage.store import Store
+from graphs.storage.tables import sessions
 from journeys import ConfigurationError, InvalidCursorError, Page
 from nodes.json_data import stamp
 
@@ -25,6 +28,19 @@ _LONGEST = 2_000
 _LAST = 2**31
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00")
 _T = TypeVar("_T")
+
+
+def _heads(ids: Any) -> Sql:
+    """Return the heads of the sessions in a list, which is one parameter of any length."""
+    names = (sessions.c[name] for name in ("session_id", "version", "status", "expires_at"))
+    return Sql.of(select(*names).where(sessions.c.session_id.in_(ids)))
+
+
+_IDS: ColumnElement[str] = bindparam("sessions", type_=String)
+HEADS = Sql(
+    _heads(select(func.json_each(_IDS).table_valued("value").c.value)).sqlite,
+    _heads(select(func.json_array_elements_text(cast(_IDS, JSON)))).postgres,
+)
 
 
 class Place(NamedTuple):
@@ -51,6 +67,34 @@ class Listed:
     def place(self) -> Place:
         """Return the cursor of a page that ends with this session."""
         return Place(self.updated_at, self.journey_id, self.session_id)
+
+
+class Head(NamedTuple):
+    """The newest version of a session.
+
+    Attributes:
+        version: Its number.
+        is_over: True if the session has expired.
+    """
+
+    version: int
+    is_over: bool
+
+
+async def read_heads(store: Store, session_ids: Sequence[str]) -> dict[str, Head]:
+    """Return the newest versions of sessions by one query; those that do not exist are missing.
+
+    Raises:
+        StateError: The store failed.
+    """
+    rows = await store.read(HEADS, sessions=json.dumps(list(session_ids)))
+    late = stamp(now())
+    return {
+        row["session_id"]: Head(
+            row["version"], row["status"] == EXPIRED or row["expires_at"] < late
+        )
+        for row in rows
+    }
 
 
 async def read_sessions(

@@ -11,7 +11,7 @@ from graphs.records import definitions, history
 from graphs.records.data_keys import keys_in_use
 from graphs.records.definitions import TENANT, Epoch
 from graphs.records.escalations import OF_ALL, OF_JOURNEY, OF_SESSION, ONE, entry, read_case
-from graphs.records.listing import LIVE, Listed, Place, read_sessions, span_after
+from graphs.records.listing import LIVE, Head, Listed, Place, read_heads, read_sessions, span_after
 from graphs.records.store_faults import faults_of
 from graphs.session.session import is_over
 from graphs.session.webhook import EscalationPort, EscalationSender
@@ -179,6 +179,10 @@ class Directory:
         listed = Listed(**{**{name: head[name] for name in _SHOWN}, "status": status})
         epoch = Epoch(head["definitions_epoch"] or 0, head["definitions_dropped"] or 0)
         return Found(listed, head["expires_at"], epoch)
+
+    async def heads(self, session_ids: Sequence[str]) -> dict[str, Head]:
+        """Return the newest versions of sessions; those that do not exist are missing."""
+        return await read_heads(self.store, session_ids)
 
     async def page(
         self,

@@ -90,6 +90,7 @@ from journeys import (
     TakeoverError,
     TranscriptEntry,
     VersionInfo,
+    VersionNotFoundError,
     VersionState,
 )
 from nodes.draft import new_turn
@@ -107,6 +108,8 @@ _T = TypeVar("_T")
 _Act = Callable[[Session, Row], Awaitable[_T]]
 _Again = Callable[[Session, Row, Row], Awaitable[_T]]
 _Answered = tuple[Session, Row, JourneyResponse]
+_ANSWERED = ("turn", "failure", "waiting")
+"""Kinds of turns that answer a message, or an answer to an agent."""
 MOST_NAME = 100
 """Maximum length of an operator's name, in characters."""
 
@@ -151,6 +154,10 @@ class PathwayManager:
         self.on_commit: OnCommit | None = None
         self.on_escalation: Callable[[], None] | None = None
         """Callback after the commit of an escalation; without it, the manager sends them itself."""
+        self.on_turn: Callable[[int], None] | None = None
+        """Callback with the number of a message's turn, as soon as the session is free for it."""
+        self.on_change: Callable[[str], None] | None = None
+        """Callback with the id of a session that may have changed."""
         self._escalation_sender: EscalationSender | None = None
         self._agents = agents or {}
         self._services: Services | None = None
@@ -701,6 +708,8 @@ class PathwayManager:
         session = await self._session()
         await session.head()
         await session.forget(self.session_id)
+        if self.on_change:
+            self.on_change(self.session_id)
 
     async def close(self) -> None:
         """Close the store; the session stays in it.
@@ -792,7 +801,10 @@ class PathwayManager:
                 EffectsOfSession(session.store, session.ledger_writer.seal, head),
                 listening=given.tell is not None,
             )
-            taking = self._late.of_turn(session, head["version"] + 1)
+            number = head["version"] + 1
+            if self.on_turn:
+                self.on_turn(number)
+            taking = self._late.of_turn(session, number)
             storing = session.storing(
                 request, lambda values: idempotency.of_response(response_of(services, values))
             )
@@ -871,6 +883,22 @@ class PathwayManager:
 
         return await self._in_turn(storing, request, again or self._shown_again)
 
+    async def response_at(self, version: int) -> JourneyResponse:
+        """Return the response of a turn that was committed, for a message or an answer.
+
+        Raises:
+            VersionNotFoundError: There is no such version, it is not one of a message or an answer
+                but of another change, or its state was pruned.
+        """
+        session, head = await self._known()
+        row = await session.version(head, version)
+        if row["kind"] not in _ANSWERED:
+            raise VersionNotFoundError(
+                f"Version {version} of session '{self.session_id}' is no turn of the user "
+                f"(kind: {row['kind']})."
+            )
+        return response_of(self._reading(), await session.values(row))
+
     async def _shown_again(self, session: Session, head: Row, row: Row) -> JourneySession:
         """Return the state after a request that was done before."""
         version = await session.version(head, row["version"])
@@ -903,7 +931,11 @@ class PathwayManager:
                     return await again(session, head, done)
                 if self.spec.is_judged_later:
                     head = await settled(session, head, self.config, self._opened_models())
-                return await act(session, head)
+                try:
+                    return await act(session, head)
+                finally:
+                    if self.on_change:
+                        self.on_change(self.session_id)
         return await refuse(session, head, self._on_expire)
 
     def _check(self) -> None:
@@ -922,9 +954,13 @@ class PathwayManager:
         return self._models
 
     def _shown(self, head: Row, values: Mapping[str, Any]) -> JourneySession:
-        """Return the public state of the session; no agents are needed for it."""
+        """Return the public state of the session."""
+        return session_of(self._reading(), head, values)
+
+    def _reading(self) -> Services:
+        """Return services to read a session; no agents are needed for it."""
         services = self._shared() if self._shared else self._services
-        return session_of(services or services_to_read(self.spec, self.config), head, values)
+        return services or services_to_read(self.spec, self.config)
 
     def _served(self) -> Services:
         if self._shared:

@@ -16,6 +16,7 @@ from graphs.session.input import read
 from graphs.session.manager import PathwayManager
 from graphs.session.session import SessionContext
 from journeys import JourneySpec
+from server.http.event_logs import EventId
 from server.http.problems import Problem, no_session
 from server.http.routing import idempotency_key, session_name
 from server.http.schemas import Message
@@ -78,10 +79,11 @@ def _ours(found: Found | None, wiring: Wiring) -> Found:
     return found
 
 
-_ListedSession = Annotated[Listed, Depends(_listed)]
+ListedSession = Annotated[Listed, Depends(_listed)]
+"""A session that is served here, in any status; its state is not read."""
 
 
-async def _opened(listed: _ListedSession, wiring: Wired) -> AsyncIterator[PathwayManager]:
+async def _opened(listed: ListedSession, wiring: Wired) -> AsyncIterator[PathwayManager]:
     if listed.journey_id not in wiring.journeys:  # retired a moment ago
         raise no_session()
     async with wiring.session(listed.journey_id, listed.session_id) as session:
@@ -123,6 +125,30 @@ async def _key(
 
 
 IdempotencyKey = Annotated[str | None, Depends(_key)]
+
+
+async def _last_event(
+    last: Annotated[
+        str | None,
+        Header(
+            alias="Last-Event-ID",
+            description="Id of the last event that you have; the stream continues after it.",
+        ),
+    ] = None,
+) -> EventId | None:
+    if not last:
+        return None
+    if known := EventId.of(last):
+        return known
+    raise Problem(
+        HTTPStatus.UNPROCESSABLE_ENTITY,
+        "invalid_event_id",
+        "Last-Event-ID is no id of an event of this server. Send the id of the last event that "
+        "you have, or leave the header out.",
+    )
+
+
+LastEvent = Annotated[EventId | None, Depends(_last_event)]
 Client = Annotated[str, Depends(_client)]
 REPLAYED = {"Idempotent-Replay": "true"}
 """Headers of an answer to a request that was done before."""

@@ -1,4 +1,4 @@
-"""The running turns of this process, each in its own task, and their server-sent events.
+"""The running turns of this process, each in its own task, with the logs of their events.
 
 A turn is independent of its client, who may be slow or disconnected.
 """
@@ -6,28 +6,29 @@ A turn is independent of its client, who may be slow or disconnected.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from functools import partial
 from typing import Any, TypeVar
 
-from fastapi.sse import EventSourceResponse, ServerSentEvent
+from fastapi.sse import EventSourceResponse
 
 from graphs.session.manager import PathwayManager
-from journeys import JourneyEvent
-from server.http.envelope import STALL_SECONDS
-from server.http.problems import Problem, outcome_unknown, problem_of
+from journeys import JourneyEvent, JourneyResponse
+from server.http.event_logs import TurnLog, TurnLogs, Watched
+from server.http.problems import outcome_unknown, problem_of
 from server.http.schemas import Reply
 
 AS_EVENTS: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The reply; or, with `Accept: text/event-stream`, the events of the turn: "
         "`transition` {from, to, intent}, `pathway` {pathway}, `token` {text}, `waiting` "
-        "{waiting} if an agent asks, then `done` with the whole reply, or `error` with a problem.",
+        "{waiting} if an agent asks, then `done` with the whole reply, or `error` with a problem. "
+        "Each has an id, `TURN:NUMBER:RUN`; `GET .../turns/{turn}/events` continues after one.",
         "content": {EventSourceResponse.media_type: {"schema": {"type": "string"}}},
     }
 }
 """API description of a route that can also return events."""
-MOST_WAITING = 64
-"""Size of the buffer of events for a slow client."""
 PUBLIC = ("transition", "pathway", "token", "waiting", "done")
 """Events of a turn that clients get.
 
@@ -36,68 +37,21 @@ words.
 """
 
 
-class Listener:
-    """Listener to the events of a turn.
-
-    The turn never waits for it: a listener that stops reading is dropped.
-    """
-
-    def __init__(self) -> None:
-        self._waiting: asyncio.Queue[ServerSentEvent | None] = asyncio.Queue(MOST_WAITING)
-        self._gone = self._over = False
-
-    async def hear(self, event: ServerSentEvent) -> None:
-        """Send an event; return at once if the listener is gone."""
-        if self._gone:
-            return
-        try:
-            async with asyncio.timeout(STALL_SECONDS if self._waiting.full() else None):
-                await self._waiting.put(event)
-        except TimeoutError:
-            self._leave()
-
-    def end_with(self, event: ServerSentEvent) -> None:
-        """End the stream with an event, at once: a full buffer loses its last event."""
-        if self._gone:
-            return
-        if self._waiting.full():
-            self._waiting.get_nowait()
-        self._waiting.put_nowait(event)
-        self.end()
-
-    def end(self) -> None:
-        """End the stream after the events so far."""
-        self._over = True
-        if self._waiting.empty():
-            self._waiting.put_nowait(None)  # wakes who waits for more
-
-    async def events(self) -> AsyncIterator[ServerSentEvent]:
-        """Yield the events; the turn continues if the caller stops early."""
-        try:
-            while not (self._over and self._waiting.empty()):
-                if event := await self._waiting.get():
-                    yield event
-        finally:
-            self._leave()
-
-    def _leave(self) -> None:
-        self._gone = True
-        while not self._waiting.empty():
-            self._waiting.get_nowait()
-        self.end()
-
-
-def sent(event: JourneyEvent, session_id: str) -> ServerSentEvent:
-    """Return an event of a turn for clients; `done` has the same data as the JSON response."""
+def _data_of(event: JourneyEvent, session_id: str) -> str:
+    """Return the JSON of an event for clients; `done` has the same as the JSON response."""
     if event.type == "done":
-        reply = Reply.of(session_id, event.data["response"])
-        return ServerSentEvent(event="done", data=reply)
-    return ServerSentEvent(event=event.type, data=dict(event.data))
+        return reply_data(session_id, event.data["response"])
+    return json.dumps(dict(event.data), ensure_ascii=False)
 
 
-def failed(problem: Problem, request_id: str) -> ServerSentEvent:
-    """Return the event that ends a turn which was not committed."""
-    return ServerSentEvent(event="error", data=problem.body(request_id))
+def reply_data(session_id: str, response: JourneyResponse) -> str:
+    """Return the data of the event `done`."""
+    return Reply.of(session_id, response).model_dump_json()
+
+
+def problem_data(error: Exception, request_id: str) -> str:
+    """Return the data of the event `error`, which ends a stream."""
+    return json.dumps(problem_of(error, request_id).body(request_id))
 
 
 GRACE_SECONDS = 20.0
@@ -113,10 +67,13 @@ class Turns:
 
     Attributes:
         begun: Number of turns so far.
+        logs: The events of streamed turns.
+        watched: The sessions that have streams.
     """
 
     def __init__(self) -> None:
         self.begun = 0
+        self.logs, self.watched = TurnLogs(), Watched()
         self._running: set[asyncio.Task[Any]] = set()
         self._until: float | None = None
 
@@ -134,34 +91,37 @@ class Turns:
 
     async def tell(
         self,
-        in_turn: Callable[[_Act], Coroutine[Any, Any, None]],
+        session_id: str,
+        in_turn: Callable[[str, _Act], Coroutine[Any, Any, None]],
         answer: Callable[[PathwayManager], AsyncIterator[JourneyEvent]],
         request_id: str,
-    ) -> Listener:
-        """Start one turn and return the listener to its events.
+    ) -> TurnLog:
+        """Start one turn and return the log of its events.
 
-        Return when the turn has its session, but after a short time even if the session is busy.
+        Return when the turn has begun, but after a short time even if the session is busy.
 
         Args:
+            session_id: The session.
             in_turn: Waits for the turn of a session, and acts in it.
             answer: The events of the turn.
             request_id: Of who asked.
 
         Raises:
-            JourneyError: The session is not there, or over.
+            JourneyError: The session is not there, or over, or its idempotency key belongs to
+                another request.
         """
-        listener = Listener()
+        log = TurnLog(session_id)
         begun: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        told = self.begin(_told(in_turn, answer, request_id, listener, begun))
+        told = self.begin(self._told(in_turn, answer, request_id, log, begun))
         await asyncio.wait([told, begun], timeout=BUSY_SECONDS, return_when="FIRST_COMPLETED")
         if not begun.done():
             begun.cancel()  # from now on what fails is told by an event
             if told.done():
                 await told
-        return listener
+        return log
 
     def close(self, seconds: float | None = None) -> None:
-        """Set a deadline for all turns, and cancel those that still run then.
+        """End the streams of sessions; cancel the turns that still run at a deadline.
 
         A cancelled turn is committed as a whole or not at all. The answer says that its
         outcome is not known.
@@ -169,6 +129,7 @@ class Turns:
         Args:
             seconds: From now. Default: 20.
         """
+        self.watched.close()
         loop = asyncio.get_running_loop()
         left = GRACE_SECONDS if seconds is None else seconds
         self._until = loop.time() + left
@@ -210,37 +171,55 @@ class Turns:
         if not task.cancelled():
             task.exception()  # it is nobody's any more if the client has gone
 
+    async def _told(
+        self,
+        in_turn: Callable[[str, _Act], Coroutine[Any, Any, None]],
+        answer: Callable[[PathwayManager], AsyncIterator[JourneyEvent]],
+        request_id: str,
+        log: TurnLog,
+        begun: asyncio.Future[None],
+    ) -> None:
+        """Write the events of a turn to its log.
 
-async def _told(
-    in_turn: Callable[[_Act], Coroutine[Any, Any, None]],
-    answer: Callable[[PathwayManager], AsyncIterator[JourneyEvent]],
-    request_id: str,
-    listener: Listener,
-    begun: asyncio.Future[None],
-) -> None:
-    """Send the events of a turn to its listener.
+        Raises:
+            JourneyError: The turn has not begun; if `begun` is cancelled, the error is an event.
+            CancelledError: The server ends; the event before it is an error.
+        """
+        begin = partial(self._begin, log, begun)
 
-    Raises:
-        JourneyError: The session is missing or expired; if `begun` is cancelled, the error is sent
-            as an event.
-        CancelledError: The server ends; the event before it is an error.
-    """
+        async def tell(session: PathwayManager) -> None:
+            session.on_turn = begin
+            await _write(answer(session), log, begin)
 
-    async def tell(session: PathwayManager) -> None:
+        try:
+            await in_turn(log.session_id, tell)
+        except Exception as error:
+            if not begun.done():
+                raise
+            log.add("error", problem_data(error, request_id))
+        except asyncio.CancelledError:
+            log.add("error", problem_data(outcome_unknown(), request_id))
+            raise
+        finally:
+            log.end()
+            self.logs.ended(log)
+
+    def _begin(self, log: TurnLog, begun: asyncio.Future[None], turn: int) -> None:
+        self.logs.keep(log, turn)
         if not begun.done():
             begun.set_result(None)
-        async for event in answer(session):
-            if event.type in PUBLIC:
-                await listener.hear(sent(event, session.session_id))
 
-    try:
-        await in_turn(tell)
-    except Exception as error:
-        if not begun.done():
-            raise
-        await listener.hear(failed(problem_of(error, request_id), request_id))
-    except asyncio.CancelledError:
-        listener.end_with(failed(outcome_unknown(), request_id))
-        raise
-    finally:
-        listener.end()
+
+async def _write(
+    events: AsyncIterator[JourneyEvent], log: TurnLog, begin: Callable[[int], None]
+) -> None:
+    """Write the public events of a turn to its log."""
+    async for event in events:
+        if event.type == "done":
+            response: JourneyResponse = event.data["response"]
+            log.replayed = response.replayed
+            if response.replayed:  # there is no other event
+                begin(response.metadata["version"])
+            log.stands = response.metadata["version"] == log.turn
+        if event.type in PUBLIC:
+            log.add(event.type, _data_of(event, log.session_id))

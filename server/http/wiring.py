@@ -122,6 +122,7 @@ class Wiring:
         )
         if self.cache is not None:
             manager.on_commit = self.contexts.keep
+        manager.on_change = self.turns.watched.look
         if self._escalation_sender:
             manager.on_escalation = self._escalation_sender.wake
         return manager

@@ -34,6 +34,8 @@ ROUTES = [
     ("POST", "/v1/sessions/s-1/recording"),
     ("POST", "/v1/sessions/s-1/messages"),
     ("POST", "/v1/sessions/s-1/resume"),
+    ("GET", "/v1/sessions/s-1/turns/1/events"),
+    ("GET", "/v1/sessions/s-1/events"),
     ("GET", "/v1/sessions/s-1/audit"),
     ("GET", "/v1/sessions/s-1/fields"),
     ("GET", "/v1/sessions/s-1/fields/street"),
@@ -61,7 +63,8 @@ async def test_the_routes_named_here_are_all_there_are(api: Api) -> None:
             .replace("{journey_id}", "parcel")
             .replace("{name}", "street")
             .replace("{escalation_id}", "e-1")
-            .replace("{version}", "1"),
+            .replace("{version}", "1")
+            .replace("{turn}", "1"),
         )
         for path, methods in description["paths"].items()
         for method in methods

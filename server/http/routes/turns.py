@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from functools import partial
 from operator import methodcaller
 from typing import Annotated, Any, get_type_hints
 
@@ -23,9 +22,10 @@ from server.http.deps import (
     Spoken,
     Wired,
 )
+from server.http.event_logs import TurnLog
 from server.http.routing import JSON, ApiRoute, idempotency_key, session_name, wants_events
 from server.http.schemas import Event, Message, Reply, Resumed
-from server.http.turns import AS_EVENTS, Listener
+from server.http.turns import AS_EVENTS
 
 _Answer = Callable[[str, Any, Wired, str | None], Awaitable[JourneyResponse]]
 
@@ -92,20 +92,22 @@ async def _heard(
     wiring: Wired,
     request_id: RequestId,
     key: IdempotencyKey,
-) -> Listener:
-    turn = partial(wiring.in_turn, session_id)
+    response: Response,
+) -> TurnLog:
     act = methodcaller("stream_message", message, idempotency_key=key)
-    return await wiring.turns.tell(turn, act, request_id)
+    log = await wiring.turns.tell(session_id, wiring.in_turn, act, request_id)
+    response.headers.update(REPLAYED if log.replayed else {})
+    return log
 
 
 @events_router.post(_PATH, response_class=EventSourceResponse)
-async def stream(listener: Annotated[Listener, Depends(_heard)]) -> AsyncIterator[ServerSentEvent]:
+async def stream(log: Annotated[TurnLog, Depends(_heard)]) -> AsyncIterator[ServerSentEvent]:
     """Send a message and get events: `transition`, `pathway`, `token`, then `done` or `error`.
 
     Tokens are provisional until `done`, which comes after the commit and has the whole reply. If an
     agent asks by `interrupt()`, a `waiting` event comes before it.
     """
-    async for event in listener.events():
+    async for event in log.events():
         yield event
 
 
@@ -143,16 +145,18 @@ async def _heard_on(
     wiring: Wired,
     request_id: RequestId,
     key: IdempotencyKey,
-) -> Listener:
-    turn = partial(wiring.in_turn, session_id)
+    response: Response,
+) -> TurnLog:
     act = methodcaller("stream_resume", given.value, idempotency_key=key)
-    return await wiring.turns.tell(turn, act, request_id)
+    log = await wiring.turns.tell(session_id, wiring.in_turn, act, request_id)
+    response.headers.update(REPLAYED if log.replayed else {})
+    return log
 
 
 @events_router.post(_RESUME, response_class=EventSourceResponse)
 async def stream_resumed(
-    listener: Annotated[Listener, Depends(_heard_on)],
+    log: Annotated[TurnLog, Depends(_heard_on)],
 ) -> AsyncIterator[ServerSentEvent]:
     """Answer the question of an agent, and get the events of the turn."""
-    async for event in listener.events():
+    async for event in log.events():
         yield event

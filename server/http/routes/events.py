@@ -1,0 +1,172 @@
+"""Routes of streams that continue: the events of one turn, and the versions of a session."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from http import HTTPStatus
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Path
+from fastapi.sse import EventSourceResponse, ServerSentEvent
+from pydantic import TypeAdapter
+
+from graphs.records.listing import Listed, cursor_behind
+from journeys import SessionExpiredError, VersionInfo, VersionNotFoundError
+from server.http.deps import LastEvent, ListedSession, RequestId, Wired
+from server.http.event_logs import STORED, EventId
+from server.http.problems import Problem, no_session
+from server.http.routing import ApiRoute
+from server.http.turns import GRACE_SECONDS, problem_data, reply_data
+from server.http.wiring import Wiring
+
+_AT_ONCE = 200
+"""Number of versions that are read at once."""
+_VERSION = TypeAdapter(VersionInfo)
+_Events = AsyncIterator[ServerSentEvent]
+TurnNumber = Annotated[int, Path(ge=1, le=999_999_999, description="Number of the turn.")]
+
+_UNCOMMITTED = Problem(
+    HTTPStatus.SERVICE_UNAVAILABLE,
+    "outcome_unknown",
+    "The turn was not committed in its time. GET the session, and send the message again with its "
+    "Idempotency-Key.",
+)
+
+router = APIRouter(prefix="/v1/sessions", tags=["turns"], route_class=ApiRoute)
+
+
+async def _of_turn(
+    listed: ListedSession, turn: TurnNumber, last: LastEvent, wiring: Wired, request_id: RequestId
+) -> _Events:
+    """Return the events of a turn: from memory, from the store, or those that are to come."""
+    known = last or EventId(turn)
+    if known.turn != turn:
+        raise Problem(
+            HTTPStatus.UNPROCESSABLE_ENTITY,
+            "invalid_event_id",
+            f"Last-Event-ID belongs to turn {known.turn}, not to turn {turn}. GET the events of "
+            "that turn.",
+        )
+    session_id = listed.session_id
+    if log := wiring.turns.logs.find(session_id, turn, known.run):
+        return log.events(known.number)
+    if known.run == STORED:
+        return _these()
+    if turn > listed.version + 1:
+        raise Problem(
+            HTTPStatus.NOT_FOUND,
+            "turn_not_found",
+            f"The session has no turn {turn}; its last one is {listed.version}.",
+        )
+    if turn <= listed.version:
+        return _these(await _reply(wiring, listed, turn))
+    return _to_come(wiring, listed, turn, request_id)
+
+
+async def _of_session(
+    listed: ListedSession, last: LastEvent, wiring: Wired, request_id: RequestId
+) -> _Events:
+    """Return the versions of a session from now on, or after the last one that is known."""
+    known = last.turn if last else listed.version
+    if known > listed.version:
+        raise _gone(f"The session has no version {known}; its last one is {listed.version}.")
+    if listed.status == "expired":
+        raise SessionExpiredError(f"Session '{listed.session_id}' has expired.")
+    return _versions(wiring, listed, known, request_id)
+
+
+@router.get("/{session_id}/turns/{turn}/events", response_class=EventSourceResponse)
+async def turn_events(events: Annotated[_Events, Depends(_of_turn)]) -> _Events:
+    """Continue with the events of a turn after the one in `Last-Event-ID`; without it, all of them.
+
+    The process of the turn keeps its events until 5 minutes after its end. `gone` is in the place
+    of events that it dropped. Any other process waits for the commit and sends only `done`, with
+    the whole reply. 410 `events_gone`: the state of the turn was pruned.
+    """
+    async for event in events:
+        yield event
+
+
+@router.get("/{session_id}/events", response_class=EventSourceResponse)
+async def session_events(events: Annotated[_Events, Depends(_of_session)]) -> _Events:
+    """Get each new version of a session as an event `version`, from any client and any process.
+
+    These are turns, messages of operators, rollbacks and other changes, with the data of
+    `GET .../versions`. The id of the event is the number of the version: with it in
+    `Last-Event-ID`, a stream continues in any process. `expired` or `deleted` is the last event.
+    """
+    async for event in events:
+        yield event
+
+
+def _gone(detail: str) -> Problem:
+    remedy = "GET the session and its history, and continue after its version."
+    return Problem(HTTPStatus.GONE, "events_gone", f"{detail} {remedy}")
+
+
+async def _reply(wiring: Wiring, listed: Listed, turn: int) -> ServerSentEvent:
+    """Return the last event of a turn, made from the store.
+
+    Raises:
+        Problem: The state of the turn was pruned, or it is no turn of the user.
+    """
+    async with wiring.session(listed.journey_id, listed.session_id) as session:
+        try:
+            response = await session.response_at(turn)
+        except VersionNotFoundError:
+            detail = f"The reply of turn {turn} is not kept, or it is no turn of the user."
+            raise _gone(detail) from None
+    data = reply_data(listed.session_id, response)
+    return ServerSentEvent(event="done", raw_data=data, id=str(EventId(turn, 0, STORED)))
+
+
+async def _these(*events: ServerSentEvent) -> _Events:
+    for event in events:
+        yield event
+
+
+async def _to_come(wiring: Wiring, listed: Listed, turn: int, request_id: str) -> _Events:
+    """Wait for the commit of a turn of another process, and yield its last event."""
+    limit = wiring.config.turn_timeout_seconds + GRACE_SECONDS
+    with wiring.turns.watched.watch(listed.session_id, wiring.directory.heads) as seen:
+        try:
+            async with asyncio.timeout(limit):
+                await seen.beyond(turn - 1)
+            if seen.end != "stopping":
+                yield await _reply(wiring, listed, turn)
+        except TimeoutError:
+            yield _error(_UNCOMMITTED, request_id)
+        except Exception as error:
+            yield _error(error, request_id)
+
+
+async def _versions(wiring: Wiring, listed: Listed, known: int, request_id: str) -> _Events:
+    # An id without data: whoever connects again before the first event misses nothing.
+    yield ServerSentEvent(id=str(known))
+    with wiring.turns.watched.watch(listed.session_id, wiring.directory.heads) as seen:
+        while not seen.end:
+            await seen.beyond(known)
+            try:
+                found = [] if seen.end else await _after(wiring, listed, known)
+            except Exception as error:
+                yield _error(error, request_id)
+                return
+            for version in found:
+                data = _VERSION.dump_json(version).decode()
+                known = version.version
+                yield ServerSentEvent(event="version", raw_data=data, id=str(known))
+    if seen.end != "stopping":
+        yield ServerSentEvent(event=seen.end, raw_data="{}")
+
+
+async def _after(wiring: Wiring, listed: Listed, version: int) -> Sequence[VersionInfo]:
+    """Return the next versions of a session."""
+    if listed.journey_id not in wiring.journeys:  # retired a moment ago
+        raise no_session()
+    async with wiring.session(listed.journey_id, listed.session_id) as session:
+        return await session.versions(_AT_ONCE, cursor_behind(version + 1))
+
+
+def _error(error: Exception, request_id: str) -> ServerSentEvent:
+    return ServerSentEvent(event="error", raw_data=problem_data(error, request_id))
