@@ -38,6 +38,8 @@ AGENTS = {"clerk": lambda ask: "You get a <b>refund</b>."}
 def test_a_call_is_claimed_answered_and_released(serve: Serve, visits: Visits) -> None:
     _, place = serve("table_booking")
     user = visits.open(place)
+    asked: list[str] = []
+    user.on("request", lambda one: asked.append(one.url.removeprefix(place)))
     starts(user, name="ann")
     says(user, "a table for four tomorrow at 7 pm")
     says(user, "I want to talk to a person")
@@ -60,6 +62,9 @@ def test_a_call_is_claimed_answered_and_released(serve: Serve, visits: Visits) -
     expect(since).to_contain_text("Hello, <i>Bea</i> here.")
     expect(call.get_by_label("Message to the user")).to_have_value("")
     expect(user.locator(".message.operator .words")).to_have_text("Hello, <i>Bea</i> here.")
+    # It came by the stream: no other request asks for news.
+    assert len([path for path in asked if path.endswith("v1/sessions/ann/events")]) == 1
+    assert len([path for path in asked if path.endswith("v1/sessions/ann")]) < 8
     says(user, "thank you")
     user.get_by_role("link", name="Why").click()
     because = user.locator(".because")

@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from anyio.from_thread import start_blocking_portal
 
 from journeys.examples.healthcare_referral import DEMO_MESSAGES, SAMPLE_CONTEXT
 from tests.support.api import KEY
 from tests.support.browser import Visits, expect
 from tests.support.forked import ROOT
+from tests.support.proxy import Proxy
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
@@ -178,6 +180,36 @@ def test_a_reply_is_on_the_screen_while_it_is_made(
     (tmp_path / "go_on").touch()
 
     expect(reply).to_have_text("Let me see. Yes.")
+
+
+@pytest.mark.slow
+def test_a_reply_continues_after_the_connection_was_lost(
+    serve: Serve, visits: Visits, tmp_path: Path
+) -> None:
+    (tmp_path / "slow.py").write_text(GATED)
+    _, place = serve("slow.py")
+    visits.expect_error("net::ERR_")
+    with (
+        start_blocking_portal() as portal,
+        portal.wrap_async_context_manager(Proxy.to(place)) as network,
+    ):
+        page = visits.open(f"http://127.0.0.1:{network.port}")
+        starts(page)
+        asked: list[str] = []
+        page.on("request", lambda one: asked.append(f"{one.method} {one.url}"))
+
+        page.get_by_label("Message", exact=True).fill("hm")
+        page.keyboard.press("Enter")
+        reply = page.locator(".message.assistant .words")
+        expect(reply).to_have_text(re.compile("^Let me see. ?$"))
+        portal.call(network.cut)
+        expect(page.get_by_text("The reply is not here yet.")).to_be_visible()
+        (tmp_path / "go_on").touch()
+
+        expect(reply).to_have_text("Let me see. Yes.")
+        ended(page)
+    assert len([one for one in asked if one.endswith("/turns/1/events")]) == 1
+    assert len([one for one in asked if one.startswith("POST ")]) == 1
 
 
 def test_words_of_both_sides_become_text_and_nothing_else(

@@ -121,13 +121,14 @@ export function client(onKey) {
         cursor = page.next_cursor;
       }
     },
-    /** Send something, and call `onEvent(type, data)` for each event of the turn. */
-    async stream(path, body, { headers = {}, onEvent, signal } = {}) {
+    /** Call `onEvent(type, data, id)` for each event of a stream, and wait for it; with a body, it is a POST. */
+    async stream(path, { body, headers = {}, onEvent, signal }) {
+      const method = body === undefined ? "GET" : "POST";
       const accept = { Accept: "text/event-stream", ...headers };
-      const answer = await request(path, { method: "POST", body, headers: accept, signal });
+      const answer = await request(path, { method, body, headers: accept, signal });
       if (!(answer.headers.get("Content-Type") || "").startsWith("text/event-stream")) throw foreign(answer);
       try {
-        for await (const [type, data] of events(answer.body)) onEvent(type, data);
+        for await (const event of events(answer.body)) await onEvent(...event);
       } catch (error) {
         throw error instanceof TypeError ? lost() : error;
       }
@@ -145,7 +146,7 @@ async function problemOf(answer) {
   return new Problem({ title: answer.statusText, ...body }, answer.status);
 }
 
-/** Yield the events of a stream as [type, data]. */
+/** Yield the events of a stream as [type, data, id]; an id alone has the type "id". */
 async function* events(stream) {
   const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
@@ -180,10 +181,13 @@ async function unlessSilent(next) {
 
 function eventIn(block) {
   let type = "message";
+  let id = "";
   const data = [];
   for (const line of block.split(/\r?\n/)) {
     if (line.startsWith("event:")) type = line.slice(6).trim();
+    else if (line.startsWith("id:")) id = line.slice(3).trim();
     else if (line.startsWith("data:")) data.push(line.slice(5).replace(/^ /, ""));
   }
-  return data.length ? [type, JSON.parse(data.join("\n"))] : null;
+  if (data.length) return [type, JSON.parse(data.join("\n")), id];
+  return id ? ["id", null, id] : null;
 }

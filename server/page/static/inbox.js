@@ -5,6 +5,8 @@
 //   #/inbox/reviews    replies that a person should review
 
 import { html, useEffect, useRef, useState } from "./vendor/preact.js";
+import { newKey } from "./api.js";
+import { listen } from "./listen.js";
 import { List, Select, useList } from "./lists.js";
 import { Failure, Moment, addressOf, inWords } from "./parts.js";
 import { Message } from "./talk.js";
@@ -74,12 +76,21 @@ function Call({ api, id }) {
       (error) => setRead((before) => ({ ...before, unread: error })),
     );
   useEffect(() => void read(), [api, id]);
-  useEvery(EVERY_MS, read);
+  const session = found ? found.escalation.session_id : "";
+  useEffect(() => {
+    if (!session) return undefined;
+    return listen(api, session, { known: () => null, onChange: read }).stop;
+  }, [api, session]);
+  const sent = useRef({}); // the last act without an answer and its key: sent again, it is done once
   const act = async (what, body) => {
     setProblem(null);
     storeName(name.trim());
+    const acting = { by: name.trim(), ...body };
+    const asked = JSON.stringify([what, acting]);
+    if (sent.current.asked !== asked) sent.current = { asked, key: newKey() };
     try {
-      await api.post(`${path}/${what}`, { by: name.trim(), ...body });
+      await api.post(`${path}/${what}`, acting, { "Idempotency-Key": sent.current.key });
+      sent.current = {};
       return true;
     } catch (error) {
       setProblem(error);

@@ -2,9 +2,9 @@
 
 import { useEffect, useMemo, useState } from "./vendor/preact.js";
 import { Problem, newKey } from "./api.js";
+import { listen } from "./listen.js";
 
 const PAGE = 50; // turns read at once; after a turn, the last page is read again
-const LOOK_MS = 3000; // between two looks for what others do in the session
 const LOST_MS = 1500; // between two looks for the reply to a lost request
 const LOOKS = 4; // without a reply, until the user decides
 const RELOAD_MS = 45_000; // a turn that is known to run on in the server has this time
@@ -61,16 +61,40 @@ export class OpenSession {
     this.kept = { history: { entries: [], cursor: null }, audit: { entries: [], cursor: null } };
     this.reading = 0; // number of the newest reading
     this.stream = null; // AbortController of the events that are read
+    this.listening = null; // to what others do in the session, while it is shown
+    this.missed = 0; // the version of a change while the own turn ran
     this.first = this.open();
   }
 
   set(patch) {
     this.state = { ...this.state, ...patch };
     for (const listener of this.listeners) listener(this.state);
+    const { session } = this.state;
+    if (this.isBusy || !session || this.missed <= session.version) return;
+    this.missed = 0;
+    if (this.listening) this.listening.again();
   }
 
-  get isHeard() {
-    return this.listeners.size > 0 && !document.hidden;
+  get isBusy() {
+    return Boolean(this.state.live || this.state.problem);
+  }
+
+  /** Show what others do, and the end of the session; return what stops it. */
+  follow() {
+    const listening = listen(this.api, this.id, {
+      known: () => (this.state.session ? this.state.session.version : undefined),
+      onChange: async (version) => {
+        if (version <= this.state.session.version) return;
+        if (this.isBusy) this.missed = version;
+        else await this.look();
+      },
+      onEnd: (problem) => this.state.live || this.set({ problem }),
+    });
+    this.listening = listening;
+    return () => {
+      listening.stop();
+      if (this.listening === listening) this.listening = null;
+    };
   }
 
   /** Read the session; continue with a message that had no reply before a reload. */
@@ -188,11 +212,7 @@ export class OpenSession {
       show();
     };
     try {
-      await this.api.stream(`${this.path}/${pending.route}`, pending.body, {
-        headers: { "Idempotency-Key": pending.key },
-        onEvent: hear,
-        signal: this.stream.signal,
-      });
+      await this.listenTo(pending, hear);
     } catch (problem) {
       if (!this.stream.signal.aborted && !problem.isConnection) {
         this.forget();
@@ -204,6 +224,30 @@ export class OpenSession {
     else {
       this.set({ isLost: true });
       await this.find(pending, this.stream.signal.aborted ? RELOAD_MS / LOST_MS : LOOKS);
+    }
+  }
+
+  /** Send a message and read the events of its turn; continue after the last one if the connection is lost. */
+  async listenTo(pending, onEvent) {
+    const { signal } = this.stream;
+    let last = ""; // id of the last event: TURN:NUMBER:RUN
+    const hear = (type, data, id) => {
+      last = id;
+      if (this.state.isLost) this.set({ isLost: false });
+      onEvent(type, data);
+    };
+    let [path, options] = [pending.route, { body: pending.body, headers: { "Idempotency-Key": pending.key } }];
+    for (let left = LOOKS; ; left -= 1) {
+      try {
+        await this.api.stream(`${this.path}/${path}`, { ...options, onEvent: hear, signal });
+        return;
+      } catch (problem) {
+        if (!problem.isConnection || !last || !left) throw problem;
+        this.set({ isLost: true });
+        await pause(LOST_MS);
+        if (this.state.pending !== pending) throw problem; // it was taken back
+        [path, options] = [`turns/${last.split(":")[0]}/events`, { headers: { "Last-Event-ID": last } }];
+      }
     }
   }
 
@@ -320,28 +364,11 @@ export function useSession(api, id) {
     const { missing, problem } = open.state; // after a key was entered
     if (missing) open.open().catch(() => {});
     else if (problem && problem.status === 401) open.retry();
-    const stop = follow(open);
+    const stop = open.follow();
     return () => {
       open.listeners.delete(setState);
       stop();
     };
   }, [open]);
   return open;
-}
-
-/** Look regularly, and when the page is shown again: other clients may act in the session, or end it. */
-function follow(open) {
-  const look = () => {
-    const { session, live, problem } = open.state;
-    if (!open.isHeard || !session || live || problem) return;
-    open.look().catch((problem) => problem.isGone && !open.state.live && open.set({ problem }));
-  };
-  const timer = setInterval(look, LOOK_MS);
-  document.addEventListener("visibilitychange", look);
-  addEventListener("focus", look);
-  return () => {
-    clearInterval(timer);
-    document.removeEventListener("visibilitychange", look);
-    removeEventListener("focus", look);
-  };
 }
