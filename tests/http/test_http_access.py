@@ -36,6 +36,7 @@ ROUTES = [
     ("POST", "/v1/sessions/s-1/resume"),
     ("GET", "/v1/sessions/s-1/turns/1/events"),
     ("GET", "/v1/sessions/s-1/events"),
+    ("POST", "/v1/sessions/s-1/events"),
     ("GET", "/v1/sessions/s-1/audit"),
     ("GET", "/v1/sessions/s-1/fields"),
     ("GET", "/v1/sessions/s-1/fields/street"),
