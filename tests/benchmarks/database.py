@@ -15,7 +15,7 @@ from psycopg_pool import AsyncConnectionPool
 from tests.benchmarks.by_hand import by_hand
 from tests.benchmarks.material import CONTEXT, desk, questions, session
 from tests.benchmarks.measure import Figure, Pairs, Steps, alternate, amount, duration, timed
-from tests.benchmarks.turns import talking
+from tests.benchmarks.turns import encrypted, talking
 from tests.support.postgres import Postgres, started
 from tests.support.proxy import slow
 
@@ -41,10 +41,15 @@ _WRITTEN = (
 
 
 async def database(steps: Steps) -> list[Figure]:
-    """Three figures on a Postgres of our own, or on the one that is named for the tests."""
+    """The figures on a Postgres of our own, or on the one that is named for the tests."""
     server = await asyncio.to_thread(started)
     try:
-        return [await _one(server, steps), *await _late(server, steps), await _many(server, steps)]
+        return [
+            await _one(server, steps),
+            await encrypted(steps, server.copy(), "Postgres"),
+            *await _late(server, steps),
+            await _many(server, steps),
+        ]
     finally:
         await asyncio.to_thread(server.end)
 

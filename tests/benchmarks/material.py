@@ -152,10 +152,20 @@ async def desk(payload: dict[str, Any]) -> dict[str, Any]:
 AGENTS = dict.fromkeys(Referral.spec.agents, desk)
 
 
+class SecretReferral(Referral):
+    """Refer patients in secret."""
+
+    __sensitive__ = True
+
+
 async def session(
-    url: str, session_id: str = "bench", context: dict[str, Any] = CONTEXT
+    url: str,
+    session_id: str = "bench",
+    context: dict[str, Any] = CONTEXT,
+    kind: type[Referral] = Referral,
 ) -> Referral:
     """A session of the journey, started."""
-    journey = Referral(session_id, JourneyConfig(persistence=url), agents=AGENTS)
+    config = JourneyConfig(persistence=url, encryption_key=bytes(32))
+    journey = kind(session_id, config, agents=AGENTS)
     await journey.start(context)
     return journey

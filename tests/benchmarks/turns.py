@@ -19,6 +19,7 @@ from tests.benchmarks.material import (
     AGENTS,
     CONTEXT,
     Referral,
+    SecretReferral,
     answer,
     desk,
     question,
@@ -53,6 +54,7 @@ async def turns(steps: Steps) -> list[Figure]:
             await _on_sqlite(steps, folder),
             await _large(steps, folder),
             await _small_values(steps),
+            await encrypted(steps, f"sqlite:///{folder / 'encrypted'}.db", "SQLite"),
             await _moving(steps, folder, "transition", "invoice", "book a visit"),
             await _moving(steps, folder, "detour", "copay", "parking"),
         ]
@@ -149,6 +151,19 @@ async def _both(graph: Any, context: dict[str, Any], rounds: Iterable[int], url:
     pairs = await alternate(talking(journey.process_message), talking(take), rounds)
     await journey.close()
     return pairs
+
+
+async def encrypted(steps: Steps, url: str, store: str) -> Figure:
+    """Two sessions of one store: one is of a sensitive journey."""
+    secret, plain = await session(url, "secret", kind=SecretReferral), await session(url, "plain")
+    pairs = await alternate(
+        talking(secret.process_message),
+        talking(plain.process_message),
+        steps(f"encrypted, {store}", ROUNDS),
+    )
+    await secret.close()
+    await plain.close()
+    return pairs.figure(f"encrypted turn, {store}", "plain turn", 1.2, duration)
 
 
 def talking(take: Callable[[str], Any]) -> Action:

@@ -41,12 +41,18 @@ from tests.storage.test_encryption import (
 )
 from tests.storage.test_encryption import everything as in_files
 from tests.storage.test_encryption_postgres import everything as in_tables
-from tests.support import command, watching
+from tests.support import command, forked, watching
 from tests.support.command import flat, run, served
 from tests.support.ferry import SAID, World
 from tests.support.post_office import database, found
 from tests.support.postgres import Postgres, connected
-from tests.support.secret_ferry import OLDER_KEY, older_database, older_file, secret_ferry
+from tests.support.secret_ferry import (
+    OLDER_KEY,
+    older_database,
+    older_file,
+    rotate_and_die,
+    secret_ferry,
+)
 from tests.support.watching import Watch
 
 watch, folder = watching.watch, command.folder
@@ -300,7 +306,7 @@ async def test_a_refused_row_is_named(kept_url: str, change: str, call: str, nam
             await getattr(journey, call)()
 
 
-async def talked(url: str, world: World, session_id: str, key: bytes = KEY) -> None:
+async def talked(url: str, world: World, session_id: str, key: bytes | str = KEY) -> None:
     """Sell a crossing."""
     async with secret_ferry(url, world, key, session_id) as journey:
         await journey.start()
@@ -454,6 +460,76 @@ async def test_a_session_of_an_older_release_is_refused_with_another_key(
         with pytest.raises(StateError, match="cannot be decrypted with this encryption_key"):
             await journey.process_message("yes")
     assert found(older_url, "SELECT message, operations FROM turns ORDER BY version") == before
+
+
+@pytest.mark.slow
+def test_killed_before_any_statement_a_rotation_loses_no_session(
+    older_url: str, tmp_path: Path
+) -> None:
+    keys = text(new=NEXT, old=OLDER_KEY)
+    world = World(tmp_path)
+    asyncio.run(talked(older_url, world, "s-2", text(old=OLDER_KEY)))
+
+    async def read() -> list[int]:
+        lengths = []
+        for session_id in ("s-1", "s-2"):
+            async with secret_ferry(older_url, world, keys, session_id) as journey:
+                await journey.snapshot()
+                lengths.append(len(await journey.transcript()))
+        return lengths
+
+    before, statement, seen = asyncio.run(read()), 0, set()
+    survived = False
+    while not survived:
+        statement += 1
+        process = forked.process(rotate_and_die, older_url, keys, statement)
+        process.start()
+        process.join(100)
+        survived = process.exitcode == 0
+        assert asyncio.run(read()) == before, statement
+        seen.add(tuple(found(older_url, "SELECT key_id FROM sessions ORDER BY session_id")))
+    assert statement > 8
+    assert {ids[0] for ids in seen} == {("",), ("new",)}
+    assert asyncio.run(rotated(older_url, keys)) == []
+    assert {row[0] for row in found(older_url, "SELECT key_id FROM sessions")} == {"new"}
+
+    async def goes_on() -> str:
+        async with secret_ferry(older_url, world, NEW) as journey:
+            return (await journey.process_message("yes")).message
+
+    assert "Safe trip with 2 from Harwich" in asyncio.run(goes_on())
+
+
+@pytest.mark.slow
+async def test_under_load_rotations_lose_and_double_no_message(kept_url: str) -> None:
+    """Twelve sessions talk, while another store of the database changes the key again and again."""
+    one, other = text(a=KEY, b=NEXT), text(b=NEXT, a=KEY)
+    talking = 0
+
+    async def talks(session_id: str) -> list[str]:
+        nonlocal talking
+        talking += 1
+        async with clinic(kept_url, session_id, key=one) as journey:
+            await journey.start()
+            for number in range(8):
+                await journey.process_message(f"{session_id} {number}")
+            said = [line.content for line in await journey.transcript() if line.role == "user"]
+        talking -= 1
+        return said
+
+    async def rotates() -> int:
+        rounds = 0
+        while talking or not rounds:
+            for keys in (other, one):
+                assert await rotated(kept_url, keys) == []
+            rounds += 1
+        return rounds
+
+    ids = [f"s-{number}" for number in range(12)]
+    *said, rounds = await asyncio.gather(*map(talks, ids), rotates())
+    assert said == [[f"{id_} {number}" for number in range(8)] for id_ in ids]
+    assert isinstance(rounds, int)
+    assert rounds > 1
 
 
 # ------------------------------------------------------------------ the command

@@ -15,6 +15,7 @@ from psycopg import AsyncCursor
 import graphs.session.manager  # noqa: F401  (so that a fork has it)
 from graphs.storage import connections, statements, store
 from graphs.storage.sqlite import SqliteJourneySaver
+from graphs.storage.store import Store
 from journeys import NEVER, Journey, JourneyConfig, MergeStrategy, Pathway, ReturnToPrevious
 from journeys import Transition as Move
 from tests.support.clerks import said
@@ -134,7 +135,11 @@ def _dies_at(statement: int) -> Callable[[str], None]:
 
 
 async def doomed(journey: Journey, statement: int) -> None:
-    store = (await journey.manager._session()).store
+    dies_before((await journey.manager._session()).store, statement)
+
+
+def dies_before(store: Store, statement: int) -> None:
+    """Kill the process before a store executes a statement, by its number."""
     if isinstance(store.saver, SqliteJourneySaver):
         store.saver.conn.set_trace_callback(_dies_at(statement))
         return

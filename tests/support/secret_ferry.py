@@ -6,12 +6,18 @@ had reserved and charged, before it noted the charge.
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from pathlib import Path
 from typing import Any
 
+from graphs.records.data_keys import rotate
+from graphs.storage import connections
 from graphs.storage.migrate_postgres import migrate_postgres
+from graphs.storage.store import open_store
 from journeys import JourneyConfig
+from journeys.config import EncryptionKeys
+from tests.support import crash_child
 from tests.support.ferry import Ferry, World
 from tests.support.postgres import Postgres, connected
 
@@ -45,6 +51,19 @@ def secret_ferry(
         model=False,
         tools={"reserve": world.reserve, "charge": world.charge},
     )
+
+
+def rotate_and_die(url: str, keys: str, statement: int) -> None:
+    """Rotate the sessions of a store; die before a statement is executed."""
+    connections.LEASE = crash_child.LEASE
+    asyncio.run(_rotate_and_die(url, keys, statement))
+
+
+async def _rotate_and_die(url: str, keys: str, statement: int) -> None:
+    store = await open_store(url, EncryptionKeys.of(keys))
+    crash_child.dies_before(store, statement)
+    await rotate(store, lambda done: None)
+    await store.close()
 
 
 def older_file(folder: Path) -> str:
