@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
@@ -155,6 +155,18 @@ async def keys_in_use(store: Store, seals: Seals) -> list[KeyUse]:
         state = await _state(store, seals, of)
         found.append(KeyUse(of["journey"], of["key"], state))
     return found
+
+
+async def key_faults(store: Store, seals: Seals, journeys: Collection[str]) -> list[str]:
+    """Return the faults of the keys that stored sessions of these journeys need.
+
+    Each is a sentence that names the journey and the key: it is not set, or another key has its id.
+
+    Raises:
+        StateError: The store failed.
+    """
+    uses = await keys_in_use(store, seals)
+    return [use.fault for use in uses if use.fault and use.journey_id in journeys]
 
 
 async def _state(store: Store, seals: Seals, of: Row) -> KeyState:

@@ -7,8 +7,7 @@ from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequen
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple, Self
 
-from graphs.records import definitions, history
-from graphs.records.data_keys import keys_in_use
+from graphs.records import data_keys, definitions, history
 from graphs.records.definitions import TENANT, Epoch
 from graphs.records.escalations import OF_ALL, OF_JOURNEY, OF_SESSION, ONE, entry, read_case
 from graphs.records.listing import LIVE, Head, Listed, Place, read_heads, read_sessions, span_after
@@ -330,8 +329,7 @@ class Directory:
         Each is a sentence that names the journey and the key: it is not set, or another key has its
         id. The number of queries depends on the number of journeys and keys, not of sessions.
         """
-        uses = await keys_in_use(self.store, self.seals)
-        return [use.fault for use in uses if use.fault and use.journey_id in journeys]
+        return await data_keys.key_faults(self.store, self.seals, journeys)
 
     async def faults(self, sensitive: Iterable[str] = ()) -> list[Fault]:
         """Return what keeps the store from serving, after a row was written and read back.

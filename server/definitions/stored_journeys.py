@@ -14,6 +14,7 @@ from typing import Any, Self
 
 from graphs.agents.registry import check_all
 from graphs.agents.tools import shared_tools
+from graphs.records.data_keys import key_faults
 from graphs.records.definitions import (
     Definition,
     Definitions,
@@ -346,7 +347,10 @@ class Catalogue:
                 keys if spec.sensitive else None,
                 self._config.database_pool_size,
             )
-        return self._stores[spec.sensitive]
+        store = self._stores[spec.sensitive]
+        if spec.sensitive and (faults := await key_faults(store, store.seals, {spec.id})):
+            raise ConfigurationError(" ".join(faults))
+        return store
 
 
 def _marks(active: Sequence[Definition]) -> dict[str, str]:

@@ -192,6 +192,20 @@ async def test_what_cannot_be_taken_up_leaves_the_one_before_and_is_told(
     assert api.wiring.journeys["claim"].journey.spec.name == "Claim anew"
 
 
+async def test_a_sensitive_journey_is_not_served_without_the_key_of_its_sessions(
+    load: Load, desk: Load
+) -> None:
+    await load("claim.yaml", CLAIM + "sensitive: true\n")
+    api = await desk(encryption_key=bytes(range(32)))
+    await api.begin("claim")
+    other = await desk(encryption_key=bytes(32))
+    refused = await other.client.post("/v1/sessions", json={"journey_id": "claim"})
+    assert refused.json()["code"] == "definition_refused"
+    [fault] = refused.json()["faults"]
+    assert "sessions of the journey 'claim' need the encryption key" in fault["message"]
+    assert (await other.client.get("/readyz")).json()["definitions_refused"] == ["claim"]
+
+
 async def test_guidelines_that_cannot_be_read_leave_the_rules_that_were_there(
     load: Load, desk: Load
 ) -> None:
