@@ -18,6 +18,7 @@ from graphs.records.data_keys import KeyState, KeyUse, keys_in_use, rotate
 from graphs.session.directory import Directory
 from graphs.storage.sealing import AesSeal, Seals
 from graphs.storage.store import open_store
+from graphs.storage.tables import metadata
 from journeys import (
     ConfigurationError,
     Effect,
@@ -400,11 +401,20 @@ class Complaint(Journey):
         __agents__ = ["clerk"]
 
 
+SEALED = {
+    (table.name, column.name)
+    for table in metadata.tables.values()
+    for column in table.c
+    if "place" in column.info and table.name != "validation_audit"
+}
+"""The encrypted columns; those of checks of replies have a test of their own."""
+
+
 async def test_no_word_value_or_argument_of_a_sensitive_session_is_stored_or_reported(
     kept_url: str, watch: Watch, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    words = {name: canary(name) for name in ("about", "result", "failure", "context", "metadata")}
+    said = ("hello", canary("about"), "yes", "boom", "I want to talk to a person")
     asked: list[str] = []
 
     def file(about: str) -> str:
@@ -414,23 +424,34 @@ async def test_no_word_value_or_argument_of_a_sensitive_session_is_stored_or_rep
             about: The complaint.
         """
         asked.append(about)
-        return words["result"]
+        if len(asked) % 2:
+            raise RuntimeError(canary("tool"))
+        return canary("result")
 
     def clerk(payload: dict[str, Any]) -> str:
-        raise RuntimeError(words["failure"])
+        if payload["message"] == "boom":
+            raise RuntimeError(canary("failure"))
+        return canary("reply")
 
     config = JourneyConfig(persistence=kept_url, encryption_key=KEY)
     given: dict[str, Any] = {"agents": {"clerk": clerk}, "tools": {"file": file}, "model": False}
     async with Complaint("s-1", config, **given) as journey:
-        await journey.start({"name": words["context"]})
-        for number, message in enumerate(("hello", words["about"], "I want to talk to a person")):
+        await journey.start({"name": canary("context")})
+        for number, message in enumerate(said):
             await journey.process_message(
-                message, idempotency_key=f"k-{number}", metadata={"who": words["metadata"]}
+                message, idempotency_key=f"k-{number}", metadata={"who": canary("metadata")}
             )
+        await journey.process_event(canary("event"), {"paid": canary("data")})
         await journey.fork(2, "s-2")
         assert [one.status for one in await journey.escalations()] == ["open"]
+        async with Complaint("s-3", config, **given) as failed:
+            await failed.start()
+            for message in said[:2]:
+                await failed.process_message(message)
         stored = everything(kept_url)
-    assert asked == [words["about"]]
+    assert asked == [canary("about")] * 3
+    for table, column in SEALED:
+        assert found(kept_url, f"SELECT count({column}) FROM {table}")[0][0] > 0, (table, column)
     assert b"s-2" in stored
     assert b"file.file" in stored
     reported = (caplog.text + watch.everything()).encode()
@@ -439,7 +460,7 @@ async def test_no_word_value_or_argument_of_a_sensitive_session_is_stored_or_rep
         assert form not in stored
         assert form not in reported
     assert [row[0] for row in found(kept_url, "SELECT digest FROM effects")].count(
-        digest_of({"about": words["about"]})
+        digest_of({"about": canary("about")})
     ) == 0
 
 
