@@ -133,14 +133,14 @@ async def test_a_key_that_does_not_open_what_is_stored_is_not_ready(
     serve: Callable[..., Any], kept_url: str
 ) -> None:
     secret, keys = one(Secret, clerk=function), [bytes(range(32)), bytes(32)]
-    right = await serve(secret, url=kept_url, encryption_key=keys[0])
+    right, wrong = [await serve(secret, url=kept_url, encryption_key=key) for key in keys]
     assert await is_ready(right)
+    assert await is_ready(wrong)
     await right.says(await right.begin("secret"), "hello")
 
-    wrong = await serve(secret, url=kept_url, encryption_key=keys[1])
     found = await faults(wrong)
 
-    assert "sessions of 'secret'" in found["encryption_key"]
+    assert "sessions of the journey 'secret' need the encryption key" in found["encryption_key"]
     assert "JOURNEYGRAPH_ENCRYPTION_KEY" in found["encryption_key"]
     assert await is_ready(right)
     await right.client.delete("/v1/sessions/s-1")
