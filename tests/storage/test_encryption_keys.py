@@ -59,6 +59,7 @@ from tests.support.secret_ferry import (
 from tests.support.watching import Watch
 
 watch, folder = watching.watch, command.folder
+logging_as_before = command.logging_as_before
 NEXT = bytes(reversed(range(32)))
 
 
@@ -410,6 +411,12 @@ SEALED = {
 """The encrypted columns; those of checks of replies have a test of their own."""
 
 
+def clerk(payload: dict[str, Any]) -> str:
+    if payload["message"] == "boom":
+        raise RuntimeError(canary("failure"))
+    return canary("reply")
+
+
 async def test_no_word_value_or_argument_of_a_sensitive_session_is_stored_or_reported(
     kept_url: str, watch: Watch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -427,11 +434,6 @@ async def test_no_word_value_or_argument_of_a_sensitive_session_is_stored_or_rep
         if len(asked) % 2:
             raise RuntimeError(canary("tool"))
         return canary("result")
-
-    def clerk(payload: dict[str, Any]) -> str:
-        if payload["message"] == "boom":
-            raise RuntimeError(canary("failure"))
-        return canary("reply")
 
     config = JourneyConfig(persistence=kept_url, encryption_key=KEY)
     given: dict[str, Any] = {"agents": {"clerk": clerk}, "tools": {"file": file}, "model": False}
