@@ -12,6 +12,7 @@ import base64
 import copy
 from abc import abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from inspect import signature
 from typing import Any
@@ -373,12 +374,10 @@ class StoreSaver(TurnSaver):
         Raises:
             RefusedError: It is not encrypted, or cannot be decrypted.
         """
-        if not seal.hides:
-            load = self.serde.loads_typed
-            return load((kind, blob)) if len(blob) < LARGE else uncollected(load, (kind, blob))
+        load = seal.serializer().loads_typed if seal.hides else self.serde.loads_typed
         try:
-            with state_of(session, place):
-                return uncollected(seal.serializer().loads_typed, (kind, blob))
+            with state_of(session, place) if seal.hides else nullcontext():
+                return load((kind, blob)) if len(blob) < LARGE else uncollected(load, (kind, blob))
         except RefusedError as error:
             raise error.of(f"The state of session '{session}' at '{place}'") from error
 
