@@ -6,14 +6,26 @@ are stored, but not the value and not the user's words, because no reader of att
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
 from sqlalchemy import Integer, bindparam, literal_column, select, update
 
+from graphs.records.listing import last_that_fits
 from graphs.storage.sealing import Seal
-from graphs.storage.statements import AUDIT, TURNS, Records, Row, Sql, Statement, first
+from graphs.storage.statements import (
+    ALL_TURNS,
+    AUDIT,
+    TURNS,
+    Records,
+    Row,
+    Sql,
+    Statement,
+    first,
+    in_span,
+    last_fitting,
+)
 from graphs.storage.store import Store
 from graphs.storage.tables import USAGE, field_attempts, sessions, turns, validation_audit
 from journeys import (
@@ -33,6 +45,12 @@ from nodes.journal import Usage
 from nodes.state.session import Check, Turn
 
 ATTEMPTS = Records(field_attempts)
+_CHANGES = ("session_id", "version", "rolled_back_to", "pathway_id", "operations", "at")
+CHANGES = Sql.of(
+    select(*(turns.c[name] for name in _CHANGES))
+    .where(TURNS.mine, in_span(turns.c.version))
+    .order_by(turns.c.version)
+)
 
 
 def add_attempts(session_id: str, spec: JourneySpec, turn: Turn, seal: Seal) -> Statement:
@@ -71,6 +89,8 @@ PENDING = "pending"
 """Outcome of a pending check by a model."""
 CHECKS = Records(validation_audit)
 _OF_TURN = (CHECKS.mine, validation_audit.c.turn == bindparam("number"))
+SIZES_OF_ALL = last_fitting(TURNS, AUDIT, CHECKS, ATTEMPTS)
+"""Statement for the size of turns with all their records."""
 CHECKS_OF_TURN = Sql.of(select(validation_audit).where(*_OF_TURN))
 _JUDGED = ("is_valid", "violations", "confidence", "latency_ms", "outcome", "bypassed", "review")
 JUDGED = Sql.of(
@@ -148,6 +168,25 @@ def version_info(row: Row, seal: Seal, journey_id: str | None) -> VersionInfo:
 def audit_entry(row: Row, seal: Seal) -> AuditEntry:
     """Return the public record of a row of the audit."""
     return AuditEntry(**AUDIT.opened(row, seal))
+
+
+async def read_changes(store: Store, session_id: str, high: int) -> AsyncIterator[Row]:
+    """Yield the operations of all turns up to a number; few of them are in memory at once.
+
+    Args:
+        store: The store.
+        session_id: The session.
+        high: Number of the last turn.
+
+    Raises:
+        StateError: The store failed.
+    """
+    span: Row = {**ALL_TURNS, "high": high}
+    while span["low"] < high:
+        last = min(await last_that_fits(store, session_id, span, TURNS.fitting), high)
+        for row in await store.read(CHANGES, session=session_id, **{**span, "high": last}):
+            yield row
+        span["low"] = last
 
 
 def transcript_of(versions: Iterable[VersionInfo]) -> list[TranscriptEntry]:

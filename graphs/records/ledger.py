@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -185,12 +185,11 @@ class LedgerWriter:
             removed={name: value for name, value in before.items() if name not in both},
         )
 
-    def history_of(self, name: str, rows: Iterable[Row]) -> list[FieldVersion]:
-        """Return all values of a context name, from the operations in the ledger."""
+    async def history_of(self, name: str, rows: AsyncIterator[Row]) -> AsyncIterator[FieldVersion]:
+        """Yield all values of a context name, from the operations in the ledger."""
         values: dict[int, Any] = {}
-        history: list[FieldVersion] = []
         before: Any = None
-        for row in rows:
+        async for row in rows:
             version, back = row["version"], row["rolled_back_to"]
             ops = TURNS.value(row, "operations", self.seal)
             mine = [op for op in ops if op[1] == name]
@@ -200,6 +199,5 @@ class LedgerWriter:
             values[version] = value
             if mine or value != before:
                 by = mine[-1][3] if mine else row["pathway_id"]
-                history.append(FieldVersion(name, value, version, by, row["at"]))
+                yield FieldVersion(name, value, version, by, row["at"])
             before = value
-        return history

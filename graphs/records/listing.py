@@ -22,7 +22,9 @@ from nodes.json_data import stamp
 LIVE, EXPIRED = "", "expired"
 """LIVE means every status except expired."""
 MOST = 1_000
-"""Maximum size of a page."""
+"""Maximum number of entries of a page."""
+MOST_BYTES = 1_000_000
+"""Bytes of text after which a page of turns ends; one turn may have more."""
 _END_OF_TIME = "9999"
 _LONGEST = 2_000
 _LAST = 2**31
@@ -170,6 +172,48 @@ def span_after(after: str | None, limit: int | None, head: int) -> tuple[Row, st
         return {**statements.ALL_TURNS, "low": low}, None
     high = low + limit
     return {"low": low, "high": high}, cursor_behind(high + 1)  # turns begin at 0, cursors at 1
+
+
+async def page_of_turns(
+    store: Store, session_id: str, head: int, after: str | None, limit: int | None, sizes: Sql
+) -> tuple[Row, str | None]:
+    """Return the range of turns of a page as `span_after` does, ended at `MOST_BYTES`.
+
+    Without a limit it is not ended there either.
+
+    Args:
+        store: The store.
+        session_id: The session.
+        head: Number of its last turn.
+        after: End of the previous page; None for the first one.
+        limit: Maximum number of turns; None for all.
+        sizes: As `last_fitting` returns it, for what is read.
+
+    Raises:
+        ConfigurationError: As of `span_after`.
+        InvalidCursorError: The same.
+        StateError: The store failed.
+    """
+    span, more = span_after(after, limit, head)
+    if limit is None:
+        return span, more
+    last = await last_that_fits(store, session_id, span, sizes)
+    if last >= min(span["high"], head):
+        return span, more
+    return {**span, "high": last}, cursor_behind(last + 1)
+
+
+async def last_that_fits(store: Store, session_id: str, span: Row, sizes: Sql) -> int:
+    """Return the last of a range of turns up to `MOST_BYTES`, but at least the first.
+
+    Args:
+        store: The store.
+        session_id: The session.
+        span: The turns: `low` and `high`.
+        sizes: As `last_fitting` returns it, for what is read.
+    """
+    [row] = await store.read(sizes, session=session_id, **span, most=MOST_BYTES)
+    return int(span["low"]) + 1 if row["last"] is None else int(row["last"])
 
 
 def paged(found: Sequence[_T], limit: int, cursor: Callable[[_T], str]) -> Page[_T]:

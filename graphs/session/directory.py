@@ -10,7 +10,11 @@ from typing import Any, NamedTuple, Self
 from graphs.records import data_keys, definitions, history
 from graphs.records.definitions import TENANT, Epoch
 from graphs.records.escalations import OF_ALL, OF_JOURNEY, OF_SESSION, ONE, entry, read_case
-from graphs.records.listing import LIVE, Head, Listed, Place, read_heads, read_sessions, span_after
+        span, more = await page_of_turns(
+            self.store, session_id, head["version"], after, limit, history.SIZES_OF_ALL
+        )
+        seal = self.seals.reader(head)
+        found = await history.read_turns(self.store, session_id, span, seal)
 from graphs.records.store_faults import faults_of
 from graphs.session.session import is_over
 from graphs.session.webhook import EscalationPort, EscalationSender
@@ -220,7 +224,9 @@ class Directory:
         head = await self.store.head(session_id)
         if head is None:
             return None
-        span, more = span_after(after, limit, head["version"])
+        span, more = await page_of_turns(
+            self.store, session_id, head["version"], after, limit, history.SIZES_OF_ALL
+        )
         seal = self.seals.reader(head)
         found = await history.read_turns(self.store, session_id, span, seal)
         return SessionAudit(session_id, head["journey_id"], head["status"], found, more)

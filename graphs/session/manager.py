@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+import math
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -18,18 +19,23 @@ from graphs.records.escalations import OF_SESSION, entry, read_case
 from graphs.records.history import (
     ATTEMPTS,
     CHECKS,
+    SIZES_OF_ALL,
     attempt_entry,
     audit_entry,
     check_entry,
     names_in,
+    read_changes,
     read_turns,
     transcript_of,
 )
 from graphs.records.idempotency import Request, new_id
 from graphs.records.listing import (
     LIVE,
+    MOST_BYTES,
     checked_limit,
+    cursor_behind,
     cursor_of,
+    page_of_turns,
     paged,
     place_of,
     read_sessions,
@@ -63,7 +69,7 @@ from graphs.session.turn import Given, Tell, begin, events_of, given_to_all, ope
 from graphs.session.webhook import EscalationSender, port_of
 from graphs.storage.errors import unconfirmed
 from graphs.storage.sealing import Seal, Seals
-from graphs.storage.statements import ALL_TURNS, AUDIT, TURNS, Row, Sql
+from graphs.storage.statements import ALL_TURNS, AUDIT, ROW_BYTES, TURNS, Records, Row
 from journeys import (
     AuditedTurn,
     AuditEntry,
@@ -95,6 +101,7 @@ from journeys import (
 )
 from nodes.draft import new_turn
 from nodes.features.takeover import WITH_PERSON
+from nodes.json_data import size
 from nodes.llm.models import Models, check_model, is_configured, open_models
 from nodes.services import Services
 from nodes.state.dialogue_state import OperatorAct, Takeover
@@ -165,7 +172,8 @@ class PathwayManager:
         self._opening: asyncio.Task[Session] | None = None
         self._late = LateThreadResults()
         self._held: Row | None = None
-        self._judging: set[asyncio.Task[None]] = set()
+        self._pending: set[asyncio.Task[None]] = set()
+        """Work that no caller waits for: checks of sent replies, deletion of expired sessions."""
         if services is None:
             self._check()
 
@@ -236,7 +244,7 @@ class PathwayManager:
                 if row := await session.found(request):
                     return await self._shown_again(session, there, row)
             raise already_there(self.session_id)
-        await sweep(session, self._on_expire)
+        self._later(sweep(session, self._on_expire))
         with unconfirmed():
             return await self.restore()
 
@@ -506,7 +514,8 @@ class PathwayManager:
         """Return versions of the session, oldest first.
 
         Args:
-            limit: Most of them, 1 to 1000; None: all.
+            limit: Most of them, 1 to 1000; None: all. With a limit, a page also ends after 1 MB of
+                stored text; one turn may have more.
             after: `next` of the previous page; None for the first page.
 
         Raises:
@@ -514,7 +523,9 @@ class PathwayManager:
             InvalidCursorError: `after` is not a cursor of a page.
         """
         session, head = await self._known()
-        span, more = span_after(after, limit, head["version"])
+        span, more = await page_of_turns(
+            session.store, self.session_id, head["version"], after, limit, TURNS.fitting
+        )
         rows = await session.store.read(TURNS.of_turns, session=self.session_id, **span)
         return Page(map(session.ledger_writer.version, rows), more)
 
@@ -549,35 +560,45 @@ class PathwayManager:
     ) -> Page[FieldVersion]:
         """Return the values of a context name in a number of turns, oldest first.
 
-        None means a value that was removed. The other arguments are those of `versions`.
+        None means a value that was removed. The other arguments are those of `versions`; here the
+        values themselves have 1 MB.
         """
         session, head = await self._known()
         span, more = span_after(after, limit, head["version"])
+        last = min(span["high"], head["version"])
         # A value may be from any earlier turn.
-        rows = await session.store.read(
-            TURNS.of_turns, session=self.session_id, **{**span, "low": ALL_TURNS["low"]}
-        )
-        found = session.ledger_writer.history_of(name, rows)
-        return Page((one for one in found if one.version > span["low"]), more)
+        rows = read_changes(session.store, self.session_id, last)
+        found, left = Page[FieldVersion](next=more), math.inf if limit is None else MOST_BYTES
+        async for one in session.ledger_writer.history_of(name, rows):
+            if one.version <= span["low"]:
+                continue
+            left -= size(one.value) + ROW_BYTES
+            if found and left < 0:
+                found.next = cursor_behind(one.version)
+                break
+            found.append(one)
+        return found
 
     async def audit(self, limit: int | None = None, after: str | None = None) -> Page[AuditEntry]:
         """Return the audit of a number of turns, oldest first; arguments as for `versions`."""
         await self._late.written()
-        rows, seal, more = await self._rows(AUDIT.of_turns, limit, after)
+        rows, seal, more = await self._rows(AUDIT, limit, after)
         return Page((audit_entry(row, seal) for row in rows), more)
 
     async def turns(self, limit: int | None = None, after: str | None = None) -> Page[AuditedTurn]:
         """Return all records of a number of turns, oldest first; arguments as for `versions`."""
         await self._late.written()
         session, head = await self._known()
-        span, more = span_after(after, limit, head["version"])
+        span, more = await page_of_turns(
+            session.store, self.session_id, head["version"], after, limit, SIZES_OF_ALL
+        )
         seal, active_in = session.ledger_writer.seal, session.spec.active_in
         found = await read_turns(session.store, self.session_id, span, seal, active_in)
         return Page(found, more)
 
     async def checks(self, limit: int | None = None, after: str | None = None) -> Page[CheckEntry]:
         """Return the reply checks of a number of turns; arguments as for `versions`."""
-        rows, seal, more = await self._rows(CHECKS.of_turns, limit, after)
+        rows, seal, more = await self._rows(CHECKS, limit, after)
         return Page((check_entry(row, seal) for row in rows), more)
 
     async def fields(self) -> FormView:
@@ -601,7 +622,7 @@ class PathwayManager:
             FieldNotFoundError: The journey has no field with that name, and had none earlier in
                 this session.
         """
-        rows, seal, more = await self._rows(ATTEMPTS.of_turns, limit, after)
+        rows, seal, more = await self._rows(ATTEMPTS, limit, after)
         wanted = [row for row in rows if name in (None, row["field"])]
         known = names_in(self.spec)
         is_all = after is None and more is None
@@ -693,7 +714,9 @@ class PathwayManager:
         self, limit: int | None = None, after: str | None = None
     ) -> Page[EscalationEntry]:
         """Return the escalations of a number of turns; arguments as for `versions`."""
-        rows, _, more = await self._rows(OF_SESSION, limit, after)
+        session, head = await self._known()
+        span, more = span_after(after, limit, head["version"])
+        rows = await session.store.read(OF_SESSION, session=self.session_id, **span)
         return Page(map(entry, rows), more)
 
     async def escalation(self) -> EscalationCase | None:
@@ -715,17 +738,24 @@ class PathwayManager:
         """Close the store; the session stays in it.
 
         A pending check of a sent reply is done first; if this is cancelled, the next turn does it.
+        So is the deletion of expired sessions that a start has begun, 20 at most.
         """
         try:
-            if self._judging:
-                await asyncio.gather(*self._judging)
+            # A callback of the work itself may close the session.
+            if pending := self._pending - {asyncio.current_task()}:
+                await asyncio.gather(*pending)
         finally:
             await self._let_go()
 
     @property
-    def is_judging(self) -> bool:
-        """Return whether the check of a sent reply is pending."""
-        return bool(self._judging)
+    def is_busy(self) -> bool:
+        """Return whether work is pending that `close` waits for."""
+        return bool(self._pending)
+
+    def _later(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do something without waiting for it; `close` does."""
+        self._pending.add(task := asyncio.ensure_future(work))
+        task.add_done_callback(self._pending.discard)
 
     async def _let_go(self) -> None:
         await self._late.end()
@@ -741,12 +771,14 @@ class PathwayManager:
                 await opening.result().store.close()
 
     async def _rows(
-        self, query: Sql, limit: int | None, after: str | None
+        self, records: Records, limit: int | None, after: str | None
     ) -> tuple[Sequence[Row], Seal, str | None]:
         """Return rows of a page of turns, their seal, and the start of the next page."""
         session, head = await self._known()
-        span, more = span_after(after, limit, head["version"])
-        rows = await session.store.read(query, session=self.session_id, **span)
+        span, more = await page_of_turns(
+            session.store, self.session_id, head["version"], after, limit, records.fitting
+        )
+        rows = await session.store.read(records.of_turns, session=self.session_id, **span)
         return rows, session.ledger_writer.seal, more
 
     def _sent_on(self, session: Session, response: JourneyResponse) -> None:
@@ -823,8 +855,7 @@ class PathwayManager:
             return response
         if any(check.get("pending") for check in response.metadata["checks"]):
             with given_to_all(given.run):
-                self._judging.add(judging := asyncio.ensure_future(self._judge_last()))
-            judging.add_done_callback(self._judging.discard)
+                self._later(self._judge_last())
         if response.metadata["phase"] == ConversationPhase.ESCALATED:
             self._sent_on(session, response)
         # Not in the turn: what is called back may well talk to the session.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import count
@@ -21,6 +21,7 @@ from sqlalchemy import (
     ColumnElement,
     Float,
     Integer,
+    LargeBinary,
     Table,
     bindparam,
     cast,
@@ -35,6 +36,7 @@ from sqlalchemy import (
     table,
     text,
     tuple_,
+    union_all,
     update,
 )
 from sqlalchemy.dialects import sqlite
@@ -127,10 +129,14 @@ class Records:
         return Sql.of(insert(self._table).inline().values(values))
 
     @cached_property
+    def turn(self) -> ColumnElement[Any]:
+        """Column with the number of the turn of a row."""
+        return self.columns["turn" if "turn" in self.columns else "version"]
+
+    @cached_property
     def of_turns(self) -> Sql:
         """Statement that reads the rows of a session's turns, from `low` to `high`, in order."""
-        turn = self.columns["turn" if "turn" in self.columns else "version"]
-        rows = select(self._table).where(self.mine, in_span(turn))
+        rows = select(self._table).where(self.mine, in_span(self.turn))
         return Sql.of(rows.order_by(list(self._table.primary_key)[-1]))
 
     @cached_property
@@ -162,6 +168,25 @@ class Records:
                 stored[name] = old.digest_for(new, row[name])
             written.append({**stored, **{f"of_{name}": row[name] for name in keys}})
         return Statement(self.change, written)
+
+    @cached_property
+    def fitting(self) -> Sql:
+        """Statement for the last turn up to which the rows of a span have `most` bytes."""
+        return last_fitting(self)
+
+    def sizes(self, octets: Callable[[ColumnElement[Any]], ColumnElement[int]]) -> Any:
+        """Return a query for the turn and the bytes of each row of a span of turns.
+
+        Args:
+            octets: Returns the expression for the length of a text in bytes.
+        """
+        texts = [
+            func.coalesce(octets(self.columns[name]), literal_column("0")) for name in self._places
+        ]
+        size = sum(texts, start=literal_column(str(ROW_BYTES), Integer))
+        return select(self.turn.label("turn"), size.label("size")).where(
+            self.mine, in_span(self.turn)
+        )
 
     @cached_property
     def forget(self) -> Sql:
@@ -214,6 +239,31 @@ class Records:
             keys = ["session_id", *(key for key in keys if key != "session_id")]
         place = ", ".join(f"{key} {row[key]!r}" for key in keys)
         return f"The column {name} of the table {self._table.name}, row {place},"
+
+
+ROW_BYTES = 200
+"""Size of a row apart from its longer texts, as counted for pages."""
+
+
+def last_fitting(*read: Records) -> Sql:
+    """Return the statement for the last turn up to which the rows of a span have `most` bytes.
+
+    Args:
+        read: Records whose rows count.
+    """
+    on_sqlite = _last_fitting(read, lambda text: func.length(cast(text, LargeBinary)))
+    on_postgres = _last_fitting(read, func.octet_length)
+    return Sql(Sql.of(on_sqlite).sqlite, _on_postgres(on_postgres).postgres)
+
+
+def _last_fitting(read: Iterable[Records], octets: Any) -> Any:
+    rows = union_all(*(records.sizes(octets) for records in read)).subquery("found")
+    each = select(rows.c.turn, func.sum(rows.c.size).label("size")).group_by(rows.c.turn)
+    turn = each.subquery("each_turn")
+    total = func.sum(turn.c.size).over(order_by=turn.c.turn).label("total")
+    with_all_before = select(turn.c.turn, total).subquery("with_all_before")
+    fits = with_all_before.c.total <= bindparam("most", type_=Integer)
+    return select(func.max(with_all_before.c.turn).label("last")).where(fits)
 
 
 _NAMED = re.compile(r"%\((\w+)\)s")

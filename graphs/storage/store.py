@@ -48,12 +48,15 @@ class Store:
     Attributes:
         saver: Checkpoints and ledger.
         seals: Makes the encryption of each session.
+        swept_until: For each journey, the time of the event loop until which no expired sessions
+            are deleted.
     """
 
     key: _Key = field(repr=False)
     saver: SqliteJourneySaver | PostgresJourneySaver
     seals: Seals
     users: int = 0
+    swept_until: dict[str, float] = field(default_factory=dict)
     _locks: weakref.WeakValueDictionary[str, asyncio.Lock] = field(
         default_factory=weakref.WeakValueDictionary
     )

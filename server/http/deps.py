@@ -104,7 +104,8 @@ PathwayId = Annotated[
 ]
 Limit = Annotated[int, Query(ge=1, le=200)]
 """Maximum number of entries per page."""
-Turns = Annotated[int, Query(ge=1, le=1_000, description="Maximum number of turns per page.")]
+_TURNS = "Maximum number of turns per page. A page also ends after 1 MB, with one turn at least."
+Turns = Annotated[int, Query(ge=1, le=1_000, description=_TURNS)]
 
 
 async def _key(

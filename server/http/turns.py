@@ -160,8 +160,8 @@ class Turns:
         return task
 
     async def let_go(self, session: PathwayManager) -> None:
-        """Close a session without waiting for a pending check of its last reply."""
-        if session.is_judging:
+        """Close a session without waiting for its pending work."""
+        if session.is_busy:
             self.begin(session.close())
         else:
             await session.close()

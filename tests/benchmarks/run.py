@@ -21,6 +21,7 @@ from tests.benchmarks.caches import caches
 from tests.benchmarks.conversations import conversations
 from tests.benchmarks.corrections import corrections
 from tests.benchmarks.database import database
+from tests.benchmarks.expiry import expiry
 from tests.benchmarks.files import files
 from tests.benchmarks.forms import forms
 from tests.benchmarks.growth import growth
@@ -40,6 +41,7 @@ THEMES: dict[str, Callable[[Steps], Awaitable[list[Figure]]]] = {
     "turns": turns,
     "growth": growth,
     "database": database,
+    "expiry": expiry,
     "patterns": patterns,
     "pipelines": pipelines,
     "merging": merging,

@@ -8,12 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 from graphs.drawing.svg import svg
 from graphs.records import ledger
 from graphs.storage import statements
-from journeys import Field, Journey, JourneyConfig, Pathway
+from journeys import NEVER, Field, Journey, JourneyConfig, MergeStrategy, Pathway
 from journeys.examples.table_booking import TableBooking
 from server.conversations.conversation_files import loaded_from
 from server.conversations.player import play
@@ -741,3 +742,62 @@ async def test_what_cannot_be_written_as_a_test_says_why(api: Api) -> None:
     assert (unnamed.status_code, unnamed.json()["code"]) == (409, "not_recordable")
     assert "Serve the journey from a file." in unnamed.json()["detail"]
     assert (nobody.status_code, nobody.json()["code"]) == (404, "session_not_found")
+
+
+class Notes(Journey):
+    """Take notes, each longer than the one before."""
+
+    class NotePath(Pathway):
+        __agents__ = ["clerk"]
+        __accumulate__ = {"notes": MergeStrategy.APPEND}
+        __complete_when__ = NEVER
+
+
+def noted(ask: dict[str, Any]) -> dict[str, Any]:
+    return {"response": "Noted.", "notes": f"{ask['message']} é" * 50}
+
+
+async def pages_of(api: Api, path: str, **more: Any) -> list[httpx2.Response]:
+    """Return all pages of a listing."""
+    found: list[httpx2.Response] = []
+    cursor: dict[str, str] = {}
+    while not found or cursor["cursor"]:
+        found.append(await api.client.get(path, params={**more, **cursor}))
+        assert found[-1].status_code == 200, found[-1].text
+        cursor = {"cursor": found[-1].json()["next_cursor"]}
+    return found
+
+
+@pytest.mark.parametrize("is_sealed", [False, True])
+async def test_no_page_is_much_larger_than_the_limit(
+    serve: Callable[..., Any], store_url: str, is_sealed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    most, turns = 8_000, 12
+    monkeypatch.setattr("graphs.records.listing.MOST_BYTES", most)
+    monkeypatch.setattr("graphs.session.manager.MOST_BYTES", most)
+    journey = type("Notes", (Notes,), {"__doc__": Notes.__doc__, "__sensitive__": is_sealed})
+    api = await serve(one(journey, clerk=noted), url=store_url, encryption_key=bytes(32))
+    session = await api.begin("notes", context={"about": "b" * 2 * most})
+    for number in range(turns):
+        await api.says(session, f"note {number} of many")
+    await api.client.post(f"{session}/rollback", json={"version": 5})
+
+    async with api.wiring.session("notes", "s-1") as opened:
+        whole = {
+            "history": len(await opened.transcript()),
+            "versions": len(await opened.versions()),
+            "audit": len(await opened.turns()),
+            "context": len(await opened.context_history("notes")),
+        }
+    names = {"history": "entries", "versions": "versions", "audit": "turns", "context": "history"}
+    for path, name in names.items():
+        more = {"name": "notes"} if path == "context" else {}
+        found = await pages_of(api, f"{session}/{path}", **more)
+        entries = [entry for page in found for entry in page.json()[name]]
+
+        assert len(entries) == whole[path], path
+        assert len(found) > 1, path
+        largest = max(len(page.content) for page in found[1:])  # the start is large by itself
+        assert largest < 4 * most, path
+    assert [entry["version"] for entry in entries] == [*range(1, turns + 1), turns + 1]
+    assert entries[-1]["value"] == entries[4]["value"]

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import random
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from graphs.storage.migrate import migrate
+from graphs.storage.statements import EXPIRED
 from journeys import (
     Journey,
     JourneyConfig,
@@ -186,10 +190,12 @@ async def test_a_start_sweeps_what_has_expired_meanwhile(
     gone = [opened(sqlite_url, name, session_ttl_seconds=60) for name in ("old-1", "old-2")]
     for journey in (*stays, *gone):
         await journey.start()
+        await journey.close()  # its own sweep is over then
     clock.passes(61)
 
     fresh = opened(sqlite_url, "new", on_expire=told.append)
     await fresh.start()
+    await fresh.close()
 
     assert told == ["old-1", "old-2"]
     counts = rows(sqlite_url)
@@ -365,3 +371,60 @@ async def test_a_deleted_memory_of_an_expired_session_is_unknown(
         await parcel.delete()
         with pytest.raises(SessionNotStartedError):
             await parcel.process_message("hello")
+
+
+async def test_a_start_waits_for_no_deletion_and_close_does(store_url: str, clock: Clock) -> None:
+    reached, goes_on, told = asyncio.Event(), asyncio.Event(), []
+
+    async def slow(session_id: str) -> None:
+        reached.set()
+        await goes_on.wait()
+        told.append(session_id)
+
+    await (await expired(store_url, clock, "old")).close()
+    fresh = opened(store_url, "new", on_expire=slow)
+    await fresh.start()
+    await reached.wait()
+    assert (await fresh.process_message("hello")).metadata["version"] == 1
+
+    closing = asyncio.ensure_future(fresh.close())
+    await asyncio.sleep(0)
+    assert not closing.done()
+    goes_on.set()
+    await closing
+    assert told == ["old"]
+
+
+async def test_deletions_pause_however_many_sessions_have_expired(
+    store_url: str, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("graphs.session.session._PAUSE", 1e9)
+    told: list[str] = []
+    for number in range(25):
+        async with opened(store_url, f"old-{number}", session_ttl_seconds=60) as old:
+            await old.start()
+    clock.passes(61)
+
+    async with opened(store_url, "a", on_expire=told.append) as first:
+        await first.start()
+        while len(told) < 20:  # noqa: ASYNC110
+            await asyncio.sleep(0.001)
+        async with opened(store_url, "b", on_expire=told.append) as second:
+            await second.start()
+
+    assert len(told) == 20
+    async with opened(store_url, "c", on_expire=told.append) as later:  # the store was closed
+        await later.start()
+    assert len(set(told)) == 25
+
+
+def test_expired_sessions_are_found_by_an_index(tmp_path: Path) -> None:
+    file = tmp_path / "journeys.db"
+    migrate(lambda: sqlite3.connect(file))
+    wanted = {"now": "2026", "journey": "parcel", "most": 20}
+    with closing(sqlite3.connect(file)) as connection:
+        plan = connection.execute(f"EXPLAIN QUERY PLAN {EXPIRED.sqlite}", wanted).fetchall()
+
+    assert [row[-1] for row in plan] == [
+        "SEARCH sessions USING INDEX sessions_to_expire (journey_id=? AND expires_at<?)"
+    ]
