@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from graphs.records.listing import cursor_behind
 from journeys import IntentTrigger, Journey, JourneyConfig, Pathway, ReturnToPrevious, Transition
 from nodes.llm.scripted import Fault, ScriptedModel
 from tests.flow_control.desk import (
@@ -134,6 +135,26 @@ def test_the_command_writes_json_and_lists_what_to_review(url: str) -> None:
     second = json.loads(run(*review, "--after", first["next"]).stdout)
     assert [row["turn"] for row in (*first["reviews"], *second["reviews"])] == [3, 1]
     assert second["next"] is None
+
+
+def test_the_command_shows_a_large_session_page_by_page(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asyncio.run(talked(url))
+    whole = json.loads(run("audit", "s-1", "--store", url, "--json").stdout)
+    monkeypatch.setattr("graphs.records.listing.MOST_BYTES", 1)  # each turn has more
+
+    turns, after, shown = [], [], run("audit", "s-1", "--store", url).stdout
+    while True:
+        page = json.loads(run("audit", "s-1", "--store", url, "--json", *after).stdout)
+        turns.append(page["turns"])
+        if not page["next"]:
+            break
+        after = ["--after", page["next"]]
+
+    assert f"Next page: --after {cursor_behind(1)}" in shown
+    assert [len(some) for some in turns] == [1] * len(whole["turns"])
+    assert [turn for some in turns for turn in some] == whole["turns"]
 
 
 def test_the_command_says_what_is_missing(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
