@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import inspect
+import logging
 import math
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar, Token
@@ -44,6 +45,7 @@ from nodes.state.context import Op
 from nodes.state.escalation import takeover_of
 from nodes.state.messages import GIVEN_BACK, mark
 from nodes.state.session import Position, Turn
+from nodes.telemetry import report
 
 
 @dataclass(frozen=True, slots=True)
@@ -525,12 +527,12 @@ async def sweep(session: Session, on_expire: Callback | None) -> None:
         return
     until[journey], begun, pause = math.inf, clock(), 0.0
     try:
-        # What cannot be deleted now is left to the next one.
-        with contextlib.suppress(StateError):
-            wanted = {"now": stamp(now()), "journey": journey, "most": SWEEP}
-            for row in await session.store.read(statements.EXPIRED, **wanted):
-                pause = _PAUSE
-                await _expire(session, row, on_expire)
+        wanted = {"now": stamp(now()), "journey": journey, "most": SWEEP}
+        for row in await session.store.read(statements.EXPIRED, **wanted):
+            pause = _PAUSE
+            await _expire(session, row, on_expire)
+    except Exception as error:  # no caller waits for this; the next start tries again
+        report(logging.WARNING, "expired_not_deleted", exc_info=error)
     finally:
         until[journey] = clock() + pause * (clock() - begun)
 

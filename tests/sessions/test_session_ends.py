@@ -428,3 +428,20 @@ def test_expired_sessions_are_found_by_an_index(tmp_path: Path) -> None:
     assert [row[-1] for row in plan] == [
         "SEARCH sessions USING INDEX sessions_to_expire (journey_id=? AND expires_at<?)"
     ]
+
+
+async def test_what_cannot_be_deleted_is_logged_and_spoils_no_start(
+    sqlite_url: str, clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    await (await expired(sqlite_url, clock, "old")).close()
+    with closing(sqlite3.connect(sqlite_url.removeprefix("sqlite:///"))) as file, file:
+        file.execute(
+            "CREATE TRIGGER kept BEFORE DELETE ON turns BEGIN SELECT RAISE(ABORT, 'kept'); END"
+        )
+
+    async with opened(sqlite_url, "new") as fresh:
+        await fresh.start()
+        assert (await fresh.process_message("hello")).metadata["version"] == 1
+
+    assert "event=expired_not_deleted" in caplog.text
+    assert rows(sqlite_url)["turns"] == 4
