@@ -10,11 +10,15 @@ from typing import Any, NamedTuple, Self
 from graphs.records import data_keys, definitions, history
 from graphs.records.definitions import TENANT, Epoch
 from graphs.records.escalations import OF_ALL, OF_JOURNEY, OF_SESSION, ONE, entry, read_case
-        span, more = await page_of_turns(
-            self.store, session_id, head["version"], after, limit, history.SIZES_OF_ALL
-        )
-        seal = self.seals.reader(head)
-        found = await history.read_turns(self.store, session_id, span, seal)
+from graphs.records.listing import (
+    LIVE,
+    Head,
+    Listed,
+    Place,
+    page_of_turns,
+    read_heads,
+    read_sessions,
+)
 from graphs.records.store_faults import faults_of
 from graphs.session.session import is_over
 from graphs.session.webhook import EscalationPort, EscalationSender

@@ -144,7 +144,9 @@ def test_the_command_shows_a_large_session_page_by_page(
     whole = json.loads(run("audit", "s-1", "--store", url, "--json").stdout)
     monkeypatch.setattr("graphs.records.listing.MOST_BYTES", 1)  # each turn has more
 
-    turns, after, shown = [], [], run("audit", "s-1", "--store", url).stdout
+    shown = run("audit", "s-1", "--store", url).stdout
+    turns: list[Any] = []
+    after: list[str] = []
     while True:
         page = json.loads(run("audit", "s-1", "--store", url, "--json", *after).stdout)
         turns.append(page["turns"])
