@@ -20,6 +20,7 @@
     ├── SessionExpiredError         a message after the time to live
     └── StateError                  the store refused or lost something
         ├── VersionNotFoundError    a version that never was, or is pruned
+        ├── NeedsMigrationError     a session of a version that is not served here
         └── NotWaitingError         an answer to something that no agent asks
 
 Where a source document raises ValueError or RuntimeError, ours is one as well.
@@ -228,6 +229,10 @@ class StateError(JourneyError, RuntimeError):
 
 class VersionNotFoundError(StateError, ValueError):
     """A version of a session that does not exist, or whose state was pruned."""
+
+
+class NeedsMigrationError(StateError):
+    """A session belongs to a journey or a version that is not served; the session is unchanged."""
 
 
 class IdempotencyKeyError(StateError, ValueError):

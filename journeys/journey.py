@@ -81,6 +81,8 @@ class Journey:
         __migrations__: Old id of a pathway -> its new id: sessions that are in the old pathway, or
             have paused it, continue in the new one. Default: they continue in the newest paused
             pathway that still exists, else at the entry; the user is informed.
+        __stranded__: "refuse": a session whose pathway does not exist in this version is not moved;
+            its turns raise `NeedsMigrationError` until its own version is used. Default: "move".
 
     Args:
         session_id: Id of the session; 1 to 200 printable characters.
@@ -144,6 +146,7 @@ class Journey:
     __patterns__: ClassVar[Mapping[str, str]] = {}
     __knowledge__: ClassVar[Any] = None
     __migrations__: ClassVar[Mapping[str, str]] = {}
+    __stranded__: ClassVar[str] = "move"
     spec: ClassVar[JourneySpec]
 
     def __init_subclass__(cls, *, spec: JourneySpec | None = None, **kwargs: Any) -> None:

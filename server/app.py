@@ -12,6 +12,7 @@ from fastapi.security import HTTPBearer
 from starlette.routing import BaseRoute
 
 from server import installed_version
+from server.discover.journeys import Name
 from server.http.envelope import Envelope
 from server.http.problems import MEDIA_TYPE, answer_problems
 from server.http.routes import escalations, events, fields, health, reviews, sessions, turns
@@ -31,20 +32,28 @@ _BEARER = HTTPBearer(auto_error=False, scheme_name="API key")
 
 
 def create_app(
-    settings: Settings | None = None, journeys: Iterable[str] = (), store: str | None = None
+    settings: Settings | None = None,
+    journeys: Iterable[Name] = (),
+    store: str | None = None,
+    *,
+    versions: Iterable[Name] = (),
 ) -> FastAPI:
     """Return the application; its store is opened when it starts.
 
     Args:
         settings: Default: from the environment and `.env`.
-        journeys: Names of journeys, as on the command line. Default: all examples.
+        journeys: Names of journeys, as on the command line, or their classes. Default: all
+            examples.
         store: URL that replaces the store of the settings.
+        versions: Other versions of these journeys, by name or as classes: a session continues in
+            the version in which it began, if that is served. New sessions begin in `journeys`.
 
     Raises:
-        ConfigurationError: A setting is not valid.
+        ConfigurationError: A setting is not valid, or one of `versions` is no other version of a
+            journey that is served.
         CommandError: A journey cannot be served.
     """
-    return app_of(wire(settings or Settings(), journeys, store))
+    return app_of(wire(settings or Settings(), journeys, store, versions=versions))
 
 
 def app_of(wiring: Wiring, *, follows: bool = False) -> FastAPI:

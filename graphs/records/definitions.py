@@ -19,6 +19,7 @@ from sqlalchemy import (
     false,
     insert,
     literal_column,
+    not_,
     select,
     update,
 )
@@ -83,6 +84,15 @@ BODY = Sql.of(
     select(definitions.c.body).where(_MINE, _ONE, definitions.c.version == bindparam("version_is"))
 )
 RETIRE = Sql.of(update(definitions).where(_MINE, _ONE, _ACTIVE).values(active=false()))
+# New sessions begin in the active version; those of another version continue in it.
+SERVED = Sql.of(
+    select(*_WITHOUT_BODY)
+    .where(_MINE, definitions.c.served)
+    .order_by(definitions.c.id, definitions.c.version)
+)
+# One for the active version and one for the others, because Postgres may run both at once.
+END = Sql.of(update(definitions).where(_MINE, _ONE, _ACTIVE).values(active=false(), served=false()))
+WITHDRAW = Sql.of(update(definitions).where(_MINE, _ONE, not_(_ACTIVE)).values(served=false()))
 DROP = Sql.of(
     update(definitions)
     .where(_MINE, _ONE, _ACTIVE)
@@ -100,6 +110,7 @@ class Draft:
         name: Name of its file, for faults.
         text: Content of the file.
         beside: Content of the files that it refers to, by their names in it.
+        journey_version: The version of the journey that it defines; empty: not known yet.
     """
 
     kind: str
@@ -107,6 +118,7 @@ class Draft:
     name: str
     text: str = field(repr=False)
     beside: Mapping[str, str] = field(default_factory=dict, repr=False)
+    journey_version: str = ""
 
     @property
     def body(self) -> str:
@@ -118,7 +130,14 @@ class Draft:
     def of(cls, definition: Definition, body: str) -> Self:
         """Return the draft of a stored definition."""
         texts = json.loads(body)
-        return cls(definition.kind, definition.id, definition.name, texts["text"], texts["beside"])
+        return cls(
+            definition.kind,
+            definition.id,
+            definition.name,
+            texts["text"],
+            texts["beside"],
+            definition.journey_version or "",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +146,12 @@ class Definition:
 
     Attributes:
         digest: sha256 of its body.
-        active: True if this version is served.
+        active: True if new sessions begin in this version.
         dropped: Number of manual invalidations of its cached copies.
         loaded_at: The time of storing, in UTC.
+        served: True if sessions of this version continue in it.
+        journey_version: The version of the journey that it defines, as sessions name it; None: it
+            was not known when the definition was stored.
     """
 
     id: str
@@ -140,6 +162,8 @@ class Definition:
     active: bool
     dropped: int
     loaded_at: str
+    served: bool = True
+    journey_version: str | None = None
 
 
 class Epoch(NamedTuple):
@@ -184,7 +208,10 @@ def planned(
             loaded.append(there)
             continue
         version = there.version + 1 if there else 1
-        added = Definition(draft.id, version, draft.kind, draft.name, digest, True, 0, at)
+        made = draft.journey_version or None
+        added = Definition(
+            draft.id, version, draft.kind, draft.name, digest, True, 0, at, True, made
+        )
         new.append((added, draft))
         loaded.append(added)
     return new, loaded
@@ -231,10 +258,15 @@ class Definitions:
         store = await open_store(config.persistence, None, config.database_pool_size)
         return cls(store, tenant)
 
-    async def load(self, drafts: Sequence[Draft]) -> list[Loaded]:
+    async def load(self, drafts: Sequence[Draft], *, replace: bool = False) -> list[Loaded]:
         """Store all drafts or none; a draft equal to the active version changes nothing.
 
         Concurrent loads are applied one after the other.
+
+        Args:
+            drafts: The definitions.
+            replace: True: sessions of older versions continue in the new ones. Default: they
+                continue in their own.
 
         Raises:
             StateError: Two drafts have one id, an id belongs to another kind, a draft is too large,
@@ -246,7 +278,10 @@ class Definitions:
             epoch, versions = await self.epoch(), await self._read(ALL)
             seen = {(one.id, one.version) for one in versions} if seen is None else seen
             new, loaded = planned(drafts, versions)
-            if not new or await self._changed(epoch, self._adding(new)):
+            written = self._adding(new, END if replace else RETIRE)
+            if replace:
+                written += self._withdrawing(drafts, versions)
+            if not written or await self._changed(epoch, written):
                 # What counted although nobody said so is there when it is looked for again.
                 return [Loaded(one, (one.id, one.version) not in seen) for one in loaded]
         raise StateError(
@@ -263,6 +298,13 @@ class Definitions:
     async def active(self) -> list[Definition]:
         """Return the active definitions by id."""
         return await self._read(ACTIVE)
+
+    async def served(self) -> list[Definition]:
+        """Return the active definitions, and the older versions that sessions continue in.
+
+        Sorted by id, then version.
+        """
+        return await self._read(SERVED)
 
     async def page(self, limit: int = 100, after: str = "") -> Page[Definition]:
         """Return a page of the active definitions by id, after an id.
@@ -299,12 +341,14 @@ class Definitions:
         return body
 
     async def retire(self, definition_id: str) -> None:
-        """Stop serving a definition; its versions remain, and a new load restores it.
+        """Stop serving a definition with all its versions; they remain, and a new load restores it.
+
+        Sessions of these versions then continue in the version that was loaded.
 
         Raises:
             UnknownDefinitionError: No definition of that id is active.
         """
-        await self._change_one(RETIRE, definition_id)
+        await self._change_one(END, definition_id, WITHDRAW)
 
     async def invalidate(self, definition_id: str | None = None) -> None:
         """Invalidate cached copies in every process: those of one definition, or all.
@@ -328,7 +372,7 @@ class Definitions:
         rows = await self._store.read(query, tenant_is=self._tenant, **parameters)
         return [Definition(**_RECORDS.opened(row, Seal())) for row in rows]
 
-    async def _change_one(self, change: Any, definition_id: str) -> None:
+    async def _change_one(self, change: Any, definition_id: str, *more: Any) -> None:
         for _ in range(_TRIES):
             epoch, known = await self.epoch(), [one.id for one in await self.active()]
             if definition_id not in known:
@@ -342,7 +386,8 @@ class Definitions:
                     f"{did_you_mean(definition_id, known)}{there}"
                 )
             row: Row = {"tenant_is": self._tenant, "id_is": definition_id}
-            if await self._changed(epoch, [Statement(change, [row], exactly_one=True)]):
+            also = [Statement(one, [row]) for one in more]
+            if await self._changed(epoch, [Statement(change, [row], exactly_one=True), *also]):
                 return
         raise _contended()
 
@@ -360,12 +405,24 @@ class Definitions:
             return False
         return True
 
-    def _adding(self, new: Sequence[tuple[Definition, Draft]]) -> list[Statement]:
-        retired: list[Row] = [{"tenant_is": self._tenant, "id_is": one.id} for one, _ in new]
+    def _adding(self, new: Sequence[tuple[Definition, Draft]], end: Sql) -> list[Statement]:
+        if not new:
+            return []
+        ended: list[Row] = [{"tenant_is": self._tenant, "id_is": one.id} for one, _ in new]
         added: list[Row] = [
             {**asdict(one), "tenant": self._tenant, "body": draft.body} for one, draft in new
         ]
-        return [Statement(RETIRE, retired), _RECORDS.adding(added, Seal())]
+        return [Statement(end, ended), _RECORDS.adding(added, Seal())]
+
+    def _withdrawing(
+        self, drafts: Sequence[Draft], versions: Sequence[Definition]
+    ) -> list[Statement]:
+        """Return the statement that takes older versions of these definitions out of service."""
+        older = {one.id for one in versions if one.served and not one.active}
+        rows: list[Row] = [
+            {"tenant_is": self._tenant, "id_is": draft.id} for draft in drafts if draft.id in older
+        ]
+        return [Statement(WITHDRAW, rows)] if rows else []
 
 
 def _contended() -> StateError:

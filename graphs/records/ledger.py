@@ -51,7 +51,7 @@ class LedgerWriter:
         return {
             "session_id": self.session_id,
             "journey_id": self.spec.id,
-            "journey_version": self.spec.version,
+            "journey_version": position["version"],
             "status": position["status"],
             "pathway_id": position["pathway"],
             "version": version,
@@ -80,7 +80,7 @@ class LedgerWriter:
             "new_version": turn["number"],
             "new_status": position["status"],
             "new_pathway": position["pathway"],
-            "new_journey_version": self.spec.version,
+            "new_journey_version": position["version"],
             "now": stamp(at),
             "until": stamp(at + timedelta(seconds=self.ttl)),
         }

@@ -55,10 +55,16 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A session in a list, with its current status."""
+    """A session in a list, with its current status.
+
+    Attributes:
+        journey_version: The version of the journey that the session belongs to.
+        version: The version of the session: the number of its last turn.
+    """
 
     session_id: str
     journey_id: str
+    journey_version: str
     status: str
     pathway_id: str
     version: int

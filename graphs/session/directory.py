@@ -1,11 +1,11 @@
-"""Read a store without a session: sessions, audits, escalations, effects of a new version."""
+"""Read a store without a session: sessions, audits, reviews, escalations."""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 from graphs.records import data_keys, definitions, history
 from graphs.records.definitions import TENANT, Epoch
@@ -31,82 +31,14 @@ from journeys import (
     EscalationCase,
     EscalationEntry,
     JourneyConfig,
-    JourneySpec,
     SessionNotStartedError,
 )
 from journeys.config import EncryptionKeys
 from journeys.faults import Fault
-from nodes.draft import migrated
 from nodes.json_data import stamp
-from nodes.state.stack import Situation
-from nodes.turn.upgrade import misfits, safe_place
 
 LAST = 2**31 - 1
 """Upper bound of row numbers."""
-_AT_ONCE = 200
-
-
-@dataclass(frozen=True, slots=True)
-class Stranding:
-    """The effect of a version of a journey on a session of another version.
-
-    Attributes:
-        session_id: The session.
-        gone: Ids of its current and paused pathways that do not exist any more, the current one
-            first.
-        goes_to: The pathway in which it would continue.
-        misfits: Names of fields with a new type.
-    """
-
-    session_id: str
-    gone: Sequence[str]
-    goes_to: str
-    misfits: Sequence[str]
-
-
-async def strandings(spec: JourneySpec, config: JourneyConfig) -> AsyncIterator[Stranding]:
-    """Yield the effect of a journey on each of its live sessions.
-
-    Args:
-        spec: The journey, in the new version.
-        config: Settings with the store, and the keys of a sensitive journey.
-
-    Raises:
-        ConfigurationError: The address of the store is not valid.
-        StateError: The store cannot be read, or was sealed with another key.
-    """
-    keys = config.encryption_keys if spec.sensitive else None
-    store = await open_store(config.persistence, keys, config.database_pool_size)
-    try:
-        after: Place | None = None
-        while listed := await read_sessions(store, [spec.id], LIVE, after, _AT_ONCE):
-            for session in listed:
-                values = await _state(store, spec, session.session_id)
-                if values:
-                    yield _stranding(spec, session.session_id, values)
-            after = listed[-1].place
-    finally:
-        await store.close()
-
-
-async def _state(store: Store, spec: JourneySpec, session_id: str) -> Mapping[str, Any] | None:
-    """Return the state of a session; None if it was deleted in the meantime."""
-    head = await store.head(session_id)
-    if head is None:
-        return None
-    seal = store.seals.of(head) if spec.sensitive else Seal()
-    found = await store.saver.state_in(head, seal)
-    return found.checkpoint["channel_values"] if found else None
-
-
-def _stranding(spec: JourneySpec, session_id: str, values: Mapping[str, Any]) -> Stranding:
-    position = migrated(spec, values["position"])
-    moved = safe_place(spec, Situation(position, values.get("context", {})))
-    place = moved.position if moved else position
-    gone = [event["from"] for event in moved.audit] if moved else []
-    finished = (position.get("talk") or {}).get("finished", [])
-    fields = misfits(spec, values.get("fields", {}), finished)
-    return Stranding(session_id, gone, place["pathway"], [field.name for field in fields])
 
 
 @dataclass(frozen=True, slots=True)

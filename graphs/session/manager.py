@@ -65,6 +65,7 @@ from graphs.session.session import (
     refuse,
     sweep,
 )
+from graphs.session.stranding import refuse_stranded
 from graphs.session.turn import Given, Tell, begin, events_of, given_to_all, operate, settled, take
 from graphs.session.webhook import EscalationSender, port_of
 from graphs.storage.errors import unconfirmed
@@ -128,7 +129,8 @@ class PathwayManager:
     whole or not at all. The arguments are those of `Journey`, and `services`, which returns the
     services that a server shares between all sessions of a journey. Everything that needs a session
     raises `SessionNotStartedError` if the store has none, `SessionExpiredError` after its time to
-    live, and `StateError` if the store fails.
+    live, and `StateError` if the store fails. What changes a session
+    raises `NeedsMigrationError` if `__stranded__` refuses it in this version.
 
     Raises:
         AgentNotRegisteredError: No pathway uses a given agent.
@@ -960,6 +962,7 @@ class PathwayManager:
                 session = session.at(head)
                 if again and request and (done := await session.found(request)):
                     return await again(session, head, done)
+                await refuse_stranded(session, head)
                 if self.spec.is_judged_later:
                     head = await settled(session, head, self.config, self._opened_models())
                 try:

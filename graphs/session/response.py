@@ -125,6 +125,7 @@ def session_of(
     return JourneySession(
         session_id=head["session_id"],
         journey_id=head["journey_id"],
+        journey_version=position["version"],
         current_pathway_id=position["pathway"],
         pathway_stack=[frame["pathway"] for frame in position["stack"]],
         accumulated_context=values.get("context", {}),

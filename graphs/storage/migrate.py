@@ -13,7 +13,7 @@ from alembic import command
 from alembic.config import Config
 from sqlalchemy.pool import StaticPool
 
-HEAD = "0016"
+HEAD = "0018"
 """The newest migration; a database that has it is not changed."""
 
 # Alembic keeps the migration that runs in a global: two databases at once would mix them up.

@@ -398,7 +398,10 @@ EXPIRED = Sql.of(
         .order_by(sessions.c.expires_at)
     )
 )
-_LISTED = ("session_id", "journey_id", "pathway_id", "version", "created_at", "updated_at")
+_LISTED = (
+    *("session_id", "journey_id", "journey_version", "pathway_id", "version"),
+    *("created_at", "updated_at"),
+)
 
 
 def _page(status: Any, *where: Any, journey: ColumnElement[Any] = sessions.c.journey_id) -> Sql:

@@ -26,6 +26,7 @@ from sqlalchemy import (
     Table,
     Text,
     text,
+    true,
 )
 
 TENANT = "default"
@@ -301,6 +302,14 @@ definitions = Table(
     Column("active", Boolean, nullable=False, comment="of one version of an id at most"),
     Column("dropped", Integer, nullable=False, comment="how often cached copies were made void"),
     Column("loaded_at", TIME, nullable=False),
+    Column(
+        "served",
+        Boolean,
+        nullable=False,
+        server_default=true(),
+        comment="whether sessions of this version continue in it",
+    ),
+    Column("journey_version", NAME, comment="as of sessions; null: of an older release"),
     Index("definitions_by_activity", "tenant", "active", "id"),
 )
 

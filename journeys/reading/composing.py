@@ -36,6 +36,8 @@ from journeys.spec.parts import (
 )
 from journeys.spec.spec import (
     HAND_OVER,
+    MOVED,
+    REFUSED,
     JourneySpec,
     PathwaySpec,
     TransitionSpec,
@@ -130,6 +132,7 @@ def compose(
         parts=frozen(parts),
         otherwise=declared.otherwise,
         migrations={old: now for p in parts.values() for old, now in p.migrations.items()},
+        stranded=REFUSED if any(p.stranded == REFUSED for p in parts.values()) else MOVED,
         has_repair=any(part.has_repair for part in parts.values()),
         **{**flow, **manner, "validation": validation_of(declared.validation, everywhere)},
     )

@@ -29,7 +29,7 @@ from journeys.notions.knowledge import Knowledge
 from journeys.notions.personality import Personality
 from journeys.notions.transitions import BaseTrigger, HandOver, Triggered
 from journeys.spec.pathway_values import NextId
-from journeys.spec.spec import JourneySpec
+from journeys.spec.spec import MOVED, STRANDED, JourneySpec
 from journeys.texts import Texts, placeholder_fault
 
 DEGRADATIONS = ("canned", "freeform", "refuse")
@@ -164,6 +164,8 @@ class OfWholeJourney(OfJourney):
         patterns: Repair pattern -> id of the state that replaces it, such as `off_topic:
             smalltalk`. Default: the catalogue's texts.
         migrations: Id of a state of an older version -> id of the state that replaces it.
+        stranded: A session whose state does not exist in this version: "move" to a safe place, or
+            "refuse" its turns until a server has its version.
     """
 
     unwritten = frozenset({"abstract"})
@@ -172,12 +174,15 @@ class OfWholeJourney(OfJourney):
     entry_pathway: NextId | None = Field(default=None, validation_alias="initial_state")
     patterns: Mapping[Target, Target] = Field(default_factory=dict)
     migrations: Mapping[Target, Target] = Field(default_factory=dict)
+    stranded: Annotated[str, OneOf(STRANDED)] = MOVED
     abstract: bool = False
 
     def flow(self, guidelines: tuple[GuidelineSpec, ...]) -> dict[str, Any]:
         """Return its flow control, by the names of the spec."""
         targets = {"patterns": dict(self.patterns), "migrations": dict(self.migrations)}
-        return {**super().flow(guidelines), **targets}
+        # The default is no part of the version, so that it stays what it was without this option.
+        stranded = {"stranded": self.stranded} if self.stranded != MOVED else {}
+        return {**super().flow(guidelines), **targets, **stranded}
 
 
 def is_journey(value: Any) -> bool:

@@ -252,6 +252,15 @@ def _leads_back(start: str, needs: Mapping[str, Sequence[str]]) -> bool:
 
 
 _MARK = 12
+_MARKED = re.compile(rf"\+[0-9a-f]{{{_MARK}}}\Z")
+
+
+def own_version(version: str) -> str:
+    """Return the version of a journey without its part for added global guidelines.
+
+    These apply to a session of every version, so they do not change the version that it belongs to.
+    """
+    return _MARKED.sub("", version)
 
 
 def with_guidelines(spec: JourneySpec, extra: Sequence[GuidelineSpec]) -> JourneySpec:

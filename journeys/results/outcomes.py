@@ -200,16 +200,18 @@ class JourneyResponse:
 class JourneySession:
     """State of a session, as a copy that does not change.
 
-    Times are ISO 8601 in UTC. `conversation_history` is the recent window of the talk; the whole
-    of it is the transcript. `phase` is how far along the conversation is. `waiting` lists what
-    agents ask by `interrupt()`, and `asked` is the open question of a form, both as in the metadata
-    of a response. `locale` is what the session brought when it was begun. `replayed` is true if the
-    request was done before, for the same idempotency key. `escalation` is the escalation after an
-    act of an operator.
+    Times are ISO 8601 in UTC. `journey_version` is the version of the journey that it belongs to,
+    and `version` the number of its last turn. `conversation_history` is the recent window of the
+    talk; the whole of it is the transcript. `phase` is how far along the conversation is. `waiting`
+    lists what agents ask by `interrupt()`, and `asked` is the open question of a form, both as in
+    the metadata of a response. `locale` is what the session brought when it was begun. `replayed`
+    is true if the request was done before, for the same idempotency key. `escalation` is the
+    escalation after an act of an operator.
     """
 
     session_id: str
     journey_id: str
+    journey_version: str
     current_pathway_id: str
     pathway_stack: list[str]
     accumulated_context: dict[str, Any]

@@ -55,6 +55,8 @@ from journeys.spec.pathway_values import (
 RESERVED_IDS = ("understand", "settle", "check_reply")
 """Names of the graph's own nodes."""
 MOVE, ACTIVATION, HAND_OVER, CANCEL = "move", "activation", "hand_over", "cancel"
+STRANDED = MOVED, REFUSED = "move", "refuse"
+"""Treatment of a session whose pathway does not exist in this version."""
 """Kinds of transitions."""
 MAX_HOPS = 10
 """Most pathways that run in one turn."""
@@ -290,8 +292,8 @@ class JourneySpec:
     does with a message that starts none of them. `has_repair` says whether it declares repair
     patterns, or where it may be interrupted. `is_marked` says that its class is `__abstract__`.
     `unset` are names that something reads and nothing sets, each with a warning: they have to come
-    from outside. `is_of_the_moment` says that it is made for one context, see `at`. `where` names
-    it in messages.
+    from outside. `stranded` is one of `STRANDED`. `is_of_the_moment` says that it is made for one
+    context, see `at`. `where` names it in messages.
     """
 
     id: str
@@ -323,6 +325,7 @@ class JourneySpec:
     patterns: Mapping[str, str] = field(default_factory=dict)
     knowledge: Knowledge | None = None
     migrations: Mapping[str, str] = field(default_factory=dict)
+    stranded: str = MOVED
     has_repair: bool = False
     is_marked: bool = False
     unset: tuple[tuple[str, Fault], ...] = ()

@@ -18,7 +18,7 @@ import typer
 from langchain_core.tools import BaseTool
 
 from graphs.agents.registry import check_agent
-from graphs.session.directory import Stranding, strandings
+from graphs.session.stranding import Stranding, strandings
 from journeys import (
     AgentNotRegisteredError,
     ConfigurationError,

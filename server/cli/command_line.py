@@ -281,6 +281,14 @@ def serve(
             metavar="JOURNEY", help=f"{_JOURNEY} Default: all examples.", show_default=False
         ),
     ] = None,
+    versions: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="JOURNEY",
+            help="Another version of one of these, for sessions that began in it; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
     host: Host = _THIS_MACHINE,
     port: Port = 8000,
     store: Store = None,
@@ -319,12 +327,15 @@ def serve(
     JOURNEYGRAPH_API_KEYS has the keys that clients send as 'Authorization: Bearer KEY'; without a
     key, only this machine is served. SIGTERM lets the running turns finish, and ends with 0.
 
+    A session continues in the version of its journey in which it began, if that is served, else in
+    the one among the JOURNEYs.
+
     With --reload, open pages follow each change, and stored sessions continue. While a journey has
     faults, the terminal and the page show them.
     """
     from server.cli.serve import Wanted, serve
 
-    wanted = Wanted(journeys or (), store, definitions, given or ())
+    wanted = Wanted(journeys or (), store, definitions, given or (), versions or ())
     serve(wanted, host, port, print_settings=print_settings, reload=reload)
 
 
@@ -376,17 +387,24 @@ def load(
     paths: Annotated[
         list[str], typer.Argument(metavar="PATH", help="YAML and JSON files, and folders.")
     ],
+    replace: Annotated[
+        bool,
+        typer.Option(
+            "--replace", help="Running sessions continue in the new version too, not in their own."
+        ),
+    ] = False,
     store: Store = None,
 ) -> None:
     """Store definitions of journeys, concierges and guidelines in the database.
 
     All files are read and checked first: if one has a fault, every fault of every file is shown,
-    and nothing is stored. A changed definition becomes a new version, which servers of definitions
-    use from their next turn on; an unchanged one is skipped.
+    and nothing is stored. A changed definition becomes a new version, in which servers of
+    definitions start new sessions from then on; an unchanged one is skipped. Running sessions
+    continue in the version in which they began. Changed guidelines apply to all sessions.
     """
     from server.cli.definitions import load
 
-    load(paths, store)
+    load(paths, store, replace=replace)
 
 
 @command

@@ -21,14 +21,14 @@ from server.definitions.stored_journeys import DEFINITION_KIND
 from server.settings import Settings
 
 
-def load(paths: Sequence[str], store: str | None) -> None:
+def load(paths: Sequence[str], store: str | None, *, replace: bool) -> None:
     """Store definitions in the database, all of them or none."""
 
     async def stored() -> list[Loaded]:
         async with _opened(store) as (definitions, cache):
             active = await definitions.active()
             there = [Draft.of(one, await definitions.body(one)) for one in active]
-            loaded = await definitions.load(drafts_at(paths, there, _watched))
+            loaded = await definitions.load(drafts_at(paths, there, _watched), replace=replace)
             versioned = VersionedCache(cache, DEFINITION_KIND)
             await versioned.drop([one.definition.id for one in loaded if one.is_new])
             return loaded

@@ -65,12 +65,14 @@ class Wanted:
         store: URL that replaces the store of the settings.
         definitions: True to serve the journeys of the database. Default: the settings.
         given: Modules with agents and tools of these.
+        versions: Names of other versions of `journeys`.
     """
 
     journeys: Sequence[str]
     store: str | None
     definitions: bool | None
     given: Sequence[str]
+    versions: Sequence[str] = ()
 
     def settings(self) -> Settings:
         """Return the settings, read now."""
@@ -86,7 +88,14 @@ class Wanted:
         if self.given and not stored:
             raise CommandError("--with needs --definitions.", exit_code=2)
         given = self.given if stored else None
-        return wire(settings, self.journeys, self.store, examples=not stored, given=given)
+        return wire(
+            settings,
+            self.journeys,
+            self.store,
+            versions=self.versions,
+            examples=not stored,
+            given=given,
+        )
 
 
 def serve(
@@ -110,7 +119,7 @@ def _introduce(wiring: Wiring, listener: socket.socket, faults: Iterable[Fault])
     """Write the journeys, the store, its faults, the address and the access rule."""
     place = place_of(listener)
     announce_all(wiring)
-    _tell(f"Journeys: {', '.join(wiring.journeys) or 'none'}")
+    _tell(f"Journeys: {', '.join(map(wiring.name_of, wiring.journeys)) or 'none'}")
     if wiring.catalogue:
         for id_, faults in wiring.catalogue.faults.items():
             for fault in faults:
@@ -322,7 +331,8 @@ def _started(target: Callable[[], None], stop: threading.Event) -> Any:
 def _folders(wanted: Wanted) -> list[Path]:
     """Return the current folder, and those of named files outside of it."""
     here = Path.cwd()
-    files = (Path(name.partition(":")[0]) for name in (*wanted.journeys, *wanted.given))
+    named = (*wanted.journeys, *wanted.versions, *wanted.given)
+    files = (Path(name.partition(":")[0]) for name in named)
     others = {file.resolve().parent for file in files if file.is_file()}
     return [here, *sorted(folder for folder in others if not folder.is_relative_to(here))]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from graphs.records.definitions import Draft
@@ -41,7 +41,10 @@ def read_all(drafts: Sequence[Draft]) -> Read:
     rules = _rules([draft for draft in drafts if draft.kind == "guidelines"], read)
     for draft in journeys:
         try:
-            read.specs[draft.id] = with_guidelines(spec_of(draft), rules)
+            spec = spec_of(draft)
+            # Another release may derive another version from the same text.
+            spec = replace(spec, version=draft.journey_version or spec.version)
+            read.specs[draft.id] = with_guidelines(spec, rules)
         except JourneyDefinitionError as error:
             read.faults[draft.id] = [fault.alone() for fault in error.faults]
     return read
@@ -155,7 +158,7 @@ def _draft(file: Path) -> Draft:
         return beside[name]
 
     spec = read_journey_text(text, file.name, read)
-    return Draft(kind, spec.id, file.name, text, beside)
+    return Draft(kind, spec.id, file.name, text, beside, spec.version)
 
 
 def _twice(found: dict[Path, Draft]) -> Iterator[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from graphs.agents.registry import check_all
@@ -34,10 +34,11 @@ from journeys import (
 )
 from journeys.concierge import journey_class
 from journeys.faults import Fault
+from journeys.reading.rule_reader import own_version
 from nodes.llm.models import check_model, is_configured
 from nodes.telemetry.otel import report
 from server.cache import Cache, MemoryCache, VersionedCache
-from server.definitions.loader import read_all
+from server.definitions.loader import Read, read_all
 from server.discover.errors import CommandError
 from server.discover.journeys import Served, agents_in, given_in, model_in, module_of
 
@@ -184,7 +185,9 @@ class Catalogue:
     docs/reference/flow-control.md shows one in a program.
 
     Attributes:
-        served: Journeys and concierges by id.
+        served: Journeys and concierges by id, in the version in which new sessions begin.
+        loaded: Older versions that sessions continue in, as far as they were asked for, by id and
+            version.
         faults: The fault of each definition that was not accepted, by id.
     """
 
@@ -197,6 +200,7 @@ class Catalogue:
         taken: Iterable[str] = (),
     ) -> None:
         self.served: Mapping[str, Served] = {}
+        self.loaded: dict[tuple[str, str], Served] = {}
         self.faults: Mapping[str, Sequence[Fault]] = {}
         self._definitions = definitions
         self._config = config
@@ -204,6 +208,9 @@ class Catalogue:
         self._texts = Texts(definitions, versioned)
         self._epoch: Epoch | None = None
         self._marks: dict[str, str] = {}
+        self._rules: Sequence[Draft] = ()
+        self._older: dict[str, list[Definition]] = {}
+        self._loading = asyncio.Lock()
         self._taken = frozenset(taken)
         self._stores: dict[bool, Store] = {}
         self._reading: asyncio.Task[None] | None = None
@@ -260,6 +267,65 @@ class Catalogue:
                 self._reading = asyncio.get_running_loop().create_task(self._followed())
             await asyncio.wait([self._reading], timeout=FOLLOW_SECONDS / 2)
 
+    def versions_of(self, journey_id: str) -> list[str]:
+        """Return the older versions that sessions of a journey continue in, the newest first."""
+        older = self._older.get(journey_id, ())
+        return [one.journey_version for one in older if one.journey_version]
+
+    async def older(self, journey_id: str, version: str) -> Served | None:
+        """Return an older version of a journey, read and compiled on its first use.
+
+        Args:
+            journey_id: Id of the journey.
+            version: The version, without its part for global guidelines.
+
+        Returns:
+            The version; None if the store does not have it, if it was replaced or retired, or if it
+            cannot be used, which is reported.
+
+        Raises:
+            StateError: The store failed.
+        """
+        place = journey_id, version
+        if place not in self.loaded and self._unread(*place):
+            async with self._loading:
+                older = self._older.get(journey_id, [])
+                for definition in self._unread(*place):
+                    await self._load(definition, older, self.loaded)
+        return self.loaded.get(place)
+
+    def _unread(self, journey_id: str, version: str) -> list[Definition]:
+        """Return the definitions that are not read yet and may be a version of a journey."""
+        known = (version, None)
+        older = self._older.get(journey_id, ())
+        unread = [one for one in older if (journey_id, one.journey_version) not in self.loaded]
+        return [one for one in unread if one.journey_version in known]
+
+    async def _load(
+        self,
+        definition: Definition,
+        older: list[Definition],
+        loaded: dict[tuple[str, str], Served],
+    ) -> None:
+        """Read and compile an older version, with the global guidelines of now."""
+        faults: dict[str, list[Fault]] = {}
+        place = older.index(definition)
+        try:
+            draft = Draft.of(definition, await self._definitions.body(definition))
+        except UnknownDefinitionError as error:
+            read, faults[definition.id] = Read(), [Fault(str(error))]
+        else:
+            read = await asyncio.to_thread(read_all, [*self._rules, draft])
+            faults |= read.faults
+        served = (await self._serving(read.specs, faults)).get(definition.id)
+        if served is None:
+            del older[place]  # until the definitions change
+        else:
+            version = own_version(served.journey.spec.version)
+            older[place] = replace(definition, journey_version=version)
+            loaded[definition.id, version] = served
+        _tell([], faults)
+
     async def close(self) -> None:
         """Close the store."""
         if self._reading:
@@ -277,7 +343,8 @@ class Catalogue:
     async def _read(self) -> None:
         # What changes after this is seen by the next turn, which finds a later epoch.
         epoch = await self._definitions.epoch()
-        active = await self._definitions.active()
+        every = await self._definitions.served()
+        active = [one for one in every if one.active]
         marks = _marks(active)
         rules = [one for one in active if one.kind == "guidelines"]
         new = [
@@ -291,6 +358,8 @@ class Catalogue:
             self._keep_to_what_is_served(epoch, faults, lost)
             return
         served = await self._serving(read.specs, faults)
+        self._rules = [draft for draft in drafts if draft.kind == "guidelines"]
+        self._older, self.loaded = _older(every), {}
         self._marks = {id_: mark for id_, mark in marks.items() if id_ not in faults}
         self._take_up(served, [one.id for one in active])
         self._epoch, self.faults = epoch, faults
@@ -362,6 +431,15 @@ def _marks(active: Sequence[Definition]) -> dict[str, str]:
         for one in active
         if one.kind != "guidelines"
     }
+
+
+def _older(every: Sequence[Definition]) -> dict[str, list[Definition]]:
+    """Return the older versions of each definition, the newest first."""
+    older: dict[str, list[Definition]] = {}
+    for one in reversed(every):
+        if not one.active and one.kind != "guidelines":
+            older.setdefault(one.id, []).append(one)
+    return older
 
 
 def _tell(changed: Sequence[str], faults: Mapping[str, Sequence[Fault]]) -> None:

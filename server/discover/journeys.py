@@ -49,6 +49,8 @@ class Served:
     found: Found | None = None
 
 
+Name = str | type[Journey]
+"""The name of a journey, or its class."""
 _OWN_PACKAGES = ("graphs", "journeys", "nodes", "server")
 
 
@@ -198,18 +200,21 @@ def pipeline_ids() -> list[str]:
     return [item.name for item in pkgutil.iter_modules(pipelines.__path__)]
 
 
-def find(name: str) -> Found:
+def find(name: Name) -> Found:
     """Return the journey of that name.
 
     Args:
         name: Id of an example, `file.yaml`, `file.py`, or a module; `:Class` after a Python one
-            with several journeys.
+            with several journeys. Or the class itself: its agents are those of its module.
 
     Raises:
         CommandError: There is no such journey; the text has similar names; exit code 2.
         LoadError: Its module has faults.
         FaultyFileError: Its definition file has faults.
     """
+    if not isinstance(name, str):
+        place = name.__module__
+        return Found(f"{place}:{name.__qualname__}", name, sys.modules[place])
     if name in example_ids():
         return _example(name)
     if name in pipeline_ids():

@@ -16,6 +16,7 @@ from graphs.session.input import read
 from graphs.session.manager import PathwayManager
 from graphs.session.session import SessionContext
 from journeys import JourneySpec
+from server.discover.journeys import Served
 from server.http.event_logs import EventId
 from server.http.problems import Problem, no_session
 from server.http.routing import idempotency_key, session_name
@@ -54,10 +55,6 @@ async def _followed(wiring: Wired) -> Wiring:
 UpToDate = Annotated[Wiring, Depends(_followed)]
 
 
-async def _spec(journey_id: str, wiring: UpToDate) -> JourneySpec:
-    return known_journey(wiring, journey_id)
-
-
 async def _named(session_id: str) -> str:
     return session_name(session_id)
 
@@ -69,12 +66,11 @@ async def _listed(session_id: SessionName, wiring: Wired) -> Listed:
     found = await wiring.directory.found(session_id)
     if found:
         await wiring.follow(found.epoch)
-    return _ours(found, wiring).listed
+    return _there(found).listed
 
 
-def _ours(found: Found | None, wiring: Wiring) -> Found:
-    # One of a journey that is not served here is none of ours.
-    if found is None or found.listed.journey_id not in wiring.journeys:
+def _there(found: Found | None) -> Found:
+    if found is None:
         raise no_session()
     return found
 
@@ -84,10 +80,13 @@ ListedSession = Annotated[Listed, Depends(_listed)]
 
 
 async def _opened(listed: ListedSession, wiring: Wired) -> AsyncIterator[PathwayManager]:
-    if listed.journey_id not in wiring.journeys:  # retired a moment ago
-        raise no_session()
-    async with wiring.session(listed.journey_id, listed.session_id) as session:
+    async with wiring.session(await served_of(listed, wiring), listed.session_id) as session:
         yield session
+
+
+async def served_of(listed: Listed, wiring: Wiring) -> Served:
+    """Return the version of a journey that a session belongs to, as `Wiring.serving`."""
+    return await wiring.serving(listed.session_id, listed.journey_id, listed.journey_version)
 
 
 class SessionView(NamedTuple):
@@ -104,6 +103,9 @@ PathwayId = Annotated[
 ]
 Limit = Annotated[int, Query(ge=1, le=200)]
 """Maximum number of entries per page."""
+JourneyVersion = Annotated[
+    str | None, Query(description="One of the journey's `versions`; default: the first of them.")
+]
 _TURNS = "Maximum number of turns per page. A page also ends after 1 MB, with one turn at least."
 Turns = Annotated[int, Query(ge=1, le=1_000, description=_TURNS)]
 
@@ -155,7 +157,6 @@ REPLAYED = {"Idempotent-Replay": "true"}
 """Headers of an answer to a request that was done before."""
 RequestId = Annotated[str, Depends(_request_id)]
 Spoken = Annotated[str, Depends(_spoken)]
-KnownJourney = Annotated[JourneySpec, Depends(_spec)]
 
 
 OpenSession = Annotated[PathwayManager, Depends(_opened)]
@@ -166,6 +167,7 @@ async def session_view(wiring: Wiring, session_id: str) -> SessionView:
 
     Raises:
         Problem: There is no such session.
+        NeedsMigrationError: Its journey is not served here.
         SessionExpiredError: The session has expired.
         StateError: The store failed.
     """
@@ -177,14 +179,15 @@ async def session_view(wiring: Wiring, session_id: str) -> SessionView:
     )
     if looked:
         await wiring.follow(looked.epoch)
-    found = _ours(looked, wiring)
+    found = _there(looked)
     listed = found.listed
-    if wiring.journeys[listed.journey_id].journey.spec.sensitive:
+    served = await served_of(listed, wiring)
+    if served.journey.spec.sensitive:
         contexts = None
     is_live = listed.status != "expired"
     if contexts and is_live and (context := contexts.judged(found, kept)):
         return SessionView(listed, context)
-    async with wiring.session(listed.journey_id, session_id) as session:
+    async with wiring.session(served, session_id) as session:
         context = await session.session_context()
     if contexts:
         contexts.keep(context, found.expires_at)
@@ -217,4 +220,23 @@ def known_journey(wiring: Wiring, journey_id: str) -> JourneySpec:
         HTTPStatus.NOT_FOUND,
         "journey_not_found",
         f"There is no journey with this id. Journeys: {', '.join(wiring.journeys)}.",
+    )
+
+
+async def known_version(wiring: Wiring, journey_id: str, version: str | None) -> JourneySpec:
+    """Return the spec of a version of a journey; None: the one in which new sessions begin.
+
+    Raises:
+        Problem: As of `known_journey`, and if this version is not served.
+        StateError: The definition of the version could not be read.
+    """
+    spec = known_journey(wiring, journey_id)
+    if version is None:
+        return spec
+    if served := await wiring.version_of(journey_id, version):
+        return served.journey.spec
+    raise Problem(
+        HTTPStatus.NOT_FOUND,
+        "journey_not_found",
+        "This version of the journey is not served. GET /v1/journeys lists the versions.",
     )

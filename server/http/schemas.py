@@ -253,7 +253,8 @@ class Session(BaseModel):
         description="The open question, as in the metadata of a reply; null if there is none."
     )
     locale: OwnLocale = Field(description="Locale that was sent with the session.")
-    version: int
+    journey_version: str = Field(description="The version of the journey that it belongs to.")
+    version: int = Field(description="The number of its last turn.")
     created_at: str
     updated_at: str
 
@@ -272,6 +273,7 @@ class Session(BaseModel):
             waiting=session.waiting,
             asked=None if session.asked is None else AskedNow.model_validate(session.asked),
             locale=OwnLocale.model_validate(session.locale.parts),
+            journey_version=session.journey_version,
             version=session.version,
             created_at=session.created_at,
             updated_at=session.updated_at,

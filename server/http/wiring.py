@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,13 +29,15 @@ from journeys import (
     JourneyConfig,
     JourneyDefinitionError,
     JourneySpec,
+    NeedsMigrationError,
 )
 from journeys.faults import Fault
+from journeys.reading.rule_reader import own_version
 from nodes.llm.models import Models, check_model, is_configured, open_models
 from nodes.services import Services
 from server.cache import Cache, Contexts, VersionedCache, open_cache
 from server.definitions.stored_journeys import Catalogue, Given, given_by
-from server.discover.journeys import Found, Served, example_ids, find
+from server.discover.journeys import Found, Name, Served, example_ids, find
 from server.http.auth import Keys
 from server.http.problems import no_session
 from server.http.readiness import Readiness, not_served
@@ -50,6 +60,8 @@ class Wiring:
     """All that the routes use.
 
     Attributes:
+        journeys: The version of each journey in which new sessions begin, by the journey's id.
+        versions: Other versions of these, by id and version, for the sessions that belong to them.
         model: The argument `model` of `Journey`.
         given: Agents and tools of journeys that are stored as definitions; None: definitions are
             not served.
@@ -64,6 +76,7 @@ class Wiring:
     shows_docs: bool
     turns: Turns
     shows_page: bool = False
+    versions: Mapping[tuple[str, str], Served] = field(default_factory=dict)
     model: Any = None
     cache: Cache | None = None
     given: Given | None = None
@@ -74,7 +87,7 @@ class Wiring:
     _escalation_sender: EscalationSender | None = None
     _contexts: Contexts | None = None
     _stored: Mapping[str, Served] = field(default_factory=dict)
-    _kept: dict[str, _Kept] = field(default_factory=dict)
+    _kept: dict[int, _Kept] = field(default_factory=dict)
     _models: dict[int, Models] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -103,14 +116,57 @@ class Wiring:
     def by_model(self) -> list[tuple[Any, list[JourneySpec]]]:
         """Return the models of the journeys, each with its journeys."""
         grouped: dict[int, tuple[Any, list[JourneySpec]]] = {}
-        for served in self.journeys.values():
+        for served in self._served():
             model = self._model_of(served)
             grouped.setdefault(id(model), (model, []))[1].append(served.journey.spec)
         return list(grouped.values())
 
-    def manager(self, journey_id: str, session_id: str) -> PathwayManager:
+    async def serving(self, session_id: str, journey_id: str, version: str) -> Served:
+        """Return the version of a journey that a session belongs to.
+
+        If that version is not served here, it is the one in which new sessions begin.
+
+        Raises:
+            NeedsMigrationError: The journey is not served here.
+            StateError: The definition of the version could not be read.
+        """
+        if journey_id not in self.journeys:
+            raise NeedsMigrationError(
+                f"Session '{session_id}' belongs to the journey '{journey_id}', which is not "
+                "served here. Serve it again, or start another session."
+            )
+        return await self.version_of(journey_id, version) or self.journeys[journey_id]
+
+    async def version_of(self, journey_id: str, version: str) -> Served | None:
+        """Return a version of a served journey; None if this version is not served here.
+
+        Raises:
+            StateError: Its definition could not be read.
+        """
+        current = self.journeys[journey_id]
+        if version == current.journey.spec.version:
+            return current
+        own = own_version(version)
+        if own == own_version(current.journey.spec.version):
+            return current
+        if self.catalogue and journey_id in self._stored:
+            return await self.catalogue.older(journey_id, own)
+        return self.versions.get((journey_id, own))
+
+    def versions_of(self, journey_id: str) -> list[str]:
+        """Return the served versions of a journey, first the one in which new sessions begin."""
+        current = self.journeys[journey_id].journey.spec.version
+        older = [version for id_, version in self.versions if id_ == journey_id]
+        stored = self.catalogue.versions_of(journey_id) if self.catalogue else []
+        return list(dict.fromkeys([current, *older, *stored]))
+
+    def name_of(self, journey_id: str) -> str:
+        """Return the id of a journey, with the number of its served versions if it has several."""
+        versions = len(self.versions_of(journey_id))
+        return f"{journey_id} ({versions} versions)" if versions > 1 else journey_id
+
+    def manager(self, served: Served, session_id: str) -> PathwayManager:
         """Return a handle on a session; cheap, because all share store and graph."""
-        served = self.journeys[journey_id]
         manager = PathwayManager(
             served.journey,
             session_id,
@@ -118,7 +174,7 @@ class Wiring:
             agents=served.agents,
             model=self._model_of(served),
             tools=served.tools,
-            services=partial(self._services_of, journey_id, served),
+            services=partial(self._services_of, served),
         )
         if self.cache is not None:
             manager.on_commit = self.contexts.keep
@@ -128,9 +184,9 @@ class Wiring:
         return manager
 
     @asynccontextmanager
-    async def session(self, journey_id: str, session_id: str) -> AsyncIterator[PathwayManager]:
+    async def session(self, served: Served, session_id: str) -> AsyncIterator[PathwayManager]:
         """Yield a handle on a session, and close it at the end."""
-        manager = self.manager(journey_id, session_id)
+        manager = self.manager(served, session_id)
         try:
             yield manager
         finally:
@@ -140,16 +196,18 @@ class Wiring:
         """Wait for a session's turn, and do something in it with the session.
 
         Raises:
-            Problem: There is no such session, or its journey is not served here.
+            Problem: There is no such session.
+            NeedsMigrationError: Its journey is not served here.
             SessionExpiredError: The session has expired.
             StateError: The store failed.
         """
         if self.catalogue:
             await self.follow()
         async with self.directory.store.turn(session_id) as head:
-            if head is None or head["journey_id"] not in self.journeys:
+            if head is None:
                 raise no_session()
-            session = self.manager(head["journey_id"], session_id)
+            served = await self.serving(session_id, head["journey_id"], head["journey_version"])
+            session = self.manager(served, session_id)
             try:
                 if is_over(head):
                     await session.restore()  # which refuses it
@@ -159,23 +217,29 @@ class Wiring:
             finally:
                 await self.turns.let_go(session)
         # What is sealed is read by another store, where it takes its turn itself.
-        async with self.session(session.spec.id, session_id) as session:
+        async with self.session(served, session_id) as session:
             return await act(session)
+
+    def _served(self) -> Iterator[Served]:
+        """Yield every served version of every journey."""
+        yield from self.journeys.values()
+        yield from self.versions.values()
+        if self.catalogue:
+            yield from self.catalogue.loaded.values()
 
     def _model_of(self, served: Served) -> Any:
         return self.model if served.model is None else served.model
 
-    def _services_of(self, journey_id: str, served: Served) -> Services:
+    def _services_of(self, served: Served) -> Services:
         """Return the services for turns of a journey, created once for each `Served`."""
-        kept = self._kept.get(journey_id)
-        if kept and kept.served is served:
+        if kept := self._kept.get(id(served)):
             return kept.services
         spec, models = served.journey.spec, self._models_of(served)
         services = services_of(
             spec, self.config, served.agents, models, overdue, tools=served.tools
         )
-        if self.journeys.get(journey_id) is served:  # not replaced while a turn waited
-            self._kept[journey_id] = _Kept(served, services)
+        if any(one is served for one in self._served()):  # not replaced while a turn waited
+            self._kept[id(served)] = _Kept(served, services)
         return services
 
     def _models_of(self, served: Served) -> Models | None:
@@ -244,7 +308,7 @@ class Wiring:
     async def _compile(self, open_: AsyncExitStack) -> None:
         """Compile the journeys for their stores, so that no message waits for it."""
         config, stores = self.config, {}
-        for spec in [served.journey.spec for served in self.journeys.values()]:
+        for spec in [served.journey.spec for served in self._served()]:
             keys = config.encryption_keys if spec.sensitive else None
             if keys not in stores:
                 stores[keys] = await open_store(config.persistence, keys, config.database_pool_size)
@@ -297,18 +361,16 @@ class Wiring:
             gone = self._stored.keys() - catalogue.served.keys()
             kept = {id_: one for id_, one in self.journeys.items() if id_ not in gone}
             self.journeys, self._stored = {**kept, **catalogue.served}, catalogue.served
-            self._kept = {
-                id_: one
-                for id_, one in self._kept.items()
-                if self.journeys.get(id_) is one.served  # turns that run keep theirs
-            }
+            there = {id(one) for one in self._served()}  # turns that run keep theirs
+            self._kept = {key: one for key, one in self._kept.items() if key in there}
 
 
 def wire(
     settings: Settings,
-    names: Iterable[str] = (),
+    names: Iterable[Name] = (),
     store: str | None = None,
     *,
+    versions: Iterable[Name] = (),
     examples: bool = True,
     given: Iterable[str] | None = None,
 ) -> Wiring:
@@ -316,22 +378,26 @@ def wire(
 
     Args:
         settings: From the environment, or made manually.
-        names: Names of journeys, as on the command line.
+        names: Names of journeys, as on the command line, or their classes.
         store: URL that replaces the store of the settings.
+        versions: Other versions of these, for the sessions that belong to them.
         examples: True to serve all examples if there is no name.
         given: Modules with agents and tools of stored definitions; if given, these are served.
 
     Raises:
-        ConfigurationError: A setting is not valid, or a sensitive journey has no key.
+        ConfigurationError: A setting is not valid, a sensitive journey has no key, or one of
+            `versions` is no other version of a journey that is served.
         CommandError: A journey is missing, or its agents or tools are.
         JourneyDefinitionError: A journey is abstract.
     """
     keys = Keys(settings.keys())
     config = settings.config(store)
     wanted = list(names) or (example_ids() if examples else [])
+    journeys = _journeys(settings, config, wanted)
     return Wiring(
         config=config,
-        journeys=_served(settings, config, wanted),
+        journeys=journeys,
+        versions=_versions(settings, config, versions, journeys),
         given=None if given is None else given_by(given, config),
         keys=keys,
         shows_docs=not keys if settings.docs is None else settings.docs,
@@ -341,19 +407,69 @@ def wire(
     )
 
 
-def _served(settings: Settings, config: JourneyConfig, names: Iterable[str]) -> dict[str, Served]:
-    served: dict[str, Served] = {}
-    for found in map(find, names):
-        spec = found.journey.spec
-        if not spec.entry:
-            raise JourneyDefinitionError([spec.why_abstract])
-        settings.require_key(spec)
-        if spec.id in served:
-            raise ConfigurationError(f"Two journeys have the id '{spec.id}'. Rename one of them.")
-        agents = _agents_of(found, config)
-        tools = found.checked_tools()
-        served[spec.id] = Served(found.journey, agents, tools, found.model, found)
-    return served
+def _journeys(
+    settings: Settings, config: JourneyConfig, names: Iterable[Name]
+) -> dict[str, Served]:
+    journeys: dict[str, Served] = {}
+    for served in (_found(settings, config, name) for name in names):
+        id_ = served.journey.spec.id
+        if id_ in journeys:
+            raise ConfigurationError(
+                f"Two journeys have the id '{id_}'. Rename one of them; if one is another version "
+                "of the other, serve it with --versions."
+            )
+        journeys[id_] = served
+    return journeys
+
+
+def _versions(
+    settings: Settings,
+    config: JourneyConfig,
+    names: Iterable[Name],
+    journeys: Mapping[str, Served],
+) -> dict[tuple[str, str], Served]:
+    versions: dict[tuple[str, str], Served] = {}
+    for served in (_found(settings, config, name) for name in names):
+        spec = served.journey.spec
+        current = journeys.get(spec.id)
+        if current is None:
+            raise ConfigurationError(
+                f"{spec.name} is to be served as another version of the journey '{spec.id}', but "
+                f"there is none. Journeys: {', '.join(journeys)}."
+            )
+        _check_other(spec, current.journey.spec)
+        if (spec.id, spec.version) in versions:
+            raise ConfigurationError(_SAME_VERSION.format(spec))
+        versions[spec.id, spec.version] = served
+    return versions
+
+
+_SAME_VERSION = (
+    "Two versions of the journey '{0.id}' are both '{0.version}'. Omit one of them, or give each "
+    "its own `__version__`."
+)
+
+
+def _check_other(spec: JourneySpec, current: JourneySpec) -> None:
+    """Refuse a version that cannot be served together with the current one."""
+    if spec.version == current.version:
+        raise ConfigurationError(_SAME_VERSION.format(spec))
+    if spec.sensitive is not current.sensitive:
+        raise ConfigurationError(
+            f"Two versions of the journey '{spec.id}' differ in `__sensitive__`, so that one of "
+            "them cannot read the sessions of the other. Rename one of them."
+        )
+
+
+def _found(settings: Settings, config: JourneyConfig, name: Name) -> Served:
+    """Return a journey with its agents and tools, checked."""
+    found = find(name)
+    spec = found.journey.spec
+    if not spec.entry:
+        raise JourneyDefinitionError([spec.why_abstract])
+    settings.require_key(spec)
+    agents = _agents_of(found, config)
+    return Served(found.journey, agents, found.checked_tools(), found.model, found)
 
 
 def _agents_of(found: Found, config: JourneyConfig) -> Mapping[str, Any]:

@@ -16,6 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from graphs.drawing.mermaid import mermaid
 from journeys import ConfigurationError, Pipeline
+from server.http.deps import served_of
 from server.http.schemas import SessionId
 from server.http.wiring import Wiring
 from server.mcp.offers import JourneyOffer, Offer, Outcome, PipelineOffer, Refused, words_for
@@ -64,7 +65,8 @@ class Library:
         listed = await self.wiring.directory.find(session_id) if self.wiring.journeys else None
         if listed is None or listed.journey_id not in self.wiring.journeys:
             raise Refused(_NOTHING)
-        async with self.wiring.session(listed.journey_id, session_id) as session:
+        served = await served_of(listed, self.wiring)
+        async with self.wiring.session(served, session_id) as session:
             entries = [asdict(entry) for entry in await session.transcript()]
         return json.dumps({"session_id": session_id, "entries": entries}, ensure_ascii=False)
 

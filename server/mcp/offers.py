@@ -28,6 +28,7 @@ from nodes.json_data import plain
 from nodes.llm.mcp.connected import name_for_models
 from nodes.state.session import PARTING
 from nodes.telemetry import report
+from server.http.deps import served_of
 from server.http.problems import problem_of
 from server.http.schemas import SessionId
 from server.http.turns import Turns
@@ -192,7 +193,11 @@ class JourneyOffer:
         listed = await self._wiring.directory.find(session_id)
         if listed is not None and listed.journey_id != self.journey_id:
             raise Refused("This session_id belongs to another conversation. Omit it.")
-        session, greeting = self._wiring.manager(self.journey_id, session_id), ""
+        if listed is None:
+            served = self._wiring.journeys[self.journey_id]
+        else:
+            served = await served_of(listed, self._wiring)
+        session, greeting = self._wiring.manager(served, session_id), ""
         if listed is None:
             try:
                 greeting = (await session.start_session(None)).greeting

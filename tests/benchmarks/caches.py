@@ -118,7 +118,7 @@ async def _wired(url: str, cache: Cache) -> AsyncIterator[Wiring]:
 
 
 async def _talk(wiring: Wiring, session_id: str, messages: list[str]) -> None:
-    manager = wiring.manager(Referral.spec.id, session_id)
+    manager = wiring.manager(wiring.journeys[Referral.spec.id], session_id)
     if await manager.get_session_state() is None:
         await manager.start(CONTEXT)
     for message in messages:

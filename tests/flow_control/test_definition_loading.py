@@ -181,10 +181,10 @@ async def test_definition_loading_of_a_json_journey_is_activated_too(
 
 
 async def stored(url: str, folder: Path) -> None:
-    """Put all files of a folder into the database, as `journeygraph load` does."""
+    """Put all files of a folder into the database, as `journeygraph load --replace` does."""
     definitions = await Definitions.open(JourneyConfig(persistence=url))
     try:
-        await definitions.load(drafts_at([str(folder)], []))
+        await definitions.load(drafts_at([str(folder)], []), replace=True)
     finally:
         await definitions.close()
 

@@ -107,7 +107,8 @@ def test_every_setting_reaches_the_journeys_that_run(
         lines = [f'{name}="{value}"' for name, value in variables.items()]
         (folder / ".env").write_text("\n".join(lines))
 
-    running = wire(Settings(), ["orders.py"]).manager("orders", "s-1").config
+    wiring = wire(Settings(), ["orders.py"])
+    running = wiring.manager(wiring.journeys["orders"], "s-1").config
 
     for item in FIELDS:
         assert getattr(running, item.name) == MEANT.get(item.name, sample(item)), item.name

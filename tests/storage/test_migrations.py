@@ -104,6 +104,7 @@ NEW = (
     "probes",
     *("validation_audit", "definitions", "definition_epoch"),
     *("field_attempts", "effects", "escalations"),
+    "journeygraph_range",
 )
 """The tables that they made."""
 _BEGUN: Any = {"configurable": {"thread_id": "s-1", "checkpoint_ns": ""}}

@@ -6,7 +6,7 @@ import asyncio
 import json
 import socket
 import uuid
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -145,9 +145,11 @@ def wired(
     url: str | None = None,
     keys: tuple[str, ...] = (),
     model: Any = False,
+    versions: Sequence[Served] = (),
     **config: Any,
 ) -> Wiring:
     """Join journeys as the command would; by default the two of the post office, in memory."""
+    older = {(one.journey.spec.id, one.journey.spec.version): one for one in versions}
     post_office = (Served(Parcel, staff(Parcel)), Served(Letter, staff(Letter)))
     return Wiring(
         config=JourneyConfig(persistence=url or f"memory://{uuid.uuid4()}", **config),
@@ -156,6 +158,7 @@ def wired(
         shows_docs=not keys,
         shows_page=not keys,
         turns=Turns(),
+        versions=older,
         model=model,
     )
 

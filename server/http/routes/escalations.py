@@ -13,7 +13,15 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from graphs.records.listing import cursor_behind, number_of, paged
 from graphs.session.manager import PathwayManager
 from journeys import EscalationCase, EscalationEntry, JourneySession, TranscriptEntry
-from server.http.deps import REPLAYED, Cursor, IdempotencyKey, Limit, UpToDate, known_journey
+from server.http.deps import (
+    REPLAYED,
+    Cursor,
+    IdempotencyKey,
+    Limit,
+    UpToDate,
+    known_journey,
+    served_of,
+)
 from server.http.problems import Problem
 from server.http.routing import ApiRoute
 
@@ -133,9 +141,10 @@ async def _case(escalation_id: KnownId, wiring: UpToDate) -> EscalationCase:
 
 async def _called(escalation_id: KnownId, wiring: UpToDate) -> AsyncIterator[_Called]:
     entry = await wiring.directory.escalation_entry(escalation_id)
-    if entry is None or entry.journey_id not in wiring.journeys:
+    listed = await wiring.directory.find(entry.session_id) if entry else None
+    if entry is None or listed is None:
         raise _not_found()
-    async with wiring.session(entry.journey_id, entry.session_id) as session:
+    async with wiring.session(await served_of(listed, wiring), entry.session_id) as session:
         yield _Called(entry, session)
 
 

@@ -16,9 +16,10 @@ from graphs.drawing.pipelines import chart
 from graphs.drawing.svg import svg
 from journeys import JourneySpec
 from server.discover.journeys import Served
-from server.http.deps import KnownJourney, UpToDate
+from server.http.deps import JourneyVersion, UpToDate, known_version
 from server.http.problems import Problem
 from server.http.routing import ApiRoute, accept_of, preferred
+from server.http.wiring import Wiring
 
 
 class JourneySummary(BaseModel):
@@ -43,8 +44,13 @@ class JourneySummary(BaseModel):
 
 
 class JourneyListed(JourneySummary):
-    """A journey with what its module gives to try it."""
+    """A journey with its served versions, and with what its module gives to try it."""
 
+    versions: list[str] = Field(
+        default=[],
+        description="The served versions, first the one in which new sessions begin. A session "
+        "continues in its own.",
+    )
     sample_context: dict[str, Any] = Field(
         default={}, description="`SAMPLE_CONTEXT` of its module; empty if it has none."
     )
@@ -183,20 +189,21 @@ _FORMATS = {"text/plain": "mermaid", "image/svg+xml": "svg", "application/json":
 @router.get("")
 async def listed(wiring: UpToDate) -> Journeys:
     """List the journeys of this server."""
-    return Journeys(journeys=[_listed(served) for served in wiring.journeys.values()])
+    return Journeys(journeys=[_listed(served, wiring) for served in wiring.journeys.values()])
 
 
-def _listed(served: Served) -> JourneyListed:
+def _listed(served: Served, wiring: Wiring) -> JourneyListed:
     listed = JourneyListed.of(served.journey.spec)
+    listed.versions = wiring.versions_of(listed.journey_id)
     if served.found:
         listed.sample_context = served.found.sample_context
     return listed
 
 
 @router.get("/{journey_id}")
-async def shown(spec: KnownJourney) -> JourneyDetail:
+async def shown(journey_id: str, wiring: UpToDate, version: JourneyVersion = None) -> JourneyDetail:
     """Show a journey: its pathways and transitions."""
-    return JourneyDetail.of(spec)
+    return JourneyDetail.of(await known_version(wiring, journey_id, version))
 
 
 @router.get(
@@ -213,8 +220,10 @@ async def shown(spec: KnownJourney) -> JourneyDetail:
     },
 )
 async def drawn(
-    spec: KnownJourney,
+    journey_id: str,
+    wiring: UpToDate,
     request: Request,
+    version: JourneyVersion = None,
     format: Literal["mermaid", "svg", "json"] | None = None,
     full: Annotated[
         bool, Query(description="Draw all fields of long forms; JSON always has all.")
@@ -224,6 +233,7 @@ async def drawn(
     ] = None,
 ) -> Response | Graph:
     """Draw pathways and transitions: Mermaid text, SVG, or nodes and edges as JSON."""
+    spec = await known_version(wiring, journey_id, version)
     wanted = format or _FORMATS[preferred(accept_of(request.scope), [*_FORMATS])]
     if pathway is not None:
         return await _agents(spec, pathway, wanted)

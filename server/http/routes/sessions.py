@@ -25,6 +25,7 @@ from server.http.deps import (
     UpToDate,
     Wired,
     known_journey,
+    served_of,
 )
 from server.http.problems import Problem
 from server.http.routing import ApiRoute, ContextRoute
@@ -56,7 +57,8 @@ async def begin(
     """Start a session."""
     # Without an id, the key stands for one: keys of another client stand for others.
     session_id = new.session_id or new_id(client, key)
-    async with wiring.session(_journey_of(new, wiring), session_id) as session:
+    served = wiring.journeys[_journey_of(new, wiring)]
+    async with wiring.session(served, session_id) as session:
         begun = await session.start_session(
             new.context, locale=new.own_locale(), idempotency_key=key
         )
@@ -118,7 +120,8 @@ async def context(
     if name is None:
         return whole
     named = {name: whole.context[name]} if name in whole.context else {}
-    async with wiring.session(session.listed.journey_id, session.listed.session_id) as opened:
+    served = await served_of(session.listed, wiring)
+    async with wiring.session(served, session.listed.session_id) as opened:
         past = await opened.context_history(name, limit, cursor)
     found = {"context": named, "history": past, "next_cursor": past.next}
     return whole.model_copy(update=found)
@@ -183,7 +186,8 @@ async def recording(session: OpenSession, wiring: Wired, key: IdempotencyKey) ->
     # Loaded by the first request: most servers never get one.
     from server.conversations.recorder import default_file, record  # noqa: PLC0415
 
-    found, file = wiring.journeys[session.spec.id].found, default_file(session.session_id)
+    served = await wiring.serving(session.session_id, session.spec.id, session.spec.version)
+    found, file = served.found, default_file(session.session_id)
 
     async def written() -> str:
         if found is None:

@@ -14,6 +14,11 @@ export function inWords(name) {
   return apart.trim() || name;
 }
 
+/** Return the version of a journey as it is shown: a hash by its first characters. */
+export function shortVersion(version) {
+  return /^[0-9a-f]{64}/.test(version) ? version.slice(0, 12) : version;
+}
+
 /** Return the beginning of a text, without half a character at its end. */
 export function cut(text, most) {
   return text.length > most ? `${text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, "")}…` : text;

@@ -22,19 +22,20 @@ export function Picture({ api, session, turns, live, journey }) {
   const [problem, setProblem] = useState(null);
   const [chosen, setChosen] = useState("");
   const [tries, setTries] = useState(0);
-  const path = `journeys/${encodeURIComponent(session.journey_id)}/graph`;
+  const version = encodeURIComponent(journey.version);
+  const path = `journeys/${encodeURIComponent(session.journey_id)}/graph?version=${version}`;
   useEffect(() => {
     let isShown = true;
     setDrawing(null);
     setProblem(null);
-    drawingOf(api, path, journey.version).then(
+    drawingOf(api, path).then(
       (found) => isShown && setDrawing(found),
       (problem) => isShown && setProblem(problem),
     );
     return () => {
       isShown = false;
     };
-  }, [api, path, journey.version, tries]);
+  }, [api, path, tries]);
   useEffect(() => {
     const ended = new AbortController();
     api
@@ -63,20 +64,19 @@ export function Picture({ api, session, turns, live, journey }) {
   </div>`;
 }
 
-const drawings = new WeakMap(); // client -> drawings by journey and version
+const drawings = new WeakMap(); // client -> drawings by their addresses
 
 /** Return the drawing of a journey, as SVG and as data; it is read once. */
-function drawingOf(api, path, version) {
+function drawingOf(api, path) {
   if (!drawings.has(api)) drawings.set(api, new Map());
   const known = drawings.get(api);
-  const name = `${path} ${version}`;
-  if (!known.has(name)) {
-    const read = [api.text(`${path}?full=true`, "image/svg+xml"), api.get(path, { format: "json" })];
+  if (!known.has(path)) {
+    const read = [api.text(`${path}&full=true`, "image/svg+xml"), api.get(path, { format: "json" })];
     const drawing = Promise.all(read).then(([svg, graph]) => ({ svg, graph }));
-    drawing.catch(() => known.delete(name));
-    known.set(name, drawing);
+    drawing.catch(() => known.delete(path));
+    known.set(path, drawing);
   }
-  return known.get(name);
+  return known.get(path);
 }
 
 function quietly(setProblem) {
@@ -451,7 +451,7 @@ function Chosen({ api, path, graph, id, facts, onClose }) {
   const { svg, problem } = opened.id === id ? opened : {};
   const open = () => {
     setOpened({});
-    api.text(`${path}?pathway=${encodeURIComponent(id)}`, "image/svg+xml").then(
+    api.text(`${path}&pathway=${encodeURIComponent(id)}`, "image/svg+xml").then(
       (svg) => setOpened({ id, svg }),
       (problem) => setOpened({ id, problem }),
     );

@@ -119,13 +119,26 @@ export class OpenSession {
         this.pages("history", "entries"),
         this.pages("audit", "turns"),
       ]);
-      const journey = this.state.journey || (await this.api.get(`journeys/${session.journey_id}`));
+      const known = this.state.session;
+      const isSame = known && known.journey_version === session.journey_version;
+      const journey = (isSame && this.state.journey) || (await this.journeyOf(session));
       // What is older than the last reply, or than another reading, is not shown.
       if (number !== this.reading) return;
       this.set({ session, entries: this.withLocal(entries), turns, journey, missing: null });
     } catch (problem) {
       if (!this.state.session) this.set({ missing: problem });
       throw problem;
+    }
+  }
+
+  /** Return the journey of a session in its version; without that, as it is for new sessions. */
+  async journeyOf(session) {
+    const path = `journeys/${encodeURIComponent(session.journey_id)}`;
+    try {
+      return await this.api.get(path, { version: session.journey_version });
+    } catch (problem) {
+      if (!problem.isGone) throw problem;
+      return this.api.get(path);
     }
   }
 

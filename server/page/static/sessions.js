@@ -4,7 +4,7 @@
 
 import { html, useEffect, useState } from "./vendor/preact.js";
 import { List, Select, useList } from "./lists.js";
-import { Moment, addressOf } from "./parts.js";
+import { Moment, addressOf, shortVersion } from "./parts.js";
 
 const STATUSES = [
   ["", "active and complete"],
@@ -41,6 +41,7 @@ export function SessionList({ api, path }) {
             <strong>${one.session_id}</strong> <span class=${`tag ${one.status}`}>${one.status}</span>
             <${Moment} at=${one.updated_at} />
             <span class="small">${one.journey_id}, ${one.pathway_id}, version ${one.version}</span>
+            <span class="small">version ${shortVersion(one.journey_version)} of the journey</span>
           </a>
         </li>`,
       )}

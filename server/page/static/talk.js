@@ -1,7 +1,7 @@
 // The conversation of a session: its messages, and the field for the next one.
 
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "./vendor/preact.js";
-import { Failure, Moment, inWords } from "./parts.js";
+import { Failure, Moment, inWords, shortVersion } from "./parts.js";
 
 const NAMES = { user: "You", assistant: "Assistant", operator: "Person" };
 const NEAR_END = 80; // pixels from the end within which new messages scroll into view
@@ -73,6 +73,7 @@ function Status({ session, journey }) {
     <span class="small" dir="auto">
       ${inWords(session.pathway_id)}${stack.length ? `, then back to ${stack.map(inWords).join(", ")}` : ""}
     </span>
+    <span class="small">version ${shortVersion(session.journey_version)} of the journey</span>
     ${session.phase === "escalated"
       ? html`<p class="note">A person has this conversation, or is called for. The assistant is silent.</p>`
       : null}

@@ -1,0 +1,118 @@
+"""Sessions of a version of a journey that is not used: where they would go on, or a refusal."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from graphs.records.listing import LIVE, Listed, Place, read_sessions
+from graphs.session.session import Session
+from graphs.storage.sealing import Seal
+from graphs.storage.statements import Row
+from graphs.storage.store import Store, open_store
+from journeys import JourneyConfig, JourneySpec, NeedsMigrationError
+from journeys.spec.spec import REFUSED
+from nodes.draft import migrated
+from nodes.state.session import Position
+from nodes.state.stack import Situation
+from nodes.turn.upgrade import misfits, safe_place
+
+_AT_ONCE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Stranding:
+    """The effect of a version of a journey on a session of another version.
+
+    Attributes:
+        session_id: The session.
+        version: The version of the journey that the session belongs to.
+        gone: Ids of its current and paused pathways that do not exist any more, the current one
+            first.
+        goes_to: The pathway in which it would continue.
+        misfits: Names of fields with a new type.
+    """
+
+    session_id: str
+    version: str
+    gone: Sequence[str]
+    goes_to: str
+    misfits: Sequence[str]
+
+
+async def strandings(spec: JourneySpec, config: JourneyConfig) -> AsyncIterator[Stranding]:
+    """Yield the effect of a journey on each of its live sessions.
+
+    Args:
+        spec: The journey, in the new version.
+        config: Settings with the store, and the keys of a sensitive journey.
+
+    Raises:
+        ConfigurationError: The address of the store is not valid.
+        StateError: The store cannot be read, or was sealed with another key.
+    """
+    keys = config.encryption_keys if spec.sensitive else None
+    store = await open_store(config.persistence, keys, config.database_pool_size)
+    try:
+        after: Place | None = None
+        while listed := await read_sessions(store, [spec.id], LIVE, after, _AT_ONCE):
+            for session in listed:
+                values = await _state(store, spec, session.session_id)
+                if values:
+                    yield _stranding(spec, session, values)
+            after = listed[-1].place
+    finally:
+        await store.close()
+
+
+async def _state(store: Store, spec: JourneySpec, session_id: str) -> Mapping[str, Any] | None:
+    """Return the state of a session; None if it was deleted in the meantime."""
+    head = await store.head(session_id)
+    if head is None:
+        return None
+    seal = store.seals.of(head) if spec.sensitive else Seal()
+    found = await store.saver.state_in(head, seal)
+    return found.checkpoint["channel_values"] if found else None
+
+
+def _stranding(spec: JourneySpec, listed: Listed, values: Mapping[str, Any]) -> Stranding:
+    position = migrated(spec, values["position"])
+    gone, place = _gone(spec, position, values)
+    finished = (position.get("talk") or {}).get("finished", [])
+    fields = [field.name for field in misfits(spec, values.get("fields", {}), finished)]
+    return Stranding(listed.session_id, listed.journey_version, gone, place, fields)
+
+
+def _gone(
+    spec: JourneySpec, position: Position, values: Mapping[str, Any]
+) -> tuple[list[str], str]:
+    """Return the pathways of a position that a version does not have, and its pathway there."""
+    moved = safe_place(spec, Situation(position, values.get("context", {})))
+    gone = [event["from"] for event in moved.audit] if moved else []
+    return gone, (moved.position if moved else position)["pathway"]
+
+
+async def refuse_stranded(session: Session, head: Row) -> None:
+    """Refuse a session of another version, if this one would have to move it.
+
+    Args:
+        session: The session, opened with the version that is used.
+        head: Its row.
+
+    Raises:
+        NeedsMigrationError: The journey has `__stranded__ = "refuse"`, and a pathway of the session
+            does not exist in this version.
+    """
+    spec = session.spec
+    if spec.stranded != REFUSED or head["journey_version"] == spec.version:
+        return
+    values = await session.values(head)
+    gone, _ = _gone(spec, migrated(spec, values["position"]), values)
+    if gone:
+        raise NeedsMigrationError(
+            f"Session '{session.session_id}' belongs to version '{head['journey_version']}' of the "
+            f"journey '{spec.id}'. Version '{spec.version}' has no pathway "
+            f"{' and no pathway '.join(map(repr, gone))} and refuses such sessions. Serve the "
+            "version of the session too, or name the new pathway in `__migrations__`."
+        )
