@@ -13,20 +13,58 @@ from alembic import command
 from alembic.config import Config
 from sqlalchemy.pool import StaticPool
 
+from journeys import StateError
+
 HEAD = "0018"
-"""The newest migration; a database that has it is not changed."""
+"""The newest migration of this release; a database that has it is not changed."""
+OLDEST = "SELECT oldest FROM journeygraph_range"
+"""Reads the oldest newest migration of a release that can work on the database."""
 
 # Alembic keeps the migration that runs in a global: two databases at once would mix them up.
 _alone = threading.Lock()
 
 
 def up_to_date(connection: sqlite3.Connection) -> bool:
-    """Return whether the newest migration has been run."""
+    """Return whether this release can work on a database as it is.
+
+    Raises:
+        StateError: A newer release has migrated it, and this one is too old for it.
+    """
+    version = _first(connection, "SELECT version_num FROM journeygraph_version")
+    if version is None or version <= HEAD:
+        return version == HEAD
+    refuse_newer("The database", version, _first(connection, OLDEST))
+    return True
+
+
+def _first(connection: sqlite3.Connection, query: str) -> str | None:
     try:
-        row = connection.execute("SELECT version_num FROM journeygraph_version").fetchone()
+        row = connection.execute(query).fetchone()
     except sqlite3.OperationalError:
-        return False
-    return row is not None and row[0] == HEAD
+        return None
+    return row[0] if row else None
+
+
+def refuse_newer(name: str, version: str | None, oldest: str | None) -> None:
+    """Refuse a database that a newer release has migrated, if this release is too old for it.
+
+    A newer release that only adds to the tables leaves the range as it is; one that removes or
+    changes something raises its lower end.
+
+    Args:
+        name: What the error calls the database.
+        version: Its newest migration, later than `HEAD`.
+        oldest: The lower end of the range; None: there is none, only that newer release fits.
+
+    Raises:
+        StateError: This release is too old.
+    """
+    if oldest is None or oldest > HEAD:
+        raise StateError(
+            f"{name} was migrated by a newer release of JourneyGraph: it needs a release with the "
+            f"migrations up to {oldest or version} at least, and this one has them up to {HEAD}. "
+            "Use the newer release."
+        )
 
 
 def migrate(connect: Callable[[], sqlite3.Connection]) -> None:
@@ -38,7 +76,7 @@ def migrate(connect: Callable[[], sqlite3.Connection]) -> None:
     Raises:
         sqlite3.Error: The file is not a database, or cannot be written.
         sqlalchemy.exc.SQLAlchemyError: A foreign table has the name of one of ours.
-        alembic.util.CommandError: A newer release has migrated the database.
+        StateError: A newer release has migrated the database, and this one is too old for it.
     """
     connection = connect()
     try:

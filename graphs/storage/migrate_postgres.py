@@ -17,7 +17,7 @@ from sqlalchemy.pool import StaticPool
 
 from graphs.storage.connections import database_name
 from graphs.storage.errors import reason_of
-from graphs.storage.migrate import HEAD, upgrade
+from graphs.storage.migrate import HEAD, OLDEST, refuse_newer, upgrade
 from journeys import StateError
 
 SAVER_HEAD = len(PostgresSaver.MIGRATIONS) - 1
@@ -30,7 +30,11 @@ _LEFT_BROKEN = (
     "WHERE NOT indisvalid AND indrelid = to_regclass(%s)"
 )
 _THEIR_TABLES = ("checkpoints", "checkpoint_blobs", "checkpoint_writes")
-_TABLES_THERE = "SELECT to_regclass('journeygraph_version'), to_regclass('checkpoint_migrations')"
+_TABLES_THERE = (
+    "SELECT to_regclass('journeygraph_version'), to_regclass('checkpoint_migrations'), "
+    "to_regclass('journeygraph_range')"
+)
+_RANGE = OLDEST.replace("oldest", "oldest AS version", 1)
 _OURS_AND_THEIRS = (
     "SELECT version_num AS version FROM journeygraph_version",
     "SELECT max(v) AS version FROM checkpoint_migrations",
@@ -50,9 +54,15 @@ class Versions:
     savers: int | None
 
     @property
+    def is_newer(self) -> bool:
+        """Return whether a newer release has migrated the database."""
+        return self.ours is not None and self.ours > HEAD
+
+    @property
     def current(self) -> bool:
-        """Return whether this release can work on it."""
-        return self.ours == HEAD and (self.savers or 0) >= SAVER_HEAD
+        """Return whether this release can work on it; of a newer one, the range says so."""
+        ours = self.ours == HEAD or self.is_newer
+        return ours and (self.savers or 0) >= SAVER_HEAD
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +97,9 @@ def migrate_postgres(
         ):
             before = versions(connection)
             _refuse_encoding(connection, database_name(url))
-            _refuse_newer(before, database_name(url))
+            if before.is_newer:
+                oldest = _version(connection, _RANGE)
+                refuse_newer(f"The database {database_name(url)}", before.ours, oldest)
             if not before.current:
                 _upgrade(connection, url, watch)
             return Migration(database_name(url), before, versions(connection))
@@ -113,11 +125,13 @@ async def required(connection: psycopg.AsyncConnection[Any], name: str) -> None:
     _refuse_encoding(connection, name)
     found = await (await connection.execute(_TABLES_THERE)).fetchone()
     here = []
-    for query, there in zip(_OURS_AND_THEIRS, found or (None, None), strict=True):
+    for query, there in zip(_OURS_AND_THEIRS, (found or (None, None))[:2], strict=True):
         row = await (await connection.execute(query)).fetchone() if there else None
         here.append(row[0] if row else None)
     has = Versions(*here)
-    _refuse_newer(has, name)
+    if has.is_newer:
+        row = await (await connection.execute(_RANGE)).fetchone() if found and found[2] else None
+        refuse_newer(f"The database {name}", has.ours, row[0] if row else None)
     if not has.current:
         raise StateError(
             f"The store {name} is not set up for this release of JourneyGraph. Run once: "
@@ -133,14 +147,6 @@ def _refuse_encoding(
         raise StateError(
             f"The database {name} has the text encoding {encoding}, which lacks characters. "
             "Create one with: CREATE DATABASE ... ENCODING 'UTF8' TEMPLATE template0"
-        )
-
-
-def _refuse_newer(has: Versions, name: str) -> None:
-    if has.ours is not None and has.ours > HEAD:
-        raise StateError(
-            f"The database {name} was migrated by a newer release of JourneyGraph. Use that "
-            "release."
         )
 
 

@@ -232,7 +232,7 @@ async def test_a_version_that_cannot_be_used_is_reported_and_its_sessions_are_mo
     _, first, _ = await loaded_twice(load, desk)
     api = await desk(database_pool_size=4)
     assert api.wiring.given is not None
-    del api.wiring.given.agents["assessor"]  # type: ignore[attr-defined]
+    del api.wiring.given.agents["assessor"]
 
     assert await places(api, first) == ["review"]
     assert "event=definition_refused" in caplog.text

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
 import concurrent.futures
 import functools
+import os
 import sqlite3
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
+import sqlalchemy
+from alembic import command
+from alembic.config import Config
 from langgraph.checkpoint.sqlite import SqliteSaver
 
+from graphs.records.definitions import Definitions
+from graphs.storage import migrations
 from graphs.storage.migrate import HEAD, migrate
 from graphs.storage.migrate_postgres import ALONE, SAVER_HEAD, Versions, migrate_postgres
 from graphs.storage.tables import USAGE
 from journeys import JourneyConfig, JourneyError, StateError, load_journey
-from tests.support.command import run
+from tests.support.command import flat, run
 from tests.support.post_office import AGENTS, Parcel, opened
 from tests.support.postgres import TABLES, Postgres, connected
+from tests.support.stored_claims import CLAIM, draft
 
 
 @pytest.fixture
@@ -248,9 +256,93 @@ def test_an_index_that_was_left_half_made_is_made_again(postgres_url: str) -> No
         assert found.fetchone() == (True,)
 
 
-async def test_a_database_of_a_newer_release_is_left_alone(postgres_url: str) -> None:
+NEWER = """
+import sqlalchemy as sa
+from alembic import op
+
+revision = "9998"
+down_revision = "{head}"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    op.create_table("moods", sa.Column("name", sa.String(20), primary_key=True))
+    for table in ("sessions", "turns", "audit", "definitions", "answers", "escalations"):
+        op.add_column(table, sa.Column("mood", sa.Text))
+        op.add_column(table, sa.Column("tries_more", sa.Integer, server_default="0"))
+    op.create_index("sessions_by_mood", "sessions", ["mood"])
+"""
+"""A migration of a release to come, which only adds."""
+NEEDS_ITSELF = NEWER + """    op.execute("UPDATE journeygraph_range SET oldest = '9998'")\n"""
+
+
+def migrated_by_newer(url: str, folder: Path, text: str) -> None:
+    """Bring a database of this release up to date as a newer release does."""
+    (folder / "later").mkdir()
+    (folder / "later" / "9998_moods.py").write_text(text.format(head=HEAD))
+    ours = Path(migrations.__file__).parent
+    config = Config()
+    config.set_main_option("script_location", str(ours))
+    config.set_main_option("path_separator", "os")
+    places = (ours / "versions", folder / "later")
+    config.set_main_option("version_locations", os.pathsep.join(map(str, places)))
+    place = url.replace("postgresql://", "postgresql+psycopg://")
+    engine = sqlalchemy.create_engine(place)
+    with engine.begin() as connection:
+        config.attributes |= {"connection": connection, "watch": None}
+        command.upgrade(config, "head")
+    engine.dispose()
+
+
+async def test_a_release_works_on_what_the_next_one_has_added(
+    kept_url: str, tmp_path: Path
+) -> None:
+    async with opened(kept_url) as parcel:
+        await parcel.start()
+        await parcel.process_message("street=Main")
+    migrated_by_newer(kept_url, tmp_path, NEWER)
+
+    async with opened(kept_url) as parcel:
+        assert (await parcel.process_message("how much is it?")).metadata["version"] == 2
+        await parcel.rollback(0)
+        assert (await parcel.process_message("street=Side")).pathway_id == "payment"
+        assert len(await parcel.turns()) == 5
+    async with opened(kept_url, "s-2") as parcel:
+        await parcel.manager.start_session(idempotency_key="a")
+        assert (await parcel.manager.start_session(idempotency_key="a")).replayed
+        await parcel.process_message("a person")
+        await parcel.manager.delete()
+    definitions = await Definitions.open(JourneyConfig(persistence=kept_url))
+    assert [one.is_new for one in await definitions.load([draft("claim.yaml", CLAIM)])] == [True]
+    await definitions.close()
+    done = await asyncio.to_thread(run, "migrate", "--store", kept_url)
+    if kept_url.startswith("postgresql"):
+        assert "a newer release migrated it, and this one fits it" in flat(done.stdout)
+
+
+async def test_a_database_that_needs_a_newer_release_is_left_alone(
+    kept_url: str, tmp_path: Path
+) -> None:
+    async with opened(kept_url) as parcel:
+        await parcel.start()
+    migrated_by_newer(kept_url, tmp_path, NEEDS_ITSELF)
+
+    async with opened(kept_url) as parcel:
+        with pytest.raises(StateError, match="newer release") as refused:
+            await parcel.process_message("street=Main")
+    assert f"up to 9998 at least, and this one has them up to {HEAD}" in str(refused.value)
+    assert not refused.value.retryable
+    done = await asyncio.to_thread(run, "migrate", "--store", kept_url, code=1)
+    assert "newer release" in flat(done.stderr)
+
+
+async def test_a_database_of_a_newer_release_without_a_range_is_left_alone(
+    postgres_url: str,
+) -> None:
     with connected(postgres_url) as connection:
         connection.execute("UPDATE journeygraph_version SET version_num = '9999'")
+        connection.execute("DROP TABLE journeygraph_range")
     with pytest.raises(StateError, match="newer release"):
         migrate_postgres(postgres_url)
     async with opened(postgres_url) as parcel:

@@ -12,7 +12,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Apply this migration."""
+    """Apply this migration; set `journeygraph_range.oldest` if it removes something."""
     ${upgrades if upgrades else "raise NotImplementedError"}
 
 

@@ -36,7 +36,8 @@ def migrate(store: str | None) -> None:
 
 def _say_done(done: Migration) -> None:
     if done.before == done.after:
-        _say(f"{done.database} is up to date; nothing was changed.")
+        newer = ": a newer release migrated it, and this one fits it" if done.after.is_newer else ""
+        _say(f"{done.database} is up to date{newer}; nothing was changed.")
         return
     kinds = (
         ("sessions, turns and audit", done.before.ours, done.after.ours),
