@@ -52,7 +52,7 @@ def refuse_newer(name: str, version: str | None, oldest: str | None) -> None:
     changes something raises its lower end.
 
     Args:
-        name: What the error calls the database.
+        name: The subject of the error, such as "The database x".
         version: Its newest migration, later than `HEAD`.
         oldest: The lower end of the range; None: there is none, only that newer release fits.
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +18,7 @@ import typer
 from langchain_core.tools import BaseTool
 
 from graphs.agents.registry import check_agent
+from graphs.records.definitions import Definitions
 from graphs.session.stranding import Stranding, strandings
 from journeys import (
     AgentNotRegisteredError,
@@ -32,9 +33,12 @@ from journeys import (
 )
 from journeys.errors import did_you_mean
 from journeys.faults import Fault, Place
+from journeys.reading.rule_reader import own_version
+from journeys.spec.spec import REFUSED
 from nodes.llm.models import is_configured
 from nodes.llm.tools import as_tool, parameters_of
 from server.cli.terminal.rendering import out, plain, progress, write_json
+from server.definitions.loader import StoredVersion, stored_versions
 from server.discover.definition_files import (
     FaultyFileError,
     checked_guidelines,
@@ -63,29 +67,56 @@ from server.settings import Settings
 _MOST_SHOWN = 5
 
 
-def check(path: str, against: str | None, *, as_json: bool = False) -> None:
+def check(
+    path: str, against: str | None, versions: Sequence[str] = (), *, as_json: bool = False
+) -> None:
     """Report the faults and warnings of journeys; with a store, the sessions that would move."""
+    if versions and not against:
+        raise CommandError("--versions needs --against.", exit_code=2)
     report = _Report()
     _CHECKS[_kind(path)](path, report)
     if not as_json:
         report.print(path)
-    compared: list[_Compared] = []
+    compared = _Comparison()
     if against and report.is_sound:
-        compared = list(_comparing(report, against, quiet=as_json))
+        others = [find(name).journey.spec for name in versions]
+        specs = [journey.spec for journey in report.journeys.values() if journey.spec.entry]
+        compared = asyncio.run(_comparison(specs, others, _existing(against), quiet=as_json))
     if as_json:
         write_json(report.as_json(compared))
     else:
-        for one in compared:
-            one.print()
-    if not report.is_sound or any(one.moves for one in compared):
+        compared.print()
+    if not report.is_sound or not compared.is_sound:
         raise typer.Exit(1)
 
 
-def _comparing(report: _Report, against: str, *, quiet: bool) -> Iterator[_Compared]:
-    config = _existing(against)
-    for journey in report.journeys.values():
-        if journey.spec.entry:
-            yield asyncio.run(_compared(journey, config, quiet=quiet))
+async def _comparison(
+    specs: Sequence[JourneySpec],
+    others: Sequence[JourneySpec],
+    config: JourneyConfig,
+    *,
+    quiet: bool,
+) -> _Comparison:
+    """Compare journeys with a store, and the journeys that are stored in it.
+
+    Args:
+        specs: Journeys in the version in which new sessions begin.
+        others: Other versions of these that are served too.
+        config: Settings with the store.
+        quiet: True: do not show how far it is.
+    """
+    definitions = await Definitions.open(config)
+    try:
+        stored = await stored_versions(definitions)
+    finally:
+        await definitions.close()
+    readable = [(one.definition.active, one.spec) for one in stored if one.spec]
+    current = {spec.id: spec for active, spec in readable if active}
+    current |= {spec.id: spec for spec in specs}
+    served = {(spec.id, own_version(spec.version)) for spec in (*others, *current.values())}
+    served |= {(spec.id, own_version(spec.version)) for _, spec in readable}
+    found = [await _compared(spec, served, config, quiet=quiet) for spec in current.values()]
+    return _Comparison(found, [one for one in stored if one.faults])
 
 
 def _existing(store: str) -> JourneyConfig:
@@ -103,13 +134,17 @@ class _Compared:
 
     Attributes:
         journey: Its id.
+        refuses: True if it refuses sessions that would be moved.
         seen: Number of its sessions there.
+        stays: Number of those that continue in their own older version.
         moves: Sessions that would be moved, by removed pathway and new pathway.
         misfits: Sessions with a value that would be read again, by field.
     """
 
     journey: str
+    refuses: bool = False
     seen: int = 0
+    stays: int = 0
     moves: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     misfits: dict[str, list[str]] = field(default_factory=dict)
 
@@ -125,10 +160,12 @@ class _Compared:
         """Write the report."""
         title = f"{self.journey}: {_count(self.seen, 'session')} in the store"
         _line("✗" if self.moves else "✓", "red" if self.moves else "green", title)
+        if self.stays:
+            text = f"{_count(self.stays, 'session')} of them: in an older version that is served."
+            _line("✓", "green", text, "  ")
         for (id_, place), sessions in self.moves.items():
-            text = (
-                f"'{id_}' does not exist any more: {_named(sessions)} would continue in '{place}'."
-            )
+            effect = "be refused" if self.refuses else f"continue in '{place}'"
+            text = f"'{id_}' does not exist any more: {_named(sessions)} would {effect}."
             _line("✗", "red", f"{text} `__migrations__` can name its new id.", "  ")
         for name, sessions in self.misfits.items():
             text = f"'{name}' has a new type: its value would be read again in {_named(sessions)}."
@@ -141,15 +178,66 @@ class _Compared:
             for (id_, place), sessions in self.moves.items()
         ]
         misfits = [{"field": name, "sessions": ids} for name, ids in self.misfits.items()]
-        return {"journey": self.journey, "seen": self.seen, "moves": moves, "misfits": misfits}
+        counts = {"seen": self.seen, "stays": self.stays, "refuses": self.refuses}
+        return {"journey": self.journey, **counts, "moves": moves, "misfits": misfits}
 
 
-async def _compared(journey: type[Journey], config: JourneyConfig, *, quiet: bool) -> _Compared:
-    """Compare the sessions of a store with a journey."""
-    compared = _Compared(journey.spec.id)
-    with progress(f"Reading the sessions of {journey.spec.id}", quiet=quiet) as steps:
-        async for found in strandings(journey.spec, config):
-            compared.note(found)
+@dataclass
+class _Comparison:
+    """Effects of journeys on the sessions of a store, and faults of its definitions.
+
+    Attributes:
+        journeys: The effects of each journey.
+        faulty: Stored versions that this release cannot read.
+    """
+
+    journeys: Sequence[_Compared] = ()
+    faulty: Sequence[StoredVersion] = ()
+
+    @property
+    def is_sound(self) -> bool:
+        """Return whether no session would be moved, and every stored version can be read."""
+        return not self.faulty and not any(one.moves for one in self.journeys)
+
+    def print(self) -> None:
+        """Write the report."""
+        for one in self.journeys:
+            one.print()
+        for stored in self.faulty:
+            version = stored.definition.version
+            for fault in stored.faults:
+                text = f"Version {version} of '{stored.definition.id}' in the store: {fault}"
+                _line("✗", "red", text)
+
+    def faults(self) -> list[dict[str, Any]]:
+        """Return the faults of stored versions as JSON."""
+        return [
+            {"id": one.definition.id, "version": one.definition.version, **_as_data(fault)}
+            for one in self.faulty
+            for fault in one.faults
+        ]
+
+
+async def _compared(
+    spec: JourneySpec, served: Set[tuple[str, str]], config: JourneyConfig, *, quiet: bool
+) -> _Compared:
+    """Compare the sessions of a store with a journey.
+
+    Args:
+        spec: The journey in the version in which new sessions begin.
+        served: Ids and versions of the journeys that sessions continue in.
+        config: Settings with the store.
+        quiet: True: do not show how far it is.
+    """
+    compared = _Compared(spec.id, refuses=spec.stranded == REFUSED)
+    own = own_version(spec.version)
+    with progress(f"Reading the sessions of {spec.id}", quiet=quiet) as steps:
+        async for found in strandings(spec, config):
+            version = own_version(found.version)
+            if version != own and (spec.id, version) in served:
+                compared.seen, compared.stays = compared.seen + 1, compared.stays + 1
+            else:
+                compared.note(found)
             steps.step(str(compared.seen))
     return compared
 
@@ -201,7 +289,7 @@ class _Report:
         """Return whether something was found, without faults."""
         return not self.faults and bool(self.journeys or self.guidelines)
 
-    def as_json(self, compared: Sequence[_Compared]) -> dict[str, Any]:
+    def as_json(self, compared: _Comparison) -> dict[str, Any]:
         """Return the result as JSON."""
         journeys = [
             {
@@ -218,7 +306,8 @@ class _Report:
             "journeys": journeys,
             "guidelines": [{"file": file, "number": n} for file, n in self.guidelines.items()],
             "faults": [_as_data(line) for line in self.faults],
-            "stored_sessions": [one.as_json() for one in compared],
+            "stored_sessions": [one.as_json() for one in compared.journeys],
+            "stored_faults": compared.faults(),
         }
 
     def print(self, path: str) -> None:

@@ -457,20 +457,29 @@ def check(
             callback=_store,
         ),
     ] = None,
+    versions: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="JOURNEY",
+            help="With --against: another version that is served too; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Report every fault and every warning of the journeys in a file, folder or module.
 
     Modules with a journey are imported, YAML and JSON files are read; no agent runs. In a folder,
-    tests, hidden folders and environments are skipped. With --against, nothing in the store is
-    changed.
+    tests, hidden folders and environments are skipped. With --against, the journeys that are stored
+    in the database are compared with its sessions too, and each stored version is read; nothing in
+    the store is changed.
 
-    Exit code 0: no fault; warnings are possible. 1: faults, no journey at all, or sessions that
-    would be moved. 2: an unknown name or store.
+    Exit code 0: no fault; warnings are possible. 1: faults, no journey at all, sessions that would
+    be moved, or stored versions that this release cannot read. 2: an unknown name or store.
     """
     from server.cli.check import check
 
-    check(path, against, as_json=as_json)
+    check(path, against, versions or (), as_json=as_json)
 
 
 @command

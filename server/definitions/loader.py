@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from graphs.records.definitions import Draft
+from graphs.records.definitions import Definition, Definitions, Draft, UnknownDefinitionError
 from journeys import GuidelineSpec, JourneyDefinitionError, JourneySpec
 from journeys.faults import Fault
 from journeys.files import document_kind, read_guidelines_text, read_journey_text
@@ -86,6 +86,44 @@ def _rules(drafts: Iterable[Draft], read: Read) -> list[GuidelineSpec]:
             continue
         rules |= {rule.id: rule for rule in found}
     return list(rules.values())
+
+
+@dataclass(frozen=True, slots=True)
+class StoredVersion:
+    """A version of a definition in a store, read by this release.
+
+    Attributes:
+        definition: Its record.
+        spec: The journey, or the concierge; None if it has faults.
+        faults: Its faults.
+    """
+
+    definition: Definition
+    spec: JourneySpec | None
+    faults: Sequence[Fault]
+
+
+async def stored_versions(definitions: Definitions) -> list[StoredVersion]:
+    """Return every version of a journey that sessions of a store begin or continue in.
+
+    Raises:
+        StateError: The store failed.
+    """
+    every = await definitions.served()
+    wanted = [one for one in every if one.active or one.kind != "guidelines"]
+    bodies: dict[Definition, Draft] = {}
+    lost: dict[Definition, list[Fault]] = {}
+    for one in wanted:
+        try:
+            bodies[one] = Draft.of(one, await definitions.body(one))
+        except UnknownDefinitionError as error:
+            lost[one] = [Fault(str(error))]
+    rules = [draft for draft in bodies.values() if draft.kind == "guidelines"]
+    found = [StoredVersion(one, None, faults) for one, faults in lost.items()]
+    for one, draft in bodies.items():
+        read = read_all([draft] if draft.kind == "guidelines" else [*rules, draft])
+        found.append(StoredVersion(one, read.specs.get(one.id), read.faults.get(one.id, [])))
+    return found
 
 
 _RESEALED = (

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import sqlite3
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
@@ -15,8 +17,9 @@ from journeys import (
     OutputField,
     Pathway,
     Signature,
+    load_journey,
 )
-from tests.support.command import run
+from tests.support.command import flat, run
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -354,6 +357,62 @@ def test_sessions_that_a_version_would_move_are_listed(folder: Path):
     kept = run("check", "rent.py", "--against", store).stdout
     assert "✓ rent: 1 session in the store" in kept
     assert "'flat' has a new type" in kept
+
+
+def test_sessions_of_a_version_that_is_served_too_stay_in_it(folder: Path):
+    (folder / "old.py").write_text(RENT.format(path="PaymentPath", kind="text"))
+    new = RENT.format(path="MonthlyPath", kind="text")
+    refusing = new.replace(
+        'rent."""\n\n    class', 'rent."""\n\n    __stranded__ = "refuse"\n\n    class', 1
+    )
+    (folder / "rent.py").write_text(refusing)
+    store = f"sqlite:///{folder / 'rent.db'}"
+    asyncio.run(talked((folder / "old.py").read_text(), store, "hello", "4"))
+
+    refused = flat(run("check", "rent.py", "--against", store, code=1).stdout)
+    served = flat(run("check", "rent.py", "--against", store, "--versions", "old.py").stdout)
+
+    assert "'payment' does not exist any more: 1 session (s-1) would be refused." in refused
+    assert "1 session of them: in an older version that is served." in served
+    run("check", "rent.py", "--versions", "old.py", code=2)
+
+
+BARE = "id: {0}\nstates:\n  {1}: {{say: Hello., complete_when: never}}\n"
+
+
+async def begun(folder: Path, store: str, journey: str) -> None:
+    """Begin a session in a file of the folder."""
+    config = JourneyConfig(persistence=store)
+    async with load_journey(folder / f"{journey}.yaml")(journey, config, model=False) as session:
+        await session.start()
+        await session.process_message("hello")
+
+
+def test_journeys_that_are_stored_in_the_database_are_compared_too(folder: Path):
+    store = f"sqlite:///{folder / 'rent.db'}"
+    for name in ("desk", "shop"):
+        (folder / f"{name}.yaml").write_text(BARE.format(name, "talk"))
+        run("load", f"{name}.yaml", "--store", store)
+        asyncio.run(begun(folder, store, name))
+        (folder / f"{name}.yaml").write_text(BARE.format(name, "speak"))
+    run("load", "desk.yaml", "--store", store)
+    stays = json.loads(run("check", "desk.yaml", "--against", store, "--json").stdout)
+    run("load", "shop.yaml", "--replace", "--store", store)
+    moves = json.loads(run("check", "desk.yaml", "--against", store, "--json", code=1).stdout)
+    with sqlite3.connect(folder / "rent.db") as connection:
+        connection.execute("UPDATE definitions SET body = '{}' WHERE id = 'desk' AND version = 1")
+    connection.close()
+    broken = flat(run("check", "desk.yaml", "--against", store, code=1).stdout)
+
+    assert [(one["journey"], one["seen"], one["stays"]) for one in stays["stored_sessions"]] == [
+        ("desk", 1, 1),
+        ("shop", 1, 0),
+    ]
+    [moved] = [one for one in moves["stored_sessions"] if one["moves"]]
+    assert moved["moves"] == [{"pathway": "talk", "goes_to": "speak", "sessions": ["shop"]}]
+    assert moves["stored_faults"] == []
+    assert "Version 1 of 'desk' in the store: Version 1 of 'desk' was removed" in broken
+    assert "'talk' does not exist any more: 1 session (desk)" in broken
 
 
 def test_a_store_that_is_not_there_is_not_made(folder: Path):

@@ -141,8 +141,10 @@ async def _case(escalation_id: KnownId, wiring: UpToDate) -> EscalationCase:
 
 async def _called(escalation_id: KnownId, wiring: UpToDate) -> AsyncIterator[_Called]:
     entry = await wiring.directory.escalation_entry(escalation_id)
-    listed = await wiring.directory.find(entry.session_id) if entry else None
-    if entry is None or listed is None:
+    if entry is None or entry.journey_id not in wiring.journeys:
+        raise _not_found()
+    listed = await wiring.directory.find(entry.session_id)
+    if listed is None:  # deleted a moment ago
         raise _not_found()
     async with wiring.session(await served_of(listed, wiring), entry.session_id) as session:
         yield _Called(entry, session)
