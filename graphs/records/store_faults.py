@@ -8,7 +8,7 @@ from datetime import timedelta
 from sqlalchemy import bindparam, delete, select
 
 from graphs.records.definitions import TENANT
-from graphs.storage.migrate import HEAD
+from graphs.storage.migrate import HEAD, OLDEST, fits
 from graphs.storage.statements import Row, Sql, Statement, now
 from graphs.storage.store import Store
 from graphs.storage.tables import probes
@@ -28,7 +28,7 @@ WRITE = Sql(
 )
 FORGET_OLD = Sql.of(delete(probes).where(_OF_TENANT, probes.c.at < bindparam("since")))
 WRITTEN = Sql.of(select(probes.c.at).where(_OF_TENANT, probes.c.process == bindparam("by")))
-_SCHEMA = "SELECT version_num FROM journeygraph_version"
+_SCHEMA = f"SELECT version_num, ({OLDEST}) AS oldest FROM journeygraph_version"
 SCHEMA = Sql(_SCHEMA, _SCHEMA)
 
 
@@ -46,8 +46,8 @@ async def faults_of(store: Store, process: str) -> list[Fault]:
     if await store.saver.is_replaced():
         found.append(_REPLACED)
     rows = await store.read(SCHEMA)
-    version = rows[0]["version_num"] if rows else "none"
-    if version != HEAD:
+    version, oldest = (rows[0]["version_num"], rows[0]["oldest"]) if rows else (None, None)
+    if not fits(version, oldest):
         found.append(_other_schema(version))
     if not await _takes_writes(store, process):
         found.append(_NOT_WRITTEN)
@@ -67,9 +67,9 @@ _NOT_WRITTEN = Fault(
 )
 
 
-def _other_schema(version: str) -> Fault:
+def _other_schema(version: str | None) -> Fault:
     return Fault(
-        f"its schema has the version {version}, and this release needs {HEAD}.",
+        f"its schema has the version {version or 'none'}, and this release needs {HEAD}.",
         remedy="Run: journeygraph migrate, or use the release that migrated it.",
         where="store",
     )

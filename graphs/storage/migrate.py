@@ -24,6 +24,21 @@ OLDEST = "SELECT oldest FROM journeygraph_range"
 _alone = threading.Lock()
 
 
+def fits(version: str | None, oldest: str | None) -> bool:
+    """Return whether this release can work on a database.
+
+    A newer release that only adds to the tables leaves the range as it is; one that removes or
+    changes something raises its lower end.
+
+    Args:
+        version: The newest migration of the database; None: it has none.
+        oldest: The lower end of its range; None: it has none, only that release itself fits.
+    """
+    if version is None or version <= HEAD:
+        return version == HEAD
+    return oldest is not None and oldest <= HEAD
+
+
 def up_to_date(connection: sqlite3.Connection) -> bool:
     """Return whether this release can work on a database as it is.
 
@@ -48,18 +63,15 @@ def _first(connection: sqlite3.Connection, query: str) -> str | None:
 def refuse_newer(name: str, version: str | None, oldest: str | None) -> None:
     """Refuse a database that a newer release has migrated, if this release is too old for it.
 
-    A newer release that only adds to the tables leaves the range as it is; one that removes or
-    changes something raises its lower end.
-
     Args:
         name: The subject of the error, such as "The database x".
         version: Its newest migration, later than `HEAD`.
-        oldest: The lower end of the range; None: there is none, only that newer release fits.
+        oldest: The lower end of its range, as for `fits`.
 
     Raises:
         StateError: This release is too old.
     """
-    if oldest is None or oldest > HEAD:
+    if not fits(version, oldest):
         raise StateError(
             f"{name} was migrated by a newer release of JourneyGraph: it needs a release with the "
             f"migrations up to {oldest or version} at least, and this one has them up to {HEAD}. "

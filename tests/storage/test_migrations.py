@@ -18,6 +18,7 @@ from alembic.config import Config
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 from graphs.records.definitions import Definitions
+from graphs.session.directory import Directory
 from graphs.storage import migrations
 from graphs.storage.migrate import HEAD, migrate
 from graphs.storage.migrate_postgres import ALONE, SAVER_HEAD, Versions, migrate_postgres
@@ -316,6 +317,9 @@ async def test_a_release_works_on_what_the_next_one_has_added(
     definitions = await Definitions.open(JourneyConfig(persistence=kept_url))
     assert [one.is_new for one in await definitions.load([draft("claim.yaml", CLAIM)])] == [True]
     await definitions.close()
+    directory = await Directory.open(JourneyConfig(persistence=kept_url))
+    assert await directory.faults([]) == []
+    await directory.close()
     done = await asyncio.to_thread(run, "migrate", "--store", kept_url)
     if kept_url.startswith("postgresql"):
         assert "a newer release migrated it, and this one fits it" in flat(done.stdout)
