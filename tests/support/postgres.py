@@ -101,7 +101,7 @@ class Server:
     def __init__(self) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="journey-postgres-", dir=_quick_disk()))
         self._account = _account()
-        self._bin = _reachable(_binaries(), self._folder)
+        self.programs = _reachable(_binaries(), self._folder)
         if self._account:
             os.chown(self._folder, *_ids())
         self._data = self._folder / "data"
@@ -109,7 +109,7 @@ class Server:
         self.url = f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
         self._process: subprocess.Popen[bytes] | None = None
         encoding = ("--auth=trust", "--encoding=UTF8", "--no-locale", "-N")
-        initdb = (str(self._bin / "initdb"), "-U", "postgres", *encoding, "-D", str(self._data))
+        initdb = (str(self.programs / "initdb"), "-U", "postgres", *encoding, "-D", str(self._data))
         made = subprocess.run(initdb, capture_output=True, text=True, **self._account)
         if made.returncode:
             raise RuntimeError(f"initdb failed: {made.stderr}")
@@ -117,7 +117,7 @@ class Server:
     def start(self) -> None:
         options = [word for option in _OPTIONS for word in ("-c", option)]
         place = ("-D", str(self._data), "-h", "127.0.0.1", "-p", str(self.port))
-        command = (str(self._bin / "postgres"), *place, "-k", str(self._folder), *options)
+        command = (str(self.programs / "postgres"), *place, "-k", str(self._folder), *options)
         with open(self._folder / "log", "ab") as log:
             self._process = subprocess.Popen(command, stdout=log, stderr=log, **self._account)
         deadline = time.monotonic() + 100
