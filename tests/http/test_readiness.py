@@ -120,9 +120,13 @@ async def test_another_schema_is_not_ready(
 ) -> None:
     api = await serve(url=kept_url)
 
-    change(kept_url, f"UPDATE journeygraph_version SET version_num = '{version}'")
+    def migrated(version: str) -> None:
+        change(kept_url, f"UPDATE journeygraph_version SET version_num = '{version}'")
+        change(kept_url, f"UPDATE journeygraph_range SET oldest = '{version}'")
+
+    migrated(version)
     found = await faults(api)
-    change(kept_url, f"UPDATE journeygraph_version SET version_num = '{HEAD}'")
+    migrated(HEAD)
 
     assert f"the version {version}" in found["store"]
     assert "journeygraph migrate" in found["store"]
