@@ -113,7 +113,11 @@ def given() -> Given:
     return Given(space["AGENTS"], space["TOOLS"], model=False)
 
 
-LIFE = {"session_ttl_seconds": CENTURY, "resume_after_seconds": CENTURY, "encryption_key": KEY}
+LIFE: dict[str, Any] = {
+    "session_ttl_seconds": CENTURY,
+    "resume_after_seconds": CENTURY,
+    "encryption_key": KEY,
+}
 """Settings of sessions: the stored ones have the times of their recording, and must not expire."""
 TALKS: dict[str, tuple[str, ...]] = {
     "asked": ("hello", "Rome"),
@@ -129,6 +133,14 @@ SEALED = ("asked", "waiting", "claimed")
 """The sessions that are sealed too."""
 
 
+def manager_of(served: Served, session_id: str, config: JourneyConfig) -> PathwayManager:
+    """Return a handle on a session."""
+    agents, tools = served.agents, served.tools
+    return PathwayManager(
+        served.journey, session_id, config, agents=agents, tools=tools, model=False
+    )
+
+
 async def talked(url: str) -> None:
     """Take the turns of all sessions in a store, and load two versions of a definition."""
     config = JourneyConfig(persistence=url, **LIFE)
@@ -136,8 +148,7 @@ async def talked(url: str) -> None:
         agency = Agency().serving(journey)
         for name in SEALED if journey.spec.sensitive else TALKS:
             session_id = f"{journey.spec.id}-{name}"
-            made = {"agents": agency.agents, "tools": agency.tools, "model": False}
-            manager = PathwayManager(journey, session_id, config, **made)
+            manager = manager_of(agency, session_id, config)
             await manager.start_session({"customer": "C-1"})
             for message in TALKS[name]:
                 await manager.process_message(message)
@@ -153,14 +164,7 @@ async def talked(url: str) -> None:
         spec = spec_of(claim)
         await definitions.load([replace(claim, journey_version=spec.version)])
         served = given().serving(spec)
-        manager = PathwayManager(
-            served.journey,
-            f"claim-{number}",
-            config,
-            agents=served.agents,
-            tools=served.tools,
-            model=False,
-        )
+        manager = manager_of(served, f"claim-{number}", config)
         await manager.start_session()
         await manager.process_message("hello")
         await manager.close()
