@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import base64
+import signal
 import uuid
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 from journeys import (
@@ -23,9 +27,12 @@ from server.discover.journeys import Served
 from server.http.wiring import Wiring
 from server.settings import Settings
 from tests.support import api as helpers
+from tests.support import command
 from tests.support.api import Api, one
+from tests.support.command import served
 
 serve = helpers.serve
+folder = command.folder
 Serve = Callable[..., Any]
 KEY = bytes(range(32))
 
@@ -322,3 +329,80 @@ def test_versions_that_cannot_be_served_together_are_refused(
     with pytest.raises(ConfigurationError, match="journey") as refused:
         create_app(Settings(encryption_key=key), [Talk], "memory://", versions=versions)
     assert said in str(refused.value)
+
+
+ORDER = '''
+from journeys import Journey, MergeStrategy, Pathway
+
+
+class Order(Journey):
+    """Order flowers."""
+
+    __version__ = "{version}"
+    __stranded__ = "{stranded}"
+
+    class {path}Path(Pathway):
+        __agents__ = ["clerk"]
+        __accumulate__ = {{"heard": MergeStrategy.APPEND}}
+        __complete_when__ = ["never"]
+
+
+def clerk(ask):
+    return {{"response": f"{version} heard {{ask['message']}}", "heard": ask["message"]}}
+
+
+AGENTS = {{"clerk": clerk}}
+'''
+SESSIONS = 4
+ROUNDS = 6
+
+
+@pytest.mark.slow
+def test_two_releases_serve_one_store_each_session_in_its_version(
+    folder: Path, postgres_url: str
+) -> None:
+    """Sessions of the old version go to both releases by turns; the old one is killed meanwhile."""
+    (folder / "may").mkdir()
+    for place, version, path in (("may", "may", "Flowers"), (".", "june", "Bouquet")):
+        text = ORDER.format(version=version, path=path, stranded="refuse")
+        (folder / place / "order.py").write_text(text)
+    store = ("--store", postgres_url)
+    both = ("order.py", "--versions", "may/order.py")
+    with (
+        served(folder, *both, *store) as (_, june, lines),
+        served(folder, "may/order.py", *store) as (dying, may, _),
+        httpx2.Client(timeout=110) as client,
+    ):
+        assert "Journeys: order (2 versions)" in "".join(lines)
+
+        def says(place: str, session: str, message: str) -> tuple[int, Any]:
+            body = {"message": message}
+            answer = client.post(f"{place}/v1/sessions/{session}/messages", json=body)
+            return answer.status_code, answer.json()
+
+        def talk(place: str, name: str) -> list[str]:
+            client.post(f"{place}/v1/sessions", json={"session_id": name}).raise_for_status()
+            heard = []
+            for turn in range(ROUNDS):
+                at = june if place == june or turn % 2 else may
+                status, answer = says(at, name, f"{name} {turn}")
+                assert status == 200, answer
+                heard.append(answer["message"])
+            return heard
+
+        started = [("may", may, f"may-{n}") for n in range(SESSIONS)]
+        started += [("june", june, f"june-{n}") for n in range(SESSIONS)]
+        with ThreadPoolExecutor(len(started)) as pool:
+            replies = list(pool.map(lambda one: talk(*one[1:]), started))
+        for (version, _, name), heard in zip(started, replies, strict=True):
+            assert heard == [f"{version} heard {name} {turn}" for turn in range(ROUNDS)]
+
+        refused = says(may, "june-0", "to the old release")
+        assert (refused[0], refused[1]["code"]) == (409, "needs_migration")
+        dying.send_signal(signal.SIGKILL)
+        for version, _, name in started:
+            assert says(june, name, "goes on")[1]["message"] == f"{version} heard goes on"
+            state = client.get(f"{june}/v1/sessions/{name}").json()
+            context = client.get(f"{june}/v1/sessions/{name}/context").json()["context"]
+            assert (state["journey_version"], state["version"]) == (version, ROUNDS + 1)
+            assert context["heard"] == [f"{name} {turn}" for turn in range(ROUNDS)] + ["goes on"]
