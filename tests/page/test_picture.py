@@ -228,3 +228,43 @@ def test_its_colours_follow_the_scheme_of_the_page(serve: Serve, visits: Visits)
     assert dark.evaluate(fill) != light.evaluate(fill)
     dark.get_by_role("button", name="Light").click()
     assert dark.evaluate(fill) == light.evaluate(fill)
+
+
+VERSION = '''
+from journeys import Journey, Pathway
+
+
+class Order(Journey):
+    """Order flowers."""
+
+    __version__ = "{version}"
+
+    class {path}Path(Pathway):
+        __agents__ = ["clerk"]
+        __complete_when__ = ["never"]
+
+
+AGENTS = {{"clerk": lambda ask: "Which flowers?"}}
+'''
+
+
+@pytest.mark.slow
+def test_a_session_of_an_older_version_is_shown_in_its_version(
+    serve: Serve, visits: Visits, tmp_path: Path
+) -> None:
+    (tmp_path / "may").mkdir()
+    for place, version, path in (("may", "may", "Flowers"), (".", "june", "Bouquet")):
+        text = VERSION.format(version=version, path=path)
+        (tmp_path / place / "order.py").write_text(text)
+    before, place = serve("may/order.py")
+    session(place, "order", "hello")
+    before.kill()
+    before.wait()
+    _, place = serve("order.py", "--versions", "may/order.py")
+
+    page = visits.open(place, "#/s/ann/picture")
+
+    expect(box(page, "flowers")).to_be_visible()
+    expect(page.get_by_text("version may of the journey")).to_be_visible()
+    page = visits.open(place, "#/sessions")
+    expect(page.get_by_text("version may of the journey")).to_be_visible()
