@@ -12,6 +12,7 @@ from typing import Any
 
 from sqlalchemy import Integer, bindparam, literal_column, select, update
 
+from graphs.records import chain
 from graphs.records.listing import last_that_fits
 from graphs.storage.sealing import Seal
 from graphs.storage.statements import (
@@ -91,7 +92,7 @@ CHECKS = Records(validation_audit)
 _OF_TURN = (CHECKS.mine, validation_audit.c.turn == bindparam("number"))
 SIZES_OF_ALL = last_fitting(TURNS, AUDIT, CHECKS, ATTEMPTS)
 """Statement for the size of turns with all their records."""
-CHECKS_OF_TURN = Sql.of(select(validation_audit).where(*_OF_TURN))
+CHECKS_OF_TURN = Sql.of(select(validation_audit).where(*_OF_TURN).order_by(validation_audit.c.id))
 _JUDGED = ("is_valid", "violations", "confidence", "latency_ms", "outcome", "bypassed", "review")
 JUDGED = Sql.of(
     update(validation_audit)
@@ -123,14 +124,13 @@ REVIEWED_JOURNEYS = Sql.of(
 )
 
 
-def add_checks(session_id: str, journey_id: str, turn: Turn, at: str, seal: Seal) -> Statement:
-    """Return the statement that adds the check of a turn's reply."""
+def check_rows(session_id: str, journey_id: str, turn: Turn, at: str) -> list[Row]:
+    """Return the checks of a turn's reply as rows."""
     of_turn = {"session_id": session_id, "journey_id": journey_id, "turn": turn["number"]}
-    rows = [
+    return [
         {**of_turn, "pathway_id": check["pathway"], **_judgement(check), "at": at}
         for check in turn.get("checks", ())
     ]
-    return CHECKS.adding(rows, seal)
 
 
 def _judgement(check: Check) -> Row:
@@ -138,17 +138,37 @@ def _judgement(check: Check) -> Row:
     return {**row, "outcome": PENDING} if check.get("pending") else row
 
 
-def judged(session_id: str, turn: int, check: Check, usage: Usage, seal: Seal) -> list[Statement]:
-    """Return the statements that write the pending judgement of a reply.
+async def judge(
+    store: Store, session_id: str, turn: int, check: Check, usage: Usage, seal: Seal
+) -> None:
+    """Write the pending judgement of a reply, unless another process was faster.
 
-    The first fails if another process was faster.
+    Raises:
+        StateError: The store failed.
     """
     mine: Row = {"session": session_id, "number": turn}
-    row = {"session_id": session_id, "turn": turn, **_judgement(check)}
-    stored, counted = CHECKS.stored(row, seal), usage.counted()
-    new: Row = {**mine, **{f"new_{name}": stored[name] for name in _JUDGED}}
-    spent: Row = {**mine, **{f"new_{name}": counted[name] for name in USAGE}}
-    return [Statement(JUDGED, [new], exactly_one=True), Statement(SPENT, [spent])]
+    spent: Row = {**mine, **{f"new_{name}": usage.counted()[name] for name in USAGE}}
+
+    async def judged(head: Row) -> list[Statement]:
+        checks = await store.read(CHECKS_OF_TURN, **mine)
+        spans = {"low": turn - 1, "high": turn}
+        turns = await store.read(TURNS.of_turns, session=session_id, **spans)
+        pending = [place for place, row in enumerate(checks) if row["outcome"] == PENDING]
+        if not pending or not turns:
+            return []
+        row = {"session_id": session_id, "turn": turn, **_judgement(check)}
+        stored = CHECKS.stored(row, seal)
+        made = {name: stored[name] for name in _JUDGED}
+        counted = {name: turns[0][name] + usage.counted()[name] for name in USAGE}
+        changed = (
+            (TURNS, {**turns[0], **counted}, 0),
+            (CHECKS, {**checks[pending[0]], **made}, pending[0]),
+        )
+        new: Row = {**mine, **{f"new_{name}": value for name, value in made.items()}}
+        written = chain.late_link(changed, head, seal)
+        return [*written, Statement(JUDGED, [new], exactly_one=True), Statement(SPENT, [spent])]
+
+    await chain.write_late(store, session_id, judged)
 
 
 def check_entry(row: Row, seal: Seal) -> CheckEntry:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from graphs.records import escalations
-from graphs.records.history import add_attempts, add_checks, version_info
+from graphs.records import chain, escalations
+from graphs.records.history import CHECKS, add_attempts, check_rows, version_info
 from graphs.storage import statements
 from graphs.storage.sealing import Seal
-from graphs.storage.statements import AUDIT, TURNS, Row, Statement, now
+from graphs.storage.statements import AUDIT, TURNS, Records, Row, Statement, now
 from graphs.storage.tables import USAGE
 from journeys import FieldVersion, JourneySpec, VersionInfo, VersionState
 from nodes.journal import Journal
@@ -40,8 +40,10 @@ class LedgerWriter:
     def begun(self, turn: Turn, position: Position, checkpoint_id: str) -> list[Statement]:
         """Return the statements that create a session."""
         at = now()
-        begun = Statement(statements.BEGIN_SESSION, [self.first_head(position, 0, at)])
-        written = [begun, self._turn(turn, position, checkpoint_id, at)]
+        head = self.first_head(position, 0, at)
+        begun = {TURNS: [self._turn(turn, position, checkpoint_id, at)]}
+        head["chain"], added = chain.linked(begun, head, self._birth(position), self.seal)
+        written = [Statement(statements.BEGIN_SESSION, [head]), *added]
         if turn.get("attempts"):
             written.append(add_attempts(self.session_id, self.spec, turn, self.seal))
         return written
@@ -59,7 +61,13 @@ class LedgerWriter:
             "updated_at": stamp(at),
             "expires_at": stamp(at + timedelta(seconds=self.ttl)),
             **self.seal.columns,
+            "chain": "",
+            "late": 0,
+            "late_chain": "",
         }
+
+    def _birth(self, position: Position) -> list[Any]:
+        return chain.begins(self.session_id, position.get("birth", ""))
 
     def advanced(
         self,
@@ -72,6 +80,14 @@ class LedgerWriter:
     ) -> list[Statement]:
         """Return the statements that advance the head by one; they fail if it has moved."""
         at = now()
+        rows: dict[Records, list[Row]] = {
+            TURNS: [self._turn(turn, position, checkpoint_id, at, rolled_back_to, journal)]
+        }
+        if turn["audit"]:
+            rows[AUDIT] = self.audit_rows(turn["number"], turn["audit"])
+        if turn.get("checks"):
+            rows[CHECKS] = check_rows(self.session_id, self.spec.id, turn, stamp(at))
+        hash_, added = chain.linked(rows, head, self._birth(position), self.seal)
         row: Row = {
             "session": self.session_id,
             "head": head["version"],
@@ -81,18 +97,11 @@ class LedgerWriter:
             "new_status": position["status"],
             "new_pathway": position["pathway"],
             "new_journey_version": position["version"],
+            "new_chain": hash_,
             "now": stamp(at),
             "until": stamp(at + timedelta(seconds=self.ttl)),
         }
-        written = [
-            Statement(statements.ADVANCE, [row], exactly_one=True),
-            self._turn(turn, position, checkpoint_id, at, rolled_back_to, journal),
-        ]
-        if turn["audit"]:
-            written.append(self.audited(turn["number"], turn["audit"]))
-        if turn.get("checks"):
-            checked = add_checks(self.session_id, self.spec.id, turn, stamp(at), self.seal)
-            written.append(checked)
+        written = [Statement(statements.ADVANCE, [row], exactly_one=True), *added]
         if turn.get("escalations"):
             sent = (self.session_id, self.spec.id, turn, stamp(at), self.seal)
             written += escalations.written(*sent)
@@ -113,7 +122,7 @@ class LedgerWriter:
         at: datetime,
         rolled_back_to: int | None = None,
         journal: Journal | None = None,
-    ) -> Statement:
+    ) -> Row:
         reply = PARTING.join(turn["replies"])
         row: Row = {
             "session_id": self.session_id,
@@ -136,11 +145,7 @@ class LedgerWriter:
             is_refused = not outcomes.isdisjoint(_REFUSED)
             steps = journal.trail.plain(reply, failure, is_refused=is_refused)
             row["trail"] = {**journal.decision, **steps}
-        return TURNS.adding([row], self.seal)
-
-    def audited(self, turn: int, events: Iterable[Mapping[str, Any]]) -> Statement:
-        """Return the statement that adds audit events of a turn."""
-        return AUDIT.adding(self.audit_rows(turn, events), self.seal)
+        return row
 
     def audit_rows(self, turn: int, events: Iterable[Mapping[str, Any]]) -> list[Row]:
         """Return audit events of a turn as rows."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import NamedTuple, Self
 
-from graphs.records import data_keys, definitions, history
+from graphs.records import anchors, data_keys, definitions, history, verification
+from graphs.records.anchors import Anchor, Anchoring
 from graphs.records.definitions import TENANT, Epoch
 from graphs.records.escalations import OF_ALL, OF_JOURNEY, OF_SESSION, ONE, entry, read_case
 from graphs.records.listing import (
@@ -20,6 +21,7 @@ from graphs.records.listing import (
     read_sessions,
 )
 from graphs.records.store_faults import faults_of
+from graphs.records.verification import Broken, Verified
 from graphs.session.session import is_over
 from graphs.session.webhook import EscalationPort, EscalationSender
 from graphs.storage.sealing import Seal, Seals, is_sealed
@@ -50,6 +52,25 @@ class SessionAudit:
     status: str
     turns: list[AuditedTurn]
     next: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """The hash chains of sessions, as they were verified.
+
+    Attributes:
+        sessions: Number of the sessions.
+        turns: Number of their versions.
+        broken: The first broken row of each session, and of the anchors.
+        unchained: Version with which the chain of a session begins, if that is not 0.
+        anchor: The newest anchor; None: there is none.
+    """
+
+    sessions: int
+    turns: int
+    broken: list[Broken]
+    unchained: dict[str, int]
+    anchor: Anchor | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,6 +281,32 @@ class Directory:
         """Return the id of the last escalation of a session, or None."""
         rows = await self.store.read(OF_SESSION, session=session_id, **ALL_TURNS)
         return rows[-1]["id"] if rows else None
+
+    async def verified(self, session_id: str = "") -> Verification | None:
+        """Verify the hash chains and the anchors of all sessions, or the chain of one.
+
+        Returns:
+            The result; None if there is no session with this id.
+
+        Raises:
+            ConfigurationError: A session is sealed, and no key is set.
+        """
+        if session_id:
+            one = await verification.verify(self.store, self.seals, session_id)
+            return self._verification([one], None) if one else None
+        found = [one async for one in verification.verify_all(self.store, self.seals)]
+        lost = await verification.verify_anchors(self.store)
+        made = self._verification(found, await anchors.newest(self.store))
+        return replace(made, broken=[*made.broken, lost]) if lost else made
+
+    def _verification(self, found: Sequence[Verified], anchor: Anchor | None) -> Verification:
+        broken = [one.broken for one in found if one.broken]
+        late = {one.session_id: one.unchained_before for one in found if one.unchained_before}
+        return Verification(len(found), sum(one.turns for one in found), broken, late, anchor)
+
+    def anchoring(self) -> Anchoring:
+        """Return what anchors the sessions of this store; `begin` starts it."""
+        return Anchoring(self.store)
 
     def escalation_sender(self, port: EscalationPort) -> EscalationSender:
         """Return the sender of escalations; it must end before the store is closed."""

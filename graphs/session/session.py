@@ -17,7 +17,7 @@ from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 
 from graphs.compile import RECURSION_LIMIT, build
-from graphs.records import escalations, forks, idempotency
+from graphs.records import chain, escalations, forks, idempotency
 from graphs.records.idempotency import Request
 from graphs.records.ledger import LedgerWriter
 from graphs.steps import COMMIT, Graph
@@ -25,7 +25,7 @@ from graphs.storage import statements
 from graphs.storage.checkpoints import NO_CHECKPOINT, Commit, JoinedSaver, PausedRun
 from graphs.storage.errors import AlreadyThere, WriteConflict, translated
 from graphs.storage.sealing import NoSeal, Seal
-from graphs.storage.statements import Row, Statement, now
+from graphs.storage.statements import AUDIT, Row, Statement, now
 from graphs.storage.store import Store, open_store
 from journeys import (
     ConfigurationError,
@@ -349,7 +349,7 @@ class Session:
         )
         begun = writer.first_head(position, version, now())
         written = await forks.statements_of_fork(
-            self.store, self.ledger_writer, writer, head, begun, released
+            self.store, self.ledger_writer, writer, head, begun, position, released
         )
         written += self.answered(version, values)
         commit = Commit(
@@ -402,7 +402,15 @@ class Session:
 
     async def audited(self, turn: int, *events: Mapping[str, Any]) -> None:
         """Write audit events that belong to no turn."""
-        await self.store.write(self.ledger_writer.audited(turn, events))
+        rows = {AUDIT: self.ledger_writer.audit_rows(turn, events)}
+        seal = self.ledger_writer.seal
+
+        async def late(head: Row) -> list[Statement]:
+            # Nothing could read what is sealed with a key that went with the session.
+            is_gone = seal.hides and head["status"] == "expired"
+            return [] if is_gone else chain.late_added(rows, head, seal)
+
+        await chain.write_late(self.store, self.session_id, late)
 
     async def forget(self, session_id: str, *, expired_at: str | None = None) -> None:
         """Delete a session; an expired one leaves a tombstone."""

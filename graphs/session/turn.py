@@ -13,7 +13,7 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -615,9 +615,7 @@ async def settled(session: Session, head: Row, config: JourneyConfig, models: Mo
     if found.outcome == history.PENDING:
         check = await judged(services, turn)
         violations, confidence = check["violations"], check["confidence"]
-        written = history.judged(session.session_id, head["version"], check, usage, seal)
-        with suppress(WriteConflict):  # another process took this one for dead, or it was deleted
-            await store.write(*written)
+        await history.judge(store, session.session_id, head["version"], check, usage, seal)
     if not is_refused(spec, turn, violations, confidence):
         return head
     return {**head, CORRECTION: services.texts_in(place_of(turn)).wrong_before}

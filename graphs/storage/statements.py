@@ -22,6 +22,7 @@ from sqlalchemy import (
     Float,
     Integer,
     LargeBinary,
+    String,
     Table,
     bindparam,
     cast,
@@ -43,7 +44,7 @@ from sqlalchemy.dialects import sqlite
 from sqlalchemy.dialects.postgresql import psycopg
 
 from graphs.storage.sealing import RefusedError, Seal
-from graphs.storage.tables import audit, metadata, sessions, turns
+from graphs.storage.tables import audit, late_links, metadata, sessions, tombstones, turns
 from nodes.json_data import now as now
 
 Row = dict[str, Any]
@@ -61,6 +62,10 @@ class Sql:
         """Compile a statement of SQLAlchemy's for both."""
         on_sqlite = statement.compile(dialect=sqlite.dialect(paramstyle="named"))
         return cls(str(on_sqlite), _on_postgres(statement).postgres)
+
+    def followed_by(self, text: str) -> Sql:
+        """Return it with more text, which both databases know."""
+        return Sql(*(f"{one} {text}" if one else None for one in (self.sqlite, self.postgres)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +101,7 @@ class Records:
     """Records of one table of `tables`: statements, writing, sealing and reading.
 
     Attributes:
+        name: The table's name.
         columns: The table's columns.
         mine: Condition that a row belongs to the owner in `named`.
     """
@@ -108,15 +114,16 @@ class Records:
         owner: str = "session_id",
         named: str = "session",
     ) -> None:
-        self._table, self.columns = table, table.c
+        self._table, self.columns, self.name = table, table.c, table.name
         self.mine: ColumnElement[bool] = table.c[owner] == bindparam(named)
         self._add = add
-        self._written = [one.name for one in table.c if one.autoincrement is not True]
-        self._places = {one.name: one.info["place"] for one in table.c if "place" in one.info}
+        self._written = [str(one.name) for one in table.c if one.autoincrement is not True]
+        self._places = {str(one.name): one.info["place"] for one in table.c if "place" in one.info}
         self._empty = dict.fromkeys(self._written)
         self._json = [one.name for one in table.c if one.info.get("json")]
         self._digests = [one.name for one in table.c if one.info.get("digest")]
         self._flags = {one.name for one in table.c if isinstance(one.type, Boolean)}
+        self._floats = {one.name for one in table.c if isinstance(one.type, Float)}
 
     @cached_property
     def add(self) -> Sql:
@@ -199,15 +206,51 @@ class Records:
 
     def stored(self, row: Row, seal: Seal) -> Row:
         """Return a row in its stored form; a missing column is null."""
+        return self.closed(self.texts(row), seal)
+
+    def texts(self, row: Row) -> Row:
+        """Return a row in its stored form before it is sealed; a missing column is null."""
         made: Row = {**self._empty, **row}
         for name in self._json:
             if name in row:
                 made[name] = orjson.dumps(row[name]).decode()
+        return made
+
+    def closed(self, made: Row, seal: Seal) -> Row:
+        """Return the stored form of a row of `texts`."""
         if seal.hides:
             for name, place in self._places.items():
                 if made[name] is not None:
-                    made[name] = seal.close(made[name], place.format_map(row))
+                    made[name] = seal.close(made[name], place.format_map(made))
         return made
+
+    def parts(self, made: Row, seal: Seal) -> tuple[Row, Row]:
+        """Return the words of a row and its other columns, without nulls and its number.
+
+        Both databases give the same values. A row that is not stored yet has the values that it
+        will have.
+
+        Args:
+            made: The row, stored or of `texts`.
+            seal: Opens its words; of a row of `texts`, the seal that changes nothing.
+
+        Raises:
+            ConfigurationError: The row is sealed, and no key is set.
+            StateError: It was sealed with another key, or changed.
+        """
+        words: Row = {}
+        others: Row = {}
+        for name in self._written:
+            value = made[name]
+            if value is None:
+                continue
+            if place := self._places.get(name):
+                words[name] = seal.open(value, place.format_map(made))
+            elif name in self._flags:
+                others[name] = bool(value)
+            else:
+                others[name] = float(value) if name in self._floats else value
+        return words, others
 
     def opened(self, row: Row, seal: Seal) -> Row:
         """Return the original columns of a stored row, without its number.
@@ -301,12 +344,14 @@ ADVANCE = Sql.of(
         status=bindparam("new_status"),
         pathway_id=bindparam("new_pathway"),
         journey_version=bindparam("new_journey_version"),
+        chain=bindparam("new_chain"),
         updated_at=bindparam("now"),
         expires_at=bindparam("until"),
         lease_until=null(),
     )
 )
 TURNS = Records(turns)
+LATE = Records(late_links)
 _AUDITED = [column for column in audit.c if column.name != "id"]
 
 
@@ -379,6 +424,19 @@ def _head_of(session: Any) -> Any:
     return session.outerjoin(turns, is_head)
 
 
+ENDS = ("version", "chain", "late", "late_chain")
+"""Columns of a session with its version and the ends of its two chains."""
+_WITH_ENDS = ("session_id", "created_at", "status", *ENDS, *Seal.columns)
+LATE_HEAD = Sql.of(select(*(sessions.c[name] for name in _WITH_ENDS)).where(_SESSION))
+NO_LATER_LINK = sessions.c.late == bindparam("known", type_=Integer)
+"""Condition that no late link was added since the session was read."""
+NEXT_LATE: Row = {"late": bindparam("new_late"), "late_chain": bindparam("new_late_chain")}
+ADD_LATE = Sql.of(
+    update(sessions)
+    .where(_SESSION, sessions.c.created_at == bindparam("begun"), NO_LATER_LINK)
+    .values(NEXT_LATE)
+)
+
 _OF_HEAD = (turns.c.checkpoint_id, turns.c.flags)
 HEAD = _with_state((sessions, *_OF_HEAD), _head_of(sessions), _SESSION)
 
@@ -447,6 +505,22 @@ MARK_EXPIRED = Sql.of(
     update(sessions).where(_SESSION, *_OVER).values(status=_EXPIRED, data_key=null(), key_id=null())
 )
 FORGET_SESSION = Sql.of(delete(sessions).where(_SESSION))
+_tombstone = insert(tombstones).from_select(
+    ["tenant", "session_id", "created_at", "reason", "at", *ENDS],
+    select(
+        bindparam("tenant", type_=String),
+        sessions.c.session_id,
+        sessions.c.created_at,
+        bindparam("reason", type_=String),
+        bindparam("ended_at", type_=String),
+        *(sessions.c[name] for name in ENDS),
+    ).where(_SESSION),
+)
+# One that has expired is deleted later.
+LEAVE_TOMBSTONE = Sql.of(_tombstone).followed_by(
+    "ON CONFLICT (tenant, session_id, created_at) DO UPDATE "
+    "SET reason = excluded.reason, at = excluded.at"
+)
 FORGET_RECORDS = [
     Records(owned).forget for owned in reversed(metadata.tables.values()) if owned.foreign_keys
 ]
@@ -502,6 +576,7 @@ _prune_on_sqlite, _prune_on_postgres = (
 PRUNE_BLOBS = Sql(Sql.of(_prune_on_sqlite).sqlite, _on_postgres(_prune_on_postgres).postgres)
 _TURN_IS = ("session_id", "version", "checkpoint_id", "at")
 _AUDIT_IS = ("session_id", "turn", "kind", "at")
+_LINK_IS = ("tenant", "session_id", "number", "hash")
 SAVE_VALUE = Sql(
     "INSERT OR IGNORE INTO checkpoint_blobs (thread_id, checkpoint_ns, channel, version, type, "
     "blob) VALUES (:session, :namespace, :channel, :version, :type, :blob)",
@@ -561,6 +636,11 @@ ADDED = {
     ),
     AUDIT.add: _on_postgres(
         select(audit.c.id).where(*(audit.c[name] == bindparam(name) for name in _AUDIT_IS))
+    ),
+    LATE.add: _on_postgres(
+        select(late_links.c.number).where(
+            *(late_links.c[name] == bindparam(name) for name in _LINK_IS)
+        )
     ),
 }
 

@@ -20,11 +20,13 @@ from graphs.storage.errors import raise_translated, reason_of
 from graphs.storage.migrate import migrate
 from graphs.storage.sealing import Seal, Seals, direct_seal
 from graphs.storage.sqlite import SqliteJourneySaver
-from graphs.storage.statements import Row, Sql, Statement
+from graphs.storage.statements import Row, Sql, Statement, now
+from graphs.storage.tables import TENANT
 from journeys import StateError
 from journeys.config import EncryptionKeys
 from journeys.errors import require_extra
 from journeys.store_url import is_server
+from nodes.json_data import stamp
 
 if TYPE_CHECKING:
     from graphs.storage.postgres import PostgresJourneySaver
@@ -105,7 +107,7 @@ class Store:
         await _asked(self.saver.write(list(written)))
 
     async def forget(self, session_id: str, *, expired_at: str | None = None) -> None:
-        """Remove a session's state, turns and audit.
+        """Remove a session's state, turns and audit; leave a tombstone for its chain.
 
         Args:
             session_id: The session.
@@ -116,12 +118,15 @@ class Store:
             StateError: The database could not be written.
         """
         row: list[Row] = [{"session": session_id, "now": expired_at}]
+        reason = "expired" if expired_at else "deleted"
+        stone: Row = {"tenant": TENANT, "session": session_id, "reason": reason}
+        left = Statement(statements.LEAVE_TOMBSTONE, [{**stone, "ended_at": stamp(now())}])
         if expired_at:
-            first = Statement(statements.MARK_EXPIRED, row, exactly_one=True)
+            first = [Statement(statements.MARK_EXPIRED, row, exactly_one=True), left]
         else:
-            first = Statement(statements.FORGET_SESSION, row)
+            first = [left, Statement(statements.FORGET_SESSION, row)]
         others = statements.FORGET_RECORDS
-        written = [first, *(Statement(sql, row) for sql in others)]
+        written = [*first, *(Statement(sql, row) for sql in others)]
         await _asked(self.saver.forget(session_id, written))
 
     async def close(self) -> None:

@@ -76,12 +76,24 @@ def digest(of: str) -> Column[Any]:
 
 
 _OF_TURN = "{session_id}|{version}|"
+_OF_LINK = f"{TENANT}|{_OF_TURN}link"
+_OF_LATE_LINK = "{tenant}|{session_id}|{number}|link"
 _OF_AUDIT = "{session_id}|{turn}|audit"
 _OF_CHECK = "{session_id}|{turn}|checks"
 _OF_ATTEMPT = "{session_id}|{turn}|attempts"
 _OF_EFFECT = "{session_id}|{key}|effect"
 _OF_ANSWER = "{tenant}|{session_id}|{key}|answer"
 _OF_ESCALATION = "{session_id}|{id}|escalation"
+
+
+def _hashes(of_chain: str) -> tuple[Column[Any], ...]:
+    """Return the columns with the ends of the two chains of a session."""
+    return (
+        Column("chain", String(64), nullable=False, server_default="", comment=of_chain),
+        Column("late", Integer, nullable=False, server_default=text("0"), comment="late links"),
+        Column("late_chain", String(64), nullable=False, server_default="", comment="of the last"),
+    )
+
 
 sessions = Table(
     "sessions",
@@ -113,6 +125,7 @@ sessions = Table(
         sqlite_where=text("key_id IS NOT NULL"),
         postgresql_where=text("key_id IS NOT NULL"),
     ),
+    *_hashes("of the link of the head; empty: an older release wrote it"),
     Index("sessions_by_journey", "journey_id", "updated_at"),
     Index("sessions_by_status", "journey_id", "status", "updated_at"),
     Index(
@@ -175,6 +188,7 @@ turns = Table(
     ),
     *(Column(name, Integer, nullable=False, server_default=text("0")) for name in USAGE),
     sealed("trail", _OF_TURN + "trail", "its decision and its steps; null: none", is_json=True),
+    sealed("link", _OF_LINK, "of the chain; null: an older release wrote it", is_json=True),
 )
 
 audit = Table(
@@ -211,6 +225,49 @@ validation_audit = Table(
     Column("at", TIME, nullable=False),
     Index("checks_by_turn", "session_id", "turn", "id"),
     Index("checks_to_review", "journey_id", "review", "id"),
+)
+
+late_links = Table(
+    "late_links",
+    metadata,
+    Column("tenant", NAME, primary_key=True),
+    owner(primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    sealed("link", _OF_LATE_LINK, "of rows written after their turn", is_json=True, nullable=False),
+    Column("hash", String(64), nullable=False),
+)
+
+tombstones = Table(
+    "tombstones",
+    metadata,
+    Column("tenant", NAME, primary_key=True),
+    Column("session_id", NAME, primary_key=True),
+    Column("created_at", TIME, primary_key=True, comment="of the session"),
+    Column("reason", String(16), nullable=False, comment="expired or deleted"),
+    Column("at", TIME, nullable=False),
+    Column("version", Integer, nullable=False, comment="the last one"),
+    *_hashes("of the last link"),
+)
+
+anchors = Table(
+    "anchors",
+    metadata,
+    Column("tenant", NAME, primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("at", TIME, nullable=False),
+    Column("total", Integer, nullable=False, comment="of the heads"),
+    Column("heads", String(64), nullable=False, comment="sha256 of all anchored heads"),
+    Column("root", String(64), nullable=False, comment="of this anchor and all before it"),
+)
+
+anchored_heads = Table(
+    "anchored_heads",
+    metadata,
+    Column("tenant", NAME, primary_key=True),
+    Column("session_id", NAME, primary_key=True),
+    Column("created_at", TIME, primary_key=True, comment="of the session"),
+    Column("version", Integer, nullable=False),
+    *_hashes("of the link of the version"),
 )
 
 field_attempts = Table(

@@ -1,4 +1,4 @@
-"""`journeygraph audit`: the audit of a conversation, and replies that a person should review."""
+"""`journeygraph audit`: audits of conversations, replies to review, hash chains and anchors."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ import asyncio
 from collections.abc import Iterator
 from dataclasses import asdict
 
+import typer
+
+from graphs.records import anchors
+from graphs.records.anchors import Anchor
 from graphs.records.listing import cursor_behind, number_of, paged
-from graphs.session.directory import Directory, Review, SessionAudit
+from graphs.session.directory import Directory, Review, SessionAudit, Verification
 from journeys import (
     AuditedTurn,
     AuditEntry,
@@ -54,6 +58,49 @@ def audit(
     write_json(asdict(read)) if as_json else _show(read)
 
 
+def verify(session: str, store: str | None, *, as_json: bool = False) -> None:
+    """Verify the hash chains of sessions; exit code 1 if a row is broken."""
+    found = asyncio.run(_verified(session, store))
+    if as_json:
+        write_json(asdict(found))
+    else:
+        _show_verification(found)
+    if found.broken:
+        raise typer.Exit(1)
+
+
+def anchor(store: str | None, *, as_json: bool = False) -> None:
+    """Write an anchor of all sessions, if one has changed, and show the newest one."""
+    newest, is_new = asyncio.run(_anchored(store))
+    if as_json:
+        write_json({"anchor": asdict(newest) if newest else None, "new": is_new})
+    elif newest is None:
+        out.print("There is no session to anchor.")
+    else:
+        said = "" if is_new else "No session has changed. "
+        out.print(f"{said}{_anchor(newest)}", soft_wrap=True)
+
+
+async def _verified(session: str, store: str | None) -> Verification:
+    directory = await _opened(store)
+    try:
+        found = await directory.verified(session)
+    finally:
+        await directory.close()
+    if found is None:
+        raise CommandError(f"There is no session '{session}' in the store.")
+    return found
+
+
+async def _anchored(store: str | None) -> tuple[Anchor | None, bool]:
+    directory = await _opened(store)
+    try:
+        made = await anchors.anchor(directory.store)
+        return made or await anchors.newest(directory.store), made is not None
+    finally:
+        await directory.close()
+
+
 async def _session(
     session_id: str, store: str | None, limit: int, after: str | None
 ) -> SessionAudit:
@@ -94,6 +141,25 @@ def _show(read: SessionAudit) -> None:
         if shown.row_count:
             out.print(shown)
     show_next(read.next)
+
+
+def _show_verification(found: Verification) -> None:
+    for broken in found.broken:
+        whose = f"session {broken.session_id}, " if broken.session_id else ""
+        turn = "" if broken.turn is None else f", turn {broken.turn}"
+        said = f"Broken: {whose}table {broken.table}{turn}: {broken.fault}."
+        out.print(plain(said), style="red", markup=False, soft_wrap=True)
+    for id_, version in found.unchained.items():
+        said = f"Session {id_}: unchained before version {version}, which an older release wrote."
+        out.print(plain(said), markup=False, soft_wrap=True)
+    counts = f"Sessions: {found.sessions}, turns: {found.turns}, broken: {len(found.broken)}."
+    out.print(counts, soft_wrap=True)
+    if found.anchor:
+        out.print(_anchor(found.anchor), soft_wrap=True)
+
+
+def _anchor(anchor: Anchor) -> str:
+    return f"Anchor {anchor.number} of {anchor.at}: {anchor.total} sessions, root {anchor.root}."
 
 
 def _lines(audited: AuditedTurn) -> Iterator[tuple[str, str]]:

@@ -649,7 +649,16 @@ def record(
 @command
 def audit(
     session: Annotated[
-        str, typer.Argument(metavar="SESSION", help="Id of a session.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="SESSION", help="Id of a session; or verify, or anchor.", show_default=False
+        ),
+    ] = "",
+    verified: Annotated[
+        str,
+        typer.Argument(
+            metavar="VERIFIED", help="With verify: one session. Default: all.", show_default=False
+        ),
     ] = "",
     store: Store = None,
     review: Annotated[
@@ -663,10 +672,25 @@ def audit(
 
     With --review, list instead the newest replies that were replaced, invalid, or not checked
     because of an error. Sensitive journeys need the key in the settings.
-    """
-    from server.cli.audit import audit
 
-    audit(session, store, review, limit, after, as_json=as_json)
+    verify: compare the rows of each session with its hash chain, and all sessions with the last
+    anchor; name the first broken row of each. anchor: write an anchor of all sessions now, and show
+    its root, to be kept in another place. `journeygraph serve` writes one every minute.
+
+    Exit code 1: verify found a broken row.
+    """
+    from server.cli import audit as module
+
+    if verified and session != "verify":
+        raise typer.BadParameter(f"Give one session, not '{session}' and '{verified}'.")
+    if session in ("verify", "anchor") and (review or after):
+        raise typer.BadParameter(f"{session} has no pages, and takes no --review.")
+    if session == "verify":
+        module.verify(verified, store, as_json=as_json)
+    elif session == "anchor":
+        module.anchor(store, as_json=as_json)
+    else:
+        module.audit(session, store, review, limit, after, as_json=as_json)
 
 
 @command

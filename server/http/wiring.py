@@ -269,6 +269,9 @@ class Wiring:
                 open_.push_async_callback(self._directory.close)
                 self._send_on(open_, self._directory)
                 await self._check_keys(self._directory)
+                anchoring = self._directory.anchoring()
+                anchoring.begin()
+                open_.push_async_callback(anchoring.end)
             await self._compile(open_)
             if self.given:
                 await self._open_catalogue(self.given)

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from journeys import SessionNotStartedError
+from graphs.session.directory import Directory
+from journeys import JourneyConfig, SessionNotStartedError
 from tests.support import crash_child, forked
 from tests.support.post_office import found, rows
 
@@ -52,6 +53,11 @@ async def situation(url: str, session_id: str = "s-1") -> int:
     ]
     assert [item["content"] for item in window] == said[-40:]
     assert state.returning == (state.version % 3 == 1)
+    directory = await Directory.open(JourneyConfig(persistence=url))
+    verified = await directory.verified(session_id)
+    await directory.close()
+    assert verified is not None
+    assert verified.broken == []
     return state.version
 
 

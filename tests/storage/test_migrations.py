@@ -96,6 +96,8 @@ ADDED = (
     ("sessions", "key_id"),
     ("turns", "flags"),
     ("turns", "trail"),
+    ("turns", "link"),
+    *(("sessions", column) for column in ("chain", "late", "late_chain")),
     *(("turns", column) for column in USAGE),
 )
 """What migrations added to the tables of the first release."""
@@ -111,6 +113,7 @@ INDEXES = (
 NEW = (
     "answers",
     "probes",
+    *("late_links", "tombstones", "anchors", "anchored_heads"),
     *("validation_audit", "definitions", "definition_epoch"),
     *("field_attempts", "effects", "escalations"),
     "journeygraph_range",
@@ -192,7 +195,7 @@ async def test_a_file_of_the_release_before_keeps_its_sessions(tmp_path: Path) -
         assert await parcel.snapshot() == {"customer": "C-1", "street": "Side"}
 
 
-_CENTURY = 100 * 365 * 24 * 3600
+CENTURY = 100 * 365 * 24 * 3600
 """The stored session has the times of its recording; they must not age with the calendar."""
 
 
@@ -206,8 +209,8 @@ async def test_a_session_that_an_older_release_stored_goes_on(tmp_path: Path) ->
     tour = load_journey(data / "tour.yaml")
     config = JourneyConfig(
         persistence=f"sqlite:///{tmp_path / 'tours.db'}",
-        resume_after_seconds=_CENTURY,
-        session_ttl_seconds=_CENTURY,
+        resume_after_seconds=CENTURY,
+        session_ttl_seconds=CENTURY,
     )
 
     async with await tour.restore("ada", config) as journey:

