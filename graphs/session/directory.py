@@ -7,8 +7,10 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import NamedTuple, Self
 
-from graphs.records import anchors, data_keys, definitions, history, verification
-from graphs.records.anchors import Anchor, Anchoring
+from graphs.evidence import anchors, verification
+from graphs.evidence.anchors import Anchor, Anchoring
+from graphs.evidence.verification import Broken, Verified
+from graphs.records import data_keys, definitions, history
 from graphs.records.definitions import TENANT, Epoch
 from graphs.records.escalations import OF_ALL, OF_JOURNEY, OF_SESSION, ONE, entry, read_case
 from graphs.records.listing import (
@@ -21,7 +23,6 @@ from graphs.records.listing import (
     read_sessions,
 )
 from graphs.records.store_faults import faults_of
-from graphs.records.verification import Broken, Verified
 from graphs.session.session import is_over
 from graphs.session.webhook import EscalationPort, EscalationSender
 from graphs.storage.sealing import Seal, Seals, is_sealed

@@ -8,8 +8,8 @@ from dataclasses import asdict
 
 import typer
 
-from graphs.records import anchors
-from graphs.records.anchors import Anchor
+from graphs.evidence import anchors
+from graphs.evidence.anchors import Anchor
 from graphs.records.listing import cursor_behind, number_of, paged
 from graphs.session.directory import Directory, Review, SessionAudit, Verification
 from journeys import (

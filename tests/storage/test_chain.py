@@ -15,8 +15,8 @@ from typing import Any, NoReturn
 import pytest
 from sqlalchemy import delete
 
-from graphs.records import anchors
-from graphs.records.verification import Broken, verify, verify_all, verify_anchors
+from graphs.evidence import anchors
+from graphs.evidence.verification import Broken, verify, verify_all, verify_anchors
 from graphs.storage.sealing import Seals
 from graphs.storage.statements import Sql, Statement
 from graphs.storage.store import Store, open_store

@@ -14,7 +14,7 @@ from typing import Any
 
 from sqlalchemy import and_, bindparam, literal_column, select
 
-from graphs.records import anchors
+from graphs.evidence import anchors
 from graphs.records.chain import begins, digest, late_begin, link_hash
 from graphs.records.history import CHECKS
 from graphs.storage.sealing import Seal, Seals

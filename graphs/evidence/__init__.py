@@ -1,0 +1,1 @@
+"""Evidence that stored rows are as they were written: the chains verified, all heads anchored."""
