@@ -13,9 +13,9 @@ from pydantic import TypeAdapter
 
 from graphs.records.listing import Listed, cursor_behind
 from journeys import SessionExpiredError, VersionInfo, VersionNotFoundError
-from server.http.deps import LastEvent, ListedSession, RequestId, Wired
+from server.http.deps import LastEvent, ListedSession, RequestId, Wired, served_of
 from server.http.event_logs import STORED, EventId
-from server.http.problems import Problem, no_session
+from server.http.problems import Problem
 from server.http.routing import ApiRoute
 from server.http.turns import GRACE_SECONDS, problem_data, reply_data
 from server.http.wiring import Wiring
@@ -111,7 +111,7 @@ async def _reply(wiring: Wiring, listed: Listed, turn: int) -> ServerSentEvent:
     Raises:
         Problem: The state of the turn was pruned, or it is no turn of the user.
     """
-    async with wiring.session(listed.journey_id, listed.session_id) as session:
+    async with wiring.session(await served_of(listed, wiring), listed.session_id) as session:
         try:
             response = await session.response_at(turn)
         except VersionNotFoundError:
@@ -162,9 +162,7 @@ async def _versions(wiring: Wiring, listed: Listed, known: int, request_id: str)
 
 async def _after(wiring: Wiring, listed: Listed, version: int) -> Sequence[VersionInfo]:
     """Return the next versions of a session."""
-    if listed.journey_id not in wiring.journeys:  # retired a moment ago
-        raise no_session()
-    async with wiring.session(listed.journey_id, listed.session_id) as session:
+    async with wiring.session(await served_of(listed, wiring), listed.session_id) as session:
         return await session.versions(_AT_ONCE, cursor_behind(version + 1))
 
 
