@@ -224,7 +224,10 @@ def placeholder_fault(name: str, text: str) -> tuple[str, str] | None:
         name: Name of the text in the catalogue.
         text: Its new wording.
     """
-    known = BRACED.findall(getattr(_DEFAULTS, name))
+    default = getattr(_DEFAULTS, name)
+    if text == default:
+        return None
+    known = BRACED.findall(default)
     unknown = [given for given in BRACED.findall(text) if given not in known]
     if not unknown:
         return None

@@ -122,6 +122,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         if any(_needs_postgres(item) for item in session.items):
             postgres.shared()
     if session.config.option.processes:
+        importlib.import_module("tests.support.preloaded")
         properties.prepare()
         for language in LANGUAGES:  # half a second each, in every process
             lexicon.load(language)

@@ -562,7 +562,11 @@ assert all(CliRunner().invoke(app, words).exit_code == 0 for words in asked) and
 
 @pytest.mark.parametrize(
     ("typed", "offered"),
-    [("esc", {"escalations"}), ("check --ag", {"--against"}), ("draw -f s", {"svg"})],
+    [
+        ("esc", {"escalations"}),
+        pytest.param("check --ag", {"--against"}, marks=pytest.mark.slow),
+        pytest.param("draw -f s", {"svg"}, marks=pytest.mark.slow),
+    ],
 )
 def test_words_are_completed_without_running_a_command(
     folder: Path, typed: str, offered: set[str]

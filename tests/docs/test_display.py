@@ -140,6 +140,7 @@ def test_an_abstract_journey_has_no_picture() -> None:
     assert Base("s-1")._repr_svg_() is None
 
 
+@pytest.mark.slow
 def test_the_language_draws_without_loading_what_runs_it() -> None:
     script = (
         "import sys; from journeys.examples.parcel_refund import ParcelRefund\n"

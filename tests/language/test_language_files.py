@@ -167,9 +167,13 @@ def test_a_fault_in_a_file_of_ours_is_named_from_the_root_of_the_repository() ->
         catalogue_from(DATA / "de.yaml")
 
 
-def test_files_are_read_once_and_not_by_an_import() -> None:
+def test_files_are_read_once() -> None:
     assert catalogue_of("de") is catalogue_of("de")
     assert sayings_of("de") is sayings_of("de")
+
+
+@pytest.mark.slow
+def test_files_are_not_read_by_an_import() -> None:
     code = "import journeys, nodes.language, sys; print('yaml' in sys.modules)"
     ran = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True

@@ -86,7 +86,8 @@ def library_url() -> Iterator[str]:
     process.communicate()
 
 
-@pytest.fixture(params=["stdio", "http"])
+# Over stdio a server is a new interpreter, which imports the SDK for most of a second.
+@pytest.fixture(params=[pytest.param("stdio", marks=pytest.mark.slow), "http"])
 def opened(request: pytest.FixtureRequest, library_url: str) -> Any:
     """Connect to the library, by each of the two ways."""
     if request.param == "http":
@@ -339,6 +340,7 @@ async def test_a_server_that_dies_is_told_at_once_and_nobody_hangs() -> None:
                 await tool_of(server, "any").ainvoke({})
 
 
+@pytest.mark.slow
 async def test_a_server_that_dies_during_a_call_fails_that_call() -> None:
     async with open_mcp(STDIO, env=HERE, timeout=110) as library:
         slow = asyncio.create_task(tool_of(library, "slow").ainvoke({"seconds": 100}))

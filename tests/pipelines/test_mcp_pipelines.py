@@ -57,6 +57,7 @@ async def test_pipeline_as_mcp_tool(folder: Path) -> None:
     assert not (folder / "mcp.db").exists()  # no journey, no store
 
 
+@pytest.mark.slow
 async def test_mcp_agents_in_pipeline() -> None:
     def librarian(given: dict[str, Any]) -> str:
         """Tell what was found."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import selectors
 import time
+from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, ClassVar
 
 
 class CalmLoop(asyncio.SelectorEventLoop):
@@ -22,13 +24,59 @@ class CalmLoop(asyncio.SelectorEventLoop):
         self._waits = _Timed()
         self._begun = time.monotonic()
         super().__init__(self._waits)
+        self._threads = _Threads.taken()
 
     def time(self) -> float:
         passed = time.monotonic() - self._begun
         return self._waits.waited + (passed - self._waits.waited) * _OF_WORK
 
+    def run_in_executor(  # type: ignore[override]
+        self, executor: Any, func: Any, *args: Any
+    ) -> Any:
+        """Call a function in a thread; without an executor, in one that the loops share."""
+        return super().run_in_executor(executor or self._threads, func, *args)
+
+    async def shutdown_default_executor(self, *limits: Any) -> None:
+        """End the threads if one of them works; else leave them to the next loop."""
+        if self._threads.working:
+            self.set_default_executor(self._threads)
+        else:
+            self._threads.leave()
+        await super().shutdown_default_executor(*limits)
+
 
 _OF_WORK = 0.02
+
+
+class _Threads(ThreadPoolExecutor):
+    """Threads of the loops of a process: one loop leaves them to the next.
+
+    Most tests open a store, for which their loop would start a thread, and another one to end it.
+    """
+
+    _kept: ClassVar[_Threads | None] = None
+
+    def __init__(self) -> None:
+        super().__init__(thread_name_prefix="asyncio")
+        self.working: set[Future[Any]] = set()
+        self._process = os.getpid()
+
+    @classmethod
+    def taken(cls) -> _Threads:
+        """Return the threads that were left, or new ones."""
+        kept, cls._kept = cls._kept, None
+        return kept if kept and kept._process == os.getpid() else cls()
+
+    def leave(self) -> None:
+        """Leave the threads, none of which works, to the next loop."""
+        type(self)._kept = self
+
+    def submit(self, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Begin a call in one of the threads."""
+        future = super().submit(*args, **kwargs)
+        self.working.add(future)
+        future.add_done_callback(self.working.discard)
+        return future
 
 
 class _Timed(selectors.DefaultSelector):

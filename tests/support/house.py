@@ -52,14 +52,17 @@ class Source:
     Attributes:
         path: Its path from the root.
         module: Its dotted name; that of a package for its `__init__.py`.
-        tree: Its syntax tree.
-        lines: The number of its lines.
+        text: Its text.
     """
 
     path: Path
     module: str
-    tree: ast.Module
-    lines: int
+    text: str
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        """Return its syntax tree; to parse all files takes a second."""
+        return ast.parse(self.text)
 
     @cached_property
     def nodes(self) -> tuple[ast.AST, ...]:
@@ -85,7 +88,7 @@ def sources() -> tuple[Source, ...]:
         for file in sorted((ROOT / package).rglob("*.py")):
             text, path = file.read_text(), file.relative_to(ROOT)
             module = ".".join(path.with_suffix("").parts).removesuffix(".__init__")
-            found.append(Source(path, module, ast.parse(text), len(text.splitlines())))
+            found.append(Source(path, module, text))
     return tuple(found)
 
 
@@ -163,7 +166,7 @@ def questioning_items() -> list[str]:
     Of the tests, only files with such a line are parsed: to parse all of them takes four seconds.
     """
     suspects = (each for each in _tests() if _questioning(each[1]))
-    of_tests = (_docstrings(Source(path, "", ast.parse(text), 0)) for path, text in suspects)
+    of_tests = (_docstrings(Source(path, "", text)) for path, text in suspects)
     found = [*docstrings(), *(each for texts in of_tests for each in texts)]
     return [f"{place}: {line}" for place, text in found for line in _questioning(text)]
 
@@ -238,7 +241,7 @@ def main() -> None:
     lengths = function_lines()
     rows = {
         "files": len(sources()),
-        "lines": sum(one.lines for one in sources()),
+        "lines": sum(len(one.text.splitlines()) for one in sources()),
         f"folders of more than {MOST_FILES} files": crowded() or 0,
         "rooms that import each other": mutual() or 0,
         "file names used more than once": len(repeated()),

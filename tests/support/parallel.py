@@ -194,9 +194,16 @@ class _Reporter:
         self._connection.send(("ended", nodeid))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if self._is_needless(report):
+            return
         hook = self._config.hook
         data = hook.pytest_report_to_serializable(config=self._config, report=report)
         self._connection.send(("report", data))
+
+    def _is_needless(self, report: pytest.TestReport) -> bool:
+        """Return whether nobody reads it: two of three reports are of a set-up or its end."""
+        timed = self._config.option.durations is not None
+        return report.passed and report.when != "call" and not (timed or report.sections)
 
 
 def _become_worker(session: pytest.Session, number: int, connection: Connection) -> None:

@@ -61,7 +61,9 @@ class Postgres:
         """Make a database, and return its URL."""
         name = f"{self._prefix}_{os.getpid()}_{next(_names)}"
         with connected(self.url) as connection:
-            connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+            # Copied as files it is half of the work; servers before 15 do not know the word.
+            strategy = "STRATEGY file_copy" if self.server else ""
+            connection.execute(f"CREATE DATABASE {name} TEMPLATE {template} {strategy}")
         return urlsplit(self.url)._replace(path=f"/{name}").geturl()
 
     def copy(self) -> str:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import gc
 import importlib
+import sqlite3
 
+from graphs.storage.migrate import migrate
 from nodes.language import lexicon
+from nodes.values import dates
 
 # The modules of the command look at the terminal and the environment, so each process imports them.
 for name in (
@@ -18,6 +21,9 @@ for name in (
         "server.app",
     ),
     *("server.definitions.stored_journeys", "server.http.wiring"),
+    # Libraries import these only once they are used, which is in each process.
+    *("openai.resources.beta.beta", "langchain_ollama", "httpcore2", "anyio._backends._asyncio"),
+    *("phonenumbers", "email_validator"),
     "journeys.examples.healthcare_referral",
     *(
         "tests.support.crash_child",
@@ -28,9 +34,11 @@ for name in (
 ):
     importlib.import_module(name)
 
-# Processes that hold conversations would each compile the phrases of their language.
+# Processes that hold conversations would each compile the phrases of their language, read the
+# words of dates, and find out how the tables are made.
 lexicon.load("en")
+dates.load_dates()
+migrate(lambda: sqlite3.connect(":memory:"))
 
 # A collection in a fork would write to every object, and so copy all memory.
-gc.collect()
 gc.freeze()

@@ -148,10 +148,16 @@ SIX = ("restaurant", "bank", "clinic", "hotel", "claim", "telecom")
 @cache
 def words_of(assistant: str, language: str) -> Mapping[str, Any]:
     """Return the words of an assistant in a language."""
-    with (HERE / "assistants.yaml").open(encoding="utf-8") as file:
-        read = YAML(typ="safe").load(file)
-    words: Mapping[str, Any] = read[assistant][language]
+    words: Mapping[str, Any] = _words()[assistant][language]
     return words
+
+
+@cache
+def _words() -> Mapping[str, Any]:
+    """Return the words of all assistants in all languages, read once."""
+    with (HERE / "assistants.yaml").open(encoding="utf-8") as file:
+        read: Mapping[str, Any] = YAML(typ="safe").load(file)
+    return read
 
 
 def main_task(assistant: str) -> str:
