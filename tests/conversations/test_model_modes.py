@@ -97,11 +97,19 @@ def offline(monkeypatch: pytest.MonkeyPatch) -> None:
     _found.cache_clear()
 
 
+_RECORDED: list[bytes] = []
+
+
 @pytest.fixture
 def recorded(parcels: Path, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> Path:
-    server.script = Script(*ANSWERS)
-    assert "1 passed, 0 failed" in run("test", ".", "--record").stdout
-    server.script.check()
+    """The recording beside its conversation; it is made once, for all tests of the file."""
+    file = parcels / "a.recording.json"
+    if not _RECORDED:
+        server.script = Script(*ANSWERS)
+        assert "1 passed, 0 failed" in run("test", ".", "--record").stdout
+        server.script.check()
+        _RECORDED.append(file.read_bytes())
+    file.write_bytes(_RECORDED[0])
     offline(monkeypatch)
     return parcels
 
