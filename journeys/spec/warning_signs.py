@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from difflib import get_close_matches
-from itertools import combinations
 from typing import Any
 
 from journeys.config import JourneyConfig
@@ -179,21 +178,22 @@ def _mute_intents(spec: JourneySpec) -> Iterator[Fault]:
 
 def _shadowed(spec: JourneySpec) -> Iterator[Fault]:
     """Warn of patterns that an earlier transition of the same priority has, too."""
-    for first, second in combinations(spec.transitions, 2):
-        if first.priority != second.priority or first.target == second.target:
-            continue
-        if not _overlap(first, second):
-            continue
-        taken = _patterns(first)
+    taken: dict[str, list[TransitionSpec]] = {}
+    for second in spec.transitions:
         for pattern in _patterns(second):
-            if pattern in taken:
-                message = f"the pattern '{pattern}' already leads to '{first.target}', by "
-                message += f"{first.where}, which comes first where both apply."
-                remedy = "Give one of them another priority or other sources."
-                yield Fault(message, remedy=remedy, where=second.where)
+            earlier = taken.setdefault(pattern, [])
+            for first in earlier:
+                if _overlap(first, second):
+                    message = f"the pattern '{pattern}' already leads to '{first.target}', by "
+                    message += f"{first.where}, which comes first where both apply."
+                    remedy = "Give one of them another priority or other sources."
+                    yield Fault(message, remedy=remedy, where=second.where)
+            earlier.append(second)
 
 
 def _overlap(first: TransitionSpec, second: TransitionSpec) -> bool:
+    if first.priority != second.priority or first.target == second.target:
+        return False
     return "*" in second.sources or first.applies_in(*second.sources)
 
 

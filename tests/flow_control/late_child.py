@@ -43,9 +43,9 @@ class Held(ScriptedModel):
         return await super()._agenerate(*args, **kwargs)
 
 
-def live(url: str, begun: Any, let: Any) -> None:
+def live(url: str, begun: Any, let: Any, lease: float) -> None:
     """Answer one message; report when its reply is judged, and judge it when it is released."""
-    connections.LEASE = LEASE
+    connections.LEASE = lease
     asyncio.run(_live(url, begun, let))
 
 

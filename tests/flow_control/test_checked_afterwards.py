@@ -195,7 +195,8 @@ async def test_another_process_waits_until_it_is_judged(talk: Talk, postgres_url
     begun, let = forked.event(), forked.event()
     with ScriptedModel(VALID) as model:
         chat = await talk(LateDesk, says("second"), postgres_url, options={"model": model})
-        other = forked.process(live, postgres_url, begun, let)
+        # A short lease runs out if the machine is too busy to renew it.
+        other = forked.process(live, postgres_url, begun, let, connections.LEASE)
         other.start()
         await asyncio.to_thread(begun.wait, 110)
         assert found(postgres_url, "SELECT lease_until IS NOT NULL FROM sessions") == [(True,)]
@@ -218,7 +219,7 @@ async def test_what_a_killed_process_left_is_judged_first_by_the_next(
     begun, let = forked.event(), forked.event()
     with ScriptedModel(RUDE, VALID) as model:
         chat = await talk(LateDesk, says("second"), kept_url, options={"model": model})
-        other = forked.process(live, kept_url, begun, let)
+        other = forked.process(live, kept_url, begun, let, LEASE)
         other.start()
         await asyncio.to_thread(begun.wait, 110)
         other.kill()
