@@ -962,7 +962,8 @@ class PathwayManager:
                 session = session.at(head)
                 if again and request and (done := await session.found(request)):
                     return await again(session, head, done)
-                await refuse_stranded(session, head)
+                if head["journey_version"] != self.spec.version:
+                    await refuse_stranded(session, head)
                 if self.spec.is_judged_later:
                     head = await settled(session, head, self.config, self._opened_models())
                 try:

@@ -105,7 +105,7 @@ async def refuse_stranded(session: Session, head: Row) -> None:
             does not exist in this version.
     """
     spec = session.spec
-    if spec.stranded != REFUSED or head["journey_version"] == spec.version:
+    if spec.stranded != REFUSED:
         return
     values = await session.values(head)
     gone, _ = _gone(spec, migrated(spec, values["position"]), values)

@@ -245,7 +245,7 @@ class Records:
             if value is None:
                 continue
             if place := self._places.get(name):
-                words[name] = seal.open(value, place.format_map(made))
+                words[name] = seal.open(value, place.format_map(made)) if seal.hides else value
             elif name in self._flags:
                 others[name] = bool(value)
             else:

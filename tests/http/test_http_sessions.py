@@ -779,7 +779,7 @@ async def test_no_page_is_much_larger_than_the_limit(
         await api.says(session, f"note {number} of many")
     await api.client.post(f"{session}/rollback", json={"version": 5})
 
-    async with api.wiring.session("notes", "s-1") as opened:
+    async with api.wiring.session(api.wiring.journeys["notes"], "s-1") as opened:
         whole = {
             "history": len(await opened.transcript()),
             "versions": len(await opened.versions()),

@@ -364,8 +364,9 @@ async def test_a_database_of_a_newer_release_is_refused(tmp_path: Path) -> None:
         await journey.start()
     with sqlite3.connect(file) as newer:
         newer.execute("UPDATE journeygraph_version SET version_num = '9999'")
+        newer.execute("UPDATE journeygraph_range SET oldest = '9999'")
 
-    with pytest.raises(StateError, match="of this release or an older one"):
+    with pytest.raises(StateError, match="migrated by a newer release"):
         await Desk.restore("s-1", config)
 
 
