@@ -118,7 +118,7 @@ async def test_killed_before_each_statement_of_a_turn(
     """One message leads into the detour, one back out of it, and one prunes."""
     await begun(url, messages)
     stood = []
-    for statement in range(1, 30):
+    for statement in range(1, 100):
         log = str(tmp_path / "acknowledged")
         process = forked.process(crash_child.live, url, "s-1", log, "talk", statement)
         process.start()
@@ -157,7 +157,7 @@ async def test_killed_while_the_file_is_made(tmp_path: Path) -> None:
 async def test_killed_in_a_start(url: str, tmp_path: Path) -> None:
     await begun(url, session_id="other")
     before = rows(url)
-    for statement in range(1, 30):
+    for statement in range(1, 100):
         process = forked.process(crash_child.live, url, "s-1", "", "start", statement)
         process.start()
         killed(process, url)
@@ -172,7 +172,7 @@ async def test_killed_in_a_start(url: str, tmp_path: Path) -> None:
 @pytest.mark.slow
 async def test_killed_in_a_rollback(url: str, tmp_path: Path) -> None:
     await begun(url, 5)
-    for statement in range(1, 30):
+    for statement in range(1, 100):
         process = forked.process(crash_child.live, url, "s-1", "", "rollback", statement)
         process.start()
         killed(process, url)
@@ -191,7 +191,7 @@ async def test_killed_in_a_rollback(url: str, tmp_path: Path) -> None:
 @pytest.mark.slow
 async def test_killed_in_a_delete(url: str, tmp_path: Path) -> None:
     await begun(url, 4)
-    for statement in range(1, 30):
+    for statement in range(1, 100):
         process = forked.process(crash_child.live, url, "s-1", "", "delete", statement)
         process.start()
         killed(process, url)

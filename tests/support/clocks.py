@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import selectors
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -101,3 +102,8 @@ class Clock:
 
     def passes(self, seconds: float) -> None:
         self.ahead += timedelta(seconds=seconds)
+
+
+def without_times(text: str) -> str:
+    """Return a text without times of day, whose digits may be those of a value."""
+    return re.sub(r"T\d\d:\d\d:[\d.]+", "", text)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from journeys import EscalationCase
 from nodes.commands import Confirm, Deny, Fill, Go, Human
+from tests.support.clocks import without_times
 from tests.traces.conversation import OFFLINE, Chat, trace
 from tests.traces.elsewhere import DESK, FOUND, PARCELS, SCHOOL, TELECOM
 from tests.traces.journeys import BALANCE, BANK, CLINIC
@@ -126,5 +127,5 @@ async def test_what_is_sensitive_is_not_told(chat: Chat) -> None:
     assert chat.world.count("change_plan") == 1
     await chat.says("I will call my lawyer", Human())
     case = await the_case(chat)
-    assert "4711" not in str(case.payload)
-    assert "4711" not in str(case.transcript)
+    assert "4711" not in without_times(str(case.payload))
+    assert "4711" not in without_times(str(case.transcript))
