@@ -70,6 +70,8 @@ OTHERS = """
 
 def killed(process: Any, url: str) -> None:
     """Wait until a process is dead, and the server done with what it had sent."""
+    process.join(60)
+    process.kill()  # one that waits for something is killed there
     process.join()
     assert process.exitcode == -signal.SIGKILL
     while url.startswith("postgresql") and found(url, OTHERS) != [(0,)]:
