@@ -158,7 +158,7 @@ def rows_swapped(connection: sqlite3.Connection) -> Iterator[Change]:
 
 
 def chains_changed(connection: sqlite3.Connection) -> Iterator[Change]:
-    """What holds the chains together: the heads of sessions, the late links."""
+    """Return the rows that hold the chains together: the heads of sessions, the late links."""
     for row in rows_of(connection, "sessions"):
         for name in ("version", "chain", "late", "late_chain", "created_at"):
             other = f"{name} + 100" if isinstance(row[name], int) else f"{name} || 'x'"

@@ -128,7 +128,7 @@ TALKS: dict[str, tuple[str, ...]] = {
     "called": ("hello", "Rome", "I want to talk to a human"),
     "claimed": ("hello", "Rome", "I want to talk to a human"),
 }
-"""What is said in each session."""
+"""Messages of each session."""
 SEALED = ("asked", "waiting", "claimed")
 """The sessions that are sealed too."""
 
