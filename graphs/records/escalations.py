@@ -34,6 +34,7 @@ MOST_ENTRIES = 200
 MOST_CHARACTERS = 256 * 1024
 """Maximum number of characters of these entries."""
 HIDDEN = "[hidden]"
+_END_OF_TIME = "9999"
 """Replaces a message of the user that contains a sensitive value."""
 _HELD = ("open", "claimed")
 _SHOWN = tuple(EscalationEntry.__dataclass_fields__)
@@ -124,7 +125,9 @@ def _newest(*where: Any) -> Sql:
 
 
 SAID_UNTIL = _newest(turns.c.version <= bindparam("turn_is"))
-SAID_SINCE = _newest(turns.c.version > bindparam("turn_is"))
+SAID_SINCE = _newest(
+    turns.c.version > bindparam("turn_is"), turns.c.begun_at <= bindparam("ended_at")
+)
 TOLD_IN = Sql.of(
     select(field_attempts.c.turn)
     .where(ATTEMPTS.mine, field_attempts.c.field == bindparam("field_is"))
@@ -222,10 +225,9 @@ async def read_case(store: Store, id_: str, seals: Seals) -> EscalationCase | No
     found, seal = entry(row), seals.reader(row)
     payload = CALLS.value(row, "payload", seal)
     hidden = await _told_in(store, found.session_id, payload)
+    ended = _END_OF_TIME if found.status in _HELD else found.updated_at
     until = await _said(store, SAID_UNTIL, found, seal, hidden)
-    since = await _said(store, SAID_SINCE, found, seal, hidden)
-    if found.status not in _HELD:
-        since = [said for said in since if said.timestamp <= found.updated_at]
+    since = await _said(store, SAID_SINCE, found, seal, hidden, ended)
     return EscalationCase(found, payload, until, since)
 
 
@@ -241,13 +243,20 @@ async def _told_in(store: Store, session: str, payload: Mapping[str, Any]) -> fr
 
 
 async def _said(
-    store: Store, query: Sql, found: EscalationEntry, seal: Seal, hidden: frozenset[int]
+    store: Store,
+    query: Sql,
+    found: EscalationEntry,
+    seal: Seal,
+    hidden: frozenset[int],
+    ended_at: str = _END_OF_TIME,
 ) -> list[TranscriptEntry]:
-    rows = await store.read(query, session=found.session_id, turn_is=found.turn, most=MOST_ENTRIES)
+    turn: Row = {"session": found.session_id, "turn_is": found.turn, "ended_at": ended_at}
+    rows = await store.read(query, **turn, most=MOST_ENTRIES)
     versions = [version_info(row, seal, None) for row in reversed(rows)]
     entries = [
         replace(said, content=HIDDEN) if said.role == "user" and said.turn in hidden else said
         for said in transcript_of(versions)
+        if said.timestamp <= ended_at
     ]
     return _last(entries)
 

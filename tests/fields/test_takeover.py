@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from graphs.records import escalations
 from graphs.session.directory import Directory
 from graphs.session.manager import MOST_NAME
 from graphs.storage.store import open_store
@@ -128,6 +129,21 @@ async def test_a_person_is_called_inside_a_detour_and_the_talk_goes_on_at_its_fi
     assert said[-1].content.endswith("How many gears?")
     after = await says(store_url, "21")
     assert (after.accumulated_context["gears"], after.pathway_id) == (21, "intake")
+
+
+async def test_what_was_said_with_a_person_is_kept_however_long_the_session_goes_on(
+    memory_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(escalations, "MOST_ENTRIES", 5)
+    async with workshop("s-1", memory_url) as journey:
+        await escalated(journey)
+        await journey.manager.claim("ann")
+        await journey.manager.operator_says("Ann here.", "ann")
+        await journey.manager.release("ann")
+        for _ in range(6):
+            await journey.process_message("your hours?")
+        case = await called(journey)
+    assert case.since[0].content == "Ann here."
 
 
 async def test_nobody_but_the_person_speaks_and_no_model_is_asked(memory_url: str) -> None:
