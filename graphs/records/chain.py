@@ -1,8 +1,8 @@
 """Hash chains of a session: each row of its ledger, audit and checks is in one of two.
 
 A link has a salted digest of each row that it covers. Its hash covers these and the link before it.
-The words of a row are in a digest with the salt of the link, and the salt is deleted with them: so
-nothing of them can be guessed from a hash that stays.
+The salt is in the link and is deleted with the rows: so nothing of a row can be guessed from a hash
+that stays.
 
 - The chain of turns has one link for each version, written in the transaction of the version. Its
   first link begins with the tenant, the session and its birth; that of a fork also with the link of
@@ -49,11 +49,8 @@ def digest(records: Records, made: Row, salt: str, seal: Seal = _PLAIN) -> str:
         ConfigurationError: The row is sealed, and no key is set.
         StateError: It was sealed with another key, or changed.
     """
-    words, others = records.parts({**made, "link": None}, seal)
-    key = bytes.fromhex(salt)
-    for name, text in words.items():
-        others[name] = hmac.digest(key, f"{name}|{text}".encode(), "sha256").hex()
-    return hash_of(records.name, others)
+    told = canonical((records.name, records.told(made, seal)))
+    return hmac.digest(bytes.fromhex(salt), told, "sha256").hex()
 
 
 def hash_of(*parts: Any) -> str:

@@ -119,6 +119,7 @@ class Records:
         self._add = add
         self._written = [str(one.name) for one in table.c if one.autoincrement is not True]
         self._places = {str(one.name): one.info["place"] for one in table.c if "place" in one.info}
+        self._told = [name for name in self._written if name != "link"]
         self._empty = dict.fromkeys(self._written)
         self._json = [one.name for one in table.c if one.info.get("json")]
         self._digests = [one.name for one in table.c if one.info.get("digest")]
@@ -224,8 +225,8 @@ class Records:
                     made[name] = seal.close(made[name], place.format_map(made))
         return made
 
-    def parts(self, made: Row, seal: Seal) -> tuple[Row, Row]:
-        """Return the words of a row and its other columns, without nulls and its number.
+    def told(self, made: Row, seal: Seal) -> Row:
+        """Return the columns of a row that its digest covers: no nulls, no link, no number.
 
         Both databases give the same values. A row that is not stored yet has the values that it
         will have.
@@ -238,19 +239,15 @@ class Records:
             ConfigurationError: The row is sealed, and no key is set.
             StateError: It was sealed with another key, or changed.
         """
-        words: Row = {}
-        others: Row = {}
-        for name in self._written:
-            value = made[name]
-            if value is None:
-                continue
-            if place := self._places.get(name):
-                words[name] = seal.open(value, place.format_map(made)) if seal.hides else value
-            elif name in self._flags:
-                others[name] = bool(value)
-            else:
-                others[name] = float(value) if name in self._floats else value
-        return words, others
+        told = {name: made[name] for name in self._told if made[name] is not None}
+        for name in self._flags & told.keys():
+            told[name] = bool(told[name])
+        for name in self._floats & told.keys():
+            told[name] = float(told[name])
+        if seal.hides:
+            for name in self._places.keys() & told.keys():
+                told[name] = seal.open(told[name], self._places[name].format_map(made))
+        return told
 
     def opened(self, row: Row, seal: Seal) -> Row:
         """Return the original columns of a stored row, without its number.

@@ -9,7 +9,10 @@ from typing import Any
 
 import pytest
 
-from journeys import StateError
+from graphs.evidence.verification import verify_all, verify_anchors
+from graphs.storage.sealing import Seals
+from graphs.storage.store import open_store
+from journeys import JourneyConfig, StateError
 from tests.support import golden
 from tests.support.api import Api, serving, wired
 from tests.support.golden import LIFE, Agency, SecretTrip, Trip
@@ -64,6 +67,18 @@ async def test_every_session_can_be_read_with_its_history_and_its_audit(api: Api
         assert (await read(api, f"{session}/versions/0"))["context"] in ({}, {"customer": "C-1"})
         history = (await read(api, f"{session}/history"))["entries"]
         assert [entry["content"] for entry in history if entry["role"] == "user"][:1] == ["hello"]
+
+
+async def test_every_row_is_as_its_chain_says(url: str) -> None:
+    keys = JourneyConfig(encryption_key=golden.KEY).encryption_keys
+    store = await open_store(url, keys)
+    try:
+        verified = [one async for one in verify_all(store, Seals(keys))]
+        lost = await verify_anchors(store)
+    finally:
+        await store.close()
+    assert verified
+    assert ([one.broken for one in verified if one.broken], lost) == ([], None)
 
 
 async def test_a_session_goes_on_and_back(api: Api, agency: Agency) -> None:

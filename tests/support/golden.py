@@ -214,7 +214,7 @@ def write(release: str) -> None:
     # Other versions of Postgres do not know all settings, and only psql knows its own commands.
     left_out = ("--", "\\", "SET ")
     lines = [line for line in made.splitlines() if not line.startswith(left_out)]
-    text = "\n".join(line for line in lines if line)
+    text = "\n".join(lines)  # with empty lines, which replies have too
     (place / "store.sql.gz").write_bytes(gzip.compress(text.encode(), mtime=0))
     end_shared()
 
