@@ -74,7 +74,7 @@ class Connections:
         self._begin()
 
     def _begin(self) -> None:
-        self.pool = AsyncConnectionPool[Connection](
+        self.pool = _Pool(
             self._url,
             min_size=1,
             max_size=self._size,
@@ -227,6 +227,33 @@ class Connections:
         with suppress(psycopg.Error), _cut_after(connection, _CHECK):
             await AsyncConnectionPool.check_connection(connection)
         return not connection.closed
+
+
+class _Pool(AsyncConnectionPool[Connection]):
+    """Pool whose workers end when they are cancelled.
+
+    psycopg_pool takes the cancellation of a worker that connects for a failed connection, and the
+    worker goes on. A program that ends with an open store would then wait for it forever.
+    """
+
+    @classmethod
+    async def worker(cls, q: Any) -> None:
+        """Run the tasks of the pool until it is closed, or the worker is cancelled."""
+        await super().worker(_UntilCancelled(q))  # type: ignore[arg-type]
+
+
+class _UntilCancelled:
+    """Tasks of a pool, up to the cancellation of the worker that asks for them."""
+
+    def __init__(self, tasks: Any) -> None:
+        self._tasks = tasks
+
+    async def get(self) -> Any:
+        """Return the next task."""
+        worker = asyncio.current_task()
+        if worker and worker.cancelling():
+            raise asyncio.CancelledError
+        return await self._tasks.get()
 
 
 @contextmanager
@@ -397,7 +424,8 @@ class Leases:
     async def _renewed(self, session_id: str, fence: int) -> None:
         """Renew the lease; ignore failures, because the commit checks the lease anyway."""
         mine = {"session": session_id, "held": fence, "seconds": LEASE}
-        while True:
+        # A cancellation that arrives together with a connection is lost in Python 3.11.
+        while (session_id, fence) in self._held:
             await asyncio.sleep(LEASE / 3)
             with suppress(psycopg.Error):
                 await self._connections.trying(

@@ -320,11 +320,17 @@ def _started(target: Callable[[], None], stop: threading.Event) -> Any:
     # A fork takes no time, as all libraries are imported; the journeys are not. It is safe, as this
     # process has one thread; macOS has libraries that do not work in a fork.
     context: Any = multiprocessing.get_context("fork" if _FORKS else "spawn")
-    child = context.Process(target=target)
+    child, parent = context.Process(target=target), os.getpid()
+
+    def stops(*_: object) -> None:
+        if os.getpid() != parent:  # a fork that has not yet set its own handler
+            os._exit(0)
+        stop.set()
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # which the child inherits
     child.start()
     for number in _STOPS:
-        signal.signal(number, lambda *_: stop.set())
+        signal.signal(number, stops)
     return child
 
 
@@ -360,6 +366,8 @@ def _watched(folder: Path | str) -> Iterator[os.DirEntry[str]]:
 def _serve_once(wanted: Wanted, listener: socket.socket, *, debug: bool) -> None:
     """Serve until the process gets a signal; if a journey has faults, serve these."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # until the server handles it
+    # Bytecode is compared by size and by seconds, so it may hide a change within one second.
+    sys.dont_write_bytecode = True
     level = logging.DEBUG if debug else logging.WARNING
     handler = logging.StreamHandler() if debug else logging.NullHandler()
     logging.basicConfig(level=level, handlers=[handler], force=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import multiprocessing
+import os
 import re
 import resource
 import shlex
@@ -34,7 +36,7 @@ from server.http import turns
 from server.http.auth import Keys
 from server.http.turns import Turns
 from server.settings import DEFAULT_STORE, Settings
-from tests.support import command
+from tests.support import command, forked
 from tests.support.api import KEY, one, wired
 from tests.support.command import ROOT, flat, run, served, start
 from tests.support.exits import WAYS
@@ -78,10 +80,12 @@ def stopped(process: subprocess.Popen[bytes]) -> tuple[int, str]:
 
 
 def changed(file: Path, old: str, new: str) -> None:
-    """Change a file of the journeys, as an editor does."""
-    text = file.read_text()
+    """Change a file of the journeys, as an editor does, within one second of the file's clock."""
+    text, before = file.read_text(), file.stat().st_mtime_ns
     assert old in text
     file.write_text(text.replace(old, new))
+    second, moment = divmod(before, 10**9)
+    os.utime(file, ns=(before, second * 10**9 + (moment + 1) % 10**9))
 
 
 def shown_until(process: Any, word: str) -> str:
@@ -128,6 +132,23 @@ def test_with_reload_each_change_is_served_and_sessions_continue(folder: Path) -
     assert code == 0
     assert "orders.py" in errors  # the fault is there, with its place
     assert "Traceback" not in errors
+
+
+def test_a_child_of_reload_can_be_stopped_from_its_first_moment() -> None:
+    process = forked.process(early_stop)
+    process.start()
+    process.join(60)
+    process.kill()
+    assert process.exitcode == 0
+
+
+def early_stop() -> None:
+    """Stop the second child of a server that reloads before its first statement."""
+    stop = threading.Event()
+    multiprocessing.current_process()._config["daemon"] = False  # type: ignore[attr-defined]
+    serve._started(lambda: None, stop).join()
+    os.register_at_fork(after_in_child=lambda: os.kill(os.getpid(), signal.SIGTERM))
+    serve._started(signal.pause, stop).join()
 
 
 def test_reload_watches_all_that_a_journey_is_made_of_and_nothing_else(tmp_path: Path) -> None:

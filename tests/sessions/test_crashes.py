@@ -70,9 +70,11 @@ OTHERS = """
 
 def killed(process: Any, url: str) -> None:
     """Wait until a process is dead, and the server done with what it had sent."""
-    process.join(60)
-    process.kill()  # one that waits for something is killed there
+    process.join(100)
+    waits = process.is_alive()
+    process.kill()
     process.join()
+    assert not waits, "it waits for something, and does not die"
     assert process.exitcode == -signal.SIGKILL
     while url.startswith("postgresql") and found(url, OTHERS) != [(0,)]:
         time.sleep(0.01)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -16,7 +17,7 @@ from graphs.storage.connections import Connections
 from graphs.storage.migrate_postgres import migrate_postgres
 from journeys import StateError
 from tests.sessions.test_session_faults import Gate, situation
-from tests.support import postgres
+from tests.support import forked, postgres, process_child
 from tests.support.post_office import AGENTS, Parcel, opened, rows
 from tests.support.postgres import connected
 from tests.support.proxy import Proxy
@@ -82,6 +83,16 @@ async def test_a_turn_is_two_round_trips(network: Proxy) -> None:
 
 
 # ------------------------------------------------------------------ the network
+
+
+async def test_a_program_that_fails_with_an_open_store_ends(network: Proxy, tmp_path: Path) -> None:
+    network.delay = 0.02  # so that connections are on their way
+    log = tmp_path / "log"
+    process = forked.process(process_child.leave_open, network.url, str(log))
+    process.start()
+    await asyncio.to_thread(process.join, 60)
+    process.kill()
+    assert log.read_text() == "ended"
 
 
 async def test_a_commit_whose_acknowledgement_is_lost_counts_once(network: Proxy) -> None:

@@ -1,4 +1,4 @@
-"""One of several processes that use one file at the same time."""
+"""Processes that use one store at the same time, or end without closing it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from graphs.storage.store import open_store
 from journeys import SessionExistsError, StateError
 from tests.support.crash_child import diary
 
@@ -40,3 +41,18 @@ async def _live(url: str, name: str) -> dict[str, Any]:
     await shared.close()
     await own.close()
     return told
+
+
+def leave_open(url: str, log: str) -> None:
+    """Fail while the connections of an open store are being made; tell that the loop has ended."""
+    try:
+        asyncio.run(_left_open(url))
+    except ZeroDivisionError:
+        Path(log).write_text("ended")
+
+
+async def _left_open(url: str) -> None:
+    store = await open_store(url, None)
+    asked = [asyncio.ensure_future(store.head("s-1")) for _ in range(4)]
+    await asked[0]
+    raise ZeroDivisionError
