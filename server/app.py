@@ -20,6 +20,7 @@ from server.http.routes import journeys as journeys_routes
 from server.http.schemas import ProblemBody
 from server.http.wiring import Wiring, wire
 from server.page.files import page_routes
+from server.protocols import chat_completions, openai_api
 from server.settings import Settings
 
 _ABOUT = """Long conversations with a goal. Start a session, then send messages to it.
@@ -123,6 +124,8 @@ def _routes(*, keyed: bool) -> Sequence[BaseRoute]:
     api.include_router(escalations.router, responses=_problems(), **behind_the_key)
     api.include_router(reviews.router, responses=_problems(), **behind_the_key)
     api.include_router(journeys_routes.router, responses=_problems(), **behind_the_key)
+    api.include_router(chat_completions.router, responses=openai_api.ERRORS, **behind_the_key)
+    api.include_router(openai_api.router, responses=openai_api.ERRORS, **behind_the_key)
     return tuple(api.routes)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 import uuid
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import timedelta
 from typing import Any, Self
 
@@ -52,19 +52,44 @@ FORGET_OLD = Sql.of(
 
 
 @dataclass(frozen=True, slots=True)
+class HistoryKey:
+    """An idempotency key for a message of a client that sends its whole conversation each time.
+
+    A message with the same conversation before it is the last turn sent again. After another turn
+    it is a new message, since a user may repeat the same words.
+
+    Attributes:
+        text: Names the conversation with the message, such as a digest.
+        is_first: True if there is no reply before the message. Some clients never send earlier
+            messages, so such a message repeats only the first turn, and only right after it.
+    """
+
+    text: str
+    is_first: bool = False
+
+    def after(self, version: int) -> str | None:
+        """Return the key of the message as the turn after a version; None: it cannot be one."""
+        if version < 0 or (self.is_first and version):
+            return None
+        return f"history {version} {self.text}"  # with blanks, which a key of a client cannot have
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
     """A request with an idempotency key.
 
     Attributes:
         key: Digest of the key.
         digest: Digest of what is asked.
+        history: The key, if it is one of a conversation.
     """
 
     key: str
     digest: str
+    history: HistoryKey | None = None
 
     @classmethod
-    def of(cls, key: str, *asked: Any) -> Self:
+    def of(cls, key: str | HistoryKey, *asked: Any) -> Self:
         """Return the request with a key.
 
         Args:
@@ -79,7 +104,16 @@ class Request:
             written = canonical(plain(list(asked), "the request"))
         except ValueError as error:
             raise ConfigurationError(f"{error}.") from error
+        if isinstance(key, HistoryKey):
+            return cls("", _digest(written), key)
         return cls(_digest(checked_key(key).encode()), _digest(written))
+
+    def after(self, version: int) -> Self | None:
+        """Return the request as the one after a version of its session; None: it cannot be."""
+        if self.history is None:
+            return self
+        key = self.history.after(version)
+        return None if key is None else replace(self, key=_digest(key.encode()))
 
 
 def checked_key(key: Any) -> str:

@@ -28,7 +28,7 @@ from graphs.records.history import (
     read_turns,
     transcript_of,
 )
-from graphs.records.idempotency import Request, new_id
+from graphs.records.idempotency import HistoryKey, Request, new_id
 from graphs.records.listing import (
     LIVE,
     MOST_BYTES,
@@ -259,7 +259,7 @@ class PathwayManager:
         metadata: Any = None,
         tags: Any = None,
         callbacks: Any = None,
-        idempotency_key: str | None = None,
+        idempotency_key: str | HistoryKey | None = None,
     ) -> JourneyResponse:
         """Run one turn.
 
@@ -274,7 +274,7 @@ class PathwayManager:
             idempotency_key: The caller's name for this request, such as a UUID; 1 to 200 visible
                 ASCII characters. The request is done once: if it is sent again with its key within
                 24 hours, from any process, the response is the same, with `replayed`. A turn that
-                was not committed is taken again.
+                was not committed is taken again. A `HistoryKey` only repeats the last turn.
 
         Raises:
             IdempotencyKeyError: The key belongs to another request of this session.
@@ -294,7 +294,7 @@ class PathwayManager:
         metadata: Any = None,
         tags: Any = None,
         callbacks: Any = None,
-        idempotency_key: str | None = None,
+        idempotency_key: str | HistoryKey | None = None,
     ) -> AsyncIterator[JourneyEvent]:
         """Run one turn and yield its events; see `process_message` for the arguments.
 
@@ -815,7 +815,8 @@ class PathwayManager:
             if held["by"] == act["by"] and act["act"] == "claim":
                 return replace(self._shown(head, values), escalation=before)
             storing = session.storing(
-                request, lambda values: asdict(escalations.changed(before, values["turn"]))
+                request and request.after(head["version"]),
+                lambda values: asdict(escalations.changed(before, values["turn"])),
             )
             values = await operate(storing, head, self._served(), _turn_of(head, act))
             moved = {"version": head["version"] + 1, "updated_at": values["turn"]["at"]}
@@ -840,7 +841,8 @@ class PathwayManager:
                 self.on_turn(number)
             taking = self._late.of_turn(session, number)
             storing = session.storing(
-                request, lambda values: idempotency.of_response(response_of(services, values))
+                request and request.after(head["version"]),
+                lambda values: idempotency.of_response(response_of(services, values)),
             )
             try:
                 return session, head, await take(storing, head, given, services)
@@ -960,7 +962,8 @@ class PathwayManager:
                 if self.spec.sensitive:
                     head = await with_data_key(session.store, head)
                 session = session.at(head)
-                if again and request and (done := await session.found(request)):
+                sent = request.after(head["version"] - 1) if again and request else None
+                if again and sent and (done := await session.found(sent)):
                     return await again(session, head, done)
                 if head["journey_version"] != self.spec.version:
                     await refuse_stranded(session, head)
@@ -1012,7 +1015,7 @@ class PathwayManager:
         return self._services
 
 
-def _request(key: str | None, *asked: Any) -> Request | None:
+def _request(key: str | HistoryKey | None, *asked: Any) -> Request | None:
     """Return a request with an idempotency key; None without one."""
     return None if key is None else Request.of(key, *asked)
 

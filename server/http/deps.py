@@ -223,18 +223,18 @@ def known_journey(wiring: Wiring, journey_id: str) -> JourneySpec:
     )
 
 
-async def known_version(wiring: Wiring, journey_id: str, version: str | None) -> JourneySpec:
-    """Return the spec of a version of a journey; None: the one in which new sessions begin.
+async def known_version(wiring: Wiring, journey_id: str, version: str | None) -> Served:
+    """Return a version of a journey; None: the one in which new sessions begin.
 
     Raises:
         Problem: As of `known_journey`, and if this version is not served.
         StateError: The definition of the version could not be read.
     """
-    spec = known_journey(wiring, journey_id)
+    current = wiring.journeys[known_journey(wiring, journey_id).id]
     if version is None:
-        return spec
+        return current
     if served := await wiring.version_of(journey_id, version):
-        return served.journey.spec
+        return served
     raise Problem(
         HTTPStatus.NOT_FOUND,
         "journey_not_found",

@@ -108,8 +108,11 @@ def outcome_unknown() -> Problem:
 
 def problem_of(error: Exception, request_id: str) -> Problem:
     """Return the problem for an error; log an unexpected one."""
-    if isinstance(error, Problem):
-        return error
+    if isinstance(error, HTTPException):
+        return _of_http(error)
+    if isinstance(error, RequestValidationError):
+        found = error.errors()
+        return invalid_request([*map(_fault, found)], [one["msg"] for one in found])
     if isinstance(error, StateError) and error.retryable:
         report(logging.WARNING, "store_failed", request_id=request_id, reason=str(error))
         if isinstance(error, Unconfirmed):
@@ -232,12 +235,6 @@ def answer_problems(app: FastAPI) -> None:
 
     async def refuse(request: Request, error: Exception) -> JSONResponse:
         request_id: str = request.state.request_id
-        if isinstance(error, RequestValidationError):
-            found = error.errors()
-            said = [one["msg"] for one in found]
-            return invalid_request([*map(_fault, found)], said).response(request_id)
-        if isinstance(error, HTTPException):
-            return _of_http(error).response(request_id)
         return problem_of(error, request_id).response(request_id)
 
     for kind in (RequestValidationError, HTTPException, JourneyError):

@@ -46,6 +46,9 @@ ROUTES = [
     ("POST", "/v1/escalations/e-1/claim"),
     ("POST", "/v1/escalations/e-1/messages"),
     ("POST", "/v1/escalations/e-1/release"),
+    ("POST", "/v1/chat/completions"),
+    ("GET", "/v1/models"),
+    ("GET", "/v1/models/parcel"),
 ]
 """Every route that is behind the key."""
 
@@ -65,7 +68,8 @@ async def test_the_routes_named_here_are_all_there_are(api: Api) -> None:
             .replace("{name}", "street")
             .replace("{escalation_id}", "e-1")
             .replace("{version}", "1")
-            .replace("{turn}", "1"),
+            .replace("{turn}", "1")
+            .replace("{model}", "parcel"),
         )
         for path, methods in description["paths"].items()
         for method in methods
@@ -91,7 +95,8 @@ async def test_without_the_key_nothing_is_answered_nor_read(serve: Callable[...,
             )
             assert (method, path, given, status) == (method, path, given, 401)
             assert headers["www-authenticate"] == "Bearer"
-            assert json.loads(answer)["code"] == "unauthorized"
+            problem = json.loads(answer)
+            assert problem.get("error", problem)["code"] == "unauthorized"
 
 
 async def test_each_of_several_keys_opens_every_route(serve: Callable[..., Any]) -> None:

@@ -34,9 +34,10 @@ _EVENTS = [
     "POST /v1/sessions/{session_id}/events",
     "GET /v1/sessions/{session_id}/turns/{turn}/events",
 ]
-_STRICTER = ("POST /v1/sessions", *_EVENTS, *_LISTS, *_OPERATORS)
-"""Contexts, lists, ids of events and names of operators have rules that a schema cannot say, as
-cursors have."""
+_CHATS = [f"POST /v1/{name}" for name in ("chat/completions",)]
+_STRICTER = ("POST /v1/sessions", *_EVENTS, *_LISTS, *_OPERATORS, *_CHATS)
+"""Contexts, lists, ids of events, names of operators and conversations have rules that a schema
+cannot say, as cursors have."""
 _numbers = count()
 _HEADERS = {"Authorization": f"Bearer {KEY}", "Connection": "close"}
 

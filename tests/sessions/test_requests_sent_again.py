@@ -12,6 +12,7 @@ import pytest
 from langgraph.types import interrupt
 
 from graphs.records import idempotency
+from graphs.records.idempotency import HistoryKey
 from journeys import (
     ConfigurationError,
     IdempotencyKeyError,
@@ -52,6 +53,28 @@ async def test_a_message_that_is_sent_again_is_one_turn(talk: Talk, store_url: s
         assert same(await elsewhere.process_message("street=Main", idempotency_key="k-1"), first)
     assert [one.version for one in await call.journey.versions()] == [0, 1, 2]
     assert (await process("street=Main")).metadata["version"] == 3
+
+
+async def test_a_conversation_that_is_sent_again_repeats_only_the_last_turn(
+    talk: Talk, store_url: str
+) -> None:
+    call = await talk(Parcel, AGENTS, store_url, context={"customer": "C-1"})
+    process: Any = call.journey.process_message
+    alone, later = HistoryKey("hello", is_first=True), HistoryKey("hello, street=Main")
+
+    first = await process("hello", idempotency_key=alone)
+    assert same(await process("hello", idempotency_key=alone), first)
+    second = await process("street=Main", idempotency_key=later)
+    async with opened(store_url, "s-1") as elsewhere:
+        process_elsewhere: Any = elsewhere.process_message
+        assert same(await process_elsewhere("street=Main", idempotency_key=later), second)
+    with pytest.raises(IdempotencyKeyError):
+        await process("street=Elm", idempotency_key=later)
+
+    for key, message in ((alone, "hello"), (alone, "hello"), (later, "street=Main")):
+        assert not (await process(message, idempotency_key=key)).replayed
+    assert (await process("street=Main", idempotency_key=later)).replayed
+    assert [one.version for one in await call.journey.versions()] == [0, 1, 2, 3, 4, 5]
 
 
 async def test_a_key_belongs_to_one_request(talk: Talk, store_url: str) -> None:

@@ -203,7 +203,7 @@ def _listed(served: Served, wiring: Wiring) -> JourneyListed:
 @router.get("/{journey_id}")
 async def shown(journey_id: str, wiring: UpToDate, version: JourneyVersion = None) -> JourneyDetail:
     """Show a journey: its pathways and transitions."""
-    return JourneyDetail.of(await known_version(wiring, journey_id, version))
+    return JourneyDetail.of((await known_version(wiring, journey_id, version)).journey.spec)
 
 
 @router.get(
@@ -233,7 +233,7 @@ async def drawn(
     ] = None,
 ) -> Response | Graph:
     """Draw pathways and transitions: Mermaid text, SVG, or nodes and edges as JSON."""
-    spec = await known_version(wiring, journey_id, version)
+    spec = (await known_version(wiring, journey_id, version)).journey.spec
     wanted = format or _FORMATS[preferred(accept_of(request.scope), [*_FORMATS])]
     if pathway is not None:
         return await _agents(spec, pathway, wanted)

@@ -1,0 +1,1 @@
+"""The protocols of other products, through which their clients talk to journeys."""

@@ -1,0 +1,284 @@
+"""The session of a request in the protocol of another product, its turn, and how that is streamed.
+
+Clients of these protocols send the conversation with every request. The session has it already, so
+only the last message of the user is a turn.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from http import HTTPStatus
+from operator import methodcaller
+from typing import Any, NamedTuple, TypeVar
+
+from fastapi import Request
+from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
+from pydantic import TypeAdapter, ValidationError
+from starlette.responses import StreamingResponse
+
+from graphs.records.idempotency import HistoryKey, new_id
+from graphs.session.input import read
+from graphs.session.manager import PathwayManager
+from journeys import SessionExistsError
+from nodes.json_data import canonical
+from server.http.deps import REPLAYED, known_version
+from server.http.event_logs import TurnLog
+from server.http.problems import Problem
+from server.http.routing import EVENTS, ApiRoute, session_name
+from server.http.schemas import Reply, SessionId
+from server.http.wiring import Wiring
+
+SESSION_HEADER = "X-Session-Id"
+"""Header of requests and answers with the id of the session."""
+MAX_HISTORY_BYTES = 1024 * 1024
+"""Maximum size of a request body with a whole conversation, in bytes."""
+PING_SECONDS = 15.0
+"""Seconds without an event after which a comment keeps the connection of a stream."""
+_SESSION_ID: TypeAdapter[str] = TypeAdapter(SessionId)
+_Stream = Callable[[PathwayManager], AsyncIterator[Any]]
+_T = TypeVar("_T")
+
+
+class HistoryRoute(ApiRoute):
+    """A route whose body has a whole conversation."""
+
+    def most_bytes(self, request: Request) -> int:
+        """Return the maximum size of a body."""
+        return MAX_HISTORY_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """One session and its journey, as a request names them.
+
+    A session that does not exist begins with its first turn.
+
+    Attributes:
+        wiring: All that the routes use.
+        model: The journey, as JOURNEY or JOURNEY@VERSION. A version is for the begin alone: a
+            session continues in its own.
+        session_id: The session.
+    """
+
+    wiring: Wiring
+    model: str
+    session_id: str
+
+    @property
+    def journey_id(self) -> str:
+        """Return the journey."""
+        return self.model.partition("@")[0]
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Return the headers of the answer."""
+        return {SESSION_HEADER: self.session_id}
+
+    async def reply(self, message: str, key: str | HistoryKey | None) -> Answer:
+        """Take a turn and return its reply.
+
+        Args:
+            message: The message of the user.
+            key: Its idempotency key, if it has one.
+
+        Raises:
+            Problem: The journey is not served, or is not that of the session.
+            JourneyError: As of `process_message`.
+        """
+        act = methodcaller("process_message", read(message), idempotency_key=key)
+
+        async def turn() -> Any:
+            checked = self._in_journey(act)
+            return await self.wiring.turns.take(self.wiring.in_turn(self.session_id, checked))
+
+        response = await self._begun(turn)
+        shown = Reply.of(self.session_id, response).model_dump(mode="json")
+        return Answer(shown, {**self.headers, **(REPLAYED if response.replayed else {})})
+
+    async def streamed(self, message: str, key: str | HistoryKey | None, request_id: str) -> Heard:
+        """Begin a turn and return its events.
+
+        Args:
+            message: The message of the user.
+            key: Its idempotency key, if it has one.
+            request_id: Of the request.
+
+        Raises:
+            Problem: As of `reply`.
+            JourneyError: As of `reply`, unless the turn has begun.
+        """
+        act = methodcaller("stream_message", read(message), idempotency_key=key)
+        return await self.streaming(act, request_id)
+
+    async def streaming(self, act: _Stream, request_id: str) -> Heard:
+        """Begin a turn that an act on the session streams, as `streamed` does."""
+
+        async def turn() -> TurnLog:
+            in_turn, checked = self.wiring.in_turn, self._in_journey(act)
+            return await self.wiring.turns.tell(self.session_id, in_turn, checked, request_id)
+
+        log = await self._begun(turn)
+        return Heard(log, {**self.headers, **(REPLAYED if log.replayed else {})})
+
+    def _in_journey(self, act: Callable[[PathwayManager], _T]) -> Callable[[PathwayManager], _T]:
+        def checked(session: PathwayManager) -> _T:
+            if session.spec.id != self.journey_id:
+                raise Problem(
+                    HTTPStatus.CONFLICT,
+                    "other_journey",
+                    f"The session belongs to the journey '{session.spec.id}'. Send that as model, "
+                    "or name another session.",
+                )
+            return act(session)
+
+        return checked
+
+    async def _begun(self, turn: Callable[[], Awaitable[_T]]) -> _T:
+        """Take a turn; if there is no session, begin it and take the turn again."""
+        try:
+            return await turn()
+        except Problem as problem:
+            if problem.code != "session_not_found":
+                raise
+        await self._begin()
+        return await turn()
+
+    async def _begin(self) -> None:
+        await self.wiring.follow()
+        journey_id, _, version = self.model.partition("@")
+        served = await known_version(self.wiring, journey_id, version or None)
+        async with self.wiring.session(served, _new_id(self.session_id)) as session:
+            with suppress(SessionExistsError):  # another request was faster
+                await session.start_session()
+
+
+def _new_id(session_id: str) -> str:
+    """Return the id of a session that begins.
+
+    Raises:
+        Problem: 422 `invalid_session_id`.
+    """
+    try:
+        return _SESSION_ID.validate_python(session_id)
+    except ValidationError:
+        raise Problem(
+            HTTPStatus.UNPROCESSABLE_ENTITY,
+            "invalid_session_id",
+            "The id of a new session must be 1 to 200 letters, digits and ._~:@+-, and start with "
+            "a letter or a digit.",
+        ) from None
+
+
+class Answer(NamedTuple):
+    """The reply of a turn, as JSON of the model `Reply`, and the headers of the answer."""
+
+    reply: Mapping[str, Any]
+    headers: Mapping[str, str]
+
+
+class Piece(NamedTuple):
+    """One part of a streamed turn.
+
+    Attributes:
+        kind: text; replaced, if the reply is another text than what was streamed; done; error.
+        data: The text; the whole text of the reply; JSON of the model `Reply`; the problem.
+    """
+
+    kind: str
+    data: Any
+
+
+class Heard(NamedTuple):
+    """The events of a turn, and the headers of the answer."""
+
+    log: TurnLog
+    headers: Mapping[str, str]
+
+    async def pieces(self) -> AsyncIterator[Piece]:
+        """Yield the parts of the turn; the last one is `done` or `error`.
+
+        The texts together are the reply, unless `replaced` follows.
+        """
+        sent = ""
+        async for event in self.log.events():
+            data = json.loads(event.raw_data or "{}")
+            if event.event == "token":
+                sent += data["text"]
+                yield Piece("text", data["text"])
+            elif event.event == "done":
+                for piece in _rest(sent, data["message"]):
+                    yield piece
+                yield Piece("done", data)
+            elif event.event == "error":
+                yield Piece("error", data)
+
+
+def _rest(sent: str, message: str) -> Iterable[Piece]:
+    """Return the part of a reply that was not streamed."""
+    if not message.startswith(sent):
+        return [Piece("replaced", message)]
+    return [Piece("text", message[len(sent) :])] if len(message) > len(sent) else []
+
+
+def named_session(names: Iterable[str | None], client: str, key: str | None) -> str:
+    """Return the first name of a session that is given, or the name of a new one.
+
+    Args:
+        names: The places of a request that may have a name; None or empty: not given.
+        client: Digest of the client's API key.
+        key: The idempotency key of the request: sent again, it gets the same new name.
+
+    Raises:
+        Problem: There can be no session of this name.
+    """
+    name = next(filter(None, names), None)
+    return session_name(name) if name else new_id(client, key)
+
+
+def history_key(said: Sequence[tuple[str, Any]]) -> HistoryKey:
+    """Return the key of a message in its conversation.
+
+    Args:
+        said: Role and content, JSON, of each message of the user and the assistant; the last one
+            is the message.
+    """
+    is_first = all(role == "user" for role, _ in said)
+    return HistoryKey(digest_of(said), is_first)
+
+
+def digest_of(*values: Any) -> str:
+    """Return the SHA-256 of JSON values, in hex."""
+    return hashlib.sha256(canonical(values)).hexdigest()
+
+
+def server_sent(data: Any, event: str | None = None) -> bytes:
+    """Return one server-sent event with JSON data."""
+    return format_sse_event(data_str=json.dumps(data, ensure_ascii=False), event=event)
+
+
+def event_stream(parts: AsyncIterator[bytes], headers: Mapping[str, str]) -> StreamingResponse:
+    """Return the response that streams server-sent events."""
+    unbuffered = {**headers, "X-Accel-Buffering": "no"}
+    return StreamingResponse(_kept_open(parts), headers=unbuffered, media_type=EVENTS)
+
+
+async def _kept_open(parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """Yield the parts, with a comment while there is none."""
+    coming = asyncio.ensure_future(anext(parts, b""))
+    try:
+        while True:
+            await asyncio.wait([coming], timeout=PING_SECONDS)
+            if not coming.done():
+                yield KEEPALIVE_COMMENT
+            elif part := coming.result():
+                yield part
+                coming = asyncio.ensure_future(anext(parts, b""))
+            else:
+                return
+    finally:
+        coming.cancel()

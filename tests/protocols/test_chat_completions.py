@@ -1,0 +1,309 @@
+"""Clients of the OpenAI API: chat completions, and the list of models."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import openai
+import pytest
+from openai import AsyncOpenAI
+
+from journeys import NEVER, Journey, Pathway
+from server.discover.journeys import Served
+from tests.http.test_http_turns import Gate
+from tests.support import api as helpers
+from tests.support import openai_clients
+from tests.support.api import KEY, Api, one
+from tests.support.openai_clients import assistant, turns_of, user
+from tests.support.solo import Solo
+
+serve, api, client_of = helpers.serve, helpers.api, openai_clients.client_of
+Serve = Callable[..., Any]
+Clients = Callable[..., AsyncOpenAI]
+SESSION = {"X-Session-Id": "call-1"}
+
+
+async def test_a_client_talks_to_a_journey_as_to_a_model(api: Api, client_of: Clients) -> None:
+    client = client_of(api)
+    said: list[Any] = [{"role": "system", "content": "You are a pirate."}]
+
+    for message in ("how much is it?", "street=Elm"):
+        said.append(user(message))
+        done = await client.chat.completions.create(
+            model="parcel", messages=said, temperature=0.2, max_tokens=5, extra_headers=SESSION
+        )
+        said.append(assistant(done.choices[0].message.content or ""))
+
+    assert [each["content"] for each in said[2::2]] == [
+        "prices: how much is it?",
+        "address: street=Elm",
+    ]
+    assert (done.model, done.choices[0].finish_reason) == ("parcel", "stop")
+    assert await turns_of(api) == ["how much is it?", "street=Elm"]
+
+
+async def streamed(client: AsyncOpenAI, **asked: Any) -> list[Any]:
+    stream = await client.chat.completions.create(stream=True, **asked)
+    return [chunk async for chunk in stream]
+
+
+def text_in(chunks: list[Any]) -> str:
+    return "".join(chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices)
+
+
+async def test_words_are_streamed_while_they_are_said(serve: Serve, client_of: Clients) -> None:
+    gate = Gate()
+    api = await serve(one(Solo, clerk=gate))
+
+    stream = await client_of(api).chat.completions.create(
+        model="solo", messages=[user("hi")], user="call-1", stream=True
+    )
+    heard = []
+    async for chunk in stream:
+        heard.append(chunk.choices[0])
+        if chunk.choices[0].delta.content:
+            gate.let.set()
+
+    assert heard[0].delta.role == "assistant"
+    assert [each.delta.content for each in heard[1:]] == ["Hold ", "on.", None]
+    assert heard[-1].finish_reason == "stop"
+    assert await turns_of(api) == ["hi"]
+
+
+async def test_the_same_conversation_sent_again_is_no_second_turn(
+    api: Api, client_of: Clients
+) -> None:
+    client = client_of(api)
+    first = [user("hello")]
+    second = [*first, assistant("address: hello"), user("how much?")]
+
+    async def say(messages: Any, **more: Any) -> Any:
+        return await client.chat.completions.with_raw_response.create(
+            model="parcel", messages=messages, extra_headers=SESSION, **more
+        )
+
+    answers = [await say(messages) for messages in (first, first, second, second)]
+    chunks = await streamed(client, model="parcel", messages=second, extra_headers=SESSION)
+
+    replies = [answer.parse().choices[0].message.content for answer in answers]
+    assert replies == ["address: hello"] * 2 + ["prices: how much?"] * 2
+    assert text_in(chunks) == "prices: how much?"
+    assert ["Idempotent-Replay" in answer.headers for answer in answers] == [False, True] * 2
+    assert await turns_of(api) == ["hello", "how much?"]
+
+
+async def test_the_same_words_later_are_a_new_turn(api: Api, client_of: Clients) -> None:
+    client = client_of(api)
+    again = [user("yes"), assistant("address: yes"), user("yes")]
+
+    said: list[Any] = [[user("a")], [user("yes")], [user("yes")], again, [user("b")], again]
+    for messages in said:
+        await client.chat.completions.create(
+            model="parcel", messages=messages, extra_headers=SESSION
+        )
+
+    assert await turns_of(api) == ["a", "yes", "yes", "yes", "b", "yes"]
+
+
+async def test_two_requests_at_once_with_one_conversation_are_one_turn(
+    serve: Serve, client_of: Clients
+) -> None:
+    gate = Gate()
+    api = await serve(one(Solo, clerk=gate))
+    client = client_of(api)
+    asked: Any = {"model": "solo", "messages": [user("hi")], "user": "call-1"}
+
+    both = [asyncio.create_task(client.chat.completions.create(**asked)) for _ in range(2)]
+    await gate.begun.wait()
+    gate.let.set()
+
+    assert {(await each).choices[0].message.content for each in both} == {"Hold on."}
+    assert await turns_of(api) == ["hi"]
+
+
+async def test_a_key_repeats_its_answer_also_after_another_turn(
+    api: Api, client_of: Clients
+) -> None:
+    client = client_of(api)
+
+    async def say(text: str, key: str, **more: str) -> Any:
+        headers = {"Idempotency-Key": key, **more}
+        answer = await client.chat.completions.with_raw_response.create(
+            model="parcel", messages=[user(text)], extra_headers=headers
+        )
+        return answer.headers["X-Session-Id"], answer.parse().choices[0].message.content
+
+    session, reply = await say("hello", "k-1")
+    await say("how much?", "k-2", **{"X-Session-Id": session})
+
+    assert await say("hello", "k-1") == (session, reply)
+    assert await turns_of(api, session) == ["hello", "how much?"]
+    with pytest.raises(openai.BadRequestError) as refused:
+        await say("other", "k-1")
+    assert refused.value.code == "idempotency_key_reused"
+
+
+async def test_without_a_session_a_new_one_begins_and_a_later_request_must_name_it(
+    api: Api, client_of: Clients
+) -> None:
+    client = client_of(api)
+
+    begun = await client.chat.completions.with_raw_response.create(
+        model="parcel", messages=[user("hello")]
+    )
+    session = begun.headers["X-Session-Id"]
+    later: Any = [user("hello"), assistant("address: hello"), user("how much?")]
+
+    with pytest.raises(openai.BadRequestError) as refused:
+        await client.chat.completions.create(model="parcel", messages=later)
+    assert refused.value.code == "session_required"
+    assert "X-Session-Id" in refused.value.message
+    await client.chat.completions.create(
+        model="parcel", messages=later, extra_headers={"X-Session-Id": session}
+    )
+    assert await turns_of(api, session) == ["hello", "how much?"]
+
+
+async def failing(payload: dict[str, Any]) -> AsyncIterator[str]:
+    yield "I look "
+    raise ValueError("canary")
+
+
+async def test_a_reply_that_replaces_what_was_streamed_follows_it(
+    serve: Serve, client_of: Clients
+) -> None:
+    api = await serve(one(Solo, clerk=failing))
+
+    chunks = await streamed(client_of(api), model="solo", messages=[user("hi")], user="call-1")
+
+    entries = (await api.client.get("/v1/sessions/call-1/history")).json()["entries"]
+    assert text_in(chunks).startswith("I look ")
+    assert text_in(chunks).endswith(entries[-1]["content"])
+    assert "canary" not in text_in(chunks)
+
+
+async def test_a_turn_that_fails_is_an_error_of_the_stream(
+    serve: Serve, client_of: Clients
+) -> None:
+    api = await serve(one(Solo, clerk=failing), error_recovery="fail_fast")
+
+    with pytest.raises(openai.APIError) as failed:
+        await streamed(client_of(api), model="solo", messages=[user("hi")], user="call-1")
+
+    assert failed.value.code == "internal_error"
+    assert "canary" not in str(failed.value)
+    assert await turns_of(api) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "kind", "code", "param"),
+    [
+        ({"model": "gpt-4o"}, openai.NotFoundError, "journey_not_found", None),
+        ({"model": "parcel@9"}, openai.NotFoundError, "journey_not_found", None),
+        ({"messages": [assistant("a")]}, None, "no_user_message", None),
+        ({"messages": [user("a"), assistant("b")]}, None, "no_user_message", None),
+        ({"messages": [user("a\u0007")]}, None, "invalid_message", None),
+        ({"messages": []}, None, "invalid_request", "messages"),
+        ({"messages": [{"role": "tool"}]}, None, "invalid_request", "messages"),
+        ({"messages": [user([{"type": "image_url"}])]}, None, "invalid_request", "messages"),
+        ({"tools": [{"type": "function"}]}, None, "invalid_request", "tools"),
+        ({"n": 2}, None, "invalid_request", "n"),
+        ({"response_format": {"type": "json_object"}}, None, "invalid_request", "response_format"),
+        ({"modalities": ["audio"]}, None, "invalid_request", "modalities"),
+        ({"logprobs": True}, None, "invalid_request", "logprobs"),
+        ({"user": "no session"}, None, "invalid_session_id", None),
+        ({"messages": [user("a" * 1_100_000)]}, openai.APIStatusError, "body_too_large", None),
+    ],
+)
+@pytest.mark.parametrize("stream", [False, True])
+async def test_what_is_not_supported_is_refused_in_the_shape_of_the_protocol(
+    api: Api,
+    change: dict[str, Any],
+    kind: type[Exception] | None,
+    code: str,
+    param: Any,
+    stream: bool,
+    client_of: Clients,
+) -> None:
+    asked: Any = {"model": "parcel", "messages": [user("hello")], "user": "call-1", **change}
+
+    with pytest.raises(kind or openai.BadRequestError) as refused:
+        await client_of(api).chat.completions.create(**asked, stream=stream)
+
+    error: Any = refused.value
+    assert (error.code, error.param) == (code, param)
+    assert error.type == "invalid_request_error"
+    assert error.body["message"]
+    assert (await api.client.get("/v1/sessions")).json()["sessions"] == []
+
+
+async def test_a_session_of_another_journey_is_refused(api: Api, client_of: Clients) -> None:
+    await api.begin("letter", "call-1")
+
+    with pytest.raises(openai.ConflictError) as refused:
+        await client_of(api, max_retries=2).chat.completions.create(
+            model="parcel", messages=[user("hello")], user="call-1"
+        )
+
+    assert refused.value.code == "other_journey"
+    assert refused.value.response.headers["x-should-retry"] == "false"
+    assert await turns_of(api) == []
+
+
+async def test_a_wrong_key_is_refused_before_the_body_is_read(
+    serve: Serve, client_of: Clients
+) -> None:
+    api = await serve(keys=(KEY,), client={"Authorization": f"Bearer {KEY}"})
+
+    with pytest.raises(openai.AuthenticationError) as refused:
+        await client_of(api, "wrong").chat.completions.create(model="parcel", messages=[])
+
+    assert (refused.value.type, refused.value.code) == ("authentication_error", "unauthorized")
+    done = await client_of(api).chat.completions.create(model="parcel", messages=[user("hello")])
+    assert done.choices[0].message.content == "address: hello"
+
+
+async def test_texts_in_parts_are_one_message(api: Api, client_of: Clients) -> None:
+    parts = [{"type": "text", "text": "how"}, {"type": "text", "text": "much"}]
+
+    await client_of(api).chat.completions.create(
+        model="parcel", messages=[user(parts)], user="call-1"
+    )
+
+    assert await turns_of(api) == ["how\nmuch"]
+
+
+def solo(version: str) -> Served:
+    class Solo(Journey):
+        __version__ = version
+
+        class TalkPath(Pathway):
+            __agents__ = ["clerk"]
+            __complete_when__ = NEVER
+
+    return one(Solo, clerk=lambda _: version)
+
+
+async def test_the_models_are_the_journeys_with_their_versions(
+    serve: Serve, client_of: Clients
+) -> None:
+    client = client_of(await serve(solo("new"), versions=[solo("old")]))
+
+    listed = [model.id async for model in client.models.list()]
+    asked: Any = {"messages": [user("hi")]}
+    done = [await client.chat.completions.create(model=name, **asked) for name in listed]
+    kept = [
+        await client.chat.completions.create(
+            model=name, messages=[user(f"I am {name}")], user="call-1"
+        )
+        for name in reversed(listed)
+    ]
+
+    assert listed == ["solo", "solo@old"]
+    assert [each.choices[0].message.content for each in done] == ["new", "old"]
+    assert [each.choices[0].message.content for each in kept] == ["old", "old"]
+    assert (await client.models.retrieve("solo@old")).id == "solo@old"
+    with pytest.raises(openai.NotFoundError):
+        await client.models.retrieve("solo@3")
