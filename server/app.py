@@ -15,7 +15,16 @@ from server import installed_version
 from server.discover.journeys import Name
 from server.http.envelope import Envelope
 from server.http.problems import MEDIA_TYPE, answer_problems
-from server.http.routes import escalations, events, fields, health, reviews, sessions, turns
+from server.http.routes import (
+    escalations,
+    events,
+    fields,
+    health,
+    metrics,
+    reviews,
+    sessions,
+    turns,
+)
 from server.http.routes import journeys as journeys_routes
 from server.http.schemas import ProblemBody
 from server.http.wiring import Wiring, wire
@@ -126,6 +135,7 @@ def _routes(*, keyed: bool) -> Sequence[BaseRoute]:
     api.include_router(journeys_routes.router, responses=_problems(), **behind_the_key)
     api.include_router(chat_completions.router, responses=openai_api.ERRORS, **behind_the_key)
     api.include_router(openai_api.router, responses=openai_api.ERRORS, **behind_the_key)
+    api.include_router(metrics.router, responses=_problems(), **behind_the_key)
     return tuple(api.routes)
 
 

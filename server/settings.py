@@ -80,6 +80,8 @@ class Settings(_OfSessions):
             key is set.
         page: True: the page is served at /; unset: only if no API key is set. It asks for a key
             where one is set.
+        metrics: True: metrics are served at /metrics in the format of Prometheus, with a key where
+            one is set; needs the extra `otel`.
         log_level: Lowest level of the server's log: "debug", "info" (one event a turn), "warning"
             or "error".
 
@@ -106,6 +108,7 @@ class Settings(_OfSessions):
     api_keys: SecretStr | None = None
     docs: bool | None = None
     page: bool | None = None
+    metrics: bool = False
     log_level: Annotated[Level, BeforeValidator(lambda level: str(level).lower())] = "warning"
     origins: Mapping[str, Origin] = Field(
         default_factory=dict, validation_alias=ORIGINS, repr=False, exclude=True

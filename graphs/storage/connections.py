@@ -32,6 +32,7 @@ from graphs.storage import statements
 from graphs.storage.errors import raise_translated
 from graphs.storage.statements import Row, Sql
 from journeys import ConfigurationError, StateError
+from nodes.telemetry import waiting_turn
 
 Connection = AsyncConnection[dict[str, Any]]
 Deed = Callable[[Connection], Awaitable[None]]
@@ -375,9 +376,19 @@ class Leases:
             await _run(connection, statements.RELEASE, session=session_id, held=fence)
 
     async def _taken(self, session_id: str) -> Row | None:
+        there, head = await self._asked(session_id)
+        if head or not there:
+            return head
+        with waiting_turn("process"):
+            return await self._waited_for(session_id)
+
+    async def _waited_for(self, session_id: str) -> Row | None:
+        """Ask for the lease of another process until it is free."""
         clock = asyncio.get_running_loop().time
         deadline, pause = clock() + WAIT, _FIRST_PAUSE
         while True:
+            await asyncio.sleep(pause * random.uniform(0.5, 1.0))
+            pause = min(pause * 1.5, _LONGEST_PAUSE)
             there, head = await self._asked(session_id)
             if head or not there:
                 return head
@@ -387,8 +398,6 @@ class Leases:
                     "seconds; nothing was changed. Try again.",
                     retryable=True,
                 )
-            await asyncio.sleep(pause * random.uniform(0.5, 1.0))
-            pause = min(pause * 1.5, _LONGEST_PAUSE)
 
     async def _asked(self, session_id: str) -> tuple[bool, Row | None]:
         """Take the lease if it is free; return whether the session exists, and its head."""

@@ -27,6 +27,7 @@ from journeys.config import EncryptionKeys
 from journeys.errors import require_extra
 from journeys.store_url import is_server
 from nodes.json_data import stamp
+from nodes.telemetry import waiting_turn
 
 if TYPE_CHECKING:
     from graphs.storage.postgres import PostgresJourneySaver
@@ -160,7 +161,11 @@ class SessionTurn:
         self._lease: Any = None
 
     async def __aenter__(self) -> Row | None:
-        await self._lock.acquire()
+        if self._lock.locked():
+            with waiting_turn("turn"):
+                await self._lock.acquire()
+        else:
+            await self._lock.acquire()
         try:
             saver = self._store.saver
             if isinstance(saver, SqliteJourneySaver):

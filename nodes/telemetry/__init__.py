@@ -24,8 +24,10 @@ from nodes.telemetry.otel import (
     escalation_sent,
     guidelines_settled,
     person_called,
+    raised,
     reply_checked,
     report,
+    waiting_turn,
 )
 
 __all__ = [
@@ -45,6 +47,8 @@ __all__ = [
     "person_called",
     "phase",
     "pseudonym",
+    "raised",
     "reply_checked",
     "report",
+    "waiting_turn",
 ]

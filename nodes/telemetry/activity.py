@@ -398,6 +398,14 @@ class TurnRun(Activity):
         """Return nothing: it is not over when its steps are kept, and its row has the rest."""
         return {}
 
+    def _begin(self) -> None:
+        super()._begin()
+        self._count(1)
+
+    def _count(self, number: int) -> None:
+        if self._seen:
+            self._seen.rise("journeygraph.turn.active", {JOURNEY: self._journey}, number)
+
     def _follow(self) -> None:
         # A turn within an agent of another one has steps of its own.
         self._step = (self.trail, self.trail.add(self, None))
@@ -420,6 +428,7 @@ class TurnRun(Activity):
 
     def measured(self) -> None:
         """Take it as a workflow of the conventions, and as a turn of ours."""
+        self._count(-1)
         known = {name: value for name, value in self._summary.items() if value not in (None, [])}
         self.found = {_attribute(name): value for name, value in known.items()}
         self.took("gen_ai.workflow.duration", {_WORKFLOW: self._journey})

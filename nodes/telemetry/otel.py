@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
@@ -30,6 +31,7 @@ _HISTOGRAMS = {
     "gen_ai.invoke_agent.duration": ("s", "Duration of a try of an agent.", _AGENTS),
     "gen_ai.workflow.duration": ("s", "Duration of a turn, or of a pipeline.", _WORKFLOWS),
     "journeygraph.turn.duration": ("s", "Duration of a turn.", _FAST),
+    "journeygraph.turn.wait.duration": ("s", "Time that a turn waited for its session.", _FAST),
 }
 _COUNTERS = {
     "journeygraph.breaker.opened": ("{opening}", "Openings of the breaker of an agent or a model."),
@@ -40,6 +42,11 @@ _COUNTERS = {
     "journeygraph.escalation.opened": ("{escalation}", "Calls for a person."),
     "journeygraph.escalation.sent": ("{delivery}", "Tries to post calls for a person."),
     "journeygraph.turn.flagged": ("{turn}", "Turns with a flag."),
+}
+_GAUGES = {
+    "journeygraph.stream.active": ("{stream}", "Open streams of the events of sessions."),
+    "journeygraph.turn.active": ("{turn}", "Turns that run."),
+    "journeygraph.turn.waiting": ("{turn}", "Turns that wait for their session."),
 }
 
 
@@ -63,6 +70,10 @@ class Telemetry:
         self._counters = {
             name: meter.create_counter(name, unit, told) for name, (unit, told) in _COUNTERS.items()
         }
+        self._levels = {
+            name: meter.create_up_down_counter(name, unit, told)
+            for name, (unit, told) in _GAUGES.items()
+        }
 
     @property
     def is_watched(self) -> bool:
@@ -71,8 +82,16 @@ class Telemetry:
         Its providers are looked at where OpenTelemetry keeps them: each time that it is asked for
         them it searches the environment as well.
         """
-        if self._traces.get("_TRACER_PROVIDER", _UNKNOWN) is not None:
-            return True
+        return self.takes_spans or self.takes_metrics
+
+    @property
+    def takes_spans(self) -> bool:
+        """Return whether the process has a provider of tracers."""
+        return self._traces.get("_TRACER_PROVIDER", _UNKNOWN) is not None
+
+    @property
+    def takes_metrics(self) -> bool:
+        """Return whether the process has a provider of meters."""
         return self._metrics.get("_METER_PROVIDER", _UNKNOWN) is not None
 
     def begin(self, name: str, attributes: Attributes, *, is_client: bool) -> Any:
@@ -114,6 +133,10 @@ class Telemetry:
         """Count one, or more."""
         self._counters[name].add(number, attributes)
 
+    def rise(self, name: str, attributes: Attributes, number: int) -> None:
+        """Add to a level; a negative number lowers it."""
+        self._levels[name].add(number, attributes)
+
     def place(self) -> dict[str, str]:
         """Return the trace and the span that run here; empty outside of one."""
         here = self._trace.get_current_span().get_span_context()
@@ -138,6 +161,37 @@ def measure(metric: str, value: float, labels: Attributes) -> None:
     """Take a value into a histogram, where OpenTelemetry is installed."""
     if seen := telemetry():
         seen.measure(metric, value, labels)
+
+
+@contextmanager
+def raised(level: str, labels: Attributes | None = None) -> Iterator[None]:
+    """Raise a level by one while the block lasts, where an application takes metrics."""
+    seen = watcher()
+    if seen is None:
+        yield
+        return
+    seen.rise(level, labels or {}, 1)
+    try:
+        yield
+    finally:
+        seen.rise(level, labels or {}, -1)
+
+
+@contextmanager
+def waiting_turn(reason: str) -> Iterator[None]:
+    """Count a turn that waits for its session while the block lasts, and measure its time.
+
+    Args:
+        reason: The holder of the session: "turn", an earlier turn in this process, or "process",
+            another process.
+    """
+    begun = time.perf_counter()
+    try:
+        with raised("journeygraph.turn.waiting"):
+            yield
+    finally:
+        seconds = time.perf_counter() - begun
+        measure("journeygraph.turn.wait.duration", seconds, {"journeygraph.wait.reason": reason})
 
 
 @cache

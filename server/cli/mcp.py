@@ -17,6 +17,7 @@ from server.mcp.serving import server_of
 from server.mcp.transports import PATH
 from server.mcp.transports import over_http as application
 from server.settings import Settings
+from server.telemetry import exporting
 
 
 class _Loaded(NamedTuple):
@@ -53,7 +54,7 @@ def over_http(
 ) -> None:
     """Serve clients by streamable HTTP until the process gets a signal to stop."""
     loaded = _loaded(targets, store)
-    with listening(host, port, loaded.wiring.keys) as listener:
+    with exporting(), listening(host, port, loaded.wiring.keys) as listener:
         run_loop(_by_http(loaded, listener, [*allow_host, host]))
 
 

@@ -49,6 +49,7 @@ from server.http.wiring import Wiring, wire
 from server.logs import Level, write_logs
 from server.page.files import POLICY
 from server.settings import Settings
+from server.telemetry import exporting
 
 _STOPS = (signal.SIGINT, signal.SIGTERM)
 _USER_TIMEOUT_MS = 30_000
@@ -111,7 +112,7 @@ def serve(
     else:
         wiring = wanted.wiring(settings)
         write_log(settings.log_level)
-        with listening(host, port, wiring.keys) as listener:
+        with exporting(), listening(host, port, wiring.keys) as listener:
             run_loop(_run(app_of(wiring), listener))
 
 
@@ -133,6 +134,8 @@ def _introduce(wiring: Wiring, listener: socket.socket, faults: Iterable[Fault])
     docs = f", described at {place}/docs" if wiring.shows_docs else ""
     if wiring.shows_page:
         _tell(f"Page: {place}/")
+    if wiring.metrics:
+        _tell(f"Metrics: {place}/metrics")
     _tell(f"Listening at {place}{docs}. Ctrl-C stops.")
 
 
@@ -376,7 +379,8 @@ def _serve_once(wanted: Wanted, listener: socket.socket, *, debug: bool) -> None
         wiring = wanted.wiring(settings)
         require_keys(str(listener.getsockname()[0]), wiring.keys)
         write_log(settings.log_level)
-        run_loop(_run(app_of(wiring, follows=True), listener))
+        with exporting():
+            run_loop(_run(app_of(wiring, follows=True), listener))
     except Exception as error:
         say(error)
         _tell("Not served. The next change of a file starts the server again.")

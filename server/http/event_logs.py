@@ -21,7 +21,7 @@ from typing import NamedTuple, Self
 from fastapi.sse import ServerSentEvent
 
 from graphs.records.listing import Head
-from nodes.telemetry import report
+from nodes.telemetry import raised, report
 
 MOST_OF_TURN = 1024 * 1024
 """Maximum size of the events of one turn, in bytes; the oldest are dropped first."""
@@ -254,7 +254,8 @@ class Watched:
             self._looking = asyncio.get_running_loop().create_task(looking, context=Context())
         self.look(session_id)
         try:
-            yield seen
+            with raised("journeygraph.stream.active"):
+                yield seen
         finally:
             seen.streams -= 1
             if not seen.streams and self._seen.get(session_id) is seen:

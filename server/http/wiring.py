@@ -43,6 +43,7 @@ from server.http.problems import no_session
 from server.http.readiness import Readiness, not_served
 from server.http.turns import Turns
 from server.settings import Settings
+from server.telemetry import Metrics
 
 __all__ = ["Served", "Wiring", "wire"]
 _T = TypeVar("_T")
@@ -68,6 +69,7 @@ class Wiring:
         catalogue: These definitions, while the app runs.
         readiness: The check of what keeps the server from serving, while the app runs.
         cache: A cache that servers share; None: contexts are read from the store.
+        metrics: The metrics of the process for Prometheus; None: they are not served.
     """
 
     config: JourneyConfig
@@ -79,6 +81,7 @@ class Wiring:
     versions: Mapping[tuple[str, str], Served] = field(default_factory=dict)
     model: Any = None
     cache: Cache | None = None
+    metrics: Metrics | None = None
     given: Given | None = None
     catalogue: Catalogue | None = None
     readiness: Readiness = field(init=False)
@@ -260,10 +263,13 @@ class Wiring:
         """Keep store and models open; at the end wait for the turns first.
 
         Raises:
-            ConfigurationError: Stored sessions need an encryption key that is not set.
+            ConfigurationError: Stored sessions need an encryption key that is not set, or the
+                process has a meter provider that cannot be read.
             StateError: The store cannot be opened.
         """
         async with AsyncExitStack() as open_:
+            if self.metrics:
+                open_.enter_context(self.metrics.collected())
             if self.journeys or self.given:
                 self._directory = await Directory.open(self.config)
                 open_.push_async_callback(self._directory.close)
@@ -407,6 +413,7 @@ def wire(
         turns=Turns(),
         shows_page=not keys if settings.page is None else settings.page,
         cache=open_cache(settings.redis()),
+        metrics=Metrics() if settings.metrics else None,
     )
 
 

@@ -49,6 +49,7 @@ ROUTES = [
     ("POST", "/v1/chat/completions"),
     ("GET", "/v1/models"),
     ("GET", "/v1/models/parcel"),
+    ("GET", "/metrics"),
 ]
 """Every route that is behind the key."""
 

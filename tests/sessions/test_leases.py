@@ -17,9 +17,11 @@ import pytest
 from graphs.storage import connections
 from journeys import StateError
 from tests.sessions.test_session_faults import Gate, situation
-from tests.support import forked, lease_child
+from tests.support import forked, lease_child, watching
 from tests.support.post_office import AGENTS, Parcel, echo, found, opened
+from tests.support.watching import Watch
 
+watch = watching.watch
 LEASED = "SELECT lease_until IS NOT NULL FROM sessions"
 
 
@@ -117,7 +119,7 @@ async def test_a_turn_that_takes_longer_than_its_lease_keeps_it(
 
 
 async def test_a_session_that_stays_busy_elsewhere_is_an_error_to_try_again(
-    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch, watch: Watch
 ) -> None:
     monkeypatch.setattr(connections, "WAIT", 0.3)
     async with opened(postgres_url) as parcel:
@@ -130,6 +132,8 @@ async def test_a_session_that_stays_busy_elsewhere_is_an_error_to_try_again(
             # Who only looks does not wait.
             assert len(await parcel.versions()) == 1
             assert await parcel.list() == ["s-1"]
+        waits = watch.points("journeygraph.turn.wait.duration")
+        assert waits == [({"journeygraph.wait.reason": "process"}, 2)]
         assert first.result().metadata["version"] == 1
         assert (await parcel.process_message("hello")).metadata["version"] == 2
 

@@ -23,6 +23,7 @@ from server.http.protocols import PROTOCOLS
 from server.http.turns import Turns
 from server.http.wiring import Wiring
 from server.scripted import PromptServer
+from server.telemetry import Metrics
 from tests.support.clerks import staff
 from tests.support.post_office import Letter, Parcel
 
@@ -146,6 +147,7 @@ def wired(
     keys: tuple[str, ...] = (),
     model: Any = False,
     versions: Sequence[Served] = (),
+    metrics: Metrics | None = None,
     **config: Any,
 ) -> Wiring:
     """Join journeys as the command would; by default the two of the post office, in memory."""
@@ -160,6 +162,7 @@ def wired(
         turns=Turns(),
         versions=older,
         model=model,
+        metrics=metrics,
     )
 
 

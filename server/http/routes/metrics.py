@@ -1,0 +1,33 @@
+"""Route of the metrics, in the format of Prometheus."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from server.http.deps import Wired
+from server.http.problems import Problem
+from server.http.routing import ApiRoute, accept_of
+
+router = APIRouter(tags=["health"], route_class=ApiRoute)
+_FORMAT: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The metrics.", "content": {"text/plain": {"schema": {"type": "string"}}}}
+}
+
+
+@router.get("/metrics", response_class=Response, responses=_FORMAT)
+async def shown(request: Request, wiring: Wired) -> Response:
+    """Return the metrics of this process, in Prometheus' text format or as OpenMetrics.
+
+    404 `metrics_off` unless the server is started with `JOURNEYGRAPH_METRICS=true`.
+    """
+    if wiring.metrics is None:
+        raise Problem(
+            HTTPStatus.NOT_FOUND,
+            "metrics_off",
+            "This server shows no metrics. Start it with JOURNEYGRAPH_METRICS=true.",
+        )
+    text, media_type = await wiring.metrics.shown(accept_of(request.scope))
+    return Response(text, headers={"Content-Type": media_type})

@@ -1,0 +1,290 @@
+"""Metrics of a server: at /metrics for Prometheus, and sent by OpenTelemetry's protocol."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
+    ExportMetricsServiceRequest,
+)
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from prometheus_client.parser import text_string_to_metric_families
+
+from journeys import ConfigurationError
+from nodes.llm.scripted import ScriptedModel
+from nodes.telemetry import reply_checked
+from server.settings import Settings
+from server.telemetry import ENDPOINT, Metrics, exporting
+from tests.http.test_http_models import Weather
+from tests.support import api as helpers
+from tests.support import command, model_shop, watching
+from tests.support.api import KEY, Api, one
+from tests.support.command import ROOT, served, start
+from tests.support.watching import Watch
+
+serve, shop, watch = helpers.serve, model_shop.shop, watching.watch
+folder, logging_as_before = command.folder, command.logging_as_before
+PAGE = (ROOT / "docs" / "how-to" / "observability.md").read_text()
+
+
+async def shown(api: Api, **headers: str) -> dict[str, list[Any]]:
+    """The samples of each metric, by its name in Prometheus."""
+    answer = await api.client.get("/metrics", headers=headers)
+    assert answer.status_code == 200, answer.text
+    samples: dict[str, list[Any]] = {}
+    for family in text_string_to_metric_families(answer.text):
+        for sample in family.samples:
+            samples.setdefault(sample.name, []).append(sample)
+    return samples
+
+
+def total(samples: dict[str, list[Any]], name: str, **labels: str) -> float:
+    found = [one for one in samples.get(name, ()) if labels.items() <= one.labels.items()]
+    return float(sum(one.value for one in found))
+
+
+async def test_the_metrics_are_off_unless_they_are_asked_for(serve: Callable[..., Any]) -> None:
+    api = await serve()
+
+    answer = await api.client.get("/metrics")
+
+    assert (answer.status_code, answer.json()["code"]) == (404, "metrics_off")
+    assert "JOURNEYGRAPH_METRICS=true" in answer.json()["detail"]
+    assert Settings().metrics is False
+
+
+async def test_they_need_a_key_where_one_is_set(serve: Callable[..., Any], watch: Watch) -> None:
+    api = await serve(keys=(KEY,), metrics=Metrics())
+
+    assert (await api.client.get("/metrics")).status_code == 401
+    assert await shown(api, Authorization=f"Bearer {KEY}")
+
+
+async def test_turns_waits_flags_and_streams_are_counted(
+    serve: Callable[..., Any], watch: Watch
+) -> None:
+    api = await serve(metrics=Metrics())
+    session = await api.begin()
+    begun = asyncio.Event()
+    async with api.client.stream("GET", f"{session}/events") as stream:
+        begun.set()
+        during = await shown(api)
+        assert total(during, "journeygraph_stream_active") == 1
+        await stream.aclose()
+    await asyncio.gather(*(api.says(session, "how much?") for _ in range(3)))
+
+    samples = await shown(api)
+
+    of_parcel = {"journeygraph_journey_id": "parcel", "journeygraph_outcome": "ok"}
+    assert total(samples, "journeygraph_turn_duration_seconds_count", **of_parcel) == 3
+    assert total(samples, "journeygraph_turn_wait_duration_seconds_count") == 2
+    assert total(samples, "journeygraph_turn_active") == 0
+    assert total(samples, "journeygraph_turn_waiting") == 0
+    assert samples["process_resident_memory_bytes"]
+    route = {"http_route": "/v1/sessions/{session_id}/messages"}
+    assert total(samples, "http_server_request_duration_seconds_count", **route) == 3
+
+
+async def test_calls_of_models_and_their_tokens_are_counted(
+    serve: Callable[..., Any], watch: Watch
+) -> None:
+    async with ScriptedModel(always={"response": "Tomorrow."}) as model:
+        api = await serve(one(Weather), model=model, metrics=Metrics())
+        await api.says(await api.begin("weather"), "When?")
+        samples = await shown(api)
+
+    calls = total(samples, "gen_ai_client_operation_duration_seconds_count")
+    assert calls == len(model.calls)
+    assert total(samples, "gen_ai_client_token_usage_sum", gen_ai_token_type="output") > 0
+
+
+SECRET = "tulip"
+
+
+async def test_no_label_has_a_word_of_a_request(serve: Callable[..., Any], watch: Watch) -> None:
+    api = await serve(metrics=Metrics())
+    session = await api.begin(session_id=f"s-{SECRET}")
+    await api.says(session, f"street={SECRET}")
+    await api.client.request(SECRET.upper(), f"/v1/{SECRET}")
+    for path in (
+        f"/v1/sessions/{SECRET}",
+        f"/{SECRET}?{SECRET}={SECRET}",
+        f"/v1/journeys/{SECRET}",
+    ):
+        await api.client.get(path, headers={"Host": "localhost", "X-Request-ID": SECRET})
+
+    text = (await api.client.get("/metrics")).text
+
+    assert "journeygraph_turn_duration_seconds_count" in text
+    assert SECRET not in text.lower()
+
+
+async def test_every_label_of_ours_is_on_the_page(serve: Callable[..., Any], watch: Watch) -> None:
+    async with ScriptedModel(always={"response": "Tomorrow."}) as model:
+        api = await serve(one(Weather), model=model, metrics=Metrics())
+        session = await api.begin("weather")
+        await asyncio.gather(api.says(session, "When?"), api.says(session, "And?"))
+        samples = await shown(api)
+    documented = {name.replace(".", "_") for name in re.findall(r"`([\w.]+)`", PAGE)}
+
+    ours = [one for name, of in samples.items() if name[:3] in ("jou", "gen") for one in of]
+
+    assert len(ours) > 20
+    assert {label for one in ours for label in one.labels} - {"le"} <= documented
+
+
+async def test_a_scraper_that_asks_for_it_gets_openmetrics(
+    serve: Callable[..., Any], watch: Watch
+) -> None:
+    api = await serve(metrics=Metrics())
+
+    accept = "application/openmetrics-text;version=1.0.0,text/plain;q=0.5"
+    answer = await api.client.get("/metrics", headers={"Accept": accept})
+
+    assert answer.headers["content-type"].startswith("application/openmetrics-text")
+    assert answer.text.endswith("# EOF\n")
+
+
+async def test_a_server_that_has_ended_collects_no_more(watch: Watch) -> None:
+    metrics = Metrics()
+    with metrics.collected():
+        reply_checked("solo", outcome="sent", bypassed=False)
+        during, _ = await metrics.shown("")
+    after, _ = await metrics.shown("")
+
+    assert b"journeygraph_reply_checked" in during
+    assert b"journeygraph_reply_checked" not in after
+
+
+def test_without_the_packages_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "opentelemetry.exporter.prometheus", None)
+
+    with pytest.raises(ConfigurationError, match=re.escape("pip install 'journeygraph[otel]'")):
+        Metrics()
+
+
+# --- OpenTelemetry's protocol ---------------------------------------------------------------------
+
+
+class Collector:
+    """A collector on a loopback socket: what was sent to each of its paths."""
+
+    def __init__(self) -> None:
+        self.posts: list[tuple[str, bytes]] = []
+        self.url = ""
+
+    def of(self, path: str, kind: Any) -> list[Any]:
+        return [kind.FromString(body) for at, body in self.posts if at == path]
+
+
+@contextmanager
+def collecting() -> Iterator[Collector]:
+    collector = Collector()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            length = int(self.headers["content-length"])
+            collector.posts.append((self.path, self.rfile.read(length)))
+            self.send_response(200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    collector.url = f"http://127.0.0.1:{server.server_address[1]}"
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield collector
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+@pytest.mark.slow
+def test_spans_and_metrics_go_where_the_environment_says(folder: Path) -> None:
+    """A process of its own: providers are for a whole process."""
+    afresh = partial(start, afresh=True)
+    with collecting() as collector:
+        told = {
+            ENDPOINT: collector.url,
+            "OTEL_SERVICE_NAME": "shop",
+            "JOURNEYGRAPH_METRICS": "true",
+        }
+        with served(folder, "orders.py", begin=afresh, **told) as (process, place, lines):
+            assert f"Metrics: {place}/metrics\n" in lines
+            httpx2.post(f"{place}/v1/sessions", json={"session_id": "s-tulip"})
+            said = {"message": "a pear, says tulip"}
+            httpx2.post(f"{place}/v1/sessions/s-tulip/messages", json=said)
+            text = httpx2.get(f"{place}/metrics").text
+            process.send_signal(signal.SIGTERM)
+            process.wait(110)
+
+    assert 'journeygraph_turn_duration_seconds_count{journeygraph_journey_id="orders"' in text
+    spans = [
+        span
+        for request in collector.of("/v1/traces", ExportTraceServiceRequest)
+        for resource in request.resource_spans
+        for scope in resource.scope_spans
+        for span in scope.spans
+    ]
+    assert "invoke_workflow orders" in {span.name for span in spans}
+    metrics = [
+        (attribute.value.string_value, metric.name)
+        for request in collector.of("/v1/metrics", ExportMetricsServiceRequest)
+        for resource in request.resource_metrics
+        for attribute in resource.resource.attributes
+        if attribute.key == "service.name"
+        for scope in resource.scope_metrics
+        for metric in scope.metrics
+    ]
+    assert ("shop", "journeygraph.turn.duration") in metrics
+    assert b"tulip" not in b"".join(body for _, body in collector.posts)
+
+
+REFUSED = {
+    "another protocol": ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", "'http/protobuf'"),
+    "another exporter": ("OTEL_TRACES_EXPORTER", "zipkin", "'otlp' or 'none'"),
+}
+
+
+@pytest.mark.parametrize(("name", "value", "remedy"), REFUSED.values(), ids=REFUSED)
+def test_what_is_not_exported_is_refused(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, remedy: str
+) -> None:
+    monkeypatch.setenv(ENDPOINT, "http://127.0.0.1:1")
+    monkeypatch.setenv(name, value)
+    monkeypatch.setattr("server.telemetry.telemetry", lambda: NoProviders())
+
+    with pytest.raises(ConfigurationError, match=f"{name} is '{value}'.*{remedy}"), exporting():
+        pass
+
+
+class NoProviders:
+    takes_spans = takes_metrics = False
+
+
+def test_nothing_is_set_up_where_the_process_has_providers(
+    monkeypatch: pytest.MonkeyPatch, watch: Watch
+) -> None:
+    monkeypatch.setenv(ENDPOINT, "http://127.0.0.1:1")
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")  # which is then the launcher's
+
+    with collecting() as collector, exporting():
+        assert json.dumps(collector.posts) == "[]"
