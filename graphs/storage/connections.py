@@ -234,7 +234,7 @@ class _Pool(AsyncConnectionPool[Connection]):
     """Pool whose workers end when they are cancelled.
 
     psycopg_pool takes the cancellation of a worker that connects for a failed connection, and the
-    worker goes on. A program that ends with an open store would then wait for it forever.
+    worker continues. A program that ends with an open store would then wait for it forever.
     """
 
     @classmethod
