@@ -292,11 +292,12 @@ class Journey:
         initial_context: Mapping[str, Any] | None = None,
         *,
         locale: Locale | None = None,
+        user: str | None = None,
         idempotency_key: str | None = None,
     ) -> JourneySession:
         """Start the session at the entry pathway; see `PathwayManager.start_session`."""
         return await self.manager.start_session(
-            initial_context, locale=locale, idempotency_key=idempotency_key
+            initial_context, locale=locale, user=user, idempotency_key=idempotency_key
         )
 
     async def process_message(

@@ -75,7 +75,9 @@ class Settings(_OfSessions):
         redis_url: A Redis or Valkey for the cache of data that is read often: "redis://...",
             "rediss://..." over TLS or "unix://FILE"; unset: each process has its own cache.
         definitions: True: `serve` serves the journeys that `load` stored in the database.
-        api_keys: API keys of the HTTP server, separated by commas.
+        api_keys: API keys of the HTTP server, separated by commas. They have the scope `admin`.
+        stored_keys: True: every request needs a key, also without `api_keys`. Keys of the database
+            (`journeygraph keys`) count wherever a key is needed.
         docs: True: the API description is served at /docs and /openapi.json; unset: only if no API
             key is set.
         page: True: the page is served at /; unset: only if no API key is set. It asks for a key
@@ -106,6 +108,7 @@ class Settings(_OfSessions):
     redis_url: SecretStr | None = None
     definitions: bool = False
     api_keys: SecretStr | None = None
+    stored_keys: bool = False
     docs: bool | None = None
     page: bool | None = None
     metrics: bool = False

@@ -29,13 +29,14 @@ _REFUSED = ("rewritten", "replaced")
 
 @dataclass(frozen=True, slots=True)
 class LedgerWriter:
-    """Writes rows for one session of one journey."""
+    """Writes rows for one session of one journey; `user` is the owner of one that begins."""
 
     spec: JourneySpec
     session_id: str
     seal: Seal
     ttl: float
     keep: int
+    user: str | None = None
 
     def begun(self, turn: Turn, position: Position, checkpoint_id: str) -> list[Statement]:
         """Return the statements that create a session."""
@@ -61,6 +62,7 @@ class LedgerWriter:
             "updated_at": stamp(at),
             "expires_at": stamp(at + timedelta(seconds=self.ttl)),
             **self.seal.columns,
+            "user_id": self.user,
             "chain": "",
             "late": 0,
             "late_chain": "",

@@ -96,11 +96,13 @@ class Found(NamedTuple):
     Attributes:
         expires_at: Time at which it expires without a further message.
         epoch: Epoch of the definitions.
+        user: The owner of the session, or None.
     """
 
     listed: Listed
     expires_at: str
     epoch: Epoch
+    user: str | None
 
 
 _SHOWN = tuple(field.name for field in fields(Listed))
@@ -139,7 +141,7 @@ class Directory:
         status = "expired" if is_over(head) else head["status"]
         listed = Listed(**{**{name: head[name] for name in _SHOWN}, "status": status})
         epoch = Epoch(head["definitions_epoch"] or 0, head["definitions_dropped"] or 0)
-        return Found(listed, head["expires_at"], epoch)
+        return Found(listed, head["expires_at"], epoch, head["user_id"])
 
     async def heads(self, session_ids: Sequence[str]) -> dict[str, Head]:
         """Return the newest versions of sessions; those that do not exist are missing."""

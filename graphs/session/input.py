@@ -172,8 +172,8 @@ def checked_locale(locale: Any) -> Locale:
     )
 
 
-def checked_id(session_id: Any) -> str:
-    """Return a session id that can be stored and logged.
+def checked_id(session_id: Any, name: str = "session_id") -> str:
+    """Return the id of a session, or of a user, that can be stored and logged.
 
     Raises:
         ConfigurationError: It is not 1 to 200 printable characters of text.
@@ -181,5 +181,5 @@ def checked_id(session_id: Any) -> str:
     if isinstance(session_id, str) and 0 < len(session_id) <= 200 and session_id.isprintable():
         return session_id
     raise ConfigurationError(
-        f"session_id must be 1 to 200 printable characters of text, not {session_id!r:.80}."
+        f"{name} must be 1 to 200 printable characters of text, not {session_id!r:.80}."
     )

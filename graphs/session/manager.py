@@ -203,6 +203,7 @@ class PathwayManager:
         initial_context: Mapping[str, Any] | None = None,
         *,
         locale: Locale | None = None,
+        user: str | None = None,
         idempotency_key: str | None = None,
     ) -> JourneySession:
         """Start the session at the entry pathway, as version 0.
@@ -211,10 +212,12 @@ class PathwayManager:
             initial_context: First values of the context; plain JSON, copied.
             locale: Locale of the user, stored with the session. A part is used if the journey does
                 not set it itself.
+            user: Id of the user who owns the session, 1 to 200 printable characters; None: it has
+                no owner. A server gives keys of a user access to these sessions only.
             idempotency_key: As for `process_message`.
 
         Raises:
-            ConfigurationError: The locale is not a `Locale`.
+            ConfigurationError: The locale is not a `Locale`, or the user is not such a text.
             JourneyDefinitionError: The journey has no pathways.
             AgentNotRegisteredError: Agents are missing; all are named.
             SessionExistsError: The session exists; nothing is changed.
@@ -228,14 +231,15 @@ class PathwayManager:
         services = self._served()
         ops = initial_ops(self.spec, self.config, initial_context)
         brought = checked_locale(locale)
-        asked = (self.spec.id, [op[:3] for op in ops], brought.parts)
+        owner = None if user is None else checked_id(user, "user")
+        asked = (self.spec.id, [op[:3] for op in ops], brought.parts, *([owner] if owner else []))
         request = _request(idempotency_key, "start", *asked)
         session = await self._session()
         async with session.lock:
             there = await session.store.head(self.session_id)
             if not there:
                 try:
-                    await begin(session.begun().storing(request), services, ops, brought)
+                    await begin(session.begun(owner).storing(request), services, ops, brought)
                 except SessionExistsError:  # another process was quicker, maybe for this request
                     there = await session.store.head(self.session_id)
         if there and is_over(there) and there["journey_id"] == self.spec.id:

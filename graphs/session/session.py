@@ -158,11 +158,12 @@ class Session:
             )
         return head
 
-    def begun(self) -> Session:
-        """Return the session as it begins; if it is sensitive, with a new data key."""
+    def begun(self, user: str | None) -> Session:
+        """Return the session as it begins, with its owner; if sensitive, with a new data key."""
+        owned = replace(self, ledger_writer=replace(self.ledger_writer, user=user))
         if not self.spec.sensitive:
-            return self
-        return self._sealed_by(self.store.seals.new(self.session_id))
+            return owned
+        return owned._sealed_by(self.store.seals.new(self.session_id))
 
     def at(self, head: Row) -> Session:
         """Return the session with the encryption of its row.
@@ -345,7 +346,10 @@ class Session:
         if released:
             values["messages"] = [*values["messages"], mark(GIVEN_BACK, values["turn"])]
         writer = replace(
-            self.ledger_writer, session_id=session_id, seal=self._seal_of_fork(session_id)
+            self.ledger_writer,
+            session_id=session_id,
+            seal=self._seal_of_fork(session_id),
+            user=head["user_id"],
         )
         begun = writer.first_head(position, version, now())
         written = await forks.statements_of_fork(

@@ -117,6 +117,14 @@ sessions = Table(
     Column("lease_until", DateTime(timezone=True), comment="by the database's clock; null: free"),
     Column("data_key", Text, comment="encrypted with a key of the settings; null: not sensitive"),
     Column("key_id", String(32), comment="of that key; null: not sensitive"),
+    Column("user_id", NAME, comment="the owner; null: none"),
+    Index(
+        "sessions_by_user",
+        "user_id",
+        "updated_at",
+        sqlite_where=text("user_id IS NOT NULL"),
+        postgresql_where=text("user_id IS NOT NULL"),
+    ),
     Index(
         "sessions_by_key",
         "journey_id",
@@ -344,6 +352,25 @@ escalations = Table(
     Index("escalations_by_session", "session_id"),
     Index("escalations_to_take", "journey_id", "status", "number"),
     Index("escalations_to_deliver", "status", "delivered_at", "next_try_at"),
+)
+
+api_keys = Table(
+    "api_keys",
+    metadata,
+    Column("tenant", NAME, primary_key=True),
+    Column("id", String(16), primary_key=True, comment="the visible part of the key"),
+    Column("name", NAME, nullable=False, comment="for people"),
+    Column("digest", String(64), nullable=False, comment="sha256 of the key, which is random"),
+    Column("scopes", String(64), nullable=False, comment="separated by blanks"),
+    Column("user_id", NAME, comment="it reaches only the sessions of this user; null: all"),
+    Column("session_id", NAME, comment="the only session that it reaches; null: any"),
+    Column("made_by", String(16), comment="id of the key that asked for this token; null: a key"),
+    Column("created_at", TIME, nullable=False),
+    Column("expires_at", TIME, comment="null: never"),
+    Column("revoked_at", TIME, comment="null: it was not"),
+    Column("replaced_by", String(16), comment="id of the key that replaces it; null: none"),
+    Index("api_keys_by_id", "id", unique=True),
+    Index("api_keys_by_expiry", "expires_at"),
 )
 
 definitions = Table(

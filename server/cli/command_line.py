@@ -820,6 +820,81 @@ def encryption(
 
 
 @command
+def keys(
+    action: Annotated[
+        Literal["create", "list", "revoke", "rotate"],
+        typer.Argument(
+            metavar="ACTION", show_choices=False, help="create, list, revoke or rotate."
+        ),
+    ],
+    key: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="KEY", help="With revoke and rotate: id of a key.", show_default=False
+        ),
+    ] = None,
+    scope: Annotated[
+        list[str] | None,
+        typer.Option("--scope", help="With create: talk, operate or admin.", show_default=False),
+    ] = None,
+    name: Annotated[
+        str, typer.Option("--name", help="With create: a name, for people.", show_default=False)
+    ] = "",
+    user: Annotated[
+        str | None,
+        typer.Option(
+            "--user",
+            help="With create: the key reaches only the sessions of this user.",
+            show_default=False,
+        ),
+    ] = None,
+    ends: Annotated[
+        str | None,
+        typer.Option(
+            "--ends",
+            help="With create: its life, as 90d, 12h, 15m. Default: no end.",
+            show_default=False,
+        ),
+    ] = None,
+    overlap: Annotated[
+        str, typer.Option("--overlap", help="With rotate: the rest of the life of the other key.")
+    ] = "24h",
+    tenant: Annotated[str, typer.Option("--tenant", help="Tenant of the keys.")] = "default",
+    store: Store = None,
+    as_json: AsJson = False,
+    limit: Limit = 200,
+    after: After = None,
+) -> None:
+    """Make, list, revoke and replace the API keys of the database.
+
+    create: make a key with scopes, and write it to standard output; only its SHA-256 is stored.
+    list: show ids, scopes and states. revoke: end a key and its tokens; servers refuse it within 5
+    seconds. rotate: make a key like another one, which ends after --overlap.
+
+    Scopes: talk (start sessions and talk in them), operate (all sessions, acts of operators,
+    tokens), admin (all). Keys count on servers that need a key: with JOURNEYGRAPH_STORED_KEYS=true
+    or JOURNEYGRAPH_API_KEYS.
+    """
+    from server.access.keys import Wanted
+    from server.cli.database import api_keys as module
+
+    if (action in ("revoke", "rotate")) is (key is None):
+        raise typer.BadParameter("The id of a key belongs to revoke and rotate, which need it.")
+    if action != "create" and (scope or name or user or ends):
+        raise typer.BadParameter("--scope, --name, --user and --ends belong to create.")
+    if action == "create":
+        seconds = None if ends is None else module.seconds_of(ends)
+        wanted = Wanted(tuple(scope or ()), name, user, seconds=seconds)
+        module.create(wanted, tenant, store, as_json=as_json)
+    elif action == "rotate":
+        module.rotate(key or "", overlap, tenant, store, as_json=as_json)
+    elif action == "revoke":
+        module.revoke(key or "", tenant, store, as_json=as_json)
+    else:
+        module.listed(tenant, store, limit, after or "", as_json=as_json)
+
+
+@command
 def schema(
     kind: Annotated[
         Literal["journey", "agent", "concierge", "guidelines", "conversation", "personas"] | None,

@@ -45,7 +45,7 @@ from server.http.auth import KEY_REMEDY, Keys, is_loopback
 from server.http.problems import MEDIA_TYPE, Problem
 from server.http.protocols import PROTOCOLS
 from server.http.turns import GRACE_SECONDS, Turns
-from server.http.wiring import Wiring, wire
+from server.http.wiring import Wiring, keys_of, wire
 from server.logs import Level, write_logs
 from server.page.files import POLICY
 from server.settings import Settings
@@ -107,7 +107,7 @@ def serve(
     if print_settings:
         _print_settings(settings, wanted.store)
     elif reload:
-        with listening(host, port, Keys(settings.keys())) as listener:
+        with listening(host, port, keys_of(settings)) as listener:
             _serve_again(wanted, listener)
     else:
         wiring = wanted.wiring(settings)
@@ -212,8 +212,10 @@ def place_of(listener: socket.socket) -> str:
 
 def access_rule(keys: Keys) -> str:
     """Return the access rule of a server as a sentence."""
-    if keys:
+    if keys.in_settings:
         return "Clients need a key of JOURNEYGRAPH_API_KEYS."
+    if keys:
+        return "Clients need a key of the database: journeygraph keys create --scope talk"
     return "No API key is set (JOURNEYGRAPH_API_KEYS): only requests from this machine are served."
 
 

@@ -5,15 +5,20 @@ from __future__ import annotations
 import hashlib
 import hmac
 import ipaddress
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from http import HTTPStatus
 
+from cachetools import TTLCache
 from starlette.datastructures import Headers
-from starlette.types import Scope
+from starlette.types import Scope as Connection
 
+from graphs.storage.tables import TENANT
 from journeys import ConfigurationError
-from server.http.problems import Problem
+from server.access.callers import ANYONE, Caller, Scope
+from server.access.keys import ApiKey, StoredKeys, is_key
+from server.http.problems import Problem, out_of_scope
 
 LEAST_CHARACTERS = 16
 """Least length of a key."""
@@ -21,17 +26,37 @@ KEY_REMEDY = "Make one with: python -c 'import secrets; print(secrets.token_urls
 """Remedy for a missing key."""
 
 
+KNOWN_SECONDS = 5.0
+"""Seconds for which a key of the database is known without another query.
+
+A key that is revoked is refused by every process after this time at the latest.
+"""
+_MOST_KNOWN = 10_000
+
+
 class Keys:
-    """The API keys, as SHA-256 digests.
+    """The keys that clients may send: those of the settings, and those of the database.
+
+    Attributes:
+        stored: The keys of the database, while the app runs; None: the app has no store.
 
     Args:
-        keys: The keys in plain text; only their digests are stored.
+        keys: The keys of the settings in plain text; only their digests are stored.
+        uses_stored: True: a key is required, also if there are none in the settings. Keys of the
+            database count wherever a key is required.
+        timer: Clock for the time for which keys are known, in seconds.
 
     Raises:
         ConfigurationError: A key is too short or contains blanks; the text does not show it.
     """
 
-    def __init__(self, keys: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        keys: Iterable[str] = (),
+        *,
+        uses_stored: bool = False,
+        timer: Callable[[], float] = time.monotonic,
+    ) -> None:
         given = list(keys)
         if any(len(key) < LEAST_CHARACTERS or not _writable(key) for key in given):
             raise ConfigurationError(
@@ -40,30 +65,65 @@ class Keys:
                 f"{KEY_REMEDY}"
             )
         self._digests = tuple(_digest(key) for key in given)
+        self._callers = tuple(
+            Caller(TENANT, frozenset({Scope.ADMIN}), key_id=f"settings-{number}")
+            for number in range(1, len(given) + 1)
+        )
+        self._uses_stored = uses_stored
+        self._known: TTLCache[bytes, ApiKey] = TTLCache(_MOST_KNOWN, KNOWN_SECONDS, timer)
+        self.stored: StoredKeys | None = None
 
-    def __bool__(self) -> bool:
-        """Return whether there are any keys."""
+    @property
+    def in_settings(self) -> bool:
+        """True if the settings have keys."""
         return bool(self._digests)
 
-    def admit(self, authorization: str) -> None:
-        """Check the header `Authorization: Bearer KEY` of a request, if a key is set.
+    def __bool__(self) -> bool:
+        """Return whether a key is required."""
+        return bool(self._digests) or self._uses_stored
+
+    async def admit(self, authorization: str, scope: Scope) -> Caller:
+        """Return the caller by the header `Authorization: Bearer KEY` of a request.
+
+        Args:
+            authorization: The header.
+            scope: The scope that the request needs.
 
         Raises:
-            Problem: 401 `unauthorized`; the same for no key and a wrong one.
+            Problem: 401 `unauthorized`, the same for no key and a wrong one; 403 `out_of_scope`.
+            StateError: The store failed.
         """
+        if not self:
+            return ANYONE
         scheme, _, key = authorization.partition(" ")
-        given = _digest(key.strip()) if scheme.lower() == "bearer" else b""
+        if scheme.lower() == "bearer" and (caller := await self._caller(key.strip())):
+            if caller.has(scope):
+                return caller
+            raise out_of_scope(scope)
+        raise Problem(
+            HTTPStatus.UNAUTHORIZED,
+            "unauthorized",
+            "An API key is required: send the header 'Authorization: Bearer KEY'.",
+            headers={"WWW-Authenticate": "Bearer"},
+        )
+
+    async def _caller(self, key: str) -> Caller | None:
+        given = _digest(key)
         # All are compared, so that the time says nothing of which one it was.
         fits = [hmac.compare_digest(given, digest) for digest in self._digests]
-        if self._digests and not any(fits):
-            raise Problem(
-                HTTPStatus.UNAUTHORIZED,
-                "unauthorized",
-                "An API key is required: send the header 'Authorization: Bearer KEY'.",
-                headers={"WWW-Authenticate": "Bearer"},
-            )
+        if any(fits):
+            return self._callers[fits.index(True)]
+        if not is_key(key) or self.stored is None:
+            return None
+        found = self._known.get(given)
+        if found is None:
+            found = await self.stored.find(key)
+            if found is not None:
+                self._known[given] = found
+        # It may have ended since it was read.
+        return found.caller() if found is not None and found.state == "valid" else None
 
-    def admit_from(self, scope: Scope) -> None:
+    def admit_from(self, scope: Connection) -> None:
         """Without a key, accept only requests from this machine to its own names.
 
         Otherwise a page in a browser on this machine could reach the server by a foreign name that
@@ -72,7 +132,7 @@ class Keys:
         Raises:
             Problem: 403 `this_machine_only`.
         """
-        if self._digests:
+        if self:
             return
         client = scope.get("client")
         host = _hostname(Headers(raw=scope["headers"]).get("host", ""))

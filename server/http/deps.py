@@ -16,6 +16,7 @@ from graphs.session.input import read
 from graphs.session.manager import PathwayManager
 from graphs.session.session import SessionContext
 from journeys import JourneySpec
+from server.access.callers import Caller
 from server.discover.journeys import Served
 from server.http.event_logs import EventId
 from server.http.problems import Problem, no_session
@@ -37,9 +38,20 @@ async def _request_id(request: Request) -> str:
     return request_id
 
 
-async def _client(request: Request) -> str:
-    """Return the digest of the client's API key."""
-    return hashlib.sha256(request.headers.get("authorization", "").encode()).hexdigest()
+async def _caller(request: Request) -> Caller:
+    caller: Caller = request.state.caller
+    return caller
+
+
+Asking = Annotated[Caller, Depends(_caller)]
+"""The client of the request, by its key."""
+
+
+async def _client(request: Request, caller: Asking) -> str:
+    """Return the digest of the client's API key, or of its user, whose tokens change."""
+    sent = request.headers.get("authorization", "")
+    name = sent if caller.user is None else f"{caller.tenant}|{caller.user}"
+    return hashlib.sha256(name.encode()).hexdigest()
 
 
 async def _spoken(said: Message) -> str:
@@ -62,15 +74,16 @@ async def _named(session_id: str) -> str:
 SessionName = Annotated[str, Depends(_named)]
 
 
-async def _listed(session_id: SessionName, wiring: Wired) -> Listed:
+async def _listed(session_id: SessionName, wiring: Wired, caller: Asking) -> Listed:
     found = await wiring.directory.found(session_id)
     if found:
         await wiring.follow(found.epoch)
-    return _there(found).listed
+    return _there(found, caller).listed
 
 
-def _there(found: Found | None) -> Found:
-    if found is None:
+def _there(found: Found | None, caller: Caller) -> Found:
+    """Return a session; one that is not for the caller is as one that does not exist."""
+    if found is None or not caller.reaches(found.listed.session_id, found.user):
         raise no_session()
     return found
 
@@ -162,7 +175,7 @@ Spoken = Annotated[str, Depends(_spoken)]
 OpenSession = Annotated[PathwayManager, Depends(_opened)]
 
 
-async def session_view(wiring: Wiring, session_id: str) -> SessionView:
+async def session_view(wiring: Wiring, session_id: str, caller: Caller) -> SessionView:
     """Return the context of a session, from the cache if it has the database's version.
 
     Raises:
@@ -179,7 +192,7 @@ async def session_view(wiring: Wiring, session_id: str) -> SessionView:
     )
     if looked:
         await wiring.follow(looked.epoch)
-    found = _there(looked)
+    found = _there(looked, caller)
     listed = found.listed
     served = await served_of(listed, wiring)
     if served.journey.spec.sensitive:
@@ -194,8 +207,8 @@ async def session_view(wiring: Wiring, session_id: str) -> SessionView:
     return SessionView(listed, context)
 
 
-async def _standing(session_id: SessionName, wiring: Wired) -> SessionView:
-    return await session_view(wiring, session_id)
+async def _standing(session_id: SessionName, wiring: Wired, caller: Asking) -> SessionView:
+    return await session_view(wiring, session_id, caller)
 
 
 StandingSession = Annotated[SessionView, Depends(_standing)]

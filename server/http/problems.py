@@ -95,6 +95,16 @@ def no_session() -> Problem:
     return Problem(*_NO_SESSION)
 
 
+def out_of_scope(scope: str) -> Problem:
+    """Return the problem for a key without the scope of a route."""
+    return Problem(
+        HTTPStatus.FORBIDDEN,
+        "out_of_scope",
+        f"This needs a key with the scope '{scope}'. Make one with: journeygraph keys create "
+        f"--scope {scope}",
+    )
+
+
 def outcome_unknown() -> Problem:
     """Return the problem for a request that the end of the server has cut off."""
     return Problem(

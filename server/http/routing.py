@@ -22,6 +22,7 @@ from graphs.records.idempotency import checked_key
 from graphs.session.input import checked_id
 from journeys import ConfigurationError
 from journeys.faults import Fault, Place
+from server.access.callers import Caller, rule_of
 from server.http.problems import Problem, invalid_request, no_session
 
 if TYPE_CHECKING:
@@ -41,7 +42,15 @@ _LONGEST_INT = len(str(_INT64)) + 1
 
 
 class ApiRoute(APIRoute):
-    """A route behind the API key, with a strict and small body."""
+    """A route behind the API key, with a strict and small body.
+
+    Raises:
+        ConfigurationError: The route has no scope.
+    """
+
+    def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
+        super().__init__(path, endpoint, **options)
+        self.rule = rule_of(self.methods or (), path)
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Return the handler of a request."""
@@ -49,20 +58,27 @@ class ApiRoute(APIRoute):
         known = {param.alias for param in self.dependant.query_params}
 
         async def admitted(request: Request) -> Response:
-            strict = self.admit(request.scope, request.receive, known)
+            strict = await self.admit(request.scope, request.receive, known)
             strict.most = self.most_bytes(request)
             return await answer(strict)
 
         return admitted
 
-    def admit(self, scope: Scope, receive: Receive, known: Set[str] = frozenset()) -> StrictRequest:
+    async def admit(
+        self, scope: Scope, receive: Receive, known: Set[str] = frozenset()
+    ) -> StrictRequest:
         """Return a request whose key and query are right; nothing of its body is read.
 
+        Its caller is in `request.state.caller`.
+
         Raises:
-            Problem: 401 without the key, 422 for a query parameter that is not known.
+            Problem: 401 without the key, 403 if the key has not the scope of the route, 422 for a
+                query parameter that is not known.
+            StateError: The store failed.
         """
         request = StrictRequest(scope, receive)
-        request.wiring.keys.admit(request.headers.get("authorization", ""))
+        sent = request.headers.get("authorization", "")
+        request.state.caller = await request.wiring.keys.admit(sent, self.rule.scope)
         if scope["query_string"] and not known >= request.query_params.keys():
             raise _unknown_parameter(known)
         return request
@@ -99,6 +115,12 @@ class StrictRequest(Request):
         """Return the wiring for the routes."""
         wiring: Wiring = self.app.state.wiring
         return wiring
+
+    @property
+    def caller(self) -> Caller:
+        """Return the client, by its key."""
+        caller: Caller = self.state.caller
+        return caller
 
     async def given(self, model: type[_M], value: Any) -> _M:
         """Return the value of the body as a model, without reading any other place.

@@ -90,6 +90,11 @@ class NewSession(_Asked):
         description="Locale of the user. A part is used if the journey does not set it itself.",
     )
 
+    user: SessionId | None = Field(
+        default=None,
+        description="Id of the user who owns the session. A key of this user reaches it.",
+    )
+
     def own_locale(self) -> Locale | None:
         """Return the locale of the request."""
         return locale_of(self.locale.model_dump(exclude_none=True)) if self.locale else None

@@ -35,6 +35,8 @@ from journeys.faults import Fault
 from journeys.reading.rule_reader import own_version
 from nodes.llm.models import Models, check_model, is_configured, open_models
 from nodes.services import Services
+from server.access.callers import Caller
+from server.access.keys import StoredKeys
 from server.cache import Cache, Contexts, VersionedCache, open_cache
 from server.definitions.stored_journeys import Catalogue, Given, given_by
 from server.discover.journeys import Found, Name, Served, example_ids, find
@@ -195,11 +197,13 @@ class Wiring:
         finally:
             await self.turns.let_go(manager)
 
-    async def in_turn(self, session_id: str, act: Callable[[PathwayManager], Awaitable[_T]]) -> _T:
+    async def in_turn(
+        self, caller: Caller, session_id: str, act: Callable[[PathwayManager], Awaitable[_T]]
+    ) -> _T:
         """Wait for a session's turn, and do something in it with the session.
 
         Raises:
-            Problem: There is no such session.
+            Problem: There is no such session, or it is not for the caller.
             NeedsMigrationError: Its journey is not served here.
             SessionExpiredError: The session has expired.
             StateError: The store failed.
@@ -207,7 +211,7 @@ class Wiring:
         if self.catalogue:
             await self.follow()
         async with self.directory.store.turn(session_id) as head:
-            if head is None:
+            if head is None or (caller.user and not caller.reaches(session_id, head["user_id"])):
                 raise no_session()
             served = await self.serving(session_id, head["journey_id"], head["journey_version"])
             session = self.manager(served, session_id)
@@ -273,6 +277,7 @@ class Wiring:
             if self.journeys or self.given:
                 self._directory = await Directory.open(self.config)
                 open_.push_async_callback(self._directory.close)
+                self.keys.stored = StoredKeys(self._directory.store)
                 self._send_on(open_, self._directory)
                 await self._check_keys(self._directory)
                 anchoring = self._directory.anchoring()
@@ -399,7 +404,7 @@ def wire(
         CommandError: A journey is missing, or its agents or tools are.
         JourneyDefinitionError: A journey is abstract.
     """
-    keys = Keys(settings.keys())
+    keys = keys_of(settings)
     config = settings.config(store)
     wanted = list(names) or (example_ids() if examples else [])
     journeys = _journeys(settings, config, wanted)
@@ -415,6 +420,15 @@ def wire(
         cache=open_cache(settings.redis()),
         metrics=Metrics() if settings.metrics else None,
     )
+
+
+def keys_of(settings: Settings) -> Keys:
+    """Return the keys that clients may send.
+
+    Raises:
+        ConfigurationError: A key of the settings is not valid.
+    """
+    return Keys(settings.keys(), uses_stored=settings.stored_keys)
 
 
 def _journeys(

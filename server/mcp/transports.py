@@ -11,8 +11,10 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from server.access.callers import Scope as Scopes
 from server.http.auth import Keys
 from server.http.envelope import Envelope
+from server.http.problems import out_of_scope
 
 PATH = "/mcp"
 """Path of the server."""
@@ -52,5 +54,8 @@ class _Gate:
         self._keys = keys
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        self._keys.admit(Headers(scope=scope).get("authorization", ""))
+        sent = Headers(scope=scope).get("authorization", "")
+        caller = await self._keys.admit(sent, Scopes.TALK)
+        if caller.user is not None:  # a tool takes the id of any session
+            raise out_of_scope(Scopes.OPERATE)
         await self._app(scope, receive, send)

@@ -11,6 +11,7 @@ from pathlib import Path
 from graphs.records.definitions import TENANT, Definitions, Draft
 from journeys import JourneyConfig
 from journeys.examples import insurance_claim
+from server.access.callers import ANYONE
 from server.cache import Cache, Contexts, MemoryCache, VersionedCache
 from server.cache.redis import RedisCache
 from server.definitions.stored_journeys import DEFINITION_KIND, Catalogue, Given, Texts
@@ -131,10 +132,10 @@ async def _context(database: Postgres, cache: Cache, steps: Steps) -> Figure:
     async with _wired(url, cache) as ours, _wired(url, _Nothing()) as theirs:
         await _talk(ours, "s-1", [next(said) for _ in range(25)])
         await ours.contexts.written()
-        assert await session_view(ours, "s-1") == await session_view(theirs, "s-1")
+        assert await session_view(ours, "s-1", ANYONE) == await session_view(theirs, "s-1", ANYONE)
         pairs = await alternate(
-            lambda: session_view(ours, "s-1"),
-            lambda: session_view(theirs, "s-1"),
+            lambda: session_view(ours, "s-1", ANYONE),
+            lambda: session_view(theirs, "s-1", ANYONE),
             steps("a context", ROUNDS),
         )
         assert ours.contexts.counts.misses == 0
@@ -151,14 +152,14 @@ async def _hits(database: Postgres, cache: RedisCache, steps: Steps) -> Figure:
         for name in names:
             await _talk(wiring, name, [])
         for name in names:  # warms up
-            await session_view(wiring, name)
+            await session_view(wiring, name, ANYONE)
         contexts, before = wiring.contexts, _seen(wiring.contexts)
         for _ in steps("looks at contexts", SESSIONS * TURNS):
             await _talk(wiring, dice.choice(names), [next(said)])
             if dice.random() < FORGOTTEN:
                 await cache.drop([f"jg:{TENANT}:context:{dice.choice(names)}"])
             for _ in range(LOOKS):
-                await session_view(wiring, dice.choice(names))
+                await session_view(wiring, dice.choice(names), ANYONE)
         hits, asked = (now - then for now, then in zip(_seen(contexts), before, strict=True))
     what = (
         f"hits of {asked} looks at contexts: {SESSIONS} sessions, {SESSIONS * TURNS} turns, "

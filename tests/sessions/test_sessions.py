@@ -695,7 +695,7 @@ async def _add_sessions(journey: Parcel, many: int) -> None:
         row |= {"status": status, "pathway_id": "address", "version": 0}
         row |= {"chain": "", "late": 0, "late_chain": ""}
         row |= {"created_at": at, "updated_at": at, "expires_at": stamp(now() + timedelta(1))}
-        row |= {"data_key": None, "key_id": None}
+        row |= {"data_key": None, "key_id": None, "user_id": None}
         written.append(row)
     store = (await journey.manager._session()).store
     await store.write(Statement(statements.BEGIN_SESSION, written))

@@ -94,6 +94,7 @@ ADDED = (
     ("sessions", "lease_until"),
     ("sessions", "data_key"),
     ("sessions", "key_id"),
+    ("sessions", "user_id"),
     ("turns", "flags"),
     ("turns", "trail"),
     ("turns", "link"),
@@ -105,13 +106,16 @@ INDEXES = (
     *(f"DROP INDEX {name}" for name in ("sessions_by_status", "sessions_live", "audit_by_turn")),
     *(
         f"DROP INDEX {name}"
-        for name in ("sessions_by_pathway", "sessions_to_expire", "sessions_by_key")
+        for name in (
+            *("sessions_by_pathway", "sessions_to_expire", "sessions_by_key", "sessions_by_user"),
+        )
     ),
     "CREATE INDEX audit_by_session ON audit (session_id, id)",
 )
 """What undoes the changes of indexes since then."""
 NEW = (
     "answers",
+    "api_keys",
     "probes",
     *("late_links", "tombstones", "anchors", "anchored_heads"),
     *("validation_audit", "definitions", "definition_epoch"),

@@ -144,7 +144,7 @@ async def serving(
 def wired(
     *served: Served,
     url: str | None = None,
-    keys: tuple[str, ...] = (),
+    keys: tuple[str, ...] | Keys = (),
     model: Any = False,
     versions: Sequence[Served] = (),
     metrics: Metrics | None = None,
@@ -156,7 +156,7 @@ def wired(
     return Wiring(
         config=JourneyConfig(persistence=url or f"memory://{uuid.uuid4()}", **config),
         journeys={one.journey.spec.id: one for one in served or post_office},
-        keys=Keys(keys),
+        keys=keys if isinstance(keys, Keys) else Keys(keys),
         shows_docs=not keys,
         shows_page=not keys,
         turns=Turns(),

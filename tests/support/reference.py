@@ -15,6 +15,7 @@ import typer.main
 
 import journeys
 from journeys.definitions.definition import Definition
+from server.access.callers import RULES
 from server.app import create_app
 from server.cli.command_line import app
 from server.settings import Settings
@@ -38,7 +39,9 @@ _HTTP = """# HTTP API
 
 `journeygraph serve` offers these routes. This page is made from the API description of the server,
 which is at `/openapi.json`; `/docs` shows it with a form for each route. Requests and answers are
-JSON. If the server has keys, a request needs the header `Authorization: Bearer KEY`. A message
+JSON. If the server has keys, a request needs the header `Authorization: Bearer KEY`, and the key
+the scope of the route or one that includes it: `admin` includes `operate`, which includes `talk`
+([access](../how-to/access.md)). A message
 needs two requests:
 
 ```sh
@@ -61,8 +64,8 @@ def http() -> str:
     described = create_app(Settings()).openapi()
     routes = list(_routes(described))
     text = [_HTTP, "## Routes"]
-    rows = [(f"[`{name}`](#{_anchor(name)})", _sentence(one)) for name, one in routes]
-    text.append(_table(("route", "purpose"), rows))
+    rows = [(f"[`{name}`](#{_anchor(name)})", _scope(name), _sentence(one)) for name, one in routes]
+    text.append(_table(("route", "scope", "purpose"), rows))
     for tag in dict.fromkeys(one["tags"][0] for _, one in routes):
         text.append(f"## Routes of {tag}")
         for name, one in routes:
@@ -79,6 +82,13 @@ def _routes(described: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     for path, methods in described["paths"].items():
         for method, one in methods.items():
             yield f"{method.upper()} {path}", one
+
+
+def _scope(name: str) -> str:
+    """Return the scope that a route needs; empty: it needs no key."""
+    method, _, path = name.partition(" ")
+    rule = RULES.get((method, path))
+    return f"`{rule.scope}`" if rule else ""
 
 
 def _problems() -> Iterator[tuple[str, str, str]]:

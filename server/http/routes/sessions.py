@@ -10,10 +10,12 @@ from fastapi import APIRouter, Response
 
 from graphs.records.idempotency import new_id
 from graphs.records.listing import cursor_of, paged, place_of
-from journeys import JourneySession
+from journeys import JourneySession, SessionExistsError, SessionExpiredError
+from server.access.callers import Caller
 from server.discover.errors import CommandError
 from server.http.deps import (
     REPLAYED,
+    Asking,
     Client,
     Cursor,
     IdempotencyKey,
@@ -27,7 +29,7 @@ from server.http.deps import (
     known_journey,
     served_of,
 )
-from server.http.problems import Problem
+from server.http.problems import Problem, no_session
 from server.http.routing import ApiRoute, ContextRoute
 from server.http.schemas import (
     Audit,
@@ -52,18 +54,52 @@ router = APIRouter(prefix="/v1/sessions", tags=["sessions"], route_class=ApiRout
 
 @beginning.post("", status_code=HTTPStatus.CREATED)
 async def begin(
-    new: NewSession, wiring: UpToDate, client: Client, key: IdempotencyKey, response: Response
+    new: NewSession,
+    wiring: UpToDate,
+    caller: Asking,
+    client: Client,
+    key: IdempotencyKey,
+    response: Response,
 ) -> Session:
-    """Start a session."""
+    """Start a session.
+
+    It belongs to the user of the key. With a key of no user it belongs to `user`, if that is given.
+    """
+    user = _owner_of(new, caller)
     # Without an id, the key stands for one: keys of another client stand for others.
-    session_id = new.session_id or new_id(client, key)
+    session_id = caller.session or new.session_id or new_id(client, key)
     served = wiring.journeys[_journey_of(new, wiring)]
     async with wiring.session(served, session_id) as session:
-        begun = await session.start_session(
-            new.context, locale=new.own_locale(), idempotency_key=key
-        )
+        try:
+            begun = await session.start_session(
+                new.context, locale=new.own_locale(), user=user, idempotency_key=key
+            )
+        except (SessionExistsError, SessionExpiredError):
+            found = await wiring.directory.found(session_id)
+            if found and not caller.reaches(session_id, found.user):
+                raise no_session() from None
+            raise
     response.headers["Location"] = f"/v1/sessions/{session_id}"
     return _shown(begun, response)
+
+
+def _owner_of(new: NewSession, caller: Caller) -> str | None:
+    """Return the owner of a new session.
+
+    Raises:
+        Problem: 403 `out_of_reach`: the key of a user is to start a session of another user, or
+            one with an id of its choice, which would show that a session of another user exists.
+    """
+    if caller.user is None:
+        return new.user
+    if new.user not in (None, caller.user) or new.session_id not in (None, caller.session):
+        raise Problem(
+            HTTPStatus.FORBIDDEN,
+            "out_of_reach",
+            "This key belongs to one user: it starts sessions of that user, and their ids come "
+            "from the server or the key. Leave out `user` and `session_id`.",
+        )
+    return caller.user
 
 
 def _shown(session: JourneySession, response: Response) -> Session:

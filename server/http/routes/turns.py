@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 from operator import methodcaller
 from typing import Annotated, Any, get_type_hints
 
@@ -16,6 +17,7 @@ from graphs.session.input import read
 from journeys import JourneyResponse
 from server.http.deps import (
     REPLAYED,
+    Asking,
     IdempotencyKey,
     RequestId,
     SessionName,
@@ -27,7 +29,7 @@ from server.http.routing import JSON, ApiRoute, idempotency_key, session_name, w
 from server.http.schemas import Event, Message, Reply, Resumed
 from server.http.turns import AS_EVENTS
 
-_Answer = Callable[[str, Any, Wired, str | None], Awaitable[JourneyResponse]]
+_Answer = Callable[[str, Any, Wired, Asking, str | None], Awaitable[JourneyResponse]]
 
 
 class TurnRoute(ApiRoute):
@@ -54,12 +56,12 @@ class TurnRoute(ApiRoute):
         if scope["method"] != "POST":
             await super().handle(scope, receive, send)  # which refuses it
             return
-        request = self.admit(scope, receive)
+        request = await self.admit(scope, receive)
         value = await request.json() if await request.body() else None
         session_id = session_name(scope["path_params"]["session_id"])
         given = await request.given(self._model, value)
         key = idempotency_key(request.headers)
-        answered = await self._answer(session_id, given, request.wiring, key)
+        answered = await self._answer(session_id, given, request.wiring, request.caller, key)
         body = Reply.of(session_id, answered).model_dump_json().encode()
         headers = REPLAYED if answered.replayed else None
         await Response(body, media_type=JSON, headers=headers)(scope, receive, send)
@@ -73,7 +75,7 @@ _RESUME = "/v1/sessions/{session_id}/resume"
 
 @router.post(_PATH, responses=AS_EVENTS, response_model=Reply)
 async def answer(
-    session_id: SessionName, given: Message, wiring: Wired, key: IdempotencyKey
+    session_id: SessionName, given: Message, wiring: Wired, caller: Asking, key: IdempotencyKey
 ) -> JourneyResponse:
     """Say something; the reply comes when the turn is committed.
 
@@ -83,19 +85,20 @@ async def answer(
     """
     message = read(given.message)  # refused before anything is begun
     act = methodcaller("process_message", message, idempotency_key=key)
-    return await wiring.turns.take(wiring.in_turn(session_id, act))
+    return await wiring.turns.take(wiring.in_turn(caller, session_id, act))
 
 
 async def _heard(
     session_id: SessionName,
     message: Spoken,
     wiring: Wired,
+    caller: Asking,
     request_id: RequestId,
     key: IdempotencyKey,
     response: Response,
 ) -> TurnLog:
     act = methodcaller("stream_message", message, idempotency_key=key)
-    log = await wiring.turns.tell(session_id, wiring.in_turn, act, request_id)
+    log = await wiring.turns.tell(session_id, partial(wiring.in_turn, caller), act, request_id)
     response.headers.update(REPLAYED if log.replayed else {})
     return log
 
@@ -113,7 +116,7 @@ async def stream(log: Annotated[TurnLog, Depends(_heard)]) -> AsyncIterator[Serv
 
 @router.post(_RESUME, responses=AS_EVENTS, response_model=Reply)
 async def resume(
-    session_id: SessionName, given: Resumed, wiring: Wired, key: IdempotencyKey
+    session_id: SessionName, given: Resumed, wiring: Wired, caller: Asking, key: IdempotencyKey
 ) -> JourneyResponse:
     """Answer the question of an agent from `interrupt()`; the turn continues at that place.
 
@@ -121,12 +124,12 @@ async def resume(
     answers it too. If no agent waits: 409 `not_waiting`.
     """
     act = methodcaller("resume", given.value, idempotency_key=key)
-    return await wiring.turns.take(wiring.in_turn(session_id, act))
+    return await wiring.turns.take(wiring.in_turn(caller, session_id, act))
 
 
 @router.post("/v1/sessions/{session_id}/events", response_model=Reply)
 async def happen(
-    session_id: SessionName, given: Event, wiring: Wired, key: IdempotencyKey
+    session_id: SessionName, given: Event, wiring: Wired, caller: Asking, key: IdempotencyKey
 ) -> JourneyResponse:
     """Take an event from outside the conversation, such as a payment, as a turn.
 
@@ -136,19 +139,20 @@ async def happen(
     answer: 409 `waiting`.
     """
     act = methodcaller("process_event", given.name, given.data, idempotency_key=key)
-    return await wiring.turns.take(wiring.in_turn(session_id, act))
+    return await wiring.turns.take(wiring.in_turn(caller, session_id, act))
 
 
 async def _heard_on(
     session_id: SessionName,
     given: Resumed,
     wiring: Wired,
+    caller: Asking,
     request_id: RequestId,
     key: IdempotencyKey,
     response: Response,
 ) -> TurnLog:
     act = methodcaller("stream_resume", given.value, idempotency_key=key)
-    log = await wiring.turns.tell(session_id, wiring.in_turn, act, request_id)
+    log = await wiring.turns.tell(session_id, partial(wiring.in_turn, caller), act, request_id)
     response.headers.update(REPLAYED if log.replayed else {})
     return log
 

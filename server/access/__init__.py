@@ -1,0 +1,1 @@
+"""Access of clients: keys, tokens, scopes and limits."""

@@ -1,0 +1,321 @@
+"""API keys in the database: made, listed, revoked, replaced, found.
+
+A key is 256 random bits, so its SHA-256 is enough to store it: no list of likely keys exists that a
+slow hash with a salt would protect. The key begins with its id, which finds its row and is shown.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+from dataclasses import dataclass, fields, replace
+from datetime import datetime, timedelta
+
+from sqlalchemy import ColumnElement, String, bindparam, delete, select, update
+
+from graphs.records.listing import checked_limit, paged
+from graphs.storage.sealing import Seal
+from graphs.storage.statements import Records, Row, Sql, Statement, first, now
+from graphs.storage.store import Store
+from graphs.storage.tables import TENANT, api_keys
+from journeys import ConfigurationError, Page, StateError
+from nodes.json_data import stamp
+from server.access.callers import Caller, Scope, scopes_of
+
+MARK = "jg"
+"""First part of every key."""
+TOKEN_SECONDS = 15 * 60
+"""Life of a token, in seconds."""
+MOST_SECONDS = 10 * 365 * 86_400
+"""Longest life of a key, in seconds."""
+_KEY = re.compile(MARK + r"_([0-9a-f]{12})_[A-Za-z0-9_-]{43}")
+_RECORDS = Records(api_keys, owner="tenant", named="tenant_is")
+_ID = api_keys.c.id == bindparam("id_is")
+_VALID: ColumnElement[bool] = api_keys.c.revoked_at.is_(None)
+_ITS_TOKENS = api_keys.c.made_by == bindparam("of_key", type_=String)
+_IS_KEY = api_keys.c.made_by.is_(None)
+FIND = Sql.of(select(api_keys).where(_ID))
+PAGE = Sql.of(
+    first(
+        select(api_keys)
+        .where(_RECORDS.mine, _IS_KEY, api_keys.c.id > bindparam("above"))
+        .order_by(api_keys.c.id)
+    )
+)
+ONE = Sql.of(select(api_keys).where(_RECORDS.mine, _ID, _IS_KEY))
+REVOKE = Sql.of(
+    update(api_keys)
+    .where(_RECORDS.mine, _ID | _ITS_TOKENS, _VALID)
+    .values(revoked_at=bindparam("now"))
+)
+END = Sql.of(
+    update(api_keys)
+    .where(_RECORDS.mine, _ID, _VALID, api_keys.c.replaced_by.is_(None))
+    .values(expires_at=bindparam("until"), replaced_by=bindparam("by"))
+)
+FORGET_TOKENS = Sql.of(
+    delete(api_keys).where(
+        _RECORDS.mine, api_keys.c.made_by.is_not(None), api_keys.c.expires_at < bindparam("now")
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ApiKey:
+    """A key or a token, without its secret.
+
+    Attributes:
+        tenant: Its tenant.
+        id: Its id, the visible part of the key.
+        name: Its name, for people.
+        digest: SHA-256 of the key, in hexadecimal.
+        scopes: Its scopes, separated by blanks.
+        user_id: The user whose sessions alone it reaches; None: all of its tenant.
+        session_id: The only session that it reaches; None: any.
+        made_by: Id of the key that asked for this token; None: it is no token.
+        created_at: The time when it was made, as all times in UTC.
+        expires_at: The end of its life; None: none.
+        revoked_at: The time when it was revoked; None: it was not.
+        replaced_by: Id of the key that replaces it; None: none does.
+    """
+
+    tenant: str
+    id: str
+    name: str
+    digest: str
+    scopes: str
+    user_id: str | None
+    session_id: str | None
+    made_by: str | None
+    created_at: str
+    expires_at: str | None
+    revoked_at: str | None
+    replaced_by: str | None
+
+    @property
+    def state(self) -> str:
+        """Its state: "valid", "expired" or "revoked"."""
+        if self.revoked_at is not None:
+            return "revoked"
+        is_over = self.expires_at is not None and self.expires_at <= stamp(now())
+        return "expired" if is_over else "valid"
+
+    @property
+    def shown(self) -> str:
+        """The visible part of the key."""
+        return f"{MARK}_{self.id}"
+
+    def caller(self) -> Caller:
+        """Return the caller who sends this key."""
+        scopes = frozenset(map(Scope, self.scopes.split()))
+        return Caller(self.tenant, scopes, self.user_id, self.id, self.session_id)
+
+
+_COLUMNS = tuple(field.name for field in fields(ApiKey))
+
+
+@dataclass(frozen=True, slots=True)
+class NewKey:
+    """A key that was just made, with its secret, which is not stored."""
+
+    secret: str
+    key: ApiKey
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Description of a key to be made.
+
+    Attributes:
+        scopes: Names of its scopes.
+        name: Its name, for people; up to 200 characters.
+        user: The user whose sessions alone it reaches. Such a key can only talk.
+        session: The only session that it reaches; it needs a user.
+        seconds: Its life in seconds; None: it does not end.
+        made_by: For a token, id of the key that asks for it.
+
+    Raises:
+        ConfigurationError: A scope is not known, or does not fit to a user; an id is not 1 to 200
+            printable characters; the life is not 1 second to 10 years.
+    """
+
+    scopes: tuple[str, ...]
+    name: str = ""
+    user: str | None = None
+    session: str | None = None
+    seconds: int | None = None
+    made_by: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check it."""
+        scopes = scopes_of(self.scopes)
+        if self.user is not None and scopes != {Scope.TALK}:
+            raise ConfigurationError(
+                "A key of a user has the scope talk alone: the other scopes reach all sessions."
+            )
+        if self.session is not None and self.user is None:
+            raise ConfigurationError("A key of one session needs a user, who owns it.")
+        for what, value in (("user", self.user), ("session", self.session)):
+            if value is not None and not _is_id(value):
+                raise ConfigurationError(
+                    f"The {what} must be 1 to 200 printable characters, not {value!r:.80}."
+                )
+        if len(self.name) > 200 or not self.name.isprintable():
+            raise ConfigurationError("The name of a key has up to 200 printable characters.")
+        if self.seconds is not None and not 0 < self.seconds <= MOST_SECONDS:
+            raise ConfigurationError("The life of a key is from 1 second to 10 years.")
+
+
+def _is_id(value: str) -> bool:
+    return 0 < len(value) <= 200 and value.isprintable()
+
+
+def is_key(text: str) -> bool:
+    """Return whether a text has the form of a key of the database."""
+    return _KEY.fullmatch(text) is not None
+
+
+class UnknownKeyError(StateError):
+    """A key does not exist, or is not valid any more."""
+
+
+class StoredKeys:
+    """The keys of a store. Every method raises `StateError` if the store fails."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def create(self, wanted: Wanted, tenant: str = TENANT) -> NewKey:
+        """Make a key; its secret is only in the result. Tokens that are over are removed."""
+        new = _made(wanted, tenant)
+        written = [_RECORDS.adding([_row(new.key)], Seal())]
+        if wanted.made_by is not None:
+            row: Row = {"tenant_is": tenant, "now": new.key.created_at}
+            written.append(Statement(FORGET_TOKENS, [row]))
+        await self._store.write(*written)
+        return new
+
+    async def page(self, limit: int = 100, after: str = "", tenant: str = TENANT) -> Page[ApiKey]:
+        """Return a page of the keys of a tenant by id, after an id; tokens are not listed.
+
+        Raises:
+            ConfigurationError: The limit is not from 1 to 1000.
+        """
+        most = checked_limit(limit)
+        rows = await self._store.read(PAGE, tenant_is=tenant, above=after, most=most + 1)
+        return paged([_read(row) for row in rows], most, lambda key: key.id)
+
+    async def revoke(self, key_id: str, tenant: str = TENANT) -> ApiKey:
+        """End a key and the tokens that were made with it, now and for ever.
+
+        Raises:
+            UnknownKeyError: The tenant has no such key, or it is over.
+        """
+        key = await self._valid(key_id, tenant)
+        at = stamp(now())
+        row: Row = {"tenant_is": tenant, "id_is": key.id, "of_key": key.id, "now": at}
+        await self._store.write(Statement(REVOKE, [row]))
+        return replace(key, revoked_at=at)
+
+    async def rotate(self, key_id: str, seconds: int, tenant: str = TENANT) -> NewKey:
+        """Make a key like another one, which ends after a time.
+
+        Args:
+            key_id: Id of the other key. The new one has its name, scopes, user and session, and
+                a life as long.
+            seconds: Seconds after which the other key ends, so that its users can change to the
+                new one; 0: now.
+            tenant: The tenant of both.
+
+        Raises:
+            UnknownKeyError: The tenant has no such key, or it is over, or was replaced.
+            ConfigurationError: The time is not 0 to 10 years.
+        """
+        if not 0 <= seconds <= MOST_SECONDS:
+            raise ConfigurationError("The other key ends after 0 seconds to 10 years.")
+        key = await self._valid(key_id, tenant)
+        if key.replaced_by is not None:
+            raise UnknownKeyError(
+                f"The key '{key.shown}' was replaced by {MARK}_{key.replaced_by}."
+            )
+        scopes = tuple(key.scopes.split())
+        life = _life(key)
+        new = _made(Wanted(scopes, key.name, key.user_id, key.session_id, life), tenant)
+        until = stamp(now() + timedelta(seconds=seconds))
+        ended: Row = {
+            "tenant_is": tenant,
+            "id_is": key.id,
+            "until": min(until, key.expires_at or until),
+            "by": new.key.id,
+        }
+        await self._store.write(
+            _RECORDS.adding([_row(new.key)], Seal()), Statement(END, [ended], exactly_one=True)
+        )
+        return new
+
+    async def find(self, secret: str) -> ApiKey | None:
+        """Return the valid key of this text; None if there is none."""
+        match = _KEY.fullmatch(secret)
+        if match is None:
+            return None
+        rows = await self._store.read(FIND, id_is=match[1])
+        key = _read(rows[0]) if rows else None
+        if key is None or not hmac.compare_digest(key.digest, _digest(secret)):
+            return None
+        return key if key.state == "valid" else None
+
+    async def _valid(self, key_id: str, tenant: str) -> ApiKey:
+        id_ = key_id.removeprefix(f"{MARK}_")
+        rows = await self._store.read(ONE, tenant_is=tenant, id_is=id_)
+        if not rows:
+            raise UnknownKeyError(
+                f"There is no key '{key_id:.40}'. journeygraph keys list shows the ids."
+            )
+        key = _read(rows[0])
+        if key.state != "valid":
+            raise UnknownKeyError(f"The key '{key.shown}' is {key.state} already.")
+        return key
+
+
+def _made(wanted: Wanted, tenant: str) -> NewKey:
+    id_ = secrets.token_hex(6)
+    secret = f"{MARK}_{id_}_{secrets.token_urlsafe(32)}"
+    at = now()
+    life = wanted.seconds
+    key = ApiKey(
+        tenant=tenant,
+        id=id_,
+        name=wanted.name,
+        digest=_digest(secret),
+        scopes=" ".join(wanted.scopes),
+        user_id=wanted.user,
+        session_id=wanted.session,
+        made_by=wanted.made_by,
+        created_at=stamp(at),
+        expires_at=None if life is None else stamp(at + timedelta(seconds=life)),
+        revoked_at=None,
+        replaced_by=None,
+    )
+    return NewKey(secret, key)
+
+
+def _life(key: ApiKey) -> int | None:
+    """Return the life of a key, in seconds; None: it does not end."""
+    if key.expires_at is None:
+        return None
+    life = datetime.fromisoformat(key.expires_at) - datetime.fromisoformat(key.created_at)
+    return max(1, round(life.total_seconds()))
+
+
+def _digest(secret: str) -> str:
+    return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
+
+
+def _row(key: ApiKey) -> Row:
+    return {name: getattr(key, name) for name in _COLUMNS}
+
+
+def _read(row: Row) -> ApiKey:
+    return ApiKey(**{name: row[name] for name in _COLUMNS})

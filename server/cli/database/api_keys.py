@@ -1,0 +1,115 @@
+"""`journeygraph keys`: the API keys of the database."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import asdict
+from typing import Any
+
+from graphs.storage.store import open_store
+from journeys import ConfigurationError, Page
+from server.access.keys import ApiKey, NewKey, StoredKeys, Wanted
+from server.cli.terminal.rendering import Listing, err, out, row, show_next, write_json
+from server.settings import Settings
+
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+_LIFE = re.compile(r"(\d{1,9})([smhd])")
+
+
+def seconds_of(life: str) -> int:
+    """Return a time such as "90d", "12h", "15m" or "30s" in seconds.
+
+    Raises:
+        ConfigurationError: It is not such a text.
+    """
+    if match := _LIFE.fullmatch(life):
+        return int(match[1]) * _SECONDS[match[2]]
+    raise ConfigurationError(f"{life!r:.40} is not a time. Write a number and s, m, h or d: 90d.")
+
+
+def create(wanted: Wanted, tenant: str, store: str | None, *, as_json: bool) -> None:
+    """Make a key, and show it once."""
+    _show_new(_done(store, lambda keys: keys.create(wanted, tenant)), as_json=as_json)
+
+
+def rotate(key_id: str, overlap: str, tenant: str, store: str | None, *, as_json: bool) -> None:
+    """Make a key like another one, which ends after a time, and show the new one once."""
+    seconds = seconds_of(overlap)
+    _show_new(_done(store, lambda keys: keys.rotate(key_id, seconds, tenant)), as_json=as_json)
+    if not as_json:
+        _note(f"The key '{key_id}' ends in {overlap}.")
+
+
+def revoke(key_id: str, tenant: str, store: str | None, *, as_json: bool) -> None:
+    """End a key and its tokens."""
+    key = _done(store, lambda keys: keys.revoke(key_id, tenant))
+    if as_json:
+        write_json({"key": _data(key)})
+    else:
+        _say(f"The key '{key.shown}' is revoked. Servers refuse it within 5 seconds.")
+
+
+def listed(tenant: str, store: str | None, limit: int, after: str, *, as_json: bool) -> None:
+    """List the keys of a tenant, without their secrets."""
+    found: Page[ApiKey] = _done(store, lambda keys: keys.page(limit, after, tenant))
+    if as_json:
+        write_json({"keys": [_data(key) for key in found], "next": found.next})
+        return
+    if not found:
+        _say("There are no keys. Make one with: journeygraph keys create --scope talk")
+        return
+    shown = Listing("key", "name", "scopes", "user", "state", "ends at")
+    for key in found:
+        ends = f"{key.expires_at[:19]}Z" if key.expires_at else None
+        shown.add_row(*row(key.shown, key.name, key.scopes, key.user_id, key.state, ends))
+    out.print(shown)
+    show_next(found.next)
+
+
+def _done(store: str | None, act: Callable[[StoredKeys], Awaitable[Any]]) -> Any:
+    async def done() -> Any:
+        async with _opened(store) as keys:
+            return await act(keys)
+
+    return asyncio.run(done())
+
+
+@asynccontextmanager
+async def _opened(url: str | None) -> AsyncIterator[StoredKeys]:
+    config = Settings().config(url)
+    if config.persistence.startswith("memory:"):
+        raise ConfigurationError(
+            "A store in memory ends with this command, and its keys with it. Name another store "
+            "with --store."
+        )
+    store = await open_store(config.persistence, None, config.database_pool_size)
+    try:
+        yield StoredKeys(store)
+    finally:
+        await store.close()
+
+
+def _show_new(new: NewKey, *, as_json: bool) -> None:
+    """Write the secret to standard output, and all else to standard error."""
+    if as_json:
+        write_json({"secret": new.secret, "key": _data(new.key)})
+        return
+    out.raw(new.secret)
+    ends = f", ends at {new.key.expires_at[:19]}Z" if new.key.expires_at else ""
+    _note(f"Key {new.key.shown}: {new.key.scopes}{ends}. It is shown only now.")
+
+
+def _data(key: ApiKey) -> dict[str, Any]:
+    shown = {**asdict(key), "key": key.shown, "state": key.state}
+    return {name: value for name, value in shown.items() if name not in ("digest", "made_by")}
+
+
+def _say(text: str) -> None:
+    out.print(text, markup=False, soft_wrap=True)
+
+
+def _note(text: str) -> None:
+    err.print(text, markup=False, soft_wrap=True)

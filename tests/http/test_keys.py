@@ -1,0 +1,387 @@
+"""Keys of the database: scopes, owners of sessions, revocation."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi import APIRouter
+
+from graphs.storage.store import open_store
+from journeys import ConfigurationError
+from server.access.callers import RULES, Scope, rule_of
+from server.access.keys import StoredKeys, Wanted
+from server.app import app_of
+from server.http.auth import KNOWN_SECONDS, Keys
+from server.http.routing import ApiRoute
+from server.settings import Settings
+from tests.http.test_http_access import ROUTES, with_key
+from tests.support import api as helpers
+from tests.support import command
+from tests.support.api import KEY, Api, wired
+from tests.support.command import flat, run
+
+serve, folder, logging_as_before = helpers.serve, command.folder, command.logging_as_before
+
+
+class Clock:
+    """A clock that a test moves."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+async def keyed(serve: Callable[..., Any], clock: Clock, store_url: str) -> Api:
+    """The post office, on every store, with keys of the database alone."""
+    api: Api = await serve(keys=Keys(uses_stored=True, timer=clock), url=store_url)
+    return api
+
+
+@pytest.fixture
+async def office(serve: Callable[..., Any], clock: Clock) -> Api:
+    """The same, in memory."""
+    api: Api = await serve(keys=Keys(uses_stored=True, timer=clock))
+    return api
+
+
+async def made(api: Api, *scopes: str, **more: Any) -> dict[str, str]:
+    """Make a key; return the header with it."""
+    return with_key((await stored(api).create(Wanted(scopes, **more))).secret)
+
+
+def stored(api: Api) -> StoredKeys:
+    assert api.wiring.keys.stored is not None
+    return api.wiring.keys.stored
+
+
+def id_in(header: dict[str, str]) -> str:
+    return header["Authorization"].removeprefix("Bearer ")[:15]
+
+
+async def started(api: Api, key: dict[str, str], **body: Any) -> str:
+    begun = await api.client.post(
+        "/v1/sessions", json={"journey_id": "parcel", **body}, headers=key
+    )
+    assert begun.status_code == 201, begun.text
+    return str(begun.json()["session_id"])
+
+
+# --- Scopes --------------------------------------------------------------------------------------
+
+
+PUBLIC = {
+    *("/healthz", "/readyz", "/openapi.json", "/", "/page/{name:path}"),
+    *("/docs", "/docs/{name:path}", "/docs/swagger/{name}"),
+}
+"""The routes that need no key."""
+
+
+def each(routes: Iterable[Any]) -> Iterator[Any]:
+    for route in routes:
+        if router := getattr(route, "original_router", None):
+            yield from each(router.routes)
+        else:
+            yield route
+
+
+def test_every_route_has_a_scope_and_every_scope_a_route() -> None:
+    routes = list(each(app_of(wired()).routes))
+    keyed = [one for one in routes if isinstance(one, ApiRoute)]
+    found = {(method, route.path) for route in keyed for method in route.methods or ()}
+
+    assert found == RULES.keys()
+    assert all(route.rule == rule_of(route.methods or (), route.path) for route in keyed)
+    assert {one.path for one in routes if not isinstance(one, ApiRoute)} == PUBLIC
+
+
+def test_a_route_without_a_scope_is_refused_when_it_is_declared() -> None:
+    router = APIRouter(route_class=ApiRoute)
+
+    with pytest.raises(ConfigurationError, match=r"GET /v1/secrets has no scope. Add it to RULES"):
+        router.add_api_route("/v1/secrets", lambda: None, methods=["GET"])
+
+
+def needed(method: str, path: str) -> Scope:
+    """The scope of a route of `ROUTES`."""
+    names = {"s-1": "{session_id}", "parcel": "{journey_id}", "e-1": "{escalation_id}"}
+    names |= {"street": "{name}"}
+    parts = [names.get(part, part) for part in path.split("/")]
+    for number in ("{version}", "{turn}"):
+        rule = RULES.get((method, "/".join(number if part == "1" else part for part in parts)))
+        if rule:
+            return rule.scope
+    raise AssertionError(path)
+
+
+ORDER = [Scope.TALK, Scope.OPERATE, Scope.ADMIN]
+
+
+@pytest.mark.parametrize("scope", ORDER)
+async def test_a_key_reaches_the_routes_of_its_scope_alone(office: Api, scope: Scope) -> None:
+    key = await made(office, scope)
+
+    for method, path in ROUTES:
+        answer = await office.client.request(method, path, headers=key)
+        refused = answer.status_code == 403 and answer.json()["code"] == "out_of_scope"
+        assert refused is (ORDER.index(needed(method, path)) > ORDER.index(scope)), (method, path)
+
+
+async def test_keys_of_the_settings_are_for_everything(serve: Callable[..., Any]) -> None:
+    api = await serve(keys=(KEY,))
+    talk = await made(api, "talk")
+
+    for key, status in ((with_key(KEY), 200), (talk, 403), (with_key(KEY + "x"), 401)):
+        assert (await api.client.get("/v1/sessions", headers=key)).status_code == status
+
+
+# --- Owners of sessions --------------------------------------------------------------------------
+
+OF_A_SESSION = [(method, path) for method, path in ROUTES if "/s-1" in path]
+BODIES: dict[str, Any] = {
+    "messages": {"message": "hi"},
+    "resume": {"value": 1},
+    "rollback": {"version": 0},
+    "fork": {"version": 0},
+    "events": {"name": "paid"},
+}
+
+
+async def asked(api: Api, method: str, path: str, key: dict[str, str], **headers: str) -> Any:
+    body = BODIES.get(path.rpartition("/")[2]) if method == "POST" else None
+    sent = {**key, "X-Request-ID": "the-same", **headers}
+    return await api.client.request(method, path, headers=sent, json=body)
+
+
+@pytest.mark.parametrize("events", [False, True])
+async def test_a_session_of_another_user_is_as_one_that_does_not_exist(
+    office: Api, events: bool
+) -> None:
+    ann, ben = await made(office, "talk", user="ann"), await made(office, "talk", user="ben")
+    theirs = await started(office, ben)
+    nobodys = await started(office, await made(office, "talk"))
+    accept = helpers.EVENTS if events else {}
+    for session in (theirs, nobodys):
+        for method, path in OF_A_SESSION:
+            foreign = await asked(office, method, path.replace("s-1", session), ann, **accept)
+            absent = await asked(office, method, path.replace("s-1", "none"), ann, **accept)
+            assert (foreign.status_code, foreign.content) == (absent.status_code, absent.content)
+            heads = [{**one.headers, "date": ""} for one in (foreign, absent)]
+            assert heads[0] == heads[1]
+            assert foreign.status_code in (403, 404, 405), (method, path)
+
+    assert (await office.client.get(f"/v1/sessions/{theirs}", headers=ben)).status_code == 200
+
+
+async def test_an_expired_session_of_another_user_is_no_different(
+    serve: Callable[..., Any], clock: Clock
+) -> None:
+    api = await serve(keys=Keys(uses_stored=True, timer=clock), session_ttl_seconds=0.001)
+    ann, ben = await made(api, "talk", user="ann"), await made(api, "talk", user="ben")
+    session = await started(api, await made(api, "talk"), user="ben", session_id="s-1")
+
+    assert (await api.client.get(f"/v1/sessions/{session}", headers=ben)).status_code == 410
+    assert (await api.client.get(f"/v1/sessions/{session}", headers=ann)).status_code == 404
+    message = {"message": "hi"}
+    answer = await api.client.post("/v1/sessions/s-1/messages", json=message, headers=ann)
+    assert answer.status_code == 404
+
+
+async def test_a_key_of_a_user_talks_in_the_sessions_of_this_user(keyed: Api) -> None:
+    server, ann = await made(keyed, "talk"), await made(keyed, "talk", user="ann")
+    own = await started(keyed, ann)
+    given = await started(keyed, server, user="ann", session_id="by-the-server")
+
+    for session in (own, given):
+        for key in (ann, server):
+            said = await keyed.client.post(
+                f"/v1/sessions/{session}/messages", json={"message": "hi"}, headers=key
+            )
+            assert said.status_code == 200
+    for headers in ({**ann, **helpers.EVENTS}, ann):
+        path = f"/v1/sessions/{own}/messages"
+        told = await keyed.client.post(path, json={"message": "hi"}, headers=headers)
+        assert told.status_code == 200
+
+
+async def test_a_key_of_a_user_chooses_neither_user_nor_id(office: Api) -> None:
+    ann = await made(office, "talk", user="ann")
+    begun = {"journey_id": "parcel"}
+
+    for more in ({"user": "ben"}, {"session_id": "s-1"}):
+        answer = await office.client.post("/v1/sessions", json={**begun, **more}, headers=ann)
+        assert (answer.status_code, answer.json()["code"]) == (403, "out_of_reach")
+    await started(office, ann, user="ann")
+
+
+async def test_a_key_of_one_session_reaches_no_other(office: Api) -> None:
+    one = await made(office, "talk", user="ann", session="s-1")
+    other = await started(office, await made(office, "talk", user="ann"))
+    path = f"/v1/sessions/{other}"
+
+    assert await started(office, one) == "s-1"
+    assert (await office.client.get("/v1/sessions/s-1", headers=one)).status_code == 200
+    assert (await office.client.get(path, headers=one)).status_code == 404
+
+
+async def test_the_start_of_a_session_does_not_tell_of_another_users(office: Api) -> None:
+    await started(office, await made(office, "talk"), user="ben", session_id="s-1")
+    ann = await made(office, "talk", user="ann", session="s-1")
+
+    answer = await office.client.post("/v1/sessions", json={"journey_id": "parcel"}, headers=ann)
+
+    assert (answer.status_code, answer.json()["code"]) == (404, "session_not_found")
+
+
+async def test_a_fork_has_the_owner_of_its_session(office: Api) -> None:
+    operate, ann = await made(office, "operate"), await made(office, "talk", user="ann")
+    session = await started(office, ann)
+    fork = await office.client.post(
+        f"/v1/sessions/{session}/fork", json={"version": 0, "session_id": "f"}, headers=operate
+    )
+
+    assert fork.status_code == 201
+    assert (await office.client.get("/v1/sessions/f", headers=ann)).status_code == 200
+
+
+async def test_a_start_that_is_sent_again_is_the_same_for_one_user(office: Api) -> None:
+    again = {"Idempotency-Key": "once"}
+    ann = [await made(office, "talk", user="ann") for _ in range(2)]
+    ben = await made(office, "talk", user="ben")
+
+    first, second = [await started(office, {**key, **again}) for key in ann]
+
+    assert first == second
+    assert await started(office, {**ben, **again}) != first
+
+
+# --- Life ----------------------------------------------------------------------------------------
+
+
+async def test_a_key_that_is_revoked_is_refused_within_seconds(keyed: Api, clock: Clock) -> None:
+    key = await made(keyed, "operate")
+    assert (await keyed.client.get("/v1/sessions", headers=key)).status_code == 200
+
+    await stored(keyed).revoke(id_in(key))
+    clock.now += KNOWN_SECONDS
+
+    assert (await keyed.client.get("/v1/sessions", headers=key)).status_code == 401
+    assert KNOWN_SECONDS <= 5
+
+
+async def test_a_key_is_looked_up_once_in_seconds(
+    office: Api, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key, found = await made(office, "operate"), []
+    find = StoredKeys.find
+
+    async def counted(self: StoredKeys, secret: str) -> Any:
+        found.append(secret)
+        return await find(self, secret)
+
+    monkeypatch.setattr(StoredKeys, "find", counted)
+    for _ in range(3):
+        assert (await office.client.get("/v1/sessions", headers=key)).status_code == 200
+    assert len(found) == 1
+    clock.now += KNOWN_SECONDS
+    await office.client.get("/v1/sessions", headers=key)
+    assert len(found) == 2
+
+
+async def test_a_rotated_key_ends_after_its_overlap(keyed: Api, clock: Clock) -> None:
+    key = await made(keyed, "operate", name="desk", seconds=3_600)
+    new = await stored(keyed).rotate(id_in(key), 60)
+    gone = await stored(keyed).rotate(new.key.shown, 0)
+
+    statuses = []
+    for header in (key, with_key(new.secret), with_key(gone.secret)):
+        statuses.append((await keyed.client.get("/v1/sessions", headers=header)).status_code)
+    assert statuses == [200, 401, 200]
+    assert (gone.key.name, gone.key.scopes) == ("desk", "operate")
+    assert gone.key.expires_at
+    assert gone.key.expires_at > new.key.created_at
+    assert [one.state for one in await stored(keyed).page()].count("expired") == 1
+
+
+@pytest.mark.parametrize("change", ["secret", "id", "end", "mark"])
+async def test_a_key_that_differs_in_any_part_is_wrong(office: Api, change: str) -> None:
+    secret = (await made(office, "admin"))["Authorization"].removeprefix("Bearer ")
+    mark, id_, rest = secret.split("_", 2)
+    flipped = "A" if rest[5] != "A" else "B"
+    wrong = {
+        "secret": f"{mark}_{id_}_{rest[:5]}{flipped}{rest[6:]}",
+        "id": f"{mark}_{'0' * 12}_{rest}",
+        "end": secret[:-1],
+        "mark": f"jx_{id_}_{rest}",
+    }[change]
+
+    assert (await office.client.get("/v1/sessions", headers=with_key(wrong))).status_code == 401
+    assert (await office.client.get("/v1/sessions", headers=with_key(secret))).status_code == 200
+
+
+# --- The command ---------------------------------------------------------------------------------
+
+
+def test_the_command_makes_lists_replaces_and_revokes(kept_url: str, folder: Path) -> None:
+    del folder
+    at = ("--store", kept_url)
+    secret = run("keys", "create", "--scope", "talk", "--name", "phone", *at).stdout.strip()
+    id_ = secret[:15]
+    listed = json.loads(run("keys", "list", "--json", *at).stdout)["keys"]
+    replaced = run("keys", "rotate", id_, "--overlap", "1h", *at).stdout.strip()
+
+    assert [(one["key"], one["name"], one["scopes"]) for one in listed] == [(id_, "phone", "talk")]
+    assert secret not in json.dumps(listed)
+    assert "digest" not in listed[0]
+    assert asyncio.run(valid(kept_url, secret, replaced)) == [True, True]
+    assert "is revoked" in flat(run("keys", "revoke", id_, *at).stdout)
+    assert asyncio.run(valid(kept_url, secret, replaced)) == [False, True]
+
+
+async def valid(url: str, *secrets: str) -> list[bool]:
+    store = await open_store(url, None)
+    try:
+        return [await StoredKeys(store).find(secret) is not None for secret in secrets]
+    finally:
+        await store.close()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("create",), "A key needs a scope. Scopes: talk, operate, admin."),
+        (("create", "--scope", "tlak"), "'tlak' is not a scope"),
+        (("create", "--scope", "admin", "--user", "ann"), "has the scope talk alone"),
+        (("create", "--scope", "talk", "--ends", "soon"), "'soon' is not a time"),
+        (("create", "--scope", "talk", "--ends", "0s"), "from 1 second to 10 years"),
+        (("revoke", "jg_0"), "There is no key 'jg_0'. journeygraph keys list shows the ids."),
+        (("rotate", "jg_0", "--overlap", "9"), "'9' is not a time"),
+        (("list", "--store", "memory://"), "ends with this command"),
+    ],
+)
+def test_a_wrong_call_says_what_is_right(folder: Path, words: tuple[str, ...], said: str) -> None:
+    del folder
+    assert said in flat(run("keys", *words, code=1).output)
+
+
+def test_a_wrong_use_of_arguments_is_a_wrong_call(folder: Path) -> None:
+    del folder
+    for words in (("list", "jg_0"), ("revoke",), ("list", "--scope", "talk")):
+        run("keys", *words, code=2)
+
+
+def test_the_setting_asks_for_keys_of_the_database() -> None:
+    assert not Keys(Settings(stored_keys=False).keys())
+    assert Keys(uses_stored=True)
