@@ -29,7 +29,7 @@ from server.http.routes import journeys as journeys_routes
 from server.http.schemas import ProblemBody
 from server.http.wiring import Wiring, wire
 from server.page.files import page_routes
-from server.protocols import chat_completions, openai_api
+from server.protocols import ag_ui, ai_sdk, chat_completions, openai_api, responses
 from server.settings import Settings
 
 _ABOUT = """Long conversations with a goal. Start a session, then send messages to it.
@@ -134,8 +134,11 @@ def _routes(*, keyed: bool) -> Sequence[BaseRoute]:
     api.include_router(reviews.router, responses=_problems(), **behind_the_key)
     api.include_router(journeys_routes.router, responses=_problems(), **behind_the_key)
     api.include_router(chat_completions.router, responses=openai_api.ERRORS, **behind_the_key)
+    api.include_router(responses.router, responses=openai_api.ERRORS, **behind_the_key)
     api.include_router(openai_api.router, responses=openai_api.ERRORS, **behind_the_key)
     api.include_router(metrics.router, responses=_problems(), **behind_the_key)
+    api.include_router(ag_ui.router, responses=_problems(), **behind_the_key)
+    api.include_router(ai_sdk.router, responses=_problems(), **behind_the_key)
     return tuple(api.routes)
 
 

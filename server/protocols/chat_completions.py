@@ -7,59 +7,32 @@ import time
 from collections.abc import AsyncIterator, Mapping
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Header, Response
+from fastapi import APIRouter, Response
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import JSONResponse
 
-from graphs.records.idempotency import HistoryKey
-from nodes.state.session import PARTING
 from server.http.deps import Client, IdempotencyKey, RequestId, Wired
 from server.http.routing import EVENTS
+from server.protocols.client_messages import NO_TOOLS, UNSUPPORTED, history_key, never
 from server.protocols.client_turns import (
-    SESSION_HEADER,
     Conversation,
     Heard,
     event_stream,
-    history_key,
-    named_session,
     server_sent,
 )
 from server.protocols.openai_api import (
-    NO_TOOLS,
-    UNSUPPORTED,
     Asked,
-    Content,
+    ChatMessage,
+    Format,
     OpenAIRoute,
+    SessionHeader,
     error_of,
-    never,
-    no_message,
-    session_required,
-    text_of,
+    session_of,
+    spoken,
 )
 
-SessionHeader = Annotated[
-    str | None,
-    Header(
-        alias=SESSION_HEADER,
-        description="Id of the session. A session that does not exist begins. Every answer has "
-        "this header too.",
-    ),
-]
-_SPEAKERS = ("user", "assistant")
 _NO_AUDIO = never("leave it out: replies are texts.")
 _NO_LOGPROBS = never("leave it out: replies have no probabilities.")
-
-
-class ChatMessage(BaseModel):
-    """A message of the conversation."""
-
-    model_config = ConfigDict(extra="ignore", strict=True)
-
-    role: Literal["system", "developer", "user", "assistant"] = Field(
-        description="Messages of `system` and `developer` have no effect: the journey has its own "
-        "instructions."
-    )
-    content: Content = None
 
 
 class StreamOptions(BaseModel):
@@ -70,14 +43,6 @@ class StreamOptions(BaseModel):
     include_usage: bool | None = Field(
         default=None, description="True: the tokens of the turn in a last chunk without choices."
     )
-
-
-class Format(BaseModel):
-    """The format of a reply."""
-
-    model_config = ConfigDict(extra="ignore", strict=True)
-
-    type: Literal["text"] = Field(description="A reply is the text that the journey decides on.")
 
 
 class ChatAsked(Asked):
@@ -108,17 +73,6 @@ class ChatAsked(Asked):
     logprobs: Annotated[Any, _NO_LOGPROBS] = Field(default=None, description=UNSUPPORTED)
     modalities: list[Literal["text"]] | None = Field(default=None, description="Replies are texts.")
     response_format: Format | None = None
-
-    def said(self) -> list[ChatMessage]:
-        """Return the messages of the user and the assistant.
-
-        Raises:
-            Problem: The last one is not the user's.
-        """
-        said = [message for message in self.messages if message.role in _SPEAKERS]
-        if not said or said[-1].role != "user":
-            raise no_message("messages")
-        return said
 
 
 class Usage(BaseModel):
@@ -183,23 +137,17 @@ async def complete(
     The session is `X-Session-Id`, else `user`; a request with neither begins a session, whose id is
     in the header of the answer. The same conversation sent again right after its turn gets the same
     reply and is no second turn; with `Idempotency-Key` also later, for 24 hours. A text that was
-    streamed stays: if the reply turns out to be another one, that follows after an empty line.
+    streamed stays: if the reply is another one, it follows after an empty line.
     """
-    said = asked.said()
-    if not (session or asked.user) and any(message.role == "assistant" for message in said):
-        raise session_required()
-    name = named_session([session, asked.user], client, key)
+    said = spoken(asked.messages, "messages")
+    name = session_of([session, asked.user], said, client, key)
     conversation = Conversation(wiring, asked.model, name)
-    message, once = text_of(said[-1].content), key or _key(said)
+    message, once = said[-1][1], key or history_key(said)
     if asked.stream:
         heard = await conversation.streamed(message, once, request_id)
         return event_stream(_chunks(asked, heard), heard.headers)
     reply, headers = await conversation.reply(message, once)
     return JSONResponse(_completion(asked.model, reply), headers=dict(headers))
-
-
-def _key(said: list[ChatMessage]) -> HistoryKey:
-    return history_key([(message.role, text_of(message.content)) for message in said])
 
 
 def _completion(model: str, reply: Mapping[str, Any]) -> dict[str, Any]:
@@ -239,11 +187,9 @@ async def _chunks(asked: ChatAsked, heard: Heard) -> AsyncIterator[bytes]:
     async for kind, data in heard.pieces():
         if kind == "text":
             yield chunk({"content": data})
-        elif kind == "replaced":
-            yield chunk({"content": PARTING + data})
         elif kind == "error":
             yield server_sent({"error": error_of(data)})
-        else:
+        elif kind == "done":
             yield chunk({}, "stop")
             if asked.stream_options and asked.stream_options.include_usage:
                 usage = _usage(data).model_dump()

@@ -7,16 +7,15 @@ only the last message of the user is a turn.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from operator import methodcaller
-from typing import Any, NamedTuple, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar
 
-from fastapi import Request
+from fastapi import Path, Request
 from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
 from pydantic import TypeAdapter, ValidationError
 from starlette.responses import StreamingResponse
@@ -25,7 +24,7 @@ from graphs.records.idempotency import HistoryKey, new_id
 from graphs.session.input import read
 from graphs.session.manager import PathwayManager
 from journeys import SessionExistsError
-from nodes.json_data import canonical
+from nodes.state.session import PARTING
 from server.http.deps import REPLAYED, known_version
 from server.http.event_logs import TurnLog
 from server.http.problems import Problem
@@ -37,8 +36,15 @@ SESSION_HEADER = "X-Session-Id"
 """Header of requests and answers with the id of the session."""
 MAX_HISTORY_BYTES = 1024 * 1024
 """Maximum size of a request body with a whole conversation, in bytes."""
+AS_STREAM: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The events.", "content": {EVENTS: {"schema": {"type": "string"}}}}
+}
+"""API description of a route that always streams."""
 PING_SECONDS = 15.0
 """Seconds without an event after which a comment keeps the connection of a stream."""
+ModelName = Annotated[
+    str, Path(max_length=400, description="The journey, as JOURNEY or JOURNEY@VERSION.")
+]
 _SESSION_ID: TypeAdapter[str] = TypeAdapter(SessionId)
 _Stream = Callable[[PathwayManager], AsyncIterator[Any]]
 _T = TypeVar("_T")
@@ -185,8 +191,8 @@ class Piece(NamedTuple):
     """One part of a streamed turn.
 
     Attributes:
-        kind: text; replaced, if the reply is another text than what was streamed; done; error.
-        data: The text; the whole text of the reply; JSON of the model `Reply`; the problem.
+        kind: text; replaced, if the texts together are not the reply; done; error.
+        data: The text; the reply, which the texts end with; JSON of the model `Reply`; the problem.
     """
 
     kind: str
@@ -200,14 +206,11 @@ class Heard(NamedTuple):
     headers: Mapping[str, str]
 
     async def pieces(self) -> AsyncIterator[Piece]:
-        """Yield the parts of the turn; the last one is `done` or `error`.
-
-        The texts together are the reply, unless `replaced` follows.
-        """
+        """Yield the parts of the turn: texts, `replaced` if it applies, and `done` or `error`."""
         sent = ""
         async for event in self.log.events():
             data = json.loads(event.raw_data or "{}")
-            if event.event == "token":
+            if event.event == "token" and data["text"]:
                 sent += data["text"]
                 yield Piece("text", data["text"])
             elif event.event == "done":
@@ -218,11 +221,14 @@ class Heard(NamedTuple):
                 yield Piece("error", data)
 
 
-def _rest(sent: str, message: str) -> Iterable[Piece]:
-    """Return the part of a reply that was not streamed."""
-    if not message.startswith(sent):
-        return [Piece("replaced", message)]
-    return [Piece("text", message[len(sent) :])] if len(message) > len(sent) else []
+def _rest(sent: str, reply: str) -> Iterator[Piece]:
+    """Yield the part of a reply that was not streamed; all of it if something else was."""
+    is_part = reply.startswith(sent)
+    rest = reply[len(sent) :] if is_part else "" if sent.endswith(reply) else PARTING + reply
+    if rest:
+        yield Piece("text", rest)
+    if not is_part:
+        yield Piece("replaced", reply)
 
 
 def named_session(names: Iterable[str | None], client: str, key: str | None) -> str:
@@ -238,22 +244,6 @@ def named_session(names: Iterable[str | None], client: str, key: str | None) -> 
     """
     name = next(filter(None, names), None)
     return session_name(name) if name else new_id(client, key)
-
-
-def history_key(said: Sequence[tuple[str, Any]]) -> HistoryKey:
-    """Return the key of a message in its conversation.
-
-    Args:
-        said: Role and content, JSON, of each message of the user and the assistant; the last one
-            is the message.
-    """
-    is_first = all(role == "user" for role, _ in said)
-    return HistoryKey(digest_of(said), is_first)
-
-
-def digest_of(*values: Any) -> str:
-    """Return the SHA-256 of JSON values, in hex."""
-    return hashlib.sha256(canonical(values)).hexdigest()
 
 
 def server_sent(data: Any, event: str | None = None) -> bytes:

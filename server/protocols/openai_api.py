@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from http import HTTPStatus
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Request, Response
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
-from pydantic_core import PydanticCustomError
+from fastapi import APIRouter, Header, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import JSONResponse
 
 from server.http.deps import UpToDate, known_version
 from server.http.problems import Problem, problem_of
 from server.http.wiring import Wiring
-from server.protocols.client_turns import HistoryRoute
+from server.protocols.client_messages import (
+    NO_TOOLS,
+    UNSUPPORTED,
+    Content,
+    Said,
+    no_message,
+    text_of,
+)
+from server.protocols.client_turns import SESSION_HEADER, HistoryRoute, named_session
 
 _TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
+SessionHeader = Annotated[
+    str | None,
+    Header(
+        alias=SESSION_HEADER,
+        description="Id of the session. A session that does not exist begins. Every answer has "
+        "this header too.",
+    ),
+]
+_SPEAKERS = ("user", "assistant")
 _FINAL = (HTTPStatus.CONFLICT, HTTPStatus.REQUEST_TIMEOUT)
 """Statuses of errors that the clients of this protocol would send again without a reason."""
 
@@ -85,27 +101,6 @@ class OpenAIRoute(HistoryRoute):
         return answered
 
 
-def never(remedy: str) -> AfterValidator:
-    """Return the check of an option that is not supported: it must be null, false or empty.
-
-    Args:
-        remedy: The way out, for the error.
-    """
-
-    def check(value: Any) -> Any:
-        if value:
-            raise PydanticCustomError("wanted", "{wanted}", {"wanted": remedy})
-        return value
-
-    return AfterValidator(check)
-
-
-UNSUPPORTED = "Not supported."
-"""Description of an option that is refused."""
-NO_TOOLS = never("leave it out: a journey calls its own tools.")
-"""Check of options with tools."""
-
-
 class Asked(BaseModel):
     """Options that both routes have.
 
@@ -128,42 +123,67 @@ class Asked(BaseModel):
     tools: Annotated[Any, NO_TOOLS] = Field(default=None, description=UNSUPPORTED)
 
 
-class TextPart(BaseModel):
-    """A part of a message."""
+class ChatMessage(BaseModel):
+    """A message of the conversation."""
 
-    type: Literal["text", "input_text", "output_text"] = Field(
-        description="Other parts, such as images and audio, are not supported."
+    model_config = ConfigDict(extra="ignore", strict=True)
+
+    role: Literal["system", "developer", "user", "assistant"] = Field(
+        description="Messages of `system` and `developer` have no effect: the journey has its own "
+        "instructions."
     )
-    text: str
+    content: Content = None
 
 
-Content = str | list[TextPart] | None
+def spoken(messages: Sequence[ChatMessage], param: str) -> list[Said]:
+    """Return role and text of each message of the user and the assistant.
+
+    Args:
+        messages: The conversation.
+        param: Its name in the body, for the error.
+
+    Raises:
+        Problem: The last one is not the user's.
+    """
+    said: list[Said] = [
+        (one.role, text_of(one.content)) for one in messages if one.role in _SPEAKERS
+    ]
+    if not said or said[-1][0] != "user":
+        raise no_message(param)
+    return said
 
 
-def text_of(content: Content) -> str:
-    """Return the text of a message."""
-    if isinstance(content, list):
-        return "\n".join(part.text for part in content)
-    return content or ""
+def session_of(
+    names: Sequence[str | None], said: Sequence[Said], client: str, key: str | None
+) -> str:
+    """Return the session that a conversation names, or a new one for its first message.
+
+    Args:
+        names: As of `named_session`.
+        said: The conversation.
+        client: As of `named_session`.
+        key: As of `named_session`.
+
+    Raises:
+        Problem: It has earlier replies, but no name of a session.
+    """
+    if not any(names) and any(role == "assistant" for role, _ in said):
+        raise Problem(
+            HTTPStatus.UNPROCESSABLE_ENTITY,
+            "session_required",
+            "The request has earlier replies but names no session, so that they are not known "
+            "here. Send the 'X-Session-Id' of the first answer, or a 'user' of this conversation "
+            "alone.",
+        )
+    return named_session(names, client, key)
 
 
-def no_message(param: str) -> Problem:
-    """Return the problem for a request whose last message is not the user's."""
-    return Problem(
-        HTTPStatus.UNPROCESSABLE_ENTITY,
-        "no_user_message",
-        f"The last message in '{param}' must be one of the user: it is the turn that is taken.",
-    )
+class Format(BaseModel):
+    """The format of a reply."""
 
+    model_config = ConfigDict(extra="ignore", strict=True)
 
-def session_required() -> Problem:
-    """Return the problem for a later message that does not name its session."""
-    return Problem(
-        HTTPStatus.UNPROCESSABLE_ENTITY,
-        "session_required",
-        "The request has earlier replies but names no session, so that they are not known here. "
-        "Send the 'X-Session-Id' of the first answer, or a 'user' of this conversation alone.",
-    )
+    type: Literal["text"] = Field(description="A reply is the text that the journey decides on.")
 
 
 class Model(BaseModel):

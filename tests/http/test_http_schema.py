@@ -34,7 +34,8 @@ _EVENTS = [
     "POST /v1/sessions/{session_id}/events",
     "GET /v1/sessions/{session_id}/turns/{turn}/events",
 ]
-_CHATS = [f"POST /v1/{name}" for name in ("chat/completions",)]
+_PATHS = ("chat/completions", "responses", "ag-ui/{model}", "ai-sdk/{model}")
+_CHATS = [f"POST /v1/{path}" for path in _PATHS]
 _STRICTER = ("POST /v1/sessions", *_EVENTS, *_LISTS, *_OPERATORS, *_CHATS)
 """Contexts, lists, ids of events, names of operators and conversations have rules that a schema
 cannot say, as cursors have."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
@@ -11,7 +12,11 @@ import pytest
 from openai import AsyncOpenAI
 
 from journeys import NEVER, Journey, Pathway
+from nodes.llm.scripted import ScriptedModel
 from server.discover.journeys import Served
+from server.http.event_logs import TurnLog
+from server.protocols.client_turns import Heard
+from tests.http.test_http_models import Weather
 from tests.http.test_http_turns import Gate
 from tests.support import api as helpers
 from tests.support import openai_clients
@@ -179,9 +184,34 @@ async def test_a_reply_that_replaces_what_was_streamed_follows_it(
     chunks = await streamed(client_of(api), model="solo", messages=[user("hi")], user="call-1")
 
     entries = (await api.client.get("/v1/sessions/call-1/history")).json()["entries"]
-    assert text_in(chunks).startswith("I look ")
-    assert text_in(chunks).endswith(entries[-1]["content"])
-    assert "canary" not in text_in(chunks)
+    assert text_in(chunks) == f"I look \n\n{entries[-1]['content']}"
+
+
+@pytest.mark.parametrize(
+    ("tokens", "reply", "pieces"),
+    [
+        (["a", "b"], "ab", ["a", "b"]),
+        ([], "ab", ["ab"]),
+        (["a"], "ab", ["a", "b"]),
+        (["a", "\n\nc"], "c", ["a", "\n\nc", ("replaced", "c")]),
+        (["a"], "c", ["a", "\n\nc", ("replaced", "c")]),
+        (["a", ""], "a", ["a"]),
+        ([], "", []),
+    ],
+)
+async def test_the_texts_of_a_stream_end_with_the_reply(
+    tokens: list[str], reply: str, pieces: list[Any]
+) -> None:
+    log = TurnLog("call-1")
+    for token in tokens:
+        log.add("token", json.dumps({"text": token}))
+    log.add("done", json.dumps({"message": reply}))
+    log.end()
+
+    heard = [piece async for piece in Heard(log, {}).pieces()]
+
+    assert heard[-1].kind == "done"
+    assert heard[:-1] == [("text", one) if isinstance(one, str) else one for one in pieces]
 
 
 async def test_a_turn_that_fails_is_an_error_of_the_stream(
@@ -263,6 +293,35 @@ async def test_a_wrong_key_is_refused_before_the_body_is_read(
     assert (refused.value.type, refused.value.code) == ("authentication_error", "unauthorized")
     done = await client_of(api).chat.completions.create(model="parcel", messages=[user("hello")])
     assert done.choices[0].message.content == "address: hello"
+
+
+async def test_usage_is_that_of_the_model_calls_of_the_turn(
+    serve: Serve, client_of: Clients
+) -> None:
+    asked: Any = {"model": "weather", "messages": [user("How is it?")]}
+    counted = []
+    async with ScriptedModel() as model:
+        api = await serve(one(Weather), model=model)
+        client = client_of(api)
+        model.will_answer(*[{"response": "It is sunny."}] * 4)
+        reply = await api.says(await api.begin("weather"), "How is it?")
+        done = await client.chat.completions.create(**asked)
+        options: Any = {"stream_options": {"include_usage": True}}
+        *_, last = await streamed(client, **asked, **options)
+        response = await client.responses.create(model="weather", input="How is it?")
+    for usage in (done.usage, last.usage):
+        assert usage
+        counted.append((usage.prompt_tokens, usage.completion_tokens, usage.total_tokens))
+    assert response.usage
+    counted.append(
+        (response.usage.input_tokens, response.usage.output_tokens, response.usage.total_tokens)
+    )
+
+    own = reply["metadata"]["usage"]
+    read, written = own["input_tokens"], own["output_tokens"]
+    assert read * written > 0
+    assert counted == [(read, written, read + written)] * 3
+    assert last.choices == []
 
 
 async def test_texts_in_parts_are_one_message(api: Api, client_of: Clients) -> None:

@@ -1,0 +1,85 @@
+"""Messages of clients: their texts, their keys, and options that are refused."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from http import HTTPStatus
+from typing import Any, Literal
+
+from pydantic import AfterValidator, BaseModel, Field
+from pydantic_core import PydanticCustomError
+
+from graphs.records.idempotency import HistoryKey
+from nodes.json_data import canonical
+from server.http.problems import Problem
+
+
+class TextPart(BaseModel):
+    """A part of a message."""
+
+    type: Literal["text", "input_text", "output_text"] = Field(
+        description="Other parts, such as images and audio, are not supported."
+    )
+    text: str
+
+
+Content = str | list[TextPart] | None
+Said = tuple[str, str]
+"""Role and text of a message."""
+
+
+def text_of(content: Content) -> str:
+    """Return the text of a message."""
+    if isinstance(content, list):
+        return "\n".join(part.text for part in content)
+    return content or ""
+
+
+def no_message(param: str) -> Problem:
+    """Return the problem for a request whose last message is not the user's.
+
+    Args:
+        param: Name of the messages in the body.
+    """
+    return Problem(
+        HTTPStatus.UNPROCESSABLE_ENTITY,
+        "no_user_message",
+        f"The last message in '{param}' must be one of the user: it is the turn that is taken.",
+    )
+
+
+def history_key(said: Sequence[Said]) -> HistoryKey:
+    """Return the key of a message in its conversation.
+
+    Args:
+        said: The messages of the user and the assistant; the last one is the message.
+    """
+    is_first = all(role == "user" for role, _ in said)
+    return HistoryKey(digest_of(said), is_first)
+
+
+def digest_of(*values: Any) -> str:
+    """Return the SHA-256 of JSON values, in hex."""
+    return hashlib.sha256(canonical(values)).hexdigest()
+
+
+def never(remedy: str) -> AfterValidator:
+    """Return the check of an option that is not supported: it must be null, false or empty.
+
+    Args:
+        remedy: The way out, for the error.
+    """
+
+    def check(value: Any) -> Any:
+        if value:
+            raise PydanticCustomError("wanted", "{wanted}", {"wanted": remedy})
+        return value
+
+    return AfterValidator(check)
+
+
+UNSUPPORTED = "Not supported."
+"""Description of an option that is refused."""
+NO_TOOLS = never("leave it out: a journey calls its own tools.")
+"""Check of options with tools."""
