@@ -131,6 +131,13 @@ RULES: Mapping[tuple[str, str], Rule] = {
     ("POST", f"{_OF_ESCALATION}/claim"): _OPERATE,
     ("POST", f"{_OF_ESCALATION}/messages"): _OPERATE,
     ("POST", f"{_OF_ESCALATION}/release"): _OPERATE,
+    ("GET", "/metrics"): _OPERATE,
+    ("POST", "/v1/chat/completions"): _TURN,
+    ("POST", "/v1/responses"): _TURN,
+    ("POST", "/v1/ag-ui/{model}"): _TURN,
+    ("POST", "/v1/ai-sdk/{model}"): _TURN,
+    ("GET", "/v1/models"): _TALK,
+    ("GET", "/v1/models/{model}"): _TALK,
 }
 """The rule of each route behind a key, by its method and path."""
 

@@ -14,7 +14,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import StreamingResponse
 
-from server.http.deps import IdempotencyKey, RequestId, Wired
+from server.http.deps import Asking, IdempotencyKey, RequestId, Wired
 from server.http.routing import session_name
 from server.protocols.client_messages import (
     NO_TOOLS,
@@ -114,7 +114,12 @@ router = APIRouter(prefix="/v1/ag-ui", tags=["ag-ui"], route_class=HistoryRoute)
 
 @router.post("/{model}", response_class=StreamingResponse, responses=AS_STREAM)
 async def run(
-    model: ModelName, given: RunInput, wiring: Wired, request_id: RequestId, key: IdempotencyKey
+    model: ModelName,
+    given: RunInput,
+    wiring: Wired,
+    caller: Asking,
+    request_id: RequestId,
+    key: IdempotencyKey,
 ) -> StreamingResponse:
     """Take the last message of a thread as a turn, for clients of AG-UI.
 
@@ -124,7 +129,7 @@ async def run(
     answers it. If the reply is not what was streamed, MESSAGES_SNAPSHOT has it. A message that is
     sent again with its id gets the same reply and is no second turn.
     """
-    conversation = Conversation(wiring, model, session_name(given.thread_id))
+    conversation = Conversation(wiring, caller, model, session_name(given.thread_id))
     if given.resume:
         answers = {entry.interrupt_id: entry.payload for entry in given.resume}
         once = key or f"resume:{digest_of(answers)}"

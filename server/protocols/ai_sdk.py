@@ -13,7 +13,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import StreamingResponse
 
-from server.http.deps import IdempotencyKey, RequestId, Wired
+from server.http.deps import Asking, IdempotencyKey, RequestId, Wired
 from server.http.routing import session_name
 from server.protocols.client_messages import TextPart, digest_of, no_message, text_of
 from server.protocols.client_turns import (
@@ -95,7 +95,12 @@ router = APIRouter(prefix="/v1/ai-sdk", tags=["ai-sdk"], route_class=HistoryRout
 
 @router.post("/{model}", response_class=StreamingResponse, responses=AS_STREAM)
 async def chat(
-    model: ModelName, given: Chat, wiring: Wired, request_id: RequestId, key: IdempotencyKey
+    model: ModelName,
+    given: Chat,
+    wiring: Wired,
+    caller: Asking,
+    request_id: RequestId,
+    key: IdempotencyKey,
 ) -> StreamingResponse:
     """Take the last message of a chat as a turn, for `useChat` of the AI SDK.
 
@@ -105,7 +110,7 @@ async def chat(
     reply is another one, it follows after an empty line. A message that is sent again with its id,
     as to regenerate its reply, gets the same reply and is no second turn.
     """
-    conversation = Conversation(wiring, model, session_name(given.id))
+    conversation = Conversation(wiring, caller, model, session_name(given.id))
     message = given.message()
     once = key or f"message:{digest_of(message.id)}"
     heard = await conversation.streamed(text_of(message.parts), once, request_id)

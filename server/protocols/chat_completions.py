@@ -11,7 +11,7 @@ from fastapi import APIRouter, Response
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import JSONResponse
 
-from server.http.deps import Client, IdempotencyKey, RequestId, Wired
+from server.http.deps import Asking, Client, IdempotencyKey, RequestId, Wired
 from server.http.routing import EVENTS
 from server.protocols.client_messages import NO_TOOLS, UNSUPPORTED, history_key, never
 from server.protocols.client_turns import (
@@ -127,6 +127,7 @@ router = APIRouter(prefix="/v1/chat/completions", tags=["openai"], route_class=O
 async def complete(
     asked: ChatAsked,
     wiring: Wired,
+    caller: Asking,
     client: Client,
     request_id: RequestId,
     key: IdempotencyKey,
@@ -140,8 +141,8 @@ async def complete(
     streamed stays: if the reply is another one, it follows after an empty line.
     """
     said = spoken(asked.messages, "messages")
-    name = session_of([session, asked.user], said, client, key)
-    conversation = Conversation(wiring, asked.model, name)
+    name = session_of([session, asked.user, caller.session], said, client, key)
+    conversation = Conversation(wiring, caller, asked.model, name)
     message, once = said[-1][1], key or history_key(said)
     if asked.stream:
         heard = await conversation.streamed(message, once, request_id)

@@ -11,6 +11,7 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
 from operator import methodcaller
 from typing import Annotated, Any, NamedTuple, TypeVar
@@ -25,6 +26,7 @@ from graphs.session.input import read
 from graphs.session.manager import PathwayManager
 from journeys import SessionExistsError
 from nodes.state.session import PARTING
+from server.access.callers import Caller
 from server.http.deps import REPLAYED, known_version
 from server.http.event_logs import TurnLog
 from server.http.problems import Problem
@@ -58,20 +60,23 @@ class HistoryRoute(ApiRoute):
         return MAX_HISTORY_BYTES
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Conversation:
     """One session and its journey, as a request names them.
 
-    A session that does not exist begins with its first turn.
+    A session that does not exist begins with its first turn. If the key belongs to a user, it gets
+    an id that is made from the user and the name.
 
     Attributes:
         wiring: All that the routes use.
+        caller: The client.
         model: The journey, as JOURNEY or JOURNEY@VERSION. A version is for the begin alone: a
             session continues in its own.
         session_id: The session.
     """
 
     wiring: Wiring
+    caller: Caller
     model: str
     session_id: str
 
@@ -100,7 +105,9 @@ class Conversation:
 
         async def turn() -> Any:
             checked = self._in_journey(act)
-            return await self.wiring.turns.take(self.wiring.in_turn(self.session_id, checked))
+            return await self.wiring.turns.take(
+                self.wiring.in_turn(self.caller, self.session_id, checked)
+            )
 
         response = await self._begun(turn)
         shown = Reply.of(self.session_id, response).model_dump(mode="json")
@@ -125,7 +132,7 @@ class Conversation:
         """Begin a turn that an act on the session streams, as `streamed` does."""
 
         async def turn() -> TurnLog:
-            in_turn, checked = self.wiring.in_turn, self._in_journey(act)
+            in_turn, checked = partial(self.wiring.in_turn, self.caller), self._in_journey(act)
             return await self.wiring.turns.tell(self.session_id, in_turn, checked, request_id)
 
         log = await self._begun(turn)
@@ -149,10 +156,17 @@ class Conversation:
         try:
             return await turn()
         except Problem as problem:
-            if problem.code != "session_not_found":
+            if problem.code != "session_not_found" or self._is_out_of_reach():
                 raise
+        if self.caller.user is not None and self.session_id != self.caller.session:
+            # Users choose names freely: the same name of another user is another session.
+            self.session_id = new_id(f"{self.caller.tenant}|{self.caller.user}", self.session_id)
         await self._begin()
         return await turn()
+
+    def _is_out_of_reach(self) -> bool:
+        """Return whether the token of the client is for another session."""
+        return self.caller.session not in (None, self.session_id)
 
     async def _begin(self) -> None:
         await self.wiring.follow()
@@ -160,7 +174,7 @@ class Conversation:
         served = await known_version(self.wiring, journey_id, version or None)
         async with self.wiring.session(served, _new_id(self.session_id)) as session:
             with suppress(SessionExistsError):  # another request was faster
-                await session.start_session()
+                await session.start_session(user=self.caller.user)
 
 
 def _new_id(session_id: str) -> str:

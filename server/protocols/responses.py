@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import JSONResponse
 
 from graphs.records.idempotency import HistoryKey
-from server.http.deps import Client, IdempotencyKey, RequestId, Wired
+from server.http.deps import Asking, Client, IdempotencyKey, RequestId, Wired
 from server.http.problems import Problem
 from server.http.routing import EVENTS
 from server.protocols.client_messages import UNSUPPORTED, Said, digest_of, history_key, never
@@ -164,6 +164,7 @@ router = APIRouter(prefix="/v1/responses", tags=["openai"], route_class=OpenAIRo
 async def respond(
     asked: ResponseAsked,
     wiring: Wired,
+    caller: Asking,
     client: Client,
     request_id: RequestId,
     key: IdempotencyKey,
@@ -177,13 +178,14 @@ async def respond(
     the same reply and are no second turn; with `Idempotency-Key` for 24 hours.
     """
     said = asked.said()
-    name = session_of(asked.session_names(session), said, client, key)
-    conversation, message = Conversation(wiring, asked.model, name), said[-1][1]
-    written = _Written(asked, name)
+    name = session_of([*asked.session_names(session), caller.session], said, client, key)
+    conversation, message = Conversation(wiring, caller, asked.model, name), said[-1][1]
     if asked.stream:
         heard = await conversation.streamed(message, key or _key(asked, said), request_id)
+        written = _Written(asked, conversation.session_id)
         return event_stream(written.events(heard), heard.headers)
     reply, headers = await conversation.reply(message, key or _key(asked, said))
+    written = _Written(asked, conversation.session_id)
     return JSONResponse(written.whole(reply), headers=dict(headers))
 
 

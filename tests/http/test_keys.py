@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Iterable, Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -116,11 +117,11 @@ def test_a_route_without_a_scope_is_refused_when_it_is_declared() -> None:
 
 def needed(method: str, path: str) -> Scope:
     """The scope of a route of `ROUTES`."""
-    names = {"s-1": "{session_id}", "parcel": "{journey_id}", "e-1": "{escalation_id}"}
-    names |= {"street": "{name}"}
-    parts = [names.get(part, part) for part in path.split("/")]
-    for number in ("{version}", "{turn}"):
-        rule = RULES.get((method, "/".join(number if part == "1" else part for part in parts)))
+    places = {"s-1": "{session_id}", "e-1": "{escalation_id}", "street": "{name}"}
+    parts = [places.get(part, part) for part in path.split("/")]
+    for number, journey in product(("{version}", "{turn}"), ("{journey_id}", "{model}")):
+        known = {"1": number, "parcel": journey}
+        rule = RULES.get((method, "/".join(known.get(part, part) for part in parts)))
         if rule:
             return rule.scope
     raise AssertionError(path)

@@ -13,7 +13,9 @@ from openai import AsyncOpenAI
 
 from journeys import NEVER, Journey, Pathway
 from nodes.llm.scripted import ScriptedModel
+from server.access.keys import Wanted
 from server.discover.journeys import Served
+from server.http.auth import Keys
 from server.http.event_logs import TurnLog
 from server.protocols.client_turns import Heard
 from tests.http.test_http_models import Weather
@@ -366,3 +368,42 @@ async def test_the_models_are_the_journeys_with_their_versions(
     assert (await client.models.retrieve("solo@old")).id == "solo@old"
     with pytest.raises(openai.NotFoundError):
         await client.models.retrieve("solo@3")
+
+
+async def test_a_name_of_a_session_belongs_to_the_user_of_the_key(
+    serve: Serve, client_of: Clients
+) -> None:
+    api = await serve(keys=Keys(uses_stored=True))
+    assert api.wiring.keys.stored is not None
+    make = api.wiring.keys.stored.create
+    server = await made_key(make, "admin")
+    keys = [await made_key(make, "talk", user=name) for name in ("ann", "ben", "ann")]
+    bound = await made_key(make, "talk", user="ann", session="s-9")
+
+    begun = []
+    for key in (server, *keys):
+        said = await client_of(api, key).chat.completions.with_raw_response.create(
+            model="parcel", messages=[user("hello")], extra_headers=SESSION
+        )
+        begun.append(said.headers["x-session-id"])
+    assert begun[0] == "call-1"
+    assert len(set(begun)) == 3
+    assert begun[1] == begun[3]
+    known = {"X-Session-Id": begun[1]}
+    again = await client_of(api, keys[0]).chat.completions.with_raw_response.create(
+        model="parcel", messages=[user("street=Elm")], extra_headers=known
+    )
+    assert again.headers["x-session-id"] == begun[1]
+    own = await client_of(api, bound).chat.completions.with_raw_response.create(
+        model="parcel", messages=[user("hello")]
+    )
+    assert own.headers["x-session-id"] == "s-9"
+    with pytest.raises(openai.NotFoundError):
+        await client_of(api, bound).chat.completions.create(
+            model="parcel", messages=[user("hello")], extra_headers=known
+        )
+
+
+async def made_key(make: Any, *scopes: str, **more: Any) -> str:
+    """Make a key; return it."""
+    return str((await make(Wanted(scopes, **more))).secret)
