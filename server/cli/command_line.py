@@ -206,6 +206,13 @@ def new(
     yaml: Annotated[
         bool, typer.Option("--yaml", help="Write the journey in YAML; Python has only its tools.")
     ] = False,
+    deploy: Annotated[
+        bool,
+        typer.Option(
+            "--deploy",
+            help="Add the files of several servers: compose, Kubernetes, alerts and a dashboard.",
+        ),
+    ] = False,
 ) -> None:
     """Create a project of your own: a folder with a journey that runs at once.
 
@@ -216,7 +223,7 @@ def new(
         raise typer.BadParameter("--from and --yaml exclude each other.")
     from server.cli.demo import new
 
-    new(name, example, yaml=yaml)
+    new(name, example, yaml=yaml, deploy=deploy)
 
 
 @command

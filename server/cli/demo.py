@@ -159,10 +159,10 @@ def _show_steps(steps: Mapping[str, str]) -> None:
         out.print(line, no_wrap=True, overflow="ignore")
 
 
-def new(name: str, example: str | None, *, yaml: bool) -> None:
+def new(name: str, example: str | None, *, yaml: bool, deploy: bool) -> None:
     """Create a project, and show its files and the next commands."""
     interruptible()
-    files = create_project(name, example, yaml=yaml)
+    files = create_project(name, example, yaml=yaml, deploy=deploy)
     for file in files:
         out.print(plain(str(file)), markup=False, soft_wrap=True)
     typed = command(anywhere=True)

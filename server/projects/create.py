@@ -28,6 +28,8 @@ _MODULE = f"{examples.__name__}."
 _TEMPLATE = ("my_journey", "MyJourney")
 _PURPOSE = "Hire a bike for a day."
 _RELEASE = "0.1.0"
+_REQUIREMENTS = Path("requirements.txt")
+_DEPLOY_EXTRAS = "[fast,otel,postgres,redis]"
 _GIVEN = {
     "AGENTS": "agents=AGENTS",
     "TOOLS": "tools=TOOLS",
@@ -37,13 +39,16 @@ _GIVEN = {
 _OWN_NAMES = frozenset({"graph", "tests", "wheels"})
 
 
-def create_project(name: str, example: str | None = None, *, yaml: bool = False) -> list[Path]:
+def create_project(
+    name: str, example: str | None = None, *, yaml: bool = False, deploy: bool = False
+) -> list[Path]:
     """Create the folder of a project in the current folder, and return its files.
 
     Args:
         name: Its name: that of the folder, the module and the journey.
         example: Id of the example whose journey it has. Default: that of the templates.
         yaml: True for a journey in YAML.
+        deploy: True for the files of several servers too, in `deploy/`, and the extras they need.
 
     Raises:
         CommandError: The name or the example is not valid, or the folder exists.
@@ -58,6 +63,9 @@ def create_project(name: str, example: str | None = None, *, yaml: bool = False)
             exit_code=2,
         )
     files = _of_templates(name, yaml=yaml) if example is None else _of_example(name, example)
+    if deploy:
+        files |= _Renamed(*_TEMPLATE, name).files(_TEMPLATES / "deploy")
+        files[_REQUIREMENTS] = files[_REQUIREMENTS].replace(".whl", f".whl{_DEPLOY_EXTRAS}")
     _write(target, files)
     return [target / file for file in sorted(files)]
 

@@ -218,14 +218,20 @@ def assert_workflow(project: Path) -> None:
     assert f"{conversations + 1} passed" in told.decode(), told.decode()
 
 
+def steps_of(dockerfile: Path) -> list[tuple[str, str]]:
+    """The steps of a Dockerfile, each as its word and the rest of its line."""
+    text = dockerfile.read_text().replace("\\\n", "")
+    lines = [line for line in text.splitlines() if line[:1] not in ("#", "")]
+    return [(word, rest) for word, _, rest in (line.partition(" ") for line in lines)]
+
+
 def assert_image(project: Path, name: str) -> None:
     """See that the lines of the Dockerfile name what is there, and that its command serves."""
-    text = (project / "Dockerfile").read_text().replace("\\\n", "")
-    lines = [line.partition(" ")[::2] for line in text.splitlines() if line[:1] not in ("#", "")]
+    lines = steps_of(project / "Dockerfile")
     last = dict(lines)
     copied = [part.split()[0] for word, part in lines if word == "COPY"]
-    assert copied == ["requirements.txt", "wheels", "."]
-    assert last["USER"] == "app"
+    assert copied == ["requirements.txt", "wheels", "--from=packages", "."]
+    assert f"--uid {last['USER']} " in last["RUN"]
     wheel = (project / "requirements.txt").read_text().splitlines()[-1]
     assert wheel == f"./wheels/journeygraph-{version()}-py3-none-any.whl"
     readme = (project / "README.md").read_text()

@@ -1,0 +1,483 @@
+"""The files of a deployment name only what exists: settings, ports, paths, commands, metrics.
+
+No container engine is needed: the steps of the Dockerfile run in a folder, as far as they can.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hatchling import build
+from opentelemetry.exporter.prometheus._mapping import sanitize_attribute
+from typer.main import get_command
+
+from graphs.session import turn
+from nodes.features import guidance
+from nodes.telemetry import activity, otel
+from nodes.turn import validate
+from server.app import create_app
+from server.cli.command_line import app as command_line
+from server.cli.serve import _ANSWER_SECONDS
+from server.http.readiness import READY_SECONDS
+from server.http.routing import MAX_BODY_BYTES
+from server.http.turns import GRACE_SECONDS
+from server.settings import Settings, known_settings
+from server.telemetry import Metrics
+from tests.cli.test_projects import steps_of, version
+from tests.support import command, watching
+from tests.support.command import ROOT, run
+from tests.support.watching import Watch
+
+folder, logging_as_before, watch = command.folder, command.logging_as_before, watching.watch
+NAME = "ferry_desk"
+PAGE = (ROOT / "docs" / "how-to" / "operate.md").read_text()
+OF_CLIENTS = {"POSTGRES_USER", "POSTGRES_DB", "POSTGRES_PASSWORD"}
+"""Variables that the images of others take."""
+
+
+@pytest.fixture
+def project(folder: Path) -> Path:
+    run("new", NAME, "--deploy")
+    return folder / NAME
+
+
+@pytest.fixture
+def compose(project: Path) -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load((project / "deploy" / "compose.yaml").read_text())
+    return found
+
+
+@pytest.fixture
+def cluster(project: Path) -> dict[str, dict[str, Any]]:
+    """The objects of the cluster, by their kind."""
+    files = (project / "deploy" / "kubernetes").rglob("*.yaml")
+    found = [yaml.safe_load(file.read_text()) for file in files]
+    return {one["kind"]: one for one in found if one["kind"] != "Kustomization"}
+
+
+def pods(cluster: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    return [cluster[kind]["spec"]["template"] for kind in ("Deployment", "Job")]
+
+
+def kustomizations(project: Path) -> list[Path]:
+    return sorted((project / "deploy" / "kubernetes").glob("*/kustomization.yaml"))
+
+
+def image(project: Path) -> dict[str, str]:
+    """The last step of each word of the Dockerfile."""
+    return dict(steps_of(project / "Dockerfile"))
+
+
+# --- Settings and commands -----------------------------------------------------------------------
+
+
+def test_every_variable_is_a_setting(
+    project: Path, compose: dict[str, Any], cluster: dict[str, dict[str, Any]]
+) -> None:
+    named = set(re.findall(r"(\w+)=", image(project)["ENV"])) - {"PATH"}
+    assert named - {"PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"} == {"JOURNEYGRAPH_STORE"}
+    for service in compose["services"].values():
+        named |= set(service.get("environment", ()))
+    for pod in pods(cluster):
+        named |= {one["name"] for one in pod["spec"]["containers"][0].get("env", ())}
+    for file in kustomizations(project):
+        for made in yaml.safe_load(file.read_text()).get("configMapGenerator", ()):
+            named |= {literal.partition("=")[0] for literal in made["literals"]}
+        named |= set(re.findall(r"--from-literal=(\w+)=", file.read_text()))
+    example = (project / "deploy" / "settings.env.example").read_text()
+    asked = set(re.findall(r"^(\w+)=", example, re.M))
+
+    known = {setting.variable for setting in known_settings().values()} | OF_CLIENTS
+
+    assert {name for name in named | asked if not name.startswith("PYTHON")} <= known
+    used = set(re.findall(r"\$\{(\w+)", (project / "deploy" / "compose.yaml").read_text()))
+    assert used == asked
+
+
+def test_the_settings_of_compose_are_valid(
+    compose: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = {"POSTGRES_PASSWORD": "pw", "JOURNEYGRAPH_API_KEYS": "k" * 20}
+    monkeypatch.delenv("DATABASE_URL", raising=False)
+    for name, value in compose["services"]["server_1"]["environment"].items():
+        filled = re.sub(r"\$\{(\w+)[^}]*\}", lambda found: given.get(found[1], ""), value)
+        monkeypatch.setenv(name, filled)
+
+    settings = Settings()
+
+    assert settings.metrics
+    assert settings.keys() == ["k" * 20]
+    assert settings.redis() == "redis://valkey:6379/0"
+    store = settings.config().persistence
+    assert store == "postgresql://journeygraph:pw@postgres:5432/journeygraph"
+    assert {"valkey", "postgres"} <= set(compose["services"])
+
+
+def test_every_command_is_one_of_ours(
+    project: Path, compose: dict[str, Any], cluster: dict[str, dict[str, Any]]
+) -> None:
+    commands = [json.loads(image(project)["CMD"]), compose["services"]["migrate"]["command"]]
+    commands.append(cluster["Job"]["spec"]["template"]["spec"]["containers"][0]["command"])
+    known = get_command(command_line)
+
+    for program, verb, *words in commands:
+        assert program == "journeygraph"
+        known.commands[verb].make_context(verb, words)  # type: ignore[attr-defined]
+    assert commands[0][2] == NAME
+
+
+# --- Ports, paths and times ----------------------------------------------------------------------
+
+
+def test_every_port_and_path_is_served(
+    project: Path, compose: dict[str, Any], cluster: dict[str, dict[str, Any]]
+) -> None:
+    port, proxy = image(project)["EXPOSE"], (project / "deploy" / "proxy.conf").read_text()
+    (container,) = cluster["Deployment"]["spec"]["template"]["spec"]["containers"]
+    probes = [container[name]["httpGet"] for name in container if name.endswith("Probe")]
+    paths = {probe["path"] for probe in probes} | set(re.findall(r"location = (\S+)", proxy))
+    paths |= set(re.findall(r"127.0.0.1:\d+(/\w+)", image(project)["HEALTHCHECK"]))
+    app = create_app(Settings(), ["table_booking"], "memory://")
+
+    assert paths <= set(app.openapi()["paths"])
+    assert len(probes) == 3
+    assert json.loads(image(project)["CMD"])[-1] == port
+    assert f"127.0.0.1:{port}/" in image(project)["HEALTHCHECK"]
+    assert container["ports"] == [{"name": "http", "containerPort": int(port)}]
+    assert {probe["port"] for probe in probes} == {"http"}
+    assert cluster["Service"]["spec"]["ports"][0]["targetPort"] == "http"
+    servers = re.findall(r"^    server (\w+):(\d+);", proxy, re.M)
+    of_ours = [name for name, one in compose["services"].items() if name.startswith("server")]
+    assert servers == [(name, port) for name in of_ours]
+    (listens,) = re.findall(r"listen (\d+);", proxy)
+    assert compose["services"]["proxy"]["ports"] == [f"8080:{listens}"]
+
+
+def test_the_proxy_hands_events_on_as_they_come_and_refuses_no_valid_body(project: Path) -> None:
+    proxy = (project / "deploy" / "proxy.conf").read_text()
+    (most,) = re.findall(r"client_max_body_size (\d+)m;", proxy)
+
+    assert "proxy_buffering off;" in proxy
+    assert "proxy_http_version 1.1;" in proxy
+    assert "non_idempotent" not in re.sub("#.*", "", proxy)
+    largest = MAX_BODY_BYTES + Settings().config("memory://").max_context_size_bytes
+    assert int(most) * 1024 * 1024 >= largest
+
+
+def test_a_server_has_the_time_to_finish_its_turns(
+    compose: dict[str, Any], cluster: dict[str, dict[str, Any]]
+) -> None:
+    needed = GRACE_SECONDS + _ANSWER_SECONDS
+    pod = cluster["Deployment"]["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    before = container["lifecycle"]["preStop"]["sleep"]["seconds"]
+
+    assert pod["terminationGracePeriodSeconds"] > needed + before
+    for name in ("server_1", "server_2"):
+        assert int(compose["services"][name]["stop_grace_period"][:-1]) > needed
+    assert container["readinessProbe"]["timeoutSeconds"] > READY_SECONDS
+
+
+# --- Containers ----------------------------------------------------------------------------------
+
+
+def test_containers_have_no_rights_and_write_nowhere(
+    project: Path, compose: dict[str, Any], cluster: dict[str, dict[str, Any]]
+) -> None:
+    user = int(image(project)["USER"])
+    for pod in pods(cluster):
+        spec = pod["spec"]
+        (container,) = spec["containers"]
+        assert spec["enableServiceLinks"] is False
+        assert spec["automountServiceAccountToken"] is False
+        assert spec["securityContext"]["runAsNonRoot"] is True
+        assert spec["securityContext"]["runAsUser"] == user
+        assert container["securityContext"] == {
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        }
+        assert "volumes" not in spec
+    for name in ("migrate", "server_1", "server_2"):
+        service = compose["services"][name]
+        assert (service["read_only"], service["cap_drop"]) == (True, ["ALL"])
+        assert "volumes" not in service
+
+
+def test_images_have_versions_and_the_python_is_one_that_we_run_on(
+    project: Path, compose: dict[str, Any]
+) -> None:
+    steps = steps_of(project / "Dockerfile")
+    bases = [rest.split()[0] for word, rest in steps if word == "FROM"]
+    used = {*bases, *(one["image"] for one in compose["services"].values())} - {NAME}
+
+    assert all(re.fullmatch(r"[\w/]+:\d+(\.\d+)*(-\w+)?", name) for name in used), used
+    assert set(bases) == {"python:3.13-slim"}
+    workflow = (project / ".github" / "workflows" / "test.yml").read_text()
+    assert 'python-version: "3.13"' in workflow  # what the build server tests is what runs
+    assert all("--only-binary :all:" in rest for _, rest in steps if "pip install" in rest)
+
+
+def test_the_objects_of_the_cluster_belong_together(
+    project: Path, cluster: dict[str, dict[str, Any]]
+) -> None:
+    deployment = cluster["Deployment"]
+    labels = deployment["spec"]["template"]["metadata"]["labels"]
+    name = deployment["metadata"]["name"]
+
+    assert cluster["Service"]["spec"]["selector"] == labels
+    for selector in (deployment["spec"], cluster["PodDisruptionBudget"]["spec"]):
+        assert selector["selector"]["matchLabels"] == labels
+    target = cluster["HorizontalPodAutoscaler"]["spec"]["scaleTargetRef"]
+    assert (target["kind"], target["name"]) == ("Deployment", name)
+    assert cluster["HorizontalPodAutoscaler"]["spec"]["minReplicas"] >= 2
+    job = cluster["Job"]["spec"]["template"]["metadata"]["labels"]
+    assert job != labels  # or the service would send requests to it
+    for file in kustomizations(project):
+        told = yaml.safe_load(file.read_text())
+        there = {one.name for one in file.parent.iterdir()} - {file.name}
+        assert set(told["resources"]) == there
+        assert told["images"][0]["name"] == NAME
+    (container,) = deployment["spec"]["template"]["spec"]["containers"]
+    assert [one.popitem()[1]["name"] for one in container["envFrom"]] == ["journeygraph"] * 2
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl is not installed")
+def test_kustomize_builds_both_folders(project: Path) -> None:
+    for file in kustomizations(project):
+        words = ["kubectl", "kustomize", str(file.parent)]
+        built = subprocess.run(words, capture_output=True, text=True, timeout=110, check=True)
+        images = re.findall(r"image: (\S+)", built.stdout)
+        assert images == [f"{NAME}:1"]
+
+
+# --- What the image does -------------------------------------------------------------------------
+
+
+def ignored(project: Path) -> list[str]:
+    return (project / ".dockerignore").read_text().split()
+
+
+def copied(project: Path, target: Path) -> None:
+    """Copy what `COPY . .` would, by the patterns of .dockerignore."""
+    patterns = [pattern.removeprefix("**/") for pattern in ignored(project)]
+
+    def left_out(_: str, names: list[str]) -> list[str]:
+        return [name for name in names if any(fnmatch.fnmatch(name, one) for one in patterns)]
+
+    shutil.copytree(project, target, ignore=left_out)
+
+
+@pytest.fixture
+def built(
+    project: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> tuple[Path, dict[str, str]]:
+    """The folder of an image: a virtual environment, the project, and a place for data.
+
+    Packages are not downloaded: those of the tests take the place of what the wheel depends on.
+    """
+    monkeypatch.chdir(ROOT)
+    build.build_wheel(str(project / "wheels"))  # as the README says, with pip
+    monkeypatch.chdir(project)
+    root = tmp_path_factory.mktemp("image")
+    uv = [str(Path(sys.executable).with_name("uv")), "--quiet", "--offline"]
+    subprocess.run([*uv, "venv", "--python", sys.executable, str(root / "venv")], check=True)
+    python = str(root / "venv" / "bin" / "python")
+    words = ["pip", "install", "--python", python, "--no-deps", "--only-binary", ":all:"]
+    subprocess.run([*uv, *words, "-r", "requirements.txt"], check=True)
+    copied(project, root / "app")
+    (root / "data").mkdir()
+    packages = next(Path(sys.prefix).glob("lib/python*/site-packages"))
+    environment = {
+        "PATH": f"{root / 'venv' / 'bin'}{os.pathsep}{os.defpath}",
+        "PYTHONPATH": str(packages),
+        "PYTHONUNBUFFERED": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "JOURNEYGRAPH_STORE": f"sqlite:///{root / 'data' / 'journeys.db'}",
+        "JOURNEYGRAPH_API_KEYS": "k" * 20,
+        "JOURNEYGRAPH_METRICS": "true",
+        "HOME": str(root / "nowhere"),
+    }
+    return root, environment
+
+
+@pytest.mark.slow
+def test_the_image_serves_without_rights_and_writes_only_its_store(
+    project: Path, built: tuple[Path, dict[str, str]]
+) -> None:
+    root, environment = built
+    as_user = _as_user(root, int(image(project)["USER"]))
+    before = _files(root)
+    words = [*json.loads(image(project)["CMD"])[:-1], "0"]
+    serving = subprocess.Popen(
+        words, cwd=root / "app", env=environment, stdout=subprocess.PIPE, text=True, **as_user
+    )
+    try:
+        assert serving.stdout
+        lines = list(_until(serving.stdout, "Listening"))
+        (port,) = re.findall(r":(\d+)", lines[-1])[-1:]
+        assert f"Journeys: {NAME}\n" in lines
+        checked = json.loads(image(project)["HEALTHCHECK"].partition("CMD ")[2])
+        checked[-1] = checked[-1].replace(":8000/", f":{port}/")
+        subprocess.run(checked, env=environment, check=True, timeout=110)
+        _talk(port, environment["JOURNEYGRAPH_API_KEYS"])
+        serving.send_signal(signal.SIGTERM)
+        assert serving.wait(110) == 0
+    finally:
+        serving.kill()
+        serving.communicate()
+
+    changed = _files(root) - before
+    assert {Path(name).name.partition(".")[0] for name in changed} == {"journeys"}
+    assert all(name.startswith("data/") for name in changed)
+    assert not (root / "app" / "deploy").exists()
+    assert not (root / "app" / "tests").exists()
+
+
+def _as_user(root: Path, user: int) -> dict[str, Any]:
+    """Return how to start a process without rights; as another user, where this one may."""
+    if os.getuid() != 0 or not _is_open(Path(sys.prefix)) or not _is_open(root):
+        return {}
+    os.chown(root / "data", user, user)
+    return {"user": user, "group": user, "extra_groups": ()}
+
+
+def _is_open(path: Path) -> bool:
+    for one in (path, *path.parents):
+        if "pytest" in one.name and one.owner() == "root":
+            one.chmod(0o755)
+    return all(one.stat().st_mode & 0o005 == 0o005 for one in (path, *path.parents))
+
+
+def _files(root: Path) -> set[str]:
+    return {str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()}
+
+
+def _until(lines: Any, word: str) -> Iterator[str]:
+    for line in lines:
+        yield line
+        if line.startswith(word):
+            return
+    raise AssertionError(word)
+
+
+def _talk(port: str, key: str) -> None:
+    headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+    for path, body in (
+        ("/v1/sessions", b'{"session_id": "ann"}'),
+        ("/v1/sessions/ann/messages", b'{"message": "hello"}'),
+        ("/metrics", None),
+    ):
+        request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", body, headers)
+        with urllib.request.urlopen(request, timeout=110) as answer:
+            told = answer.read().decode()
+    assert "journeygraph_turn_duration_seconds_count" in told
+
+
+# --- Alerts and the dashboard ---------------------------------------------------------------------
+
+OF_PROMETHEUS = {
+    "up",
+    "rate",
+    "sum",
+    "by",
+    "increase",
+    "histogram_quantile",
+    "job",
+    "le",
+    "instance",
+}
+OTHERS = {
+    "http_server_request_duration_seconds_count": {"http_route", "http_response_status_code"},
+}
+"""Metrics of FastAPI, and their labels here; a test of /metrics sees them."""
+
+
+async def names_at_metrics() -> set[str]:
+    """The names of all metrics, each reported once."""
+    seen, metrics = otel.telemetry(), Metrics()
+    assert seen
+    with metrics.collected():
+        for name in otel._HISTOGRAMS:
+            seen.measure(name, 1.0, {})
+        for name in otel._COUNTERS:
+            seen.count(name, {})
+        for name in otel._GAUGES:
+            seen.rise(name, {}, 1)
+            seen.rise(name, {}, -1)
+        text = (await metrics.shown(""))[0].decode()
+    return {*re.findall(r"^(\w+)[ {]", text, re.M), *OTHERS}
+
+
+def expressions(project: Path) -> list[str]:
+    rules = yaml.safe_load((project / "deploy" / "monitoring" / "alerts.yaml").read_text())
+    board = json.loads((project / "deploy" / "monitoring" / "dashboard.json").read_text())
+    alerts = [rule["expr"] for group in rules["groups"] for rule in group["rules"]]
+    shown = [target["expr"] for panel in board["panels"] for target in panel["targets"]]
+    assert len(alerts) > 10
+    assert len(shown) > 15
+    return [*alerts, *shown]
+
+
+async def test_alerts_and_dashboard_ask_for_metrics_and_labels_that_exist(
+    project: Path, watch: Watch
+) -> None:
+    metrics = await names_at_metrics()
+    observed = (ROOT / "docs" / "how-to" / "observability.md").read_text()
+    labels = {sanitize_attribute(name) for name in re.findall(r"`([\w.]+)`", observed)}
+    labels = labels.union(*OTHERS.values())
+
+    for expression in expressions(project):
+        bare = re.sub(r'"[^"]*"|\[[^\]]*\]', "", expression)
+        assert bare.count("(") == bare.count(")")
+        words = set(re.findall(r"[a-z_]\w*", bare)) - OF_PROMETHEUS
+        assert words & metrics or "up{" in expression, expression
+        assert words - metrics <= labels, expression
+
+
+def test_values_of_labels_in_alerts_are_ones_that_are_reported(project: Path) -> None:
+    pairs = re.findall(r'(\w+)[!=]=?~?"([^"]*)"', " ".join(expressions(project)))
+    reported = {
+        "journeygraph_outcome": {activity.OK, activity.FAILED, activity.CANCELLED},
+        "journeygraph_turn_flag": {turn.BYPASSED, guidance.BYPASSED, validate.BYPASSED},
+        "journeygraph_escalation_result": {"taken", "failed"},
+        "http_route": {"/readyz"},
+        "job": {"journeygraph"},
+    }
+
+    for label, value in pairs:
+        if label in reported:
+            assert set(value.split("|")) <= reported[label], (label, value)
+    assert {label for label, _ in pairs} - set(reported) == {
+        *("error_type", "http_response_status_code"),
+    }
+
+
+def test_every_alert_has_its_remedy_on_the_page(project: Path) -> None:
+    rules = yaml.safe_load((project / "deploy" / "monitoring" / "alerts.yaml").read_text())
+    alerts = [rule["alert"] for group in rules["groups"] for rule in group["rules"]]
+
+    table = PAGE.partition("\n## Alerts\n")[2]
+    assert re.findall(r"^\| `(\w+)` \|", table, re.M) == alerts
+
+
+def test_the_release_is_in_the_requirements_with_the_extras_of_a_deployment(project: Path) -> None:
+    (wheel,) = re.findall(r"^\./wheels/.*", (project / "requirements.txt").read_text(), re.M)
+    declared = (ROOT / "pyproject.toml").read_text()
+
+    assert wheel == f"./wheels/journeygraph-{version()}-py3-none-any.whl[fast,otel,postgres,redis]"
+    assert all(re.search(rf"^{extra} = \[", declared, re.M) for extra in ("fast", "otel", "redis"))
