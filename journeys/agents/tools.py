@@ -16,7 +16,7 @@ from journeys.faults import Fault
 
 
 class ToolSpec(Definition):
-    """A tool that a journey declares by its name; what does the work is handed to the journey.
+    """A tool that a journey declares by its name; its function is passed to the journey.
 
     Attributes:
         name: Its name for models and pathways.
@@ -81,7 +81,7 @@ class Call(Definition):
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool of a `ModelAgent`, with how it may be used.
+    """A tool of a `ModelAgent`, with the rules of its use.
 
     Attributes:
         call: A typed function, or a LangChain tool.
@@ -116,7 +116,7 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class FromContext:
-    """Marks a parameter of a tool that the session fills, and no model.
+    """Marks a parameter of a tool that the session fills; a model cannot set it.
 
     It is not shown to the model; what a model gives for it all the same is ignored. A value that
     the context lacks leaves the parameter's default; without one the call is refused.

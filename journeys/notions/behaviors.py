@@ -94,7 +94,7 @@ DETOUR = _Detour()
 
 
 class Known(Definition):
-    """A context name that completes a pathway also by what the pathway wrote earlier.
+    """A context name that completes a pathway even if the pathway wrote it on an earlier visit.
 
     Attributes:
         name: The name.

@@ -28,7 +28,7 @@ class Effect(Definition):
         save: Name of the result in the context. Default: the name of the tool.
         done: Reply when it is done; `{name}` is replaced by a value of the context, or of the
             result if that is a dict.
-        change: Id of the pathway that changes what was done. Default: only a person can.
+        change: Id of the pathway that changes its result. Default: only a person can.
         function: The function that was given as `tool`, if one was.
 
     Raises:

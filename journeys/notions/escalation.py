@@ -9,7 +9,7 @@ from journeys.definitions.value_types import Function, Listed, Phrase, Seconds, 
 
 
 class Escalation(Definition):
-    """The policies of a journey: each that is true of a turn hands the conversation to a person.
+    """Conditions under which the conversation is handed to a person, checked in each turn.
 
     Attributes:
         on_request: A person is called when the user asks for one.

@@ -97,7 +97,7 @@ class Range(Definition):
 
 
 class Length(Definition):
-    """A text must have so many characters, a list so many items.
+    """A text must have a number of characters within limits, a list a number of items.
 
     Attributes:
         least: Smallest number of characters, or of items of a list.
@@ -118,7 +118,7 @@ class Length(Definition):
 
 
 class Check(Definition):
-    """A function of one's own decides, and may ask a service.
+    """A function of yours accepts or refuses a value; it may call a service.
 
     Attributes:
         function: A function of the value and a copy of the context, async or in a thread. True and
@@ -288,8 +288,8 @@ class Field(Definition):
         asked: False: it is never asked for; its value is taken if the user gives it, and may stay
             open.
         choices: The values of an enum: a list, or value -> further ways to say it. In a class also
-            a function of the context that returns either, for options of the moment; if it raises,
-            there are none yet.
+            a function of the context that returns the current options; if it raises, there are
+            none.
         validators: Checks of a value, in order: `Regex`, `Range`, `Length`, `Check`, or a function
             as of `Check`. In a file each is `{regex: PATTERN}`, `{range: {least, most}}`, `{length:
             {least, most}}` or `{check: TOOL}`, with the `message` for a user whose value is
@@ -441,7 +441,7 @@ def _called(function: Callable[..., Any], context: Mapping[str, Any], nothing: A
 
 
 class Form(Definition):
-    """The fields of a pathway, and how they are collected; a bare list of fields is one too.
+    """The fields of a pathway, and how they are collected; a list of fields is a form too.
 
     Attributes:
         fields: The fields.

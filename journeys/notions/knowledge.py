@@ -69,7 +69,7 @@ def _retriever(given: Any) -> Any:
 
 
 class Knowledge(Definition):
-    """A retriever, and how much of what it finds is used.
+    """A retriever, and the limits of its results.
 
     Attributes:
         retriever: A function of the question, sync or async; an object with LangChain's `ainvoke`;

@@ -360,7 +360,7 @@ class Transition(Rule):
     Attributes:
         trigger: Trigger that makes it fire.
         from_pathway: Its source: the id of a pathway, a list of ids, or "*" for everywhere.
-        to_pathway: Its target. The same pathway runs again; a detour pauses the present one.
+        to_pathway: Its target. The current pathway runs again; a detour pauses it.
         context_update: Changes of the context before the target runs, name -> "set:TEXT",
             "append:NAME" (adds NAME to a list), "copy:NAME" (or a bare NAME), or "clear:" (if the
             name is a field of the target, only this field is asked for). A missing source changes

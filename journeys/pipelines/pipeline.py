@@ -156,7 +156,7 @@ class Pipeline(ABC):
         *,
         error_handling: str = "graceful",
     ) -> PatternPipeline:
-        """Ask the best agents for the task at once; a synthesizer makes one answer of theirs.
+        """Ask the best agents for the task at once; a synthesizer joins their answers.
 
         Args:
             agents: Agents that may answer.
@@ -178,7 +178,7 @@ class Pipeline(ABC):
         *,
         error_handling: str = "graceful",
     ) -> PatternPipeline:
-        """Let a controller say what is missing in what is known, until nothing is.
+        """Let a controller name the missing information, until none is missing.
 
         Args:
             specialists: Add to the board, one at a time.

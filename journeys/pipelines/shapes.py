@@ -160,7 +160,7 @@ class Router(Shape):
 
 
 class Ensemble(Shape):
-    """The best agents for the task are asked at once; a synthesizer makes one answer of theirs.
+    """The best agents for the task are asked at once; a synthesizer joins their answers.
 
     Attributes:
         discovery_mode: Selection of the agents: by their cards, by a model, or all.
@@ -174,7 +174,7 @@ class Ensemble(Shape):
 
 
 class Blackboard(Selecting):
-    """A controller says what is missing in what is known, until nothing is.
+    """A controller names the missing information, until none is missing.
 
     Attributes:
         max_iterations: Largest number of calls of specialists.

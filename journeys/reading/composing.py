@@ -178,7 +178,7 @@ def _sources(moves: Sequence[TransitionSpec]) -> frozenset[str]:
 
 
 def _forgets(part: JourneySpec, declared: Sequence[HandOver], shared: Sequence[str]) -> list[str]:
-    """Return what is forgotten when a part is left: its own names, and what was handed to it."""
+    """Return the names that are removed when a part is left: its own, and those handed to it."""
     handed = [
         name
         for rule in declared

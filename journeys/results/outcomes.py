@@ -332,7 +332,7 @@ class VersionState:
 
 @dataclass(frozen=True, slots=True)
 class TranscriptEntry:
-    """One thing that was said: role, text, time, and number of the turn.
+    """One message: role, text, time, and number of the turn.
 
     `role` is user, assistant, or operator: a person in its place.
     """
@@ -345,7 +345,7 @@ class TranscriptEntry:
 
 @dataclass(frozen=True, slots=True)
 class FieldVersion:
-    """One value of a context name: what it was after which version, set by which pathway."""
+    """One value of a context name, with the version and the pathway that set it."""
 
     name: str
     value: Any
@@ -365,7 +365,7 @@ _MOVES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
-    """One row of the audit: something that moved the session, or was kept from moving it.
+    """One row of the audit: a move of the session that was made or refused.
 
     The rows of a turn are in the order of its events. The last row of these kinds led to the
     present place of a session: transition; advanced (by `__next__`); arrived (there, and run in the
@@ -482,7 +482,7 @@ class TurnStep:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A transition that was open to a message, and what was found of it.
+    """A transition that was open to a message, with its verdict.
 
     Attributes:
         intent: Its intent, or the name of its condition.
@@ -505,7 +505,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class CommandEntry:
-    """A command that a message was understood as; values are in the attempts at fields.
+    """A command that was read from a message; its values are in the attempts at fields.
 
     Attributes:
         command: Its name, such as fill, correct, confirm, cancel or human.
@@ -520,7 +520,7 @@ class CommandEntry:
 
 @dataclass(frozen=True, slots=True)
 class TurnDecision:
-    """Decision of a turn: what was open to its message, and what it was understood as.
+    """Decision of a turn: its open transitions, and the commands that were read.
 
     Attributes:
         candidates: Transitions that were open, those that hold first; at most 20.
@@ -535,12 +535,12 @@ class TurnDecision:
 
 @dataclass(frozen=True, slots=True)
 class AuditedTurn:
-    """All that is recorded of one turn: with the turns before it, the conversation again.
+    """All records of one turn.
 
     Attributes:
         turn: Its row of the ledger: message, reply, pathway of the session after it, and flags.
-        events: Events that moved the session or were kept from moving it, guidelines that held, and
-            what was dropped.
+        events: Moves of the session that were made or refused, and guidelines that held or were
+            dropped.
         checks: Checks of the reply.
         attempts: The attempts at fields.
         decision: Its candidates, commands, and guidelines that do not hold.
@@ -571,7 +571,7 @@ class Page(list[_T]):
 
 @dataclass(frozen=True, slots=True)
 class EscalationEntry:
-    """One call for a person: a row of the table that operators list.
+    """One call for a person.
 
     Attributes:
         id: Its id, which is also its key where it is sent on.

@@ -159,8 +159,8 @@ async def _last_event(
     raise Problem(
         HTTPStatus.UNPROCESSABLE_ENTITY,
         "invalid_event_id",
-        "Last-Event-ID is no id of an event of this server. Send the id of the last event that "
-        "you have, or leave the header out.",
+        "Last-Event-ID is not an id of an event of this server. Send the id of the last event "
+        "that you have, or omit the header.",
     )
 
 

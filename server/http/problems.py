@@ -110,8 +110,8 @@ def outcome_unknown() -> Problem:
     return Problem(
         HTTPStatus.SERVICE_UNAVAILABLE,
         "outcome_unknown",
-        "The server ended before the request did: it may or may not have taken effect. Send it "
-        "again with its Idempotency-Key, or GET the session before you send it again.",
+        "The server stopped before the end of the request: it may or may not have taken effect. "
+        "Send it again with its Idempotency-Key, or GET the session before you send it again.",
         headers={"Retry-After": str(RETRY_AFTER)},
     )
 

@@ -160,7 +160,7 @@ class Rollback(_Asked):
 
 
 class Fork(Rollback):
-    """The version of a session in which another one begins."""
+    """The version of a session from which another session starts."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"version": 0}]})
 

@@ -78,10 +78,10 @@ async def _of_session(
 
 @router.get("/{session_id}/turns/{turn}/events", response_class=EventSourceResponse)
 async def turn_events(events: Annotated[_Events, Depends(_of_turn)]) -> _Events:
-    """Continue with the events of a turn after the one in `Last-Event-ID`; without it, all of them.
+    """Return the events of a turn, from its beginning or after the event in `Last-Event-ID`.
 
-    The process of the turn keeps its events until 5 minutes after its end. `gone` is in the place
-    of events that it dropped. Any other process waits for the commit and sends only `done`, with
+    The process of the turn keeps its events until 5 minutes after its end. If it dropped events, it
+    sends `gone` instead of them. Any other process waits for the commit and sends only `done`, with
     the whole reply. 410 `events_gone`: the state of the turn was pruned.
     """
     async for event in events:

@@ -44,7 +44,7 @@ class JourneySummary(BaseModel):
 
 
 class JourneyListed(JourneySummary):
-    """A journey with its served versions, and with what its module gives to try it."""
+    """A journey with its served versions, and the sample context of its module."""
 
     versions: list[str] = Field(
         default=[],

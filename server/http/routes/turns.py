@@ -77,7 +77,7 @@ _RESUME = "/v1/sessions/{session_id}/resume"
 async def answer(
     session_id: SessionName, given: Message, wiring: Wired, caller: Asking, key: IdempotencyKey
 ) -> JourneyResponse:
-    """Say something; the reply comes when the turn is committed.
+    """Send a message of the user; the reply comes when the turn is committed.
 
     The turns of a session run one at a time, in the order of the requests. A turn continues if the
     client disconnects, and GET shows its result. With `Accept: text/event-stream` the response is a
