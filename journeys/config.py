@@ -413,7 +413,7 @@ def _check_webhook(url: Any, secret: Any) -> None:
         return
     if url is None:
         raise ConfigurationError(
-            "escalation_secret is set, but escalation_webhook is not. Set both, or none."
+            "escalation_secret is set, but escalation_webhook is not. Set both, or neither."
         )
     if not isinstance(url, str) or not _is_plain(url):
         raise ConfigurationError(

@@ -91,7 +91,7 @@ def passage_scores(question: str, passages: Sequence[Passage]) -> list[float]:
 
 
 def reset_pipeline(pipeline: PatternPipeline) -> None:
-    """Make a pipeline forget what it kept from run to run."""
+    """Reset the round-robin order and the breakers of a pipeline."""
     from nodes.pipelines.memory import forget  # noqa: PLC0415
 
     forget(pipeline)

@@ -66,7 +66,7 @@ class JourneyDefinitionError(JourneyError, ValueError):
 
 
 class ConfigurationError(JourneyError, ValueError):
-    """A setting is unknown, out of range, or cannot be honoured here.
+    """A setting is unknown, out of range, or not supported here.
 
     Attributes:
         faults: Faults of a refused definition, each with its path.
@@ -78,7 +78,7 @@ class ConfigurationError(JourneyError, ValueError):
 
 
 class InvalidMessageError(JourneyError, ValueError):
-    """A message is not text, or holds characters that only a broken client sends."""
+    """A message is not text, or contains characters that are not allowed."""
 
 
 class PathwayNotFoundError(JourneyError, ValueError):
@@ -94,7 +94,7 @@ class PathwayNotFoundError(JourneyError, ValueError):
 
 
 class FieldNotFoundError(JourneyError, ValueError):
-    """A field was asked for that no pathway of the journey collects."""
+    """A request names a field that no pathway of the journey collects."""
 
     def __init__(self, name: str, available: Sequence[str]) -> None:
         self.name = name
@@ -201,7 +201,7 @@ class SessionNotStartedError(JourneyError, RuntimeError):
 
 
 class SessionExistsError(JourneyError, RuntimeError):
-    """A session of that id is there already; starting again would wipe it."""
+    """A session with this id exists; a second start would delete it."""
 
 
 class InvalidCursorError(JourneyError, ValueError):
@@ -212,11 +212,11 @@ class InvalidCursorError(JourneyError, ValueError):
 
 
 class SessionExpiredError(JourneyError, RuntimeError):
-    """The session outlived its time to live."""
+    """The session has expired."""
 
 
 class StateError(JourneyError, RuntimeError):
-    """The store could not do what was asked; the session is unchanged.
+    """The store failed; the session is unchanged.
 
     Exception: if the store did not answer in a commit, the outcome is unknown, as the error says.
     `retryable` says whether the same call may succeed later.

@@ -31,7 +31,7 @@ Wrong = tuple[str, str]
 
 
 class UnreadableError(Exception):
-    """The text cannot be read on from here."""
+    """The rest of the text cannot be read."""
 
     def __init__(self, place: Place, message: str, remedy: str = "") -> None:
         super().__init__(message)

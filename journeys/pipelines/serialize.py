@@ -257,7 +257,7 @@ class PipelineData(Source):
         origin: Any = made.pipeline
         fault = None
         if "registered_by" in data and "pipeline" in data:
-            fault = Fault("it has both `pipeline` and `registered_by`", remedy="one at most.")
+            fault = Fault("it has both `pipeline` and `registered_by`", remedy="keep one of them.")
         elif "registered_by" in data and made.registered_by != JOURNEY:
             said, remedy = f"it is {_told(made.registered_by)}", f"it can only be '{JOURNEY}'."
             fault = Fault(said, "registered_by", remedy=remedy)

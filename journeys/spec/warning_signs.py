@@ -341,7 +341,7 @@ def _condition_warnings(
             yield Fault("reads its own value in `when`, so it is never asked for.")
         elif name in [other.name for other in later]:
             message = f"reads '{name}' in `when`, which is asked for later."
-            yield Fault(message, remedy="Move this field behind that one.")
+            yield Fault(message, remedy=f"Move this field after '{name}'.")
         elif name not in known:
             hint = did_you_mean(name, sorted(known))
             yield Fault(f"reads '{name}' in `when`, which nothing here collects.", remedy=hint)

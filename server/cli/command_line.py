@@ -57,7 +57,7 @@ After = Annotated[
 Host = Annotated[
     str, typer.Option(help="Address to listen at; an address of the network needs API keys.")
 ]
-Port = Annotated[int, typer.Option(min=0, max=65535, help="0: any free port.")]
+Port = Annotated[int, typer.Option(min=0, max=65535, help="Port to listen at; 0: any free port.")]
 
 
 class _Commands(TyperGroup):
@@ -216,8 +216,8 @@ def new(
 ) -> None:
     """Create a project of your own: a folder with a journey that runs at once.
 
-    It has tools, tests, a notebook, the graph for LangGraph Studio, a Dockerfile, the file of a
-    build server, and a README with all commands. Nothing that exists is changed.
+    It has tools, tests, a notebook, the graph for LangGraph Studio, a Dockerfile, a workflow for a
+    build server, and a README with all commands. Existing files are not changed.
     """
     if example is not None and yaml:
         raise typer.BadParameter("--from and --yaml exclude each other.")
@@ -233,7 +233,7 @@ def chat(
     ),
     session: Annotated[
         str | None,
-        typer.Option("--session", "-s", help="Continue this session, or start it. Default: new."),
+        typer.Option("--session", "-s", help="Continue or start this session. Default: a new one."),
     ] = None,
     store: Store = None,
     as_json: Annotated[
@@ -292,7 +292,7 @@ def serve(
         list[str] | None,
         typer.Option(
             metavar="JOURNEY",
-            help="Another version of one of these, for sessions that began in it; may be repeated.",
+            help="Another version of a JOURNEY, for sessions that began in it; may be repeated.",
             show_default=False,
         ),
     ] = None,
@@ -312,7 +312,7 @@ def serve(
         typer.Option(
             "--with",
             metavar="MODULE",
-            help="file.py or a module with the AGENTS and TOOLS for them; may be repeated.",
+            help="file.py or a module with their AGENTS and TOOLS; may be repeated.",
             show_default=False,
         ),
     ] = None,
@@ -332,10 +332,10 @@ def serve(
     """Serve journeys over HTTP: sessions, their state, and turns as JSON or as events.
 
     JOURNEYGRAPH_API_KEYS has the keys that clients send as 'Authorization: Bearer KEY'; without a
-    key, only this machine is served. SIGTERM lets the running turns finish, and ends with 0.
+    key, only this machine is served. After SIGTERM, running turns finish; then the exit code is 0.
 
-    A session continues in the version of its journey in which it began, if that is served, else in
-    the one among the JOURNEYs.
+    A session continues in the version of its journey in which it began, if that version is served,
+    else in the version of JOURNEY.
 
     With --reload, open pages follow each change, and stored sessions continue. While a journey has
     faults, the terminal and the page show them.
@@ -507,7 +507,7 @@ def test(
     drawings: Annotated[
         Path | None,
         typer.Option(
-            "--drawings", metavar="FOLDER", help="Draw the coverage of each journey (SVG) in it."
+            "--drawings", metavar="FOLDER", help="Write a drawing of each coverage to it (SVG)."
         ),
     ] = None,
     records: Annotated[
@@ -528,7 +528,7 @@ def test(
     answer as the files say. Tools, effects and agents are the journey's own functions, unless a
     file gives their results.
 
-    Exit code 0: all passed. 1: a conversation differs. 2: a file has faults, or there is none.
+    Exit code 0: all passed. 1: a conversation differs. 2: a file has faults, or there is no file.
     """
     from server.cli.conversations import Models, play_files
 
@@ -554,7 +554,7 @@ def explore(
         bool,
         typer.Option(
             "--effects",
-            help="Call the functions of effects, many times. Default: their results are made up, "
+            help="Call the functions of effects, many times. Default: their results are invented, "
             "except for the examples.",
         ),
     ] = False,
@@ -563,7 +563,7 @@ def explore(
 ) -> None:
     """Search a journey without a model for dead ends, unreachable parts and loops.
 
-    From each state of a conversation it tries the words of transitions, the offered options and
+    From each state of a conversation it tries the patterns of transitions, the offered options and
     sample values, and shows each fault with the shortest conversation to it. Agents and tools run.
 
     Exit code 0: no fault. 1: faults. 2: an unknown journey.
@@ -582,7 +582,7 @@ def simulate(
     sessions: Annotated[
         int, typer.Option(min=1, max=1000, help="Runs of each persona with each goal.")
     ] = 5,
-    turns: Annotated[int, typer.Option(min=1, max=200, help="Most messages of a run.")] = 40,
+    turns: Annotated[int, typer.Option(min=1, max=200, help="Most messages in a run.")] = 40,
     tokens: Annotated[
         int, typer.Option(min=1, help="Tokens of all models after which no further run begins.")
     ] = 500_000,
@@ -595,20 +595,20 @@ def simulate(
         bool,
         typer.Option(
             "--effects",
-            help="Call the functions of effects, many times. Default: their results are made up.",
+            help="Call the functions of effects, many times. Default: their results are invented.",
         ),
     ] = False,
     output: Annotated[
         Path,
-        typer.Option("--output", "-o", metavar="FOLDER", help="Plots, and files of failed runs."),
+        typer.Option("--output", "-o", metavar="FOLDER", help="Folder for plots and failed runs."),
     ] = Path("simulated"),
     as_json: AsJson = False,
 ) -> None:
     """Let simulated users talk to a journey, and show how their conversations end.
 
-    Without --by-model the users are scripted: they answer by the values of their goal, make slips,
-    correct themselves, and lose their patience. Each failed run is written as a conversation for
-    `journeygraph test`.
+    Without --by-model the users are scripted: they answer with the values of their goal, make
+    typing errors, correct themselves, and give up without progress. Each failed run is written as a
+    conversation for `journeygraph test`.
 
     Exit code 0: no fault. 1: a dead end or a failed turn. 2: an unknown journey, or a faulty file.
     """
@@ -639,7 +639,7 @@ def record(
     ] = None,
     live: Annotated[
         bool,
-        typer.Option("--live", help="Ask the model again, and record its answers next to it."),
+        typer.Option("--live", help="Ask the model again, and record its answers beside the file."),
     ] = False,
 ) -> None:
     """Write the conversation of a stored session as a test for `journeygraph test`.
@@ -717,7 +717,8 @@ def escalations(
     journey: Annotated[
         str,
         typer.Option(
-            help="The journey: --release asks its open question. Default: the example of that id."
+            help="Its journey: --release then asks the open question. Default: the example of that "
+            "id."
         ),
     ] = "",
     status: Annotated[
@@ -808,7 +809,7 @@ def encryption(
     store: Store = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show the keys that stored sensitive sessions need, or give all of them the first key.
+    """Show the keys that stored sensitive sessions need, or change all sessions to the first key.
 
     JOURNEYGRAPH_ENCRYPTION_KEY has the keys: 'ID:BASE64,ID:BASE64', the first for new sessions.
 

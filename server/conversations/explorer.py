@@ -197,7 +197,7 @@ async def explore(
         found: The journey.
         limits: Bounds of the search.
         given: Messages that are tried everywhere, such as a code that no sample is.
-        effects: True to call the functions of effects; otherwise their results are made up.
+        effects: True to call the functions of effects; otherwise their results are invented.
         watch: Called after each state.
 
     Raises:

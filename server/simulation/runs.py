@@ -55,7 +55,7 @@ class Plan:
         turns: Most messages of a run.
         tokens: Most tokens of all models in all runs; then no further run begins.
         seed: The beginning of all random numbers.
-        effects: True to call the functions of effects; otherwise their results are made up.
+        effects: True to call the functions of effects; otherwise their results are invented.
         live: True to give the journey its model.
         chat: The model that plays the users; None: they are scripted.
     """
