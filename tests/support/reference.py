@@ -251,7 +251,7 @@ def _first(text: str) -> str:
 
 _PYTHON = """# Python API
 
-Every public name, from its docstring; the text is on the site only, which `make docs` writes.
+This page lists every public name. The docstrings appear only on the site that `make docs` writes.
 [Arguments of the classes](classes.md) has the arguments of all definitions as tables."""
 _GROUPS: dict[str, tuple[str, ...]] = {
     "Journeys": (),
@@ -278,7 +278,7 @@ def python() -> str:
     for title in _GROUPS:
         text += [f"## {title}", *map(_entry, sorted(grouped[title]))]
     text.append("## Other modules")
-    text.append("Names of other packages that programs of these pages use.")
+    text.append("Names of other packages that the examples of these pages use.")
     text += [f"::: {name}" for name in sorted({*_MORE, *_imported()})]
     return "\n\n".join(text) + "\n"
 
