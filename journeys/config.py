@@ -130,8 +130,8 @@ class JourneyConfig(_Derived):
         persistence: Store of the sessions: "memory://" (one per process), "memory://NAME",
             "sqlite:///FILE", or "postgresql://USER:PASSWORD@HOST:PORT/DATABASE" after `journeygraph
             migrate`. The password is never shown.
-        context_persistence: Old name of `persistence`; "memory" and "sqlite" are mapped, the
-            documents' "dataflow" and "redis" are refused.
+        context_persistence: Old name of `persistence`; "memory" and "sqlite" are mapped,
+            "dataflow" and "redis" are refused.
         intent_detection_model: Model that judges intents if a trigger names none: the name of a
             model of OpenAI's API, or of another provider's after its name, such as "anthropic:..."
             (docs/reference/settings.md). No model is used unless one is configured; a chat model
@@ -159,10 +159,10 @@ class JourneyConfig(_Derived):
         model_timeout_seconds: Time limit of a model agent, including its tools, retries and the
             repair of its answer.
         speculate: True: while a model understands the message, the model agent that is likely to
-            answer is already asked, if a pathway has only one agent and nothing before it. Its
-            answer is used only if it was the right one.
+            answer already gets its request, if the pathway has only one agent and nothing before
+            it. Its answer is used only if the turn makes the same request.
         speculate_max_wrong: Share, 0 to 1, of unused requests among the last 20 of a journey that
-            is allowed; above it, the next 100 turns of the journey in this process make none.
+            is allowed; above it, its next 100 turns in this process do not speculate.
         max_pathway_depth: Largest number of paused pathways.
         pathway_timeout_seconds: Longest run of a pathway, and of one try of an agent; `__timeout__`
             of a pathway replaces it.

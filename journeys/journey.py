@@ -195,7 +195,7 @@ class Journey:
 
         Raises:
             SessionNotStartedError: There is no such session in the store.
-            SessionExpiredError: It outlived its time to live.
+            SessionExpiredError: The session has expired.
             AgentNotRegisteredError: `agents` was given and leaves names without an agent.
         """
         callbacks = {"on_end": on_end, "on_expire": on_expire}

@@ -44,7 +44,7 @@ class Running:
         return _AtWork(self._begun, member)
 
     def asked_ahead(self, place: tuple[str, str]) -> Speculation | None:
-        """Return what the agent of a pathway, at a path in it, was asked ahead, if it was."""
+        """Return the speculative request to the agent at a place; None if there is none."""
         ahead = self.speculation
         return ahead if ahead and ahead.is_open and ahead.place == place else None
 

@@ -37,8 +37,8 @@ class ScriptedServer(Scripted):
     Attributes:
         script: The script; `will_answer`, `calls` and `check` are its own. Another one may take its
             place, so that one server can serve many tests.
-        url: The value for OPENAI_BASE_URL or `base_url`. Where no answer of the script names its
-            kind, it says that answers come by order, for whom an agent would be asked ahead.
+        url: The value for OPENAI_BASE_URL or `base_url`. If no answer of the script names its
+            kind, it says that answers come by order, and there are no speculative requests.
 
     Example:
         >>> import httpx2

@@ -139,7 +139,7 @@ class Cassette:
         answers: The recorded answers.
         model: The argument `model` of `Journey` for requests that are not recorded; False: none.
         records: True to record.
-        in_order: True if calls come one after the other, so that no agent is asked ahead.
+        in_order: True if calls come one after the other, without speculation.
 
     Attributes:
         reworded: The number of answers that were recorded under another wording.

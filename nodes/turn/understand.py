@@ -158,7 +158,7 @@ async def _is_stopped(draft: TurnDraft, features: Features) -> bool:
 
 
 def _check_ahead(draft: TurnDraft) -> None:
-    """Stop what was asked ahead of an agent that has no say in this turn."""
+    """Stop a speculative request to an agent that does not run in this turn."""
     ahead = draft.services.running.speculation
     if ahead and (draft.run, draft.entered) != (ahead.place[0], "stay"):
         ahead.discard(draft.services.usage)

@@ -639,7 +639,7 @@ def record(
     ] = None,
     live: Annotated[
         bool,
-        typer.Option("--live", help="Ask the model again, and record its answers beside the file."),
+        typer.Option("--live", help="Ask the model again, and record its answers in a file."),
     ] = False,
 ) -> None:
     """Write the conversation of a stored session as a test for `journeygraph test`.

@@ -269,8 +269,8 @@ class Script:
         always: Answers when no other is left; without it a call too many is answered by HTTP 500,
             and `check` reports it.
         understanding: Answers only for calls that understand a message.
-        agent: Answers to the calls of agents alone. Where one of these two is given, if only as an
-            empty list, calls may come in any order, and agents are asked ahead.
+        agent: Answers to the calls of agents alone. If one of these two is given, even as an empty
+            list, calls may come in any order, and agents get speculative requests.
 
     It may be asked from several threads.
 
