@@ -9,6 +9,7 @@ from typing import Any
 
 from fastapi import APIRouter, Depends, FastAPI
 from fastapi.security import HTTPBearer
+from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import BaseRoute
 
 from server import installed_version
@@ -23,6 +24,7 @@ from server.http.routes import (
     metrics,
     reviews,
     sessions,
+    tokens,
     turns,
 )
 from server.http.routes import journeys as journeys_routes
@@ -37,6 +39,10 @@ _ABOUT = """Long conversations with a goal. Start a session, then send messages 
 Errors are `application/problem+json` with a stable `code` and the `request_id` of the response.
 Faults of a request or of a definition are in `faults`, each with `path`, `message` and `remedy`.
 """
+_SENT = ("Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID", "X-Request-ID")
+"""Headers that pages of other origins may send."""
+_RECEIVED = ("Location", "Retry-After", "Idempotent-Replay", "X-Request-ID")
+"""Headers of answers that these pages may read."""
 # Routes check the key themselves, before they read anything; this is how the description says so.
 _BEARER = HTTPBearer(auto_error=False, scheme_name="API key")
 
@@ -93,6 +99,14 @@ def app_of(wiring: Wiring, *, follows: bool = False) -> FastAPI:
         telemetry={"tracing": False, "logs": False, "metrics": True},
     )
     app.state.wiring = wiring
+    if wiring.cors_origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=wiring.cors_origins,
+            allow_methods=("GET", "POST", "DELETE"),
+            allow_headers=_SENT,
+            expose_headers=_RECEIVED,
+        )
     app.add_middleware(Envelope, keys=wiring.keys)
     answer_problems(app)
     app.router.routes.extend(_routes(keyed=bool(wiring.keys)))
@@ -132,6 +146,7 @@ def _routes(*, keyed: bool) -> Sequence[BaseRoute]:
     api.include_router(fields.router, responses=_problems(), **behind_the_key)
     api.include_router(escalations.router, responses=_problems(), **behind_the_key)
     api.include_router(reviews.router, responses=_problems(), **behind_the_key)
+    api.include_router(tokens.router, responses=_problems(), **behind_the_key)
     api.include_router(journeys_routes.router, responses=_problems(), **behind_the_key)
     api.include_router(chat_completions.router, responses=openai_api.ERRORS, **behind_the_key)
     api.include_router(responses.router, responses=openai_api.ERRORS, **behind_the_key)

@@ -47,6 +47,8 @@ _NAMES_OF = {
 _FURTHER_NAMES = {name for own, names in _NAMES_OF.items() for name in names if name != own}
 
 
+_ORIGIN = re.compile(r"https?://[A-Za-z0-9.\-\[\]:]+")
+
 if TYPE_CHECKING:
     _OfSessions = BaseSettings
 else:  # raw, whatever they are: `JourneyConfig` judges them, and says what is wrong with them
@@ -78,6 +80,16 @@ class Settings(_OfSessions):
         api_keys: API keys of the HTTP server, separated by commas. They have the scope `admin`.
         stored_keys: True: every request needs a key, also without `api_keys`. Keys of the database
             (`journeygraph keys`) count wherever a key is needed.
+        limit_requests: Limits of requests, separated by commas: "key", "tenant" or "address", and a
+            rate, as "key 60/minute, address 10/second". Over a limit the answer is 429 with
+            `Retry-After`. The counts are in `redis_url`, or in each process.
+        limit_turns: The same for messages, answers to agents, and events.
+        limit_sessions: The same for new sessions.
+        limit_tokens: The same for the tokens of models, such as "tenant 1000000/day": counted after
+            each turn; then no turn begins until the time is over.
+        limit_wrong_keys: The same for wrong keys, by address alone; "off": no limit.
+        cors_origins: Origins of pages in browsers that may call the server, separated by commas:
+            "https://shop.example"; "*" for all, only where a key is needed.
         docs: True: the API description is served at /docs and /openapi.json; unset: only if no API
             key is set.
         page: True: the page is served at /; unset: only if no API key is set. It asks for a key
@@ -109,6 +121,12 @@ class Settings(_OfSessions):
     definitions: bool = False
     api_keys: SecretStr | None = None
     stored_keys: bool = False
+    limit_requests: str | None = None
+    limit_turns: str | None = None
+    limit_sessions: str | None = None
+    limit_tokens: str | None = None
+    limit_wrong_keys: str = "address 30/minute"
+    cors_origins: str | None = None
     docs: bool | None = None
     page: bool | None = None
     metrics: bool = False
@@ -196,8 +214,22 @@ class Settings(_OfSessions):
 
     def keys(self) -> list[str]:
         """Return the API keys, one by one."""
-        given = self.api_keys.get_secret_value() if self.api_keys else ""
-        return [key.strip() for key in given.split(",") if key.strip()]
+        return _parts(self.api_keys.get_secret_value() if self.api_keys else "")
+
+    def origins_allowed(self) -> list[str]:
+        """Return the origins of other pages that may call the server.
+
+        Raises:
+            ConfigurationError: One is not an origin.
+        """
+        origins = _parts(self.cors_origins or "")
+        for origin in origins:
+            if origin != "*" and not _ORIGIN.fullmatch(origin):
+                raise ConfigurationError(
+                    f"cors_origins: '{origin:.80}' is not an origin. Write scheme, host and, if it "
+                    "is not the usual one, port: https://shop.example, http://localhost:3000."
+                )
+        return origins
 
     def require_key(self, spec: JourneySpec) -> None:
         """Refuse a sensitive journey without a key; the error has the place for one.
@@ -398,6 +430,10 @@ def _shown(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.10g}"
     return json.dumps(masked(value) if isinstance(value, str) else value, ensure_ascii=False)
+
+
+def _parts(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def _opened(secret: SecretStr | None) -> str | None:

@@ -165,6 +165,8 @@ class PathwayManager:
         """Callback after the commit of an escalation; without it, the manager sends them itself."""
         self.on_turn: Callable[[int], None] | None = None
         """Callback with the number of a message's turn, as soon as the session is free for it."""
+        self.on_answer: Callable[[JourneyResponse], None] | None = None
+        """Callback with the response of each turn that was taken, and not answered again."""
         self.on_change: Callable[[str], None] | None = None
         """Callback with the id of a session that may have changed."""
         self._escalation_sender: EscalationSender | None = None
@@ -861,15 +863,21 @@ class PathwayManager:
         session, head, response = await self._in_turn(answered, request, again)
         if response.replayed:
             return response
+        self._passed_on(session, given, response)
+        # Not in the turn: what is called back may well talk to the session.
+        if has_ended(self.spec, head, response):
+            await call_back(session, head["version"] + 1, self._on_end, response)
+        return response
+
+    def _passed_on(self, session: Session, given: Given, response: JourneyResponse) -> None:
+        """Begin the work that a turn leaves, for which no caller waits."""
+        if self.on_answer:
+            self.on_answer(response)
         if any(check.get("pending") for check in response.metadata["checks"]):
             with given_to_all(given.run):
                 self._later(self._judge_last())
         if response.metadata["phase"] == ConversationPhase.ESCALATED:
             self._sent_on(session, response)
-        # Not in the turn: what is called back may well talk to the session.
-        if has_ended(self.spec, head, response):
-            await call_back(session, head["version"] + 1, self._on_end, response)
-        return response
 
     async def _judge_last(self) -> None:
         """Check the last sent reply, unless another process was faster."""

@@ -43,6 +43,7 @@ class Caller:
         user: The user whose sessions alone it reaches; None: it reaches all of its tenant.
         key_id: Id of its key, which is no secret; empty: no key is required here.
         session: The only session that it reaches; None: any.
+        address: Its address; empty where no limit is set.
     """
 
     tenant: str
@@ -50,6 +51,7 @@ class Caller:
     user: str | None = None
     key_id: str = ""
     session: str | None = None
+    address: str = ""
 
     def has(self, scope: Scope) -> bool:
         """Return whether the caller has a scope, or one that includes it."""
@@ -122,6 +124,7 @@ RULES: Mapping[tuple[str, str], Rule] = {
     ("POST", f"{_OF_SESSION}/rollback"): _OPERATE,
     ("POST", f"{_OF_SESSION}/fork"): Rule(Scope.OPERATE, "sessions"),
     ("POST", f"{_OF_SESSION}/recording"): _OPERATE,
+    ("POST", "/v1/tokens"): _OPERATE,
     ("GET", "/v1/journeys"): _TALK,
     ("GET", "/v1/journeys/{journey_id}"): _TALK,
     ("GET", "/v1/journeys/{journey_id}/graph"): _TALK,

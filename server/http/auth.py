@@ -7,10 +7,12 @@ import hmac
 import ipaddress
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import lru_cache
 from http import HTTPStatus
+from typing import TYPE_CHECKING
 
-from cachetools import TTLCache
+from cachetools import LRUCache, TTLCache
 from starlette.datastructures import Headers
 from starlette.types import Scope as Connection
 
@@ -18,7 +20,10 @@ from graphs.storage.tables import TENANT
 from journeys import ConfigurationError
 from server.access.callers import ANYONE, Caller, Scope
 from server.access.keys import ApiKey, StoredKeys, is_key
-from server.http.problems import Problem, out_of_scope
+from server.http.problems import Problem, out_of_scope, too_many
+
+if TYPE_CHECKING:
+    from server.access.limits import Limits, Refused
 
 LEAST_CHARACTERS = 16
 """Least length of a key."""
@@ -45,6 +50,7 @@ class Keys:
         uses_stored: True: a key is required, also if there are none in the settings. Keys of the
             database count wherever a key is required.
         timer: Clock for the time for which keys are known, in seconds.
+        limits: Limits of the server; None: none are set.
 
     Raises:
         ConfigurationError: A key is too short or contains blanks; the text does not show it.
@@ -56,6 +62,7 @@ class Keys:
         *,
         uses_stored: bool = False,
         timer: Callable[[], float] = time.monotonic,
+        limits: Limits | None = None,
     ) -> None:
         given = list(keys)
         if any(len(key) < LEAST_CHARACTERS or not _writable(key) for key in given):
@@ -71,6 +78,8 @@ class Keys:
         )
         self._uses_stored = uses_stored
         self._known: TTLCache[bytes, ApiKey] = TTLCache(_MOST_KNOWN, KNOWN_SECONDS, timer)
+        self._seen: LRUCache[bytes, bool] = LRUCache(_MOST_KNOWN)
+        self._limits = limits
         self.stored: StoredKeys | None = None
 
     @property
@@ -82,24 +91,48 @@ class Keys:
         """Return whether a key is required."""
         return bool(self._digests) or self._uses_stored
 
-    async def admit(self, authorization: str, scope: Scope) -> Caller:
+    async def admit(
+        self, connection: Connection, authorization: str, scope: Scope, counts: str = ""
+    ) -> Caller:
         """Return the caller by the header `Authorization: Bearer KEY` of a request.
 
         Args:
+            connection: The connection of the request.
             authorization: The header.
             scope: The scope that the request needs.
+            counts: As for `Limits.admit`.
 
         Raises:
-            Problem: 401 `unauthorized`, the same for no key and a wrong one; 403 `out_of_scope`.
+            Problem: 401 `unauthorized`, the same for no key and a wrong one; 403 `out_of_scope`;
+                429 `too_many_requests`.
             StateError: The store failed.
         """
-        if not self:
-            return ANYONE
-        scheme, _, key = authorization.partition(" ")
-        if scheme.lower() == "bearer" and (caller := await self._caller(key.strip())):
+        if self._limits is None:
+            return await self._admitted(authorization, scope) if self else ANYONE
+        client = connection.get("client")
+        unknown = replace(ANYONE, address=client[0] if client else "")
+        caller = await self._admitted(authorization, scope, unknown) if self else unknown
+        if not self._limits.has_requests:
+            return caller
+        caller = replace(caller, address=unknown.address)
+        _raise(await self._limits.admit(caller, counts))
+        return caller
+
+    async def holds(self, authorization: str) -> bool:
+        """Return whether the key of a request that was admitted still counts.
+
+        Raises:
+            StateError: The store failed.
+        """
+        return not self or await self._caller(_key_in(authorization), ANYONE) is not None
+
+    async def _admitted(self, authorization: str, scope: Scope, unknown: Caller = ANYONE) -> Caller:
+        if caller := await self._caller(_key_in(authorization), unknown):
             if caller.has(scope):
                 return caller
             raise out_of_scope(scope)
+        if self._limits and authorization:
+            _raise(await self._limits.suspect(unknown))
         raise Problem(
             HTTPStatus.UNAUTHORIZED,
             "unauthorized",
@@ -107,7 +140,7 @@ class Keys:
             headers={"WWW-Authenticate": "Bearer"},
         )
 
-    async def _caller(self, key: str) -> Caller | None:
+    async def _caller(self, key: str, unknown: Caller) -> Caller | None:
         given = _digest(key)
         # All are compared, so that the time says nothing of which one it was.
         fits = [hmac.compare_digest(given, digest) for digest in self._digests]
@@ -117,9 +150,12 @@ class Keys:
             return None
         found = self._known.get(given)
         if found is None:
+            # An address with many wrong keys asks the store only for keys that were right before.
+            if self._limits and given not in self._seen:
+                _raise(await self._limits.suspected(unknown))
             found = await self.stored.find(key)
             if found is not None:
-                self._known[given] = found
+                self._known[given], self._seen[given] = found, True
         # It may have ended since it was read.
         return found.caller() if found is not None and found.state == "valid" else None
 
@@ -143,6 +179,24 @@ class Keys:
                 "No API key is set here: only requests from this machine are served, to "
                 "localhost or 127.0.0.1.",
             )
+
+
+def _key_in(authorization: str) -> str:
+    """Return the key in a header; empty if it has none."""
+    scheme, _, key = authorization.partition(" ")
+    return key.strip() if scheme.lower() == "bearer" else ""
+
+
+def _raise(refused: Refused | None) -> None:
+    """Raise the problem for a request that a limit refuses.
+
+    Raises:
+        Problem: 429 `too_many_requests`.
+    """
+    if refused:
+        raise too_many(
+            refused.limit.counted, refused.limit.who, refused.limit.text, refused.seconds
+        )
 
 
 @lru_cache(maxsize=64)

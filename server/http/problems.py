@@ -105,6 +105,18 @@ def out_of_scope(scope: str) -> Problem:
     )
 
 
+def too_many(counted: str, who: str, rate: str, seconds: int) -> Problem:
+    """Return the problem for a request over a limit, which ends after some seconds."""
+    what = counted.replace("_", " ")
+    return Problem(
+        HTTPStatus.TOO_MANY_REQUESTS,
+        "too_many_requests",
+        f"The limit of {what} of this {who} is reached: {rate}. Send it again after the seconds in "
+        "`Retry-After`.",
+        headers={"Retry-After": str(seconds)},
+    )
+
+
 def outcome_unknown() -> Problem:
     """Return the problem for a request that the end of the server has cut off."""
     return Problem(

@@ -72,13 +72,14 @@ class ApiRoute(APIRoute):
         Its caller is in `request.state.caller`.
 
         Raises:
-            Problem: 401 without the key, 403 if the key has not the scope of the route, 422 for a
-                query parameter that is not known.
+            Problem: 401 without the key, 403 if the key has not the scope of the route, 429 over a
+                limit, 422 for a query parameter that is not known.
             StateError: The store failed.
         """
         request = StrictRequest(scope, receive)
         sent = request.headers.get("authorization", "")
-        request.state.caller = await request.wiring.keys.admit(sent, self.rule.scope)
+        keys, rule = request.wiring.keys, self.rule
+        request.state.caller = await keys.admit(scope, sent, rule.scope, rule.counts)
         if scope["query_string"] and not known >= request.query_params.keys():
             raise _unknown_parameter(known)
         return request

@@ -14,7 +14,7 @@ from collections.abc import (
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from graphs.agents.registry import check_all, services_of
 from graphs.records.definitions import Epoch
@@ -28,6 +28,7 @@ from journeys import (
     ConfigurationError,
     JourneyConfig,
     JourneyDefinitionError,
+    JourneyResponse,
     JourneySpec,
     NeedsMigrationError,
 )
@@ -47,6 +48,9 @@ from server.http.turns import Turns
 from server.settings import Settings
 from server.telemetry import Metrics
 
+if TYPE_CHECKING:
+    from server.access.limits import Limits
+
 __all__ = ["Served", "Wiring", "wire"]
 _T = TypeVar("_T")
 
@@ -65,6 +69,8 @@ class Wiring:
     Attributes:
         journeys: The version of each journey in which new sessions begin, by the journey's id.
         versions: Other versions of these, by id and version, for the sessions that belong to them.
+        limits: Limits of what clients ask; None: none are set.
+        cors_origins: Origins of pages of other servers that may call this one.
         model: The argument `model` of `Journey`.
         given: Agents and tools of journeys that are stored as definitions; None: definitions are
             not served.
@@ -79,6 +85,8 @@ class Wiring:
     keys: Keys
     shows_docs: bool
     turns: Turns
+    limits: Limits | None = None
+    cors_origins: Sequence[str] = ()
     shows_page: bool = False
     versions: Mapping[tuple[str, str], Served] = field(default_factory=dict)
     model: Any = None
@@ -214,7 +222,7 @@ class Wiring:
             if head is None or (caller.user and not caller.reaches(session_id, head["user_id"])):
                 raise no_session()
             served = await self.serving(session_id, head["journey_id"], head["journey_version"])
-            session = self.manager(served, session_id)
+            session = self._counted(self.manager(served, session_id), caller)
             try:
                 if is_over(head):
                     await session.restore()  # which refuses it
@@ -225,7 +233,22 @@ class Wiring:
                 await self.turns.let_go(session)
         # What is sealed is read by another store, where it takes its turn itself.
         async with self.session(served, session_id) as session:
-            return await act(session)
+            return await act(self._counted(session, caller))
+
+    def _counted(self, session: PathwayManager, caller: Caller) -> PathwayManager:
+        """Return a session whose model tokens count in the limits of a caller."""
+        limits = self.limits
+        if limits is None or not limits.has_tokens:
+            return session
+
+        def spend(response: JourneyResponse) -> None:
+            usage = response.metadata["usage"]
+            tokens = usage["input_tokens"] + usage["output_tokens"]
+            if tokens:
+                self.turns.begin(limits.spend(caller, tokens))
+
+        session.on_answer = spend
+        return session
 
     def _served(self) -> Iterator[Served]:
         """Yield every served version of every journey."""
@@ -292,6 +315,8 @@ class Wiring:
             if self.cache is not None:
                 open_.push_async_callback(self.cache.close)
                 open_.push_async_callback(self.contexts.written)
+            if self.limits is not None:
+                open_.push_async_callback(self.limits.close)
             open_.push_async_callback(self.turns.finish)
             await self.readiness.faults()  # which logs them
             yield
@@ -404,7 +429,8 @@ def wire(
         CommandError: A journey is missing, or its agents or tools are.
         JourneyDefinitionError: A journey is abstract.
     """
-    keys = keys_of(settings)
+    limits = _limits_of(settings)
+    keys = keys_of(settings, limits)
     config = settings.config(store)
     wanted = list(names) or (example_ids() if examples else [])
     journeys = _journeys(settings, config, wanted)
@@ -414,6 +440,8 @@ def wire(
         versions=_versions(settings, config, versions, journeys),
         given=None if given is None else given_by(given, config),
         keys=keys,
+        limits=limits,
+        cors_origins=_origins_of(settings, keys),
         shows_docs=not keys if settings.docs is None else settings.docs,
         turns=Turns(),
         shows_page=not keys if settings.page is None else settings.page,
@@ -422,13 +450,50 @@ def wire(
     )
 
 
-def keys_of(settings: Settings) -> Keys:
+def keys_of(settings: Settings, limits: Limits | None = None) -> Keys:
     """Return the keys that clients may send.
 
     Raises:
         ConfigurationError: A key of the settings is not valid.
     """
-    return Keys(settings.keys(), uses_stored=settings.stored_keys)
+    return Keys(settings.keys(), uses_stored=settings.stored_keys, limits=limits)
+
+
+def _limits_of(settings: Settings) -> Limits | None:
+    """Return the limits of the settings; None: nothing is limited.
+
+    Raises:
+        ConfigurationError: A limit cannot be read.
+    """
+    wrong_keys = settings.limit_wrong_keys if keys_of(settings) else None
+    given = {
+        "requests": settings.limit_requests,
+        "turns": settings.limit_turns,
+        "sessions": settings.limit_sessions,
+        "tokens": settings.limit_tokens,
+        "wrong_keys": wrong_keys,
+    }
+    if not any(given.values()):
+        return None
+    from server.access.limits import Limits, read_limits  # noqa: PLC0415 - takes 0.1 s to import
+
+    limits = [limit for counted, text in given.items() for limit in read_limits(counted, text)]
+    return Limits(limits, settings.redis()) if limits else None
+
+
+def _origins_of(settings: Settings, keys: Keys) -> list[str]:
+    """Return the origins of other pages that may call the server.
+
+    Raises:
+        ConfigurationError: One is not an origin, or every page may call a server without a key.
+    """
+    origins = settings.origins_allowed()
+    if "*" in origins and not keys:
+        raise ConfigurationError(
+            "cors_origins: '*' needs API keys: else every page in a browser of this machine could "
+            "use the server. Name the origins, or set keys."
+        )
+    return origins
 
 
 def _journeys(

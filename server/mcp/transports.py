@@ -55,7 +55,7 @@ class _Gate:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         sent = Headers(scope=scope).get("authorization", "")
-        caller = await self._keys.admit(sent, Scopes.TALK)
+        caller = await self._keys.admit(scope, sent, Scopes.TALK)
         if caller.user is not None:  # a tool takes the id of any session
             raise out_of_scope(Scopes.OPERATE)
         await self._app(scope, receive, send)

@@ -40,6 +40,7 @@ ROUTES = [
     ("GET", "/v1/sessions/s-1/audit"),
     ("GET", "/v1/sessions/s-1/fields"),
     ("GET", "/v1/sessions/s-1/fields/street"),
+    ("POST", "/v1/tokens"),
     ("GET", "/v1/reviews"),
     ("GET", "/v1/escalations"),
     ("GET", "/v1/escalations/e-1"),

@@ -5,14 +5,18 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Iterable, Iterator
+from datetime import timedelta
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fastapi import APIRouter
+from sqlalchemy import select
 
+from graphs.storage.statements import Sql, now
 from graphs.storage.store import open_store
+from graphs.storage.tables import api_keys
 from journeys import ConfigurationError
 from server.access.callers import RULES, Scope, rule_of
 from server.access.keys import StoredKeys, Wanted
@@ -27,6 +31,8 @@ from tests.support.api import KEY, Api, wired
 from tests.support.command import flat, run
 
 serve, folder, logging_as_before = helpers.serve, command.folder, command.logging_as_before
+
+TOKENS = Sql.of(select(api_keys).where(api_keys.c.made_by.is_not(None)))
 
 
 class Clock:
@@ -386,3 +392,78 @@ def test_a_wrong_use_of_arguments_is_a_wrong_call(folder: Path) -> None:
 def test_the_setting_asks_for_keys_of_the_database() -> None:
     assert not Keys(Settings(stored_keys=False).keys())
     assert Keys(uses_stored=True)
+
+
+# --- Tokens --------------------------------------------------------------------------------------
+
+
+async def token(api: Api, key: dict[str, str], **body: Any) -> dict[str, str]:
+    answer = await api.client.post("/v1/tokens", json=body, headers=key)
+    assert answer.status_code == 201, answer.text
+    return with_key(answer.json()["token"])
+
+
+async def test_a_token_talks_for_its_user_and_ends_after_15_minutes(
+    keyed: Api, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk = await made(keyed, "operate")
+    ann, ben = await token(keyed, desk, user="ann"), await token(keyed, desk, user="ben")
+    session = await started(keyed, ann)
+    path = f"/v1/sessions/{session}"
+
+    said = await keyed.client.post(f"{path}/messages", json={"message": "hi"}, headers=ann)
+
+    assert said.status_code == 200
+    assert (await keyed.client.get(path, headers=ben)).status_code == 404
+    assert (await keyed.client.get("/v1/sessions", headers=ann)).status_code == 403
+    more = await keyed.client.post("/v1/tokens", json={"user": "x"}, headers=ann)
+    assert more.status_code == 403
+    later = now() + timedelta(minutes=15)
+    monkeypatch.setattr("server.access.keys.now", lambda: later)
+    assert (await keyed.client.get(path, headers=ann)).status_code == 401
+    await token(keyed, desk, user="ann")
+    rows = await keyed.wiring.directory.store.read(TOKENS)
+    assert [row["user_id"] for row in rows] == ["ann"], "those that are over are removed"
+
+
+async def test_a_token_of_one_session_begins_it(office: Api) -> None:
+    desk = await made(office, "operate")
+    ann = await token(office, desk, user="ann", session_id="s-1")
+
+    assert await started(office, ann, session_id="s-1") == "s-1"
+    other = await office.client.post(
+        "/v1/tokens", json={"user": "ben", "session_id": "s-1"}, headers=desk
+    )
+    assert (other.status_code, other.json()["code"]) == (409, "session_of_another")
+    again = await token(office, desk, user="ann", session_id="s-1")
+    assert (await office.client.get("/v1/sessions/s-1", headers=again)).status_code == 200
+
+
+async def test_a_revoked_key_takes_its_tokens_along(office: Api, clock: Clock) -> None:
+    desk = await made(office, "operate")
+    ann = await token(office, desk, user="ann")
+    assert (await office.client.get("/v1/journeys", headers=ann)).status_code == 200
+
+    await stored(office).revoke(id_in(desk))
+    clock.now += KNOWN_SECONDS
+
+    assert (await office.client.get("/v1/journeys", headers=ann)).status_code == 401
+    assert [one.user_id for one in await stored(office).page()] == [None], "tokens are not listed"
+
+
+async def test_a_stream_ends_with_its_key(office: Api, clock: Clock) -> None:
+    desk, ann = await made(office, "operate"), await made(office, "talk", user="ann")
+    session = await started(office, ann)
+    path = f"/v1/sessions/{session}"
+    async with office.client.stream("GET", f"{path}/events", headers=ann) as stream:
+        lines = stream.aiter_lines()
+        first = await anext(lines)
+        await stored(office).revoke(id_in(ann))
+        clock.now += KNOWN_SECONDS
+        said = await office.client.post(
+            f"{path}/messages", json={"message": "my secret"}, headers=desk
+        )
+        rest = [line async for line in lines]
+
+    assert (first, said.status_code) == ("id: 0", 200)
+    assert not [line for line in rest if "secret" in line or line.startswith("event")]

@@ -16,6 +16,7 @@ import pytest
 import uvicorn
 
 from journeys import Journey, JourneyConfig
+from server.access.limits import Limits
 from server.app import app_of
 from server.discover.journeys import Served
 from server.http.auth import Keys
@@ -148,6 +149,8 @@ def wired(
     model: Any = False,
     versions: Sequence[Served] = (),
     metrics: Metrics | None = None,
+    limits: Limits | None = None,
+    cors_origins: Sequence[str] = (),
     **config: Any,
 ) -> Wiring:
     """Join journeys as the command would; by default the two of the post office, in memory."""
@@ -156,7 +159,9 @@ def wired(
     return Wiring(
         config=JourneyConfig(persistence=url or f"memory://{uuid.uuid4()}", **config),
         journeys={one.journey.spec.id: one for one in served or post_office},
-        keys=keys if isinstance(keys, Keys) else Keys(keys),
+        keys=keys if isinstance(keys, Keys) else Keys(keys, limits=limits),
+        limits=limits,
+        cors_origins=cors_origins,
         shows_docs=not keys,
         shows_page=not keys,
         turns=Turns(),

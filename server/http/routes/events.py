@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path
+from fastapi import APIRouter, Depends, Path, Request
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import TypeAdapter
 
@@ -65,7 +65,7 @@ async def _of_turn(
 
 
 async def _of_session(
-    listed: ListedSession, last: LastEvent, wiring: Wired, request_id: RequestId
+    listed: ListedSession, last: LastEvent, wiring: Wired, request_id: RequestId, request: Request
 ) -> _Events:
     """Return the versions of a session from now on, or after the last one that is known."""
     known = last.turn if last else listed.version
@@ -73,7 +73,8 @@ async def _of_session(
         raise _gone(f"The session has no version {known}; its last one is {listed.version}.")
     if listed.status == "expired":
         raise SessionExpiredError(f"Session '{listed.session_id}' has expired.")
-    return _versions(wiring, listed, known, request_id)
+    sent = request.headers.get("authorization", "")
+    return _versions(wiring, listed, known, request_id, sent)
 
 
 @router.get("/{session_id}/turns/{turn}/events", response_class=EventSourceResponse)
@@ -141,13 +142,17 @@ async def _to_come(wiring: Wiring, listed: Listed, turn: int, request_id: str) -
             yield _error(error, request_id)
 
 
-async def _versions(wiring: Wiring, listed: Listed, known: int, request_id: str) -> _Events:
+async def _versions(
+    wiring: Wiring, listed: Listed, known: int, request_id: str, sent: str
+) -> _Events:
     # An id without data: whoever connects again before the first event misses nothing.
     yield ServerSentEvent(id=str(known))
     with wiring.turns.watched.watch(listed.session_id, wiring.directory.heads) as seen:
         while not seen.end:
             await seen.beyond(known)
             try:
+                if not await wiring.keys.holds(sent):  # it was revoked, or has ended
+                    return
                 found = [] if seen.end else await _after(wiring, listed, known)
             except Exception as error:
                 yield _error(error, request_id)

@@ -1,0 +1,293 @@
+"""Limits of requests, turns, sessions, model tokens and wrong keys, counted in fixed windows.
+
+A window begins with the first request that is counted in it. The counts are in Redis if there is
+one, so that all processes share them, else in the memory of each process. A request waits for Redis
+for 50 ms at most. While Redis fails, each process counts for itself.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import logging
+import math
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from cachetools import TLRUCache
+from limits import RateLimitItem, parse
+from limits.aio.storage import RedisStorage, Storage
+from limits.aio.strategies import FixedWindowRateLimiter
+
+from journeys import ConfigurationError
+from journeys.errors import require_extra
+from nodes.breaker import Breaker
+from nodes.telemetry import report
+from server.access.callers import Caller
+
+WHO = ("key", "tenant", "address")
+"""The callers that a limit counts apart."""
+BUDGET_SECONDS = 0.05
+"""Time limit of an operation of Redis, in seconds."""
+_MOST_COUNTED = 100_000
+"""Most counts in memory; the one that was not used for the longest time is dropped."""
+_FAILURES, _PAUSE_SECONDS = 3, 5.0
+_NETWORK = {4: 32, 6: 64}
+"""Bits of an address that are counted together: an IPv6 client has a whole network."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """One limit.
+
+    Attributes:
+        counted: The name of its setting without "limit_": "requests", "turns", "tokens",
+            "sessions" or "wrong_keys".
+        who: "key" (that of a user counts for the user), "tenant" or "address".
+        rate: The number and its time.
+        text: The rate, as written.
+    """
+
+    counted: str
+    who: str
+    rate: RateLimitItem
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A request that a limit refuses.
+
+    Attributes:
+        limit: The limit.
+        seconds: Seconds until its window ends, at least 1.
+    """
+
+    limit: Limit
+    seconds: int
+
+
+def read_limits(counted: str, text: str | None) -> list[Limit]:
+    """Return the limits of a setting, such as "key 60/minute, address 10/second".
+
+    Args:
+        counted: The name of the setting without "limit_".
+        text: Its value; None or "off" for no limit.
+
+    Raises:
+        ConfigurationError: It cannot be read.
+    """
+    if text is None or text.strip().lower() in ("", "off"):
+        return []
+    return [_limit(counted, part.strip()) for part in text.split(",")]
+
+
+def _limit(counted: str, text: str) -> Limit:
+    who, _, rate = text.partition(" ")
+    allowed = WHO[2:] if counted == "wrong_keys" else WHO
+    try:
+        if who not in allowed:
+            raise ValueError
+        return Limit(counted, who, parse(rate.strip()), rate.strip())
+    except ValueError:
+        raise ConfigurationError(
+            f"limit_{counted}: '{text:.80}' is not a limit. Write {', '.join(allowed)} and a rate: "
+            f"'{allowed[0]} 60/minute', '{allowed[-1]} 10/second'; separate limits by commas."
+        ) from None
+
+
+class Limits:
+    """Counts requests, and refuses those over a limit.
+
+    Attributes:
+        refusals: Number of refusals, by the limit's `counted` and `who`.
+
+    Args:
+        limits: The limits.
+        redis_url: A Redis or Valkey for the counts; None: memory.
+        clock: Returns the time in seconds since 1970, for counts in memory.
+
+    Raises:
+        ConfigurationError: The URL of Redis cannot be read, or its client is not installed.
+    """
+
+    def __init__(
+        self,
+        limits: Iterable[Limit],
+        redis_url: str | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._limits: dict[str, list[Limit]] = {}
+        for limit in limits:
+            self._limits.setdefault(limit.counted, []).append(limit)
+        self._clock = clock
+        self._memory = FixedWindowRateLimiter(_Memory(clock))
+        self._redis = FixedWindowRateLimiter(_in_redis(redis_url)) if redis_url else None
+        self._breaker = Breaker(_FAILURES, cooldown=_PAUSE_SECONDS)
+        self.refusals: Counter[tuple[str, str]] = Counter()
+
+    @property
+    def has_requests(self) -> bool:
+        """True if requests with a right key are limited in some way."""
+        return bool(self._limits.keys() - {"wrong_keys"})
+
+    @property
+    def has_tokens(self) -> bool:
+        """True if model tokens are limited."""
+        return "tokens" in self._limits
+
+    async def admit(self, caller: Caller, counts: str = "") -> Refused | None:
+        """Count a request, and return the limit that refuses it; None: it is admitted.
+
+        Args:
+            caller: The client.
+            counts: "turns" or "sessions" if the request counts as one, or "". A turn is refused
+                too if a limit of tokens is reached.
+        """
+        for counted in ("requests", counts):
+            for limit in self._limits.get(counted, ()):
+                if refused := await self._hit(limit, caller):
+                    return refused
+        if counts == "turns":
+            return await self._reached(self._limits.get("tokens", ()), caller)
+        return None
+
+    async def spend(self, caller: Caller, tokens: int) -> None:
+        """Count the model tokens of a turn, whatever their number."""
+        for limit in self._limits.get("tokens", ()):
+            await self._tried("hit", limit, caller, tokens)
+
+    async def suspected(self, caller: Caller) -> Refused | None:
+        """Return the limit of wrong keys that the address of a client has reached; None: none."""
+        return await self._reached(self._limits.get("wrong_keys", ()), caller)
+
+    async def suspect(self, caller: Caller) -> Refused | None:
+        """Count a wrong key, and return the limit that this exceeds; None: none."""
+        for limit in self._limits.get("wrong_keys", ()):
+            if refused := await self._hit(limit, caller):
+                return refused
+        return None
+
+    async def close(self) -> None:
+        """Close the connections."""
+        if self._redis is not None:
+            storage: Any = self._redis.storage
+            await storage.bridge.get_connection().aclose()
+
+    async def _hit(self, limit: Limit, caller: Caller) -> Refused | None:
+        if await self._tried("hit", limit, caller, 1):
+            return None
+        return await self._refused(limit, caller)
+
+    async def _reached(self, limits: Sequence[Limit], caller: Caller) -> Refused | None:
+        for limit in limits:
+            if not await self._tried("test", limit, caller, 1):
+                return await self._refused(limit, caller)
+        return None
+
+    async def _refused(self, limit: Limit, caller: Caller) -> Refused:
+        self.refusals[limit.counted, limit.who] += 1
+        stats = await self._tried("get_window_stats", limit, caller)
+        return Refused(limit, max(1, math.ceil(stats.reset_time - self._clock())))
+
+    async def _tried(self, what: str, limit: Limit, caller: Caller, cost: int = 0) -> Any:
+        """Ask Redis, or, without one and while it fails, the memory."""
+        names = (limit.counted, limit.who, *_identity(limit.who, caller))
+        costs = {"cost": cost} if cost else {}
+        if self._redis is not None and self._breaker.allows():
+            try:
+                found = await getattr(self._redis, what)(limit.rate, *names, **costs)
+            except Exception as error:
+                self._breaker.failed()
+                report(logging.WARNING, "limits_not_shared", error=type(error).__name__)
+            else:
+                self._breaker.succeeded()
+                return found
+        return await getattr(self._memory, what)(limit.rate, *names, **costs)
+
+
+def _identity(who: str, caller: Caller) -> tuple[str, ...]:
+    if who == "address":
+        return (_network(caller.address),)
+    if who == "tenant":
+        return (caller.tenant,)
+    return (caller.tenant, "user", caller.user) if caller.user else (caller.tenant, caller.key_id)
+
+
+@lru_cache(maxsize=4096)
+def _network(address: str) -> str:
+    """Return the part of an address that identifies one client."""
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    return str(ipaddress.ip_network((found, _NETWORK[found.version]), strict=False))
+
+
+def _in_redis(url: str) -> RedisStorage:
+    require_extra("redis", "Limits in Redis", "redis")
+    from redis.asyncio.retry import Retry  # noqa: PLC0415 - the extra `redis`
+    from redis.backoff import NoBackoff  # noqa: PLC0415
+
+    place = f"redis+{url}" if url.startswith("unix://") else url
+    options: dict[str, Any] = {
+        "socket_timeout": BUDGET_SECONDS,
+        "socket_connect_timeout": BUDGET_SECONDS,
+        "retry": Retry(NoBackoff(), 0),
+    }
+    return RedisStorage(
+        f"async+{place}", implementation="redispy", key_prefix="jg:limits", **options
+    )
+
+
+class _Memory(Storage):
+    """Counts in memory, of a bounded number, by a given clock.
+
+    The one of the library walks over all of its counts with each request.
+    """
+
+    STORAGE_SCHEME = None
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        super().__init__()
+        self._clock = clock
+        self._counts: TLRUCache[str, tuple[int, float]] = TLRUCache(
+            _MOST_COUNTED, lambda _, count, __: count[1], clock
+        )
+
+    @property
+    def base_exceptions(self) -> type[Exception]:
+        """The errors of this storage."""
+        return ValueError
+
+    async def incr(self, key: str, expiry: int, amount: int = 1) -> int:
+        """Add to a count; return it."""
+        count, until = self._counts.get(key) or (0, self._clock() + expiry)
+        self._counts[key] = (count + amount, until)
+        return count + amount
+
+    async def get(self, key: str) -> int:
+        """Return a count."""
+        found = self._counts.get(key)
+        return found[0] if found else 0
+
+    async def get_expiry(self, key: str) -> float:
+        """Return the end of the window of a count."""
+        found = self._counts.get(key)
+        return found[1] if found else self._clock()
+
+    async def check(self) -> bool:
+        """Return whether the storage works."""
+        return True
+
+    async def reset(self) -> int | None:
+        """Forget all counts."""
+        self._counts.clear()
+        return None
+
+    async def clear(self, key: str) -> None:
+        """Forget a count."""
+        self._counts.pop(key, None)
