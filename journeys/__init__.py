@@ -51,12 +51,14 @@ from journeys.notions.fields import Check, Field, Form, Length, Range, Regex
 from journeys.notions.guidelines import Guideline, GuidelineSpec, Scope, Validation
 from journeys.notions.knowledge import Knowledge, Passage, select_passages
 from journeys.notions.personality import Personality
+from journeys.notions.silence import Reminder, Silence
 from journeys.notions.transitions import (
     AlwaysTrigger,
     BaseTrigger,
     ConditionTrigger,
     EventTrigger,
     IntentTrigger,
+    TimeTrigger,
     Transition,
 )
 from journeys.pathway import Pathway
@@ -166,6 +168,7 @@ __all__ = [
     "Pipeline",
     "Range",
     "Regex",
+    "Reminder",
     "ReturnToPrevious",
     "ReturnToSpecific",
     "Scope",
@@ -173,10 +176,12 @@ __all__ = [
     "SessionExpiredError",
     "SessionNotStartedError",
     "Signature",
+    "Silence",
     "Skill",
     "StateError",
     "TakeoverError",
     "Texts",
+    "TimeTrigger",
     "Tool",
     "ToolSpec",
     "TranscriptEntry",

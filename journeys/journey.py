@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from journeys import door
@@ -12,6 +13,7 @@ from journeys.locale import Locale
 from journeys.notions.escalation import Escalation
 from journeys.notions.guidelines import Guideline, Validation
 from journeys.notions.personality import Personality
+from journeys.notions.silence import Silence
 from journeys.notions.transitions import BaseTrigger, Transition
 from journeys.pathway import Pathway
 from journeys.reading.class_bodies import TRANSITIONS, declared
@@ -68,6 +70,8 @@ class Journey:
             Default: only a hand-over starts it.
         __shared__: Context names that other journeys of a concierge can still use.
         __escalation__: `Escalation(...)`: when a person takes over. Default: no person is called.
+        __silence__: `Silence(...)`: reminders, and the end of the session, if the user sends no
+            message. Default: neither.
         __personality__: `Personality(...)`: name, tone, formality and greeting. Default: neutral.
         __locale__: `Locale(...)`: language, region, time zone, first day of the week and formats,
             each independent of the others. A subclass can replace single parts; None removes all
@@ -140,6 +144,7 @@ class Journey:
     __activation__: ClassVar[Sequence[BaseTrigger | str]] = ()
     __shared__: ClassVar[Sequence[str]] = ()
     __escalation__: ClassVar[Escalation | None] = None
+    __silence__: ClassVar[Silence | None] = None
     __personality__: ClassVar[Personality | None] = None
     __locale__: ClassVar[Locale | None] = None
     __texts__: ClassVar[Mapping[str, Any]] = {}
@@ -390,6 +395,14 @@ class Journey:
             "idempotency_key": idempotency_key,
         }
         return await self.manager.process_event(name, data, **given)
+
+    async def take_timer(self) -> JourneyResponse | None:
+        """Take the timer that is due, if one is; see `PathwayManager.take_timer`."""
+        return await self.manager.take_timer()
+
+    async def next_timer(self) -> datetime | None:
+        """Return the time of the next timer; see `PathwayManager.next_timer`."""
+        return await self.manager.next_timer()
 
     async def rollback(self, version: int, *, idempotency_key: str | None = None) -> JourneySession:
         """Make a new version with the state of an older one; see `PathwayManager.rollback`."""

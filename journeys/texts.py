@@ -73,6 +73,7 @@ class Texts:
             no_human: no person can be called. human_declined: the user continues without one.
         unclaimed: The conversation is not claimed yet; asks whether to continue here.
         released: The assistant has the conversation again.
+        reminder: Reply to a silence of the user. closed: the session is closed after it.
         returning: Returns to `{task}`. ask_return: asks whether to do so. which_paused: asks which
             of `{options}` to continue. left: `{task}` is given up.
         more: Asks whether there is anything else.
@@ -178,6 +179,10 @@ class Texts:
     human_declined: str = "All right, let us try again."
     unclaimed: str = "No one is free yet. Shall we go on here in the meantime?"
     released: str = "You are talking to me, the assistant, again."
+    reminder: str = "Are you still there? We can continue whenever you like."
+    closed: str = (
+        "You have not written for a while, so I end our conversation here. To continue, just write."
+    )
     returning: str = "Back to {task}."
     ask_return: str = "Shall we go on with {task}?"
     which_paused: str = "What shall we go on with?\n{options}"

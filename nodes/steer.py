@@ -18,7 +18,7 @@ from nodes.state.context import Op
 from nodes.state.session import Fired, Judged, Position
 from nodes.state.stack import Entered, Situation, back, left, move, note
 
-_SURE = ("condition", "event", "pattern", "own", "always")
+_SURE = ("condition", "event", "timer", "pattern", "own", "always")
 """Tiers of verdicts that no model gave."""
 
 

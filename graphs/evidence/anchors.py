@@ -6,8 +6,6 @@ to the anchor before. To prove that a store was not replaced as a whole, keep a 
 
 from __future__ import annotations
 
-import asyncio
-import logging
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -20,9 +18,7 @@ from graphs.storage.errors import AlreadyThere
 from graphs.storage.statements import ENDS, Row, Sql, Statement, first, now
 from graphs.storage.store import Store
 from graphs.storage.tables import TENANT, anchored_heads, anchors, sessions, tombstones
-from journeys import JourneyError
 from nodes.json_data import stamp
-from nodes.telemetry import report
 
 EVERY = 60.0
 """Seconds between two anchors of a server."""
@@ -237,36 +233,27 @@ async def fault_of(store: Store) -> tuple[str, int | None, str] | None:
 
 
 class Anchoring:
-    """Anchors the heads of a store every minute, if one has changed.
+    """The job that anchors the heads of a store every minute, if one has changed.
 
     Args:
-        store: The store; it must stay open until `end()`.
+        store: The store.
+        every: Seconds between two anchors.
     """
 
+    name = "anchors"
+
     def __init__(self, store: Store, every: float = EVERY) -> None:
-        self._store, self._every = store, every
-        self._running: asyncio.Task[None] | None = None
+        self._store, self.pause = store, every
 
-    def begin(self) -> None:
-        """Begin; return at once."""
-        self._running = asyncio.get_running_loop().create_task(self._run())
+    async def run(self) -> float:
+        """Write an anchor, unless another server has written one; return the pause until the next.
 
-    async def end(self) -> None:
-        """Stop."""
-        running, self._running = self._running, None
-        if running:
-            running.cancel()
-            await asyncio.wait([running])
-
-    async def _run(self) -> None:
-        while True:
-            await asyncio.sleep(self._every)
-            try:
-                last = await newest(self._store)
-                # Of several servers, one is enough.
-                since = stamp(now() - timedelta(seconds=self._every / 2))
-                if last is None or last.at < since:
-                    with suppress(AlreadyThere):
-                        await anchor(self._store)
-            except JourneyError as error:
-                report(logging.WARNING, "anchor_not_written", reason=str(error))
+        Raises:
+            StateError: The store failed.
+        """
+        last = await newest(self._store)
+        # Of several servers, one is enough.
+        if last is None or last.at < stamp(now() - timedelta(seconds=self.pause / 2)):
+            with suppress(AlreadyThere):
+                await anchor(self._store)
+        return self.pause

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from graphs.records import chain, escalations
+from graphs.records import chain, escalations, timers
 from graphs.records.history import CHECKS, add_attempts, check_rows, version_info
 from graphs.storage import statements
 from graphs.storage.sealing import Seal
@@ -47,6 +47,8 @@ class LedgerWriter:
         written = [Statement(statements.BEGIN_SESSION, [head]), *added]
         if turn.get("attempts"):
             written.append(add_attempts(self.session_id, self.spec, turn, self.seal))
+        if self.spec.has_timers:
+            written.append(timers.after_turn(self.session_id, self.spec, position, turn, None))
         return written
 
     def first_head(self, position: Position, version: int, at: datetime) -> Row:
@@ -79,6 +81,7 @@ class LedgerWriter:
         head: Row,
         rolled_back_to: int | None = None,
         journal: Journal | None = None,
+        timer: Row | None = None,
     ) -> list[Statement]:
         """Return the statements that advance the head by one; they fail if it has moved."""
         at = now()
@@ -109,6 +112,10 @@ class LedgerWriter:
             written += escalations.written(*sent)
         if turn.get("attempts"):
             written.append(add_attempts(self.session_id, self.spec, turn, self.seal))
+        if self.spec.has_timers or "timer" in turn:
+            is_back, of_session = rolled_back_to is not None, (self.session_id, self.spec, position)
+            dropped = timers.dropped(self.session_id)
+            written.append(dropped if is_back else timers.after_turn(*of_session, turn, timer))
         if turn["number"] % PRUNE_EVERY == 0:
             oldest = turn["number"] - self.keep
             kept: Row = {"session": self.session_id, "oldest": oldest, "head": checkpoint_id}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from graphs.evidence import anchors, verification
 from graphs.evidence.anchors import Anchor, Anchoring
@@ -23,6 +23,7 @@ from graphs.records.listing import (
     read_sessions,
 )
 from graphs.records.store_faults import faults_of
+from graphs.session.jobs import DueTimers, Expiry, Jobs
 from graphs.session.session import is_over
 from graphs.session.webhook import EscalationPort, EscalationSender
 from graphs.storage.sealing import Seal, Seals, is_sealed
@@ -307,9 +308,21 @@ class Directory:
         late = {one.session_id: one.unchained_before for one in found if one.unchained_before}
         return Verification(len(found), sum(one.turns for one in found), broken, late, anchor)
 
-    def anchoring(self) -> Anchoring:
-        """Return what anchors the sessions of this store; `begin` starts it."""
-        return Anchoring(self.store)
+    def jobs(
+        self,
+        journeys: Callable[[], Collection[str]],
+        timed: Callable[[], Collection[str]],
+        take: Callable[[str], Awaitable[Any]],
+    ) -> Jobs:
+        """Return the jobs of this store, which `begin` starts; they end before it is closed.
+
+        Args:
+            journeys: Returns the ids of the journeys that are served.
+            timed: Returns the ids of those with timers.
+            take: Takes the timer of a session as a turn.
+        """
+        store = self.store
+        return Jobs(DueTimers(store, timed, take), Expiry(store, journeys), Anchoring(store))
 
     def escalation_sender(self, port: EscalationPort) -> EscalationSender:
         """Return the sender of escalations; it must end before the store is closed."""

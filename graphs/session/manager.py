@@ -8,11 +8,13 @@ import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, replace
+from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from graphs.agents.registry import check_agent, check_all, services_of, services_to_read
 from graphs.agents.tools import check_tools
-from graphs.records import escalations, idempotency
+from graphs.records import escalations, idempotency, timers
 from graphs.records.data_keys import with_data_key
 from graphs.records.effects import EffectsOfSession
 from graphs.records.escalations import OF_SESSION, entry, read_case
@@ -59,6 +61,7 @@ from graphs.session.session import (
     SessionContext,
     already_there,
     call_back,
+    expire,
     is_over,
     open_session,
     overdue,
@@ -176,7 +179,7 @@ class PathwayManager:
         self._opening: asyncio.Task[Session] | None = None
         self._late = LateThreadResults()
         self._held: Row | None = None
-        self._pending: set[asyncio.Task[None]] = set()
+        self._pending: set[asyncio.Task[Any]] = set()
         """Work that no caller waits for: checks of sent replies, deletion of expired sessions."""
         if services is None:
             self._check()
@@ -252,7 +255,7 @@ class PathwayManager:
                 if row := await session.found(request):
                     return await self._shown_again(session, there, row)
             raise already_there(self.session_id)
-        self._later(sweep(session, self._on_expire))
+        self._sweep(session)
         with unconfirmed():
             return await self.restore()
 
@@ -401,6 +404,27 @@ class PathwayManager:
         event = event_of(name, data)
         request = _request(idempotency_key, "event", event["name"], event["data"])
         return await self._answer(Given(None, run=given, event=event), request)
+
+    async def take_timer(self) -> JourneyResponse | None:
+        """Take the timer of the session that is due, as a turn; None if none is due.
+
+        A server does this by itself. A program calls it when `next_timer` says so; of several
+        processes, one takes it.
+
+        Raises:
+            JourneyError: A pathway failed; only its audit is stored, and the timer is still due.
+        """
+        try:
+            return await self._answer(Given(None), is_timer=True)
+        except timers.NothingDueError:
+            return None
+
+    async def next_timer(self) -> datetime | None:
+        """Return the time at which the next timer of the session is due; None: no timer runs."""
+        session, _ = await self._known()
+        row = await timers.timer_of(session.store, self.session_id)
+        is_set = row is not None and row["due_at"] != timers.NEVER
+        return datetime.fromisoformat(row["due_at"]) if row and is_set else None
 
     async def restore(self, agents: Mapping[str, Any] | None = None) -> JourneySession:
         """Restore the session in any process.
@@ -755,12 +779,18 @@ class PathwayManager:
         finally:
             await self._let_go()
 
+    def _sweep(self, session: Session) -> None:
+        """Delete some expired sessions, without waiting; a server does this in the background."""
+        if self._shared is None:
+            gone = partial(expire, session, on_expire=self._on_expire)
+            self._later(sweep(session.store, self.spec.id, gone))
+
     @property
     def is_busy(self) -> bool:
         """Return whether work is pending that `close` waits for."""
         return bool(self._pending)
 
-    def _later(self, work: Coroutine[Any, Any, None]) -> None:
+    def _later(self, work: Coroutine[Any, Any, Any]) -> None:
         """Do something without waiting for it; `close` does."""
         self._pending.add(task := asyncio.ensure_future(work))
         task.add_done_callback(self._pending.discard)
@@ -836,8 +866,11 @@ class PathwayManager:
         request = _request(idempotency_key, *act.values(), escalation)
         return await self._in_turn(acted, request, again)
 
-    async def _answer(self, given: Given, request: Request | None = None) -> JourneyResponse:
+    async def _answer(
+        self, given: Given, request: Request | None = None, *, is_timer: bool = False
+    ) -> JourneyResponse:
         async def answered(session: Session, head: Row) -> _Answered:
+            session, begun = await self._timed(session, given, is_timer=is_timer)
             services = self._served().for_turn(
                 EffectsOfSession(session.store, session.ledger_writer.seal, head),
                 listening=given.tell is not None,
@@ -851,7 +884,7 @@ class PathwayManager:
                 lambda values: idempotency.of_response(response_of(services, values)),
             )
             try:
-                return session, head, await take(storing, head, given, services)
+                return session, head, await take(storing, head, begun, services)
             finally:
                 self._late.turn_over(taking)
 
@@ -878,6 +911,21 @@ class PathwayManager:
                 self._later(self._judge_last())
         if response.metadata["phase"] == ConversationPhase.ESCALATED:
             self._sent_on(session, response)
+
+    async def _timed(
+        self, session: Session, given: Given, *, is_timer: bool
+    ) -> tuple[Session, Given]:
+        """Read the timer of a session before an event or a timer, which do not end its silence.
+
+        Raises:
+            NothingDueError: A timer is to be taken, and none is due.
+        """
+        if not is_timer and not (given.event and self.spec.has_timers):
+            return session, given
+        row = await timers.timer_of(session.store, self.session_id)
+        if is_timer:
+            given = replace(given, timer=timers.due_in(row))
+        return replace(session, timer=row), given
 
     async def _judge_last(self) -> None:
         """Check the last sent reply, unless another process was faster."""

@@ -139,6 +139,7 @@ def session_of(
         waiting=waiting_in(values["turn"]),
         asked=_asked(services, values),
         locale=brought_locale(values),
+        is_closed=position["status"] == "closed",
     )
 
 

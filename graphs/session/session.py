@@ -7,7 +7,7 @@ import contextlib
 import inspect
 import logging
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar, Token
 from copy import copy
 from dataclasses import dataclass, replace
@@ -37,6 +37,7 @@ from journeys import (
     StateError,
     VersionNotFoundError,
 )
+from journeys.definitions.value_types import time_in_words
 from nodes.authored import contained
 from nodes.draft import new_turn, position_of_fork
 from nodes.journal import WAITING, Journal
@@ -124,6 +125,8 @@ class Session:
     on_commit: OnCommit | None = None
     answering: Answering | None = None
     """Makes the rows of the answer to a request, which is stored with its version."""
+    timer: Row | None = None
+    """Row of its timer before an event or a timer."""
 
     async def head(self) -> Row:
         """Return the session's row.
@@ -278,7 +281,8 @@ class Session:
         def statements_of(values: Mapping[str, Any], checkpoint: str) -> list[Statement]:
             turn, position = values["turn"], values["position"]
             advanced = self.ledger_writer.advanced
-            written = advanced(turn, position, checkpoint, head, journal=journal)
+            timer = self.timer
+            written = advanced(turn, position, checkpoint, head, journal=journal, timer=timer)
             return [*written, *self.answered(number, values)]
 
         def counts(values: Mapping[str, Any]) -> None:
@@ -449,9 +453,15 @@ async def open_session(
 
     Raises:
         ConfigurationError: The journey is sensitive, and no key is set or the saver does not
-            encrypt.
+            encrypt. Or it has a timer that is longer than the time to live of its sessions.
         StateError: The store cannot be opened.
     """
+    if spec.longest_timer >= config.session_ttl_seconds:
+        raise ConfigurationError(
+            f"{spec.name} has a timer after {time_in_words(spec.longest_timer)}, but its sessions "
+            f"expire after {config.session_ttl_seconds:g} seconds without a message, so it is "
+            "never due. Raise session_ttl_seconds, or shorten the time."
+        )
     if spec.sensitive and config.encryption_key is None:
         raise ConfigurationError(
             f"{spec.name} is marked __sensitive__: give an encryption_key of 32 bytes."
@@ -516,7 +526,7 @@ async def refuse(session: Session, head: Row, on_expire: Callback | None) -> NoR
         SessionExpiredError: Always.
     """
     if head["status"] != "expired":
-        await _expire(session, head, on_expire)
+        await expire(session, head, on_expire)
     raise _expired(session.session_id)
 
 
@@ -527,29 +537,39 @@ def _expired(session_id: str) -> SessionExpiredError:
     )
 
 
-async def sweep(session: Session, on_expire: Callback | None) -> None:
-    """Delete some expired sessions of the journey, oldest first.
+async def sweep(store: Store, journey: str, expire: Callable[[Row], Awaitable[None]]) -> float:
+    """Delete some expired sessions of a journey, oldest first.
 
     After deletions there is a pause of nine times their duration, so that they take a tenth of the
     time at most, however many sessions have expired.
+
+    Args:
+        store: The store.
+        journey: Id of the journey.
+        expire: Deletes one session.
+
+    Returns:
+        The seconds after which more can be deleted; infinite if all are deleted.
     """
     clock = asyncio.get_running_loop().time
-    journey, until = session.spec.id, session.store.swept_until
-    if clock() < until.get(journey, 0.0):
-        return
-    until[journey], begun, pause = math.inf, clock(), 0.0
+    until, begun = store.swept_until, clock()
+    if begun < until.get(journey, 0.0):
+        return until[journey] - begun
+    until[journey], rows = math.inf, []
     try:
         wanted = {"now": stamp(now()), "journey": journey, "most": SWEEP}
-        for row in await session.store.read(statements.EXPIRED, **wanted):
-            pause = _PAUSE
-            await _expire(session, row, on_expire)
-    except Exception as error:  # no caller waits for this; the next start tries again
+        rows = await store.read(statements.EXPIRED, **wanted)
+        for row in rows:
+            await expire(row)
+    except Exception as error:  # no caller waits for this; the next one tries again
         report(logging.WARNING, "expired_not_deleted", exc_info=error)
     finally:
-        until[journey] = clock() + pause * (clock() - begun)
+        pause = _PAUSE * (clock() - begun) if rows else 0.0
+        until[journey] = clock() + pause
+    return pause if len(rows) == SWEEP else math.inf
 
 
-async def _expire(session: Session, row: Row, on_expire: Callback | None) -> None:
+async def expire(session: Session, row: Row, on_expire: Callback | None) -> None:
     """Delete the data of a session; its row stays, so that its id does not look new."""
     with contextlib.suppress(WriteConflict):
         await session.forget(row["session_id"], expired_at=stamp(now()))

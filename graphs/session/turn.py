@@ -66,7 +66,7 @@ from nodes.services import Services, brought_locale
 from nodes.state.context import Op
 from nodes.state.escalation import takeover_of
 from nodes.state.messages import Message
-from nodes.state.session import PARTING, OutsideEvent, Turn
+from nodes.state.session import PARTING, OutsideEvent, Timer, Turn
 from nodes.telemetry import TurnRun, no_steps, pseudonym, report
 from nodes.texts import texts_of
 from nodes.turn.understand import matcher_of
@@ -230,11 +230,12 @@ class Given:
     """Input of one turn.
 
     Attributes:
-        text: The message; None if there is only an answer, or an event.
+        text: The message; None if there is only an answer, an event or a timer.
         value: The answer to an agent's question, if there is no message.
         run: Metadata, tags and callbacks of the caller, for all runs of the turn.
         tell: Gets the events of the turn.
         event: An event from outside, if there is neither a message nor an answer.
+        timer: A timer that is due, if there is nothing else.
     """
 
     text: str | None
@@ -242,6 +243,21 @@ class Given:
     run: RunnableConfig = field(default_factory=RunnableConfig)
     tell: Tell | None = None
     event: OutsideEvent | None = None
+    timer: Timer | None = None
+
+    @property
+    def is_outside(self) -> bool:
+        """Return whether it is not from the user."""
+        return self.event is not None or self.timer is not None
+
+    def turn(self, number: int) -> Turn:
+        """Return the record of a turn that begins with it."""
+        turn = new_turn(number, message=self.text)
+        if self.event:
+            turn["kind"], turn["event"] = "event", self.event
+        elif self.timer:
+            turn["kind"], turn["timer"] = "timer", self.timer
+        return turn
 
 
 async def take(session: Session, head: Row, given: Given, services: Services) -> JourneyResponse:
@@ -255,9 +271,9 @@ async def take(session: Session, head: Row, given: Given, services: Services) ->
     """
     spec, key = services.spec, services.config.secret
     wait = await wait_of(session, head) if WAITING in (head["flags"] or "") else None
-    if given.event and wait:
+    if given.is_outside and wait:
         raise WaitingError(wait.first["pathway"])
-    if given.text is None and given.event is None and wait is None:
+    if given.text is None and not given.is_outside and wait is None:
         raise NotWaitingError("No agent of this session waits for an answer. Send a message.")
     with TurnRun(spec.id, spec.version, pseudonym(session.session_id, key)) as seen:
         if services.running.journal:
@@ -274,9 +290,7 @@ async def _answered(
     audience, text = Audience(given.tell), given.text
     if text is not None and (fixed := unanswerable(text)):
         return await _fixed(session, head, fixed, services, audience)
-    turn = new_turn(head["version"] + 1, message=text)
-    if given.event:
-        turn["kind"], turn["event"] = "event", given.event
+    turn = given.turn(head["version"] + 1)
     if head["journey_version"] != services.spec.version:
         turn["audit"] = [{"kind": "version_changed", "reason": f"now {services.spec.version}"}]
     if correction := head.get(CORRECTION):
@@ -339,8 +353,8 @@ class _Going:
 
     @property
     def fails_fast(self) -> bool:
-        """Return whether an error is raised: for an event too, whose sender can repeat it."""
-        return self.services.fails_fast or self.turn["kind"] == "event"
+        """Return whether an error is raised: for an event or a timer too, which is repeated."""
+        return self.services.fails_fast or self.turn["kind"] in ("event", "timer")
 
     @property
     def messages(self) -> list[Message]:

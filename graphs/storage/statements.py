@@ -483,7 +483,9 @@ _IN_TIME = sessions.c.expires_at >= bindparam("now")
 _OF_STATUS = sessions.c.status == bindparam("status")
 _MARKED = sessions.c.status == _EXPIRED
 _NOT_MARKED = (
-    sessions.c.status.in_([literal_column("'active'"), literal_column("'complete'")]),
+    sessions.c.status.in_(
+        [literal_column(f"'{name}'") for name in ("active", "complete", "closed")]
+    ),
     sessions.c.expires_at < bindparam("now"),
 )
 # Few, and found by the index of times: that of journeys would be walked to its end.

@@ -322,6 +322,22 @@ answers = Table(
     Column("at", TIME, nullable=False),
 )
 
+timers = Table(
+    "timers",
+    metadata,
+    Column("tenant", NAME, primary_key=True),
+    owner(primary_key=True),
+    Column("journey_id", NAME, nullable=False),
+    Column("timer", Text, nullable=False, comment="id of the next one; empty: none"),
+    Column("due_at", TIME, nullable=False),
+    Column("since", TIME, nullable=False, comment="time of the last message"),
+    Column("moved", TIME, nullable=False, comment="time from which transitions count"),
+    Column("taken", Text, nullable=False, comment="JSON: ids of those taken since that message"),
+    Column("tries", Integer, nullable=False),
+    Column("retry_at", TIME, comment="no process tries it before; null: not tried"),
+    Index("timers_to_take", "tenant", "journey_id", "due_at"),
+)
+
 probes = Table(
     "probes",
     metadata,

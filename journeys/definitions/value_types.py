@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import typing
 from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
 from typing import Annotated, Any, TypeVar
 
 from pydantic import Field, FiniteFloat, GetCoreSchemaHandler
@@ -142,6 +144,59 @@ def _plain(fit: Callable[[Any, Any], Any], schema: Mapping[str, Any]) -> CoreSch
 
 AS_GIVEN = Checked(lambda value, _: value, {})
 """Defaults of the library."""
+
+
+_UNITS = {"week": 604_800, "day": 86_400, "hour": 3_600, "minute": 60, "second": 1}
+_PART = rf"\d{{1,9}} ?(?:{'|'.join(_UNITS)})s?"
+_LONGEST = 3_650 * _UNITS["day"]
+_DURATION = "it must be a time such as '2 days' or '1 hour 30 minutes', up to 3650 days."
+
+
+def seconds_in(written: str) -> int | None:
+    """Return the seconds of a time in words, such as "1 hour 30 minutes"; None: it is not one.
+
+    Example:
+        >>> seconds_in("2 days"), seconds_in("1 hour 30 minutes"), seconds_in("soon")
+        (172800, 5400, None)
+    """
+    if not re.fullmatch(rf"{_PART}(?: {_PART})*", written):
+        return None
+    seconds = sum(
+        int(number) * _UNITS[unit] for number, unit in re.findall(r"(\d+) ?([a-z]+?)s?\b", written)
+    )
+    return seconds if 0 < seconds <= _LONGEST else None
+
+
+def time_in_words(seconds: int) -> str:
+    """Return seconds as a time in words; see `seconds_in`.
+
+    Example:
+        >>> time_in_words(172_800), time_in_words(5_400)
+        ('2 days', '1 hour 30 minutes')
+    """
+    parts = []
+    for unit, length in [*_UNITS.items()][1:]:
+        number, seconds = divmod(seconds, length)
+        if number:
+            parts.append(f"{number} {unit}{'s' if number > 1 else ''}")
+    return " ".join(parts)
+
+
+def _fit_duration(value: Any, info: Any) -> int:
+    is_code = info.context is None or info.context.is_code
+    seconds = seconds_in(value) if isinstance(value, str) else None
+    if is_code and isinstance(value, timedelta) and not value.microseconds:
+        given = int(value.total_seconds())
+        seconds = given if 0 < given <= _LONGEST else None
+    if seconds is None:
+        raise wrong(_DURATION)
+    return seconds
+
+
+Duration = Annotated[
+    Any, Checked(_fit_duration, {"type": "string", "pattern": rf"^{_PART}( {_PART})*$"})
+]
+"""A length of time in words, in a class body also a `timedelta`; held in seconds."""
 
 
 class Function:

@@ -1,6 +1,7 @@
 """Rules that move a session from one pathway to another, and what makes them fire."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import timedelta
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, ConfigDict, Field, GetCoreSchemaHandler
@@ -12,6 +13,7 @@ from journeys.definitions.value_types import (
     BY_SHAPE,
     NOT_EMPTY,
     ContextName,
+    Duration,
     Function,
     InCode,
     Listed,
@@ -19,6 +21,7 @@ from journeys.definitions.value_types import (
     Share,
     Target,
     Text,
+    time_in_words,
 )
 from journeys.errors import did_you_mean
 from journeys.faults import Fault
@@ -168,6 +171,50 @@ class EventTrigger(Definition, BaseTrigger):
         return f"event '{self.event}'"
 
 
+class TimeTrigger(Definition, BaseTrigger):
+    """Fires once when the user has sent no message for some time; a message never fires it.
+
+    The time counts from the last message of the user. If an event or another timer has moved the
+    session since, it counts from that move.
+
+    Attributes:
+        after: The time in words, such as "2 days" or "1 hour 30 minutes", or a `timedelta`. Code
+            can write `TimeTrigger(days=2)` instead, with `days`, `hours` and `minutes`.
+
+    Example:
+        >>> TimeTrigger(days=2).label, TimeTrigger("90 minutes").label
+        ('after 2 days', 'after 1 hour 30 minutes')
+    """
+
+    model_config = ConfigDict(title="Time trigger")
+    waits = True
+
+    after: Duration
+
+    def __init__(
+        self, after: Any = None, *, days: float = 0, hours: float = 0, minutes: float = 0
+    ) -> None:
+        if after is None:
+            try:
+                after = timedelta(days=days, hours=hours, minutes=minutes)
+            except (TypeError, OverflowError):
+                after = {"days": days, "hours": hours, "minutes": minutes}  # which is refused
+        elif days or hours or minutes:
+            after = f"{after}, with days, hours or minutes"
+        super().__init__(after)
+
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
+    def evaluate(self, message: str, context: Mapping[str, Any]) -> bool:
+        """Return False: only time fires it."""
+        return False
+
+    @property
+    def label(self) -> str:
+        """The time in words."""
+        return f"after {time_in_words(self.after)}"
+
+
 class AlwaysTrigger(Definition, BaseTrigger):
     """Fires when nothing else does; never while a finished detour is about to return.
 
@@ -192,6 +239,7 @@ class AlwaysTrigger(Definition, BaseTrigger):
 _KEYS: dict[str, type[Definition]] = {
     "always": AlwaysTrigger,
     "event": EventTrigger,
+    "after": TimeTrigger,
     "when": ConditionTrigger,
     "condition": IntentTrigger,
     "patterns": IntentTrigger,
@@ -242,7 +290,7 @@ class Triggered:
         if not ways and value.keys() <= {*self.keys}:
             info.context.note(value, NEVER_FIRES)
             raise PydanticCustomError(GONE, GONE)
-        if ways[:1] in (["always"], ["event"], ["when"]) and ways[1:]:
+        if ways[:1] in (["always"], ["event"], ["after"], ["when"]) and ways[1:]:
             others = " and ".join(ways[1:])
             said, remedy = f"{ways[0]} cannot be combined with {others}.", "Write two rules."
             info.context.note(value, Fault(said, ways[0], remedy=remedy))
@@ -257,7 +305,7 @@ class Triggered:
 
 
 NEVER_FIRES = Fault(
-    "it never fires.", remedy="Give it a condition in words, patterns, when, or event."
+    "it never fires.", remedy="Give it a condition in words, patterns, when, event, or after."
 )
 
 

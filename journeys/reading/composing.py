@@ -110,6 +110,7 @@ def compose(
     kept = (declared.safe_reply, declared.degrade)
     words = (manner["personality"], manner["texts"], manner["locale"])
     made_of = [*(part.version for part in parts.values()), *words]
+    made_of += [declared.silence] if declared.silence else []
     sensitive = declared.sensitive
     hashed = (id, purpose, made_of, (*own, *kept), flow["shared"], declared.model, sensitive)
     patterns = {f"{id_}:{name}": to for id_, p in parts.items() for name, to in p.patterns.items()}

@@ -27,6 +27,7 @@ from journeys.notions.escalation import Escalation
 from journeys.notions.guidelines import GuidelineSpec, Validation
 from journeys.notions.knowledge import Knowledge
 from journeys.notions.personality import Personality
+from journeys.notions.silence import Silence
 from journeys.notions.transitions import BaseTrigger, HandOver, Triggered
 from journeys.spec.pathway_values import NextId
 from journeys.spec.spec import MOVED, STRANDED, JourneySpec
@@ -57,6 +58,7 @@ class Declared(Definition):
         safe_reply: Replaces a reply that breaks the rules. Default: `texts.unsafe`.
         degrade: Answer of a turn that fails.
         shared: Context names that other journeys of a concierge can still use.
+        silence: Reminders and the end of the session if the user sends no message. Default: none.
         sensitive: True: state, transcript and audit are encrypted; this needs an `encryption_key`.
     """
 
@@ -72,6 +74,7 @@ class Declared(Definition):
     safe_reply: Text = ""
     degrade: Annotated[str, OneOf(DEGRADATIONS)] = "canned"
     shared: Listed[ContextName] = ()
+    silence: Silence | None = None
     sensitive: bool = False
 
     @rule("degrade", "sensitive")
@@ -110,7 +113,10 @@ class Declared(Definition):
 
     def flow(self, guidelines: tuple[GuidelineSpec, ...]) -> dict[str, Any]:
         """Return its flow control, by the names of the spec."""
+        # The default is no part of the version, so that it stays what it was without this option.
+        silence = {"silence": self.silence} if self.silence else {}
         return {
+            **silence,
             "validation": validation_of(self.validation, guidelines),
             "safe_reply": self.safe_reply,
             "degrade": self.degrade,

@@ -206,7 +206,8 @@ class JourneySession:
     lists what agents ask by `interrupt()`, and `asked` is the open question of a form, both as in
     the metadata of a response. `locale` is what the session brought when it was begun. `replayed`
     is true if the request was done before, for the same idempotency key. `escalation` is the
-    escalation after an act of an operator.
+    escalation after an act of an operator. `is_closed` is true after a silence that closed the
+    session, until the next message.
     """
 
     session_id: str
@@ -227,6 +228,7 @@ class JourneySession:
     locale: Locale = NOWHERE
     replayed: bool = False
     escalation: EscalationEntry | None = None
+    is_closed: bool = False
 
     @property
     def current_pathway(self) -> str:

@@ -33,11 +33,13 @@ from journeys.notions.fields import Form
 from journeys.notions.guidelines import Guideline, GuidelineSpec, Validation
 from journeys.notions.knowledge import Knowledge, retriever_names
 from journeys.notions.personality import Personality
+from journeys.notions.silence import Silence
 from journeys.notions.transitions import (
     BaseTrigger,
     ConditionTrigger,
     EventTrigger,
     IntentTrigger,
+    TimeTrigger,
 )
 from journeys.pipelines.pattern import PatternPipeline
 from journeys.spec.pathway_values import (
@@ -326,6 +328,7 @@ class JourneySpec:
     knowledge: Knowledge | None = None
     migrations: Mapping[str, str] = field(default_factory=dict)
     stranded: str = MOVED
+    silence: Silence | None = None
     has_repair: bool = False
     is_marked: bool = False
     unset: tuple[tuple[str, Fault], ...] = ()
@@ -380,11 +383,34 @@ class JourneySpec:
     def self_judging(self) -> frozenset[str]:
         """Ids of transitions with a trigger of an author's own, perhaps on the ground of an intent.
 
-        One that always holds is among them; one that waits for an event is not.
+        One that always holds is among them; one that waits for an event or for a time is not.
         """
-        by_others = (IntentTrigger.evaluate, EventTrigger.evaluate)
+        by_others = (IntentTrigger.evaluate, EventTrigger.evaluate, TimeTrigger.evaluate)
         others = (t for t in self.transitions if not t.is_condition)
         return frozenset(t.id for t in others if type(t.trigger).evaluate not in by_others)
+
+    @cached_property
+    def longest_timer(self) -> int:
+        """Longest time without a message that has an effect, in seconds; 0 if none has."""
+        times = [t.trigger.after for t in self.transitions if isinstance(t.trigger, TimeTrigger)]
+        for silence in (one.silence for one in self._all):
+            if silence:
+                times += [silence.close_after or 0, *(one.after for one in silence.reminders)]
+        return max(times, default=0)
+
+    @property
+    def has_timers(self) -> bool:
+        """Return whether a time without a message has an effect anywhere in it."""
+        return self.longest_timer > 0
+
+    @cached_property
+    def has_silence(self) -> bool:
+        """Return whether it, or a part of it, has reminders or an end by silence."""
+        return any(one.silence for one in self._all)
+
+    def silence_in(self, pathway: str) -> Silence | None:
+        """Return the silence of a pathway's journey, else of the whole."""
+        return self.part_of(pathway).silence or self.silence
 
     @property
     def uses_dialogue(self) -> bool:

@@ -31,7 +31,7 @@ async def reworded(state: SessionState, services: Services, turn: Turn) -> Turn:
     it. Replies of an agent, of a model in the place of a text, and a greeting are not changed.
     """
     places, models = turn.get("worded", []), services.models
-    if not places or models is None or turn["kind"] != "turn":
+    if not places or models is None or turn["kind"] not in ("turn", "timer"):
         return turn
     place = place_of(turn)
     part = services.spec.part_of(place)

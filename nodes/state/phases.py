@@ -105,7 +105,7 @@ def closing_facts(position: Position, messages: Sequence[Message], turn: Turn) -
         spoken=has_spoken(messages),
         taken_over=_is_taken_over(position),
         complete=position["status"] == "complete",
-        reopened=turn["kind"] in ("turn", "event") and bool(moved or kinds),
+        reopened=turn["kind"] in ("turn", "event", "timer") and bool(moved or kinds),
         released="released" in kinds,
     )
 

@@ -73,7 +73,8 @@ class Position(TypedDict):
     stored `DialogueState`; it is there where one has something to keep. `birth` is random, made
     when the session begins: it separates the keys of effects from those of an earlier session of
     the same id. `visits` are those of pathways that wrote what completes them. Sessions of older
-    releases have neither. `locale` is what the session brought.
+    releases have neither. `locale` is what the session brought. `status` is "closed" after a
+    silence, until the next message.
     """
 
     journey: str
@@ -81,7 +82,7 @@ class Position(TypedDict):
     pathway: str
     stack: list[Frame]
     returning: bool
-    status: Literal["active", "complete"]
+    status: Literal["active", "complete", "closed"]
     fired: list[str]
     failures: int
     pending: NotRequired[list[Pending]]
@@ -159,6 +160,16 @@ class OutsideEvent(TypedDict):
     data: dict[str, Any]
 
 
+class Timer(TypedDict):
+    """A timer that is due, and the time of the last message before it.
+
+    `id` is that of a transition, or `reminder:NUMBER`, or `close`.
+    """
+
+    id: str
+    since: str
+
+
 class Turn(TypedDict):
     """The record of the current turn; the ledger's row is written from it.
 
@@ -175,14 +186,14 @@ class Turn(TypedDict):
     names the field that the reply asks for already. `worded` are the places of those replies that
     are texts of the catalogue. `phase` is the one in which the turn began. `model_seconds` is how
     long the runtime waited for models. An operator's turn has `operator`, and that of an event from
-    outside has `event`. `id` is there where other
+    outside has `event`, that of a timer `timer`. `id` is there where other
     programs see the turn's messages, and is part of their ids: such a turn has no session in which
     its number is unique. `waiting` is there where the session waits for an answer to an agent,
     `locale` where it brought one.
     """
 
     number: int
-    kind: Literal["start", "turn", "event", "failure", "waiting", "operator", "release"]
+    kind: Literal["start", "turn", "event", "timer", "failure", "waiting", "operator", "release"]
     at: str
     message: str | None
     begun_in: str
@@ -215,6 +226,7 @@ class Turn(TypedDict):
     model_seconds: NotRequired[float]
     operator: NotRequired[OperatorAct]
     event: NotRequired[OutsideEvent]
+    timer: NotRequired[Timer]
     escalations: NotRequired[list[EscalationChange]]
     id: NotRequired[str]
     waiting: NotRequired[Waiting]

@@ -11,6 +11,7 @@ from nodes.draft import Hop, Reading, TurnDraft
 from nodes.features import concierge, dialogue
 from nodes.features.guidance import apply_guidelines, weigh_guidelines
 from nodes.features.read_questions import weigh_questions
+from nodes.features.reminders import reopen
 from nodes.features.rephrase import reworded
 from nodes.features.takeover import hand_over, with_person
 from nodes.forms import offer
@@ -62,6 +63,7 @@ class Features:
 def features_of(spec: JourneySpec) -> Features:
     """Return the features of a journey, in the order in which they act.
 
+    - silence, if it has an effect: a message opens a closed session again.
     - person, if one can be called: holds a turn before all others, and closes it last.
     - dialogue, if the journey collects, acts, repairs, or has a return policy: reads and
       decides where it has the floor.
@@ -78,7 +80,7 @@ def features_of(spec: JourneySpec) -> Features:
     knows = spec.has_knowledge
     rewords = any(part.personality.reword for part in (spec, *spec.parts.values()))
     return Features(
-        holds=_present((person, with_person)),
+        holds=_present((spec.has_silence, reopen), (person, with_person)),
         stops=_present((person, offer.called_by_word)),
         reads=_present((talks, dialogue.read_message), (person, offer.read_wish)),
         weighs=_present((talks, dialogue.weigh_patterns), (knows, weigh_questions)),

@@ -26,6 +26,7 @@ from nodes.authored import contained
 from nodes.commands import Noise, Verdict, matched
 from nodes.draft import Reading, TurnDraft, check_known, open_draft
 from nodes.features.guidance import BYPASSED, bypassed, judged, rules_here
+from nodes.features.reminders import break_silence
 from nodes.features.takeover import WITH_PERSON
 from nodes.forms.questions import question_of
 from nodes.journal import Usage
@@ -36,12 +37,13 @@ from nodes.llm.understanding_call import COMMAND_NAMES, Moment, Understood, unde
 from nodes.services import Services
 from nodes.state.context import Op
 from nodes.state.escalation import takeover_of
-from nodes.state.session import Position, SessionState, Update
+from nodes.state.session import OutsideEvent, Position, SessionState, Timer, Update
 from nodes.state.stack import note
 from nodes.steer import (
     MODELS,
     OUTSIDE,
     UNSURE,
+    Steering,
     allowed_transitions,
     limits_of,
     rearmed,
@@ -63,8 +65,8 @@ async def understand(state: SessionState, services: Services, features: Features
         PathwayNotFoundError: The session is in a pathway that this version never had.
     """
     draft = open_draft(state, services)
-    if draft.turn["kind"] == "event":
-        return await _take_event(draft, features)
+    if draft.turn["kind"] in ("event", "timer"):
+        return await _take_outside(draft, features)
     if (held := await _held(draft, features)) is not None:
         return held
     if await _is_stopped(draft, features):
@@ -91,16 +93,15 @@ async def _held(draft: TurnDraft, features: Features) -> Update | None:
     return draft.undecided()
 
 
-async def _take_event(draft: TurnDraft, features: Features) -> Update:
-    """Take an event from outside: its data into the context, then the transition that it triggers.
+async def _take_outside(draft: TurnDraft, features: Features) -> Update:
+    """Take an event from outside, or a timer that is due: no message, but maybe a transition.
 
-    Conditions are judged too, since the context has changed. Nothing is read, and no model is asked
-    where it leads. Without a transition, and while a person has the conversation, nothing runs and
-    the reply is empty.
+    The data of an event goes into the context; conditions are judged too, since it has changed.
+    Nothing is read, and no model is asked where it leads. Without a transition, and while a person
+    has the conversation, nothing runs; the reply is empty, or it is a reminder.
     """
-    event = draft.turn["event"]
-    draft.note("event", trigger=event["name"], reason=f"it set: {', '.join(event['data'])}")
-    draft.change(*(_op(name, value) for name, value in event["data"].items()))
+    if event := draft.turn.get("event"):
+        _take_data(draft, event)
     draft.rest()
     if features.holds and takeover_of(draft.position) is not None:
         draft.flags.append(WITH_PERSON)
@@ -109,23 +110,41 @@ async def _take_event(draft: TurnDraft, features: Features) -> Update:
         check_known(draft.spec, draft.position)
     elif await has_moved(draft):
         return draft.update()
-    reading = await _reading_of(draft, event["name"])
+    reading = await _reading_of_outside(draft)
     steering = steer(
         draft.spec, draft.situation, reading.verdicts, limits_of(draft.services.config)
     )
     if steering.transition is None:
         draft.position = rearmed(draft.spec, draft.position, reading.verdicts)
-        draft.audit += steering.audit
+        # Nothing returns without a message.
+        draft.audit += [event for event in steering.audit if event["kind"] in _NOT_MADE]
     else:
-        for ask in features.asks:
-            await ask(draft, reading)
-        draft.settled = False
-        draft.adopt(steering)
-        for complete in features.completes:
-            complete(draft, reading)
+        await _follow(draft, steering, reading, features)
     if journal := draft.services.running.journal:
         journal.decision = _decision(draft, reading)
     return draft.update()
+
+
+_NOT_MADE = ("dropped", "depth_refused", "condition_raised")
+"""Kinds of audit events of moves that were not made."""
+
+
+async def _follow(
+    draft: TurnDraft, steering: Steering, reading: Reading, features: Features
+) -> None:
+    """Make the move of an event or a timer, with what it needs where it leads."""
+    for ask in features.asks:
+        await ask(draft, reading)
+    draft.settled = False
+    draft.adopt(steering)
+    for complete in features.completes:
+        complete(draft, reading)
+
+
+def _take_data(draft: TurnDraft, event: OutsideEvent) -> None:
+    """Take the data of an event into the context."""
+    draft.note("event", trigger=event["name"], reason=f"it set: {', '.join(event['data'])}")
+    draft.change(*(_op(name, value) for name, value in event["data"].items()))
 
 
 def _op(name: str, value: Any) -> Op:
@@ -133,10 +152,14 @@ def _op(name: str, value: Any) -> Op:
     return ["clear", name, None] if value is None else ["replace", name, value]
 
 
-async def _reading_of(draft: TurnDraft, event: str) -> Reading:
-    """Return the reading of an event: the open transitions, and the verdicts on them."""
+async def _reading_of_outside(draft: TurnDraft) -> Reading:
+    """Return the reading of an event or a timer: the open transitions, and the verdicts on them."""
     services, reading = draft.services, Reading(draft.position)
     reading.open_now = allowed_transitions(services.spec, draft.position)
+    if timer := draft.turn.get("timer"):
+        reading.verdicts = _take_timer(draft, timer, reading.open_now)
+        return reading
+    event = draft.turn["event"]["name"]
     reading.verdicts = await free_verdicts(services, (), draft.position, "", draft.context)
     reading.verdicts += [
         Verdict(transition.id, True, "event", reason="it came from outside")
@@ -144,6 +167,18 @@ async def _reading_of(draft: TurnDraft, event: str) -> Reading:
         if isinstance(transition.trigger, EventTrigger) and transition.trigger.event == event
     ]
     return reading
+
+
+def _take_timer(
+    draft: TurnDraft, timer: Timer, open_now: Sequence[TransitionSpec]
+) -> list[Verdict]:
+    """Return the verdict on the transition of a timer; none if it is that of a reminder."""
+    moves = [transition for transition in open_now if transition.id == timer["id"]]
+    reason = f"no message since {timer['since']}"
+    draft.note("timer", trigger=moves[0].label if moves else timer["id"], reason=reason)
+    if not moves:
+        break_silence(draft, timer["id"])
+    return [Verdict(transition.id, True, "timer", reason=reason) for transition in moves]
 
 
 async def _is_stopped(draft: TurnDraft, features: Features) -> bool:

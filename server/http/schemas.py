@@ -33,7 +33,7 @@ SessionId = Annotated[
         description="1 to 200 letters, digits and ._~:@+-, starting with a letter or a digit.",
     ),
 ]
-Status = Literal["active", "complete", "expired"]
+Status = Literal["active", "complete", "closed", "expired"]
 
 
 class _Asked(BaseModel):
@@ -247,6 +247,7 @@ class Session(BaseModel):
     returning: bool = Field(description="True if the next message returns from a detour.")
     phase: ConversationPhase = Field(description="Progress of the conversation.")
     is_journey_complete: bool
+    is_closed: bool = Field(description="True after a silence closed it, until the next message.")
     greeting: str = Field(
         description="First reply of the assistant; empty if there was none, or if it is too old."
     )
@@ -274,6 +275,7 @@ class Session(BaseModel):
             returning=session.returning,
             phase=session.phase,
             is_journey_complete=session.is_journey_complete,
+            is_closed=session.is_closed,
             greeting=session.greeting,
             waiting=session.waiting,
             asked=None if session.asked is None else AskedNow.model_validate(session.asked),

@@ -14,6 +14,7 @@ from collections.abc import (
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from operator import methodcaller
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from graphs.agents.registry import check_all, services_of
@@ -257,6 +258,17 @@ class Wiring:
         if self.catalogue:
             yield from self.catalogue.loaded.values()
 
+    def _ids(self) -> list[str]:
+        return list(self.journeys)
+
+    def _timed(self) -> set[str]:
+        """Return the ids of the journeys with timers."""
+        specs = (served.journey.spec for served in self._served())
+        return {spec.id for spec in specs if spec.has_timers}
+
+    async def _take_timer(self, session_id: str) -> None:
+        await self.turns.take(self.in_turn(session_id, methodcaller("take_timer")))
+
     def _model_of(self, served: Served) -> Any:
         return self.model if served.model is None else served.model
 
@@ -303,9 +315,6 @@ class Wiring:
                 self.keys.stored = StoredKeys(self._directory.store)
                 self._send_on(open_, self._directory)
                 await self._check_keys(self._directory)
-                anchoring = self._directory.anchoring()
-                anchoring.begin()
-                open_.push_async_callback(anchoring.end)
             await self._compile(open_)
             if self.given:
                 await self._open_catalogue(self.given)
@@ -318,6 +327,10 @@ class Wiring:
             if self.limits is not None:
                 open_.push_async_callback(self.limits.close)
             open_.push_async_callback(self.turns.finish)
+            if self._directory:
+                jobs = self._directory.jobs(self._ids, self._timed, self._take_timer)
+                jobs.begin()
+                open_.push_async_callback(jobs.end)
             await self.readiness.faults()  # which logs them
             yield
 

@@ -399,7 +399,7 @@ def test_every_fault_of_a_file_has_its_remedy_apart_and_both_in_the_words_of_fil
         ("'purpos' is not a valid key of a state.", told[1][1]),
         ("it never applies.", "Give it a condition, `when` or keywords, or set always to true."),
         ("forbids and requires are only for critical guidelines.", "Set critical to true."),
-        ("it never fires.", "Give it a condition in words, patterns, when, or event."),
+        ("it never fires.", "Give it a condition in words, patterns, when, event, or after."),
         ("to is 'f', which is not a state of this journey.", "Its states: b."),
     ]
     assert told[1][1].startswith("Did you mean 'purpose'? Known: kind, title, ")

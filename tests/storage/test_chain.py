@@ -17,6 +17,7 @@ from sqlalchemy import delete
 
 from graphs.evidence import anchors
 from graphs.evidence.verification import Broken, verify, verify_all, verify_anchors
+from graphs.session.jobs import Jobs
 from graphs.storage.sealing import Seals
 from graphs.storage.statements import Sql, Statement
 from graphs.storage.store import Store, open_store
@@ -413,10 +414,11 @@ async def test_a_server_anchors_what_has_changed(store: Store, store_url: str) -
     anchoring = anchors.Anchoring(store, every=0.01)
     async with opened(store_url) as parcel:
         await parcel.start()
-        anchoring.begin()
+        jobs = Jobs(anchoring)
+        jobs.begin()
         while await anchors.newest(store) is None:  # noqa: ASYNC110 - it is written by the task
             await asyncio.sleep(0.01)
-        await anchoring.end()
+        await jobs.end()
     assert await anchors.anchor(store) is None
     assert await broken(store) == []
 

@@ -117,6 +117,7 @@ NEW = (
     "answers",
     "api_keys",
     "probes",
+    "timers",
     *("late_links", "tombstones", "anchors", "anchored_heads"),
     *("validation_audit", "definitions", "definition_epoch"),
     *("field_attempts", "effects", "escalations"),

@@ -44,7 +44,8 @@ CLASSES = {
         *("Escalation", "Personality", "Locale"),
     ),
     "Flow": (
-        *("Transition", "IntentTrigger", "ConditionTrigger", "EventTrigger", "HandOver"),
+        *("Transition", "IntentTrigger", "ConditionTrigger", "EventTrigger", "TimeTrigger"),
+        *("HandOver", "Silence", "Reminder"),
         *("ReturnToPrevious", "ReturnToSpecific", "Known", "Call", "Guideline", "Validation"),
     ),
     "Agents and tools": (

@@ -171,6 +171,7 @@ async def _state(conversation: Conversation, _: str) -> None:
         ("waiting below", ", ".join(session.pathway_stack) or "nothing"),
         ("returning", "yes" if session.returning else "no"),
         ("complete", "yes" if session.is_journey_complete else "no"),
+        *([("closed", "until the next message")] if session.is_closed else []),
         ("version", session.version),
         ("context", ", ".join(session.accumulated_context) or "empty"),
         ("last turn", session.updated_at),

@@ -7,9 +7,10 @@ import { List, Select, useList } from "./lists.js";
 import { Moment, addressOf, shortVersion } from "./parts.js";
 
 const STATUSES = [
-  ["", "active and complete"],
+  ["", "all but expired"],
   ["active", "active"],
   ["complete", "complete"],
+  ["closed", "closed"],
   ["expired", "expired"],
 ];
 

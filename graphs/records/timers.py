@@ -1,0 +1,156 @@
+"""Timers: one row per session with the next time at which its silence has an effect.
+
+The row is written with the turn, so a new message moves its time in the same transaction. Any
+process takes it as a turn when it is due; the commit of that turn moves it on, so each timer is
+taken once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import timedelta
+
+from sqlalchemy import Integer, bindparam, delete, func, insert, literal_column, select, update
+
+from graphs.storage.statements import Records, Row, Sql, Statement, first, now
+from graphs.storage.store import Store
+from graphs.storage.tables import TENANT, timers
+from journeys import JourneySpec
+from nodes.features.reminders import next_timer
+from nodes.json_data import stamp
+from nodes.state.escalation import takeover_of
+from nodes.state.session import Position, Timer, Turn
+
+NEVER = "9999"
+"""Time of a timer that is not due before the next message."""
+FIRST_PAUSE, LONGEST_PAUSE = 15.0, 3_600.0
+"""Seconds until a timer whose turn failed is tried again; they double with every try."""
+_OUTSIDE = ("event", "timer")
+"""Kinds of turns that do not end a silence."""
+TIMERS = Records(timers)
+_OF_TENANT = timers.c.tenant == bindparam("of_tenant")
+_NAMES = [str(one.name) for one in timers.c]
+_SET = Sql.of(
+    insert(timers).inline().values({name: bindparam(name) for name in _NAMES})
+).followed_by(
+    "ON CONFLICT (tenant, session_id) DO UPDATE SET "
+    + ", ".join(f"{name} = excluded.{name}" for name in _NAMES[2:])
+)
+_DROP = Sql.of(delete(timers).where(_OF_TENANT, TIMERS.mine))
+_OF_SESSION = Sql.of(select(timers).where(_OF_TENANT, TIMERS.mine))
+_FREE = func.coalesce(timers.c.retry_at, literal_column("''")) <= bindparam("now")
+_IS_DUE = timers.c.due_at <= bindparam("now")
+_DUE = Sql.of(
+    first(
+        select(timers.c.session_id, timers.c.tries)
+        .where(_OF_TENANT, timers.c.journey_id == bindparam("journey"), _IS_DUE, _FREE)
+        .order_by(timers.c.due_at)
+    )
+)
+_CLAIM = Sql.of(
+    update(timers)
+    .where(_OF_TENANT, TIMERS.mine, timers.c.tries == bindparam("tried", type_=Integer), _IS_DUE)
+    .values(tries=bindparam("tries_now", type_=Integer), retry_at=bindparam("next_at"))
+)
+
+
+class NothingDueError(Exception):
+    """A session has no timer that is due."""
+
+
+def after_turn(
+    session_id: str, spec: JourneySpec, position: Position, turn: Turn, before: Row | None
+) -> Statement:
+    """Return the statement that sets the timer of a session after a turn, or removes it.
+
+    Without a timer are sessions that have ended, that a person has, or in which an agent waits for
+    an answer.
+
+    Args:
+        session_id: The session.
+        spec: Its journey.
+        position: Its position after the turn.
+        turn: The turn.
+        before: Its row before an event or a timer; None for another turn, and if there was none.
+    """
+    is_silent = position["status"] == "active" and "waiting" not in turn
+    if not is_silent or takeover_of(position):
+        return dropped(session_id)
+    since, moved = turn["at"], turn["at"]
+    taken: list[str] = []
+    if before and turn["kind"] in _OUTSIDE:
+        since, taken = before["since"], json.loads(before["taken"])
+        moved = turn["at"] if turn["transition"] or turn["moved"] else before["moved"]
+    if timer := turn.get("timer"):
+        taken.append(timer["id"])
+    due = next_timer(spec, position, since, moved, taken)
+    row: Row = {
+        "tenant": TENANT,
+        "session_id": session_id,
+        "journey_id": spec.id,
+        "timer": due.timer if due else "",
+        "due_at": due.at if due else NEVER,
+        "since": since,
+        "moved": moved,
+        "taken": json.dumps(taken),
+        "tries": 0,
+        "retry_at": None,
+    }
+    return Statement(_SET, [row])
+
+
+def dropped(session_id: str) -> Statement:
+    """Return the statement that removes the timer of a session."""
+    return Statement(_DROP, [{"of_tenant": TENANT, "session": session_id}])
+
+
+async def timer_of(store: Store, session_id: str) -> Row | None:
+    """Return the row of a session; None if it has none.
+
+    Raises:
+        StateError: The store failed.
+    """
+    rows = await store.read(_OF_SESSION, of_tenant=TENANT, session=session_id)
+    return rows[0] if rows else None
+
+
+def due_in(row: Mapping[str, str] | None) -> Timer:
+    """Return the timer of a row.
+
+    Raises:
+        NothingDueError: There is none, or it is not due yet.
+    """
+    if row is None or row["due_at"] > stamp(now()):
+        raise NothingDueError
+    return Timer(id=row["timer"], since=row["since"])
+
+
+async def due_sessions(store: Store, journey: str, most: int) -> list[Row]:
+    """Return the ids of sessions of a journey with a due timer, and the number of its tries.
+
+    The longest due come first; those that a process tries now are left out.
+
+    Raises:
+        StateError: The store failed.
+    """
+    return await store.read(_DUE, of_tenant=TENANT, journey=journey, now=stamp(now()), most=most)
+
+
+async def claim(store: Store, row: Row) -> None:
+    """Record a try of a timer, before its turn begins: no other process tries it for a time.
+
+    Raises:
+        WriteConflict: Another process was first, or the timer is not due any more.
+        StateError: The store failed.
+    """
+    pause = min(FIRST_PAUSE * 2 ** min(row["tries"], 20), LONGEST_PAUSE)
+    claimed: Row = {
+        "of_tenant": TENANT,
+        "session": row["session_id"],
+        "tried": row["tries"],
+        "tries_now": row["tries"] + 1,
+        "now": stamp(now()),
+        "next_at": stamp(now() + timedelta(seconds=pause)),
+    }
+    await store.write(Statement(_CLAIM, [claimed], exactly_one=True))

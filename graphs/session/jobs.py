@@ -1,0 +1,145 @@
+"""Jobs: work off the turns, such as due timers and expiry, which any process of a store may do.
+
+Each job finds its work in rows of the store, so that a restart loses nothing. Several processes may
+run the same job at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import math
+import random
+from collections.abc import Awaitable, Callable, Collection
+from typing import Any, Protocol
+
+from graphs.records import timers
+from graphs.session.session import sweep
+from graphs.storage.errors import WriteConflict
+from graphs.storage.statements import Row, now
+from graphs.storage.store import Store
+from nodes.json_data import stamp
+from nodes.telemetry import report
+
+LOOK_SECONDS = 2.0
+"""Seconds between two searches for due timers, and so the most that one is late."""
+EXPIRY_SECONDS = 60.0
+"""Seconds between two searches for expired sessions."""
+AT_ONCE = 8
+"""Timers that a process takes at the same time."""
+_AFTER_FAILURE = 30.0
+_SPREAD = 0.1
+
+
+class Job(Protocol):
+    """Work that is repeated.
+
+    Attributes:
+        name: Its name, in the log.
+        pause: Seconds before its first run.
+    """
+
+    name: str
+    pause: float
+
+    async def run(self) -> float:
+        """Do what is due; return the seconds until the next run."""
+
+
+class Jobs:
+    """Runs jobs in the background of this process.
+
+    Args:
+        jobs: The jobs; their store must stay open until `end()`.
+    """
+
+    def __init__(self, *jobs: Job) -> None:
+        self._jobs = jobs
+        self._running: list[asyncio.Task[None]] = []
+
+    def begin(self) -> None:
+        """Begin; return at once."""
+        self._running = [asyncio.ensure_future(_repeated(job)) for job in self._jobs]
+
+    async def end(self) -> None:
+        """Stop. What was not done stays in the store."""
+        running, self._running = self._running, []
+        for task in running:
+            task.cancel()
+        if running:
+            await asyncio.wait(running)
+
+
+async def _repeated(job: Job) -> None:
+    pause = job.pause
+    while True:
+        # Processes that started together do not look at the same moment.
+        await asyncio.sleep(pause * random.uniform(1 - _SPREAD, 1 + _SPREAD))
+        try:
+            pause = await job.run()
+        except Exception as error:  # no caller waits for it; the next run tries again
+            report(logging.WARNING, "job_failed", job=job.name, exc_info=error)
+            pause = _AFTER_FAILURE
+
+
+class DueTimers:
+    """Takes the timers of sessions that are due.
+
+    Args:
+        store: Their store.
+        journeys: Returns the ids of the journeys with timers that this process serves.
+        take: Takes the timer of a session as a turn.
+    """
+
+    name, pause = "timers", 0.0
+
+    def __init__(
+        self,
+        store: Store,
+        journeys: Callable[[], Collection[str]],
+        take: Callable[[str], Awaitable[Any]],
+    ) -> None:
+        self._store, self._journeys, self._take = store, journeys, take
+
+    async def run(self) -> float:
+        """Take due timers; return the seconds until the next search."""
+        most = 0
+        for journey in self._journeys():
+            rows = await timers.due_sessions(self._store, journey, AT_ONCE)
+            most = max(most, len(rows))
+            await asyncio.gather(*map(self._taken, rows))
+        return 0.0 if most == AT_ONCE else LOOK_SECONDS
+
+    async def _taken(self, row: Row) -> None:
+        try:
+            await timers.claim(self._store, row)
+        except WriteConflict:
+            return  # another process takes it, or the user has sent a message
+        try:
+            await self._take(row["session_id"])
+        except Exception as error:  # the other sessions have their timers all the same
+            report(logging.WARNING, "timer_failed", tries=row["tries"] + 1, exc_info=error)
+
+
+class Expiry:
+    """Deletes the data of expired sessions.
+
+    Args:
+        store: Their store.
+        journeys: Returns the ids of the journeys that this process serves.
+    """
+
+    name = "expiry"
+
+    def __init__(self, store: Store, journeys: Callable[[], Collection[str]]) -> None:
+        self._store, self._journeys, self.pause = store, journeys, EXPIRY_SECONDS
+
+    async def run(self) -> float:
+        """Delete some sessions of each journey; return the seconds until the next search."""
+        left = [await sweep(self._store, id_, self._expire) for id_ in self._journeys()]
+        return min([self.pause, *left], default=math.inf)
+
+    async def _expire(self, row: Row) -> None:
+        with contextlib.suppress(WriteConflict):
+            await self._store.forget(row["session_id"], expired_at=stamp(now()))

@@ -1,0 +1,146 @@
+"""Timers and expiry in a server: done in the background, by one of several processes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import ContextVar
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from graphs.records.timers import FIRST_PAUSE
+from graphs.session import jobs
+from journeys import NEVER, Journey, Pathway, Reminder, Silence, TimeTrigger, Transition
+from tests.http.test_http_streams import opened
+from tests.http.test_http_turns import until
+from tests.support import api as helpers
+from tests.support.api import Api, one
+from tests.support.clocks import Clock
+from tests.support.solo import Solo
+
+serve = helpers.serve
+HOUR = 3_600
+Serve = Callable[..., Any]
+
+
+class Offer(Journey):
+    __silence__ = Silence(reminders=[Reminder("1 hour", "Shall we continue?")], close_after="1 day")
+
+    class Talk(Pathway):
+        __agents__ = ["clerk"]
+        __complete_when__ = NEVER
+
+    class Discount(Pathway):
+        __agents__ = ["discount"]
+        __complete_when__ = NEVER
+
+    __transitions__ = [Transition(TimeTrigger(hours=2), "talk", "discount")]
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(jobs, "EXPIRY_SECONDS", 0.01)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The clock of all tasks of the process; a server has tasks that no test starts."""
+    made = Clock()
+    monkeypatch.setattr("nodes.json_data._clock", ContextVar("clock", default=made))
+    return made
+
+
+def offer(discount: Callable[..., Any] = lambda ask: "Ten percent less.") -> Any:
+    return one(Offer, clerk=lambda ask: "Hello.", discount=discount)
+
+
+async def test_a_timer_is_taken_once_by_one_of_two_servers_and_told_on_the_stream(
+    serve: Serve, store_url: str, clock: Clock
+) -> None:
+    api, other = await serve(offer(), url=store_url), await serve(offer(), url=store_url)
+    session = await api.begin("offer")
+    await api.says(session, "hello")
+
+    async with opened(other, f"{session}/events") as stream:
+        assert await stream.next() == ("id", "1", None)
+        clock.passes(3 * HOUR)
+        found = await stream.take(2)
+
+    assert [(event, id_) for event, id_, _ in found] == [("version", "2"), ("version", "3")]
+    assert [each["kind"] for _, _, each in found] == ["timer", "timer"]
+    assert [each["reply"] for _, _, each in found] == ["Shall we continue?", "Ten percent less."]
+    assert (await api.says(session, "thank you"))["pathway_id"] == "discount"
+    history = (await api.client.get(f"{session}/history")).json()["entries"]
+    assert [each["content"] for each in history].count("Shall we continue?") == 1
+
+
+async def test_a_closed_session_is_listed_and_opens_with_a_message(
+    serve: Serve, clock: Clock
+) -> None:
+    api: Api = await serve(offer())
+    session = await api.begin("offer")
+    clock.passes(24 * HOUR)
+
+    async def closed() -> Any:
+        return (await api.client.get("/v1/sessions?status=closed")).json()["sessions"]
+
+    [listed] = await until(closed)
+    assert (listed["session_id"], listed["status"]) == ("s-1", "closed")
+    assert (await api.client.get(session)).json()["is_closed"] is True
+
+    assert (await api.says(session, "I am back"))["message"] == "Ten percent less."
+    assert (await api.client.get(session)).json()["is_closed"] is False
+    assert await closed() == []
+
+
+async def test_a_timer_whose_turn_fails_is_tried_again_later(
+    serve: Serve, clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    tried: list[datetime] = []
+
+    def discount(ask: Any) -> str:
+        tried.append(clock())
+        if len(tried) < 3:
+            raise ValueError("no price yet")
+        return "Ten percent less."
+
+    api: Api = await serve(offer(discount))
+    session = await api.begin("offer")
+    clock.passes(2 * HOUR)
+
+    async def done(times: int) -> bool:
+        clock.passes(1)
+        return len(tried) == times
+
+    await until(lambda: done(3))
+    first, second, third = tried
+    assert second - first >= timedelta(seconds=FIRST_PAUSE)
+    assert third - second >= 2 * timedelta(seconds=FIRST_PAUSE)
+
+    async def moved() -> bool:
+        found = (await api.client.get(session)).json()
+        return bool(found["pathway_id"] == "discount")
+
+    await until(moved)
+    assert caplog.text.count("event=timer_failed") == 2
+
+
+async def test_expired_sessions_are_deleted_in_the_background(
+    serve: Serve, store_url: str, clock: Clock
+) -> None:
+    api: Api = await serve(one(Solo, clerk=lambda ask: "Hi."), url=store_url)
+    for number in range(25):  # more than at once
+        await api.begin("solo", f"s-{number}")
+    clock.passes(31 * 24 * HOUR)
+
+    store = api.wiring.directory.store
+
+    async def gone() -> bool:
+        left = [await store.head(f"s-{number}") for number in range(25)]
+        return all(head and head["status"] == "expired" for head in left)
+
+    assert await until(gone)
+    listed = (await api.client.get("/v1/sessions?status=expired")).json()["sessions"]
+    assert len(listed) == 25
