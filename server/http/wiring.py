@@ -37,7 +37,7 @@ from journeys.faults import Fault
 from journeys.reading.rule_reader import own_version
 from nodes.llm.models import Models, check_model, is_configured, open_models
 from nodes.services import Services
-from server.access.callers import Caller
+from server.access.callers import ANYONE, Caller
 from server.access.keys import StoredKeys
 from server.cache import Cache, Contexts, VersionedCache, open_cache
 from server.definitions.stored_journeys import Catalogue, Given, given_by
@@ -267,7 +267,7 @@ class Wiring:
         return {spec.id for spec in specs if spec.has_timers}
 
     async def _take_timer(self, session_id: str) -> None:
-        await self.turns.take(self.in_turn(session_id, methodcaller("take_timer")))
+        await self.turns.take(self.in_turn(ANYONE, session_id, methodcaller("take_timer")))
 
     def _model_of(self, served: Served) -> Any:
         return self.model if served.model is None else served.model
