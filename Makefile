@@ -16,7 +16,7 @@ RUN := $(firstword $(wildcard $(DEV_STAMP)) $(RUN_STAMP))
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo chat serve studio test browser pictures docs notebooks lint types check bench live format tables lock clean
+.PHONY: help demo chat serve studio test browser pictures docs notebooks lint types check bench soak live format tables lock clean
 
 # An environment whose interpreter has gone is made anew, whatever its stamp says.
 ifeq ($(shell test -x $(PY) && echo alive),)
@@ -66,6 +66,9 @@ check: test lint types  ## Run everything that has to pass before a commit
 
 bench: $(DEV_STAMP)  ## Measure, in ratios against plain LangGraph
 	@$(PY) tests/benchmarks/run.py $(ARGS)
+
+soak: $(DEV_STAMP)  ## Kill servers and fail their store for some minutes, and check every message (ARGS=30: minutes)
+	@$(PY) -m tests.faults.run $(ARGS)
 
 live: $(DEV_STAMP)  ## Hold the examples with a real model (OPENAI_API_KEY; without it: exit 2, nothing proved)
 	@$(PY) -m tests.live.run $(ARGS)

@@ -55,17 +55,29 @@ def line(number: int) -> str:
     return f"by the way {number}" if number % 3 == 1 else f"then {number}"
 
 
-def foretold(version: int) -> dict[str, Any]:
-    """The position of the session after each number of messages."""
+def foretold(
+    version: int,
+    said: Callable[[int], str] = line,
+    noted: str = "noted",
+    home: str = "tell",
+) -> dict[str, Any]:
+    """The position of the session after each number of messages.
+
+    Args:
+        version: The number of messages.
+        said: Returns each of them, by its number; begins as `line`.
+        noted: The first word of the replies.
+        home: The first pathway.
+    """
     aside = version % 3 == 1
     moves = [(n, kind) for n in range(1, version + 1) for kind in _MOVES.get(n % 3, ())]
-    heard = [line(n) for n in range(1, version + 1)]
+    heard = [said(n) for n in range(1, version + 1)]
     return {
-        "pathway": "aside" if aside else "tell",
-        "stack": ["tell"] if aside else [],
+        "pathway": "aside" if aside else home,
+        "stack": [home] if aside else [],
         "context": {"heard": heard, "count": len(heard)} if heard else {},
         "messages": heard,
-        "replies": [f"noted {text}" for text in heard],
+        "replies": [f"{noted} {text}" for text in heard],
         "audit": moves,
     }
 
@@ -74,6 +86,39 @@ _MOVES = {
     1: ("transition", "detour_entered", "completed"),
     2: ("detour_left", "returned"),
 }
+
+
+async def checked(
+    journey: Journey,
+    said: Callable[[int], str] = line,
+    noted: str = "noted",
+    home: str = "tell",
+) -> int:
+    """Check that message, context, stack, ledger and audit agree; return the version.
+
+    The context is also made again from the operations of the ledger. For the arguments see
+    `foretold`.
+    """
+    state = await journey.get_session_state()
+    assert state is not None
+    versions = await journey.versions()
+    assert [row.version for row in versions] == list(range(state.version + 1))
+    stood = {
+        "pathway": state.current_pathway_id,
+        "stack": state.pathway_stack,
+        "context": state.accumulated_context,
+        "messages": [row.message for row in versions[1:]],
+        "replies": [row.reply for row in versions[1:]],
+        "audit": [(row.turn, row.kind) for row in await journey.audit()],
+    }
+    expected = foretold(state.version, said, noted, home)
+    assert stood == expected
+    both = zip(expected["messages"], expected["replies"], strict=True)
+    spoken = [text for pair in both for text in pair]
+    assert [item["content"] for item in state.conversation_history] == spoken[-40:]
+    assert state.returning == (state.version % 3 == 1)
+    assert (await journey.manager.state_at(state.version)).context == expected["context"]
+    return state.version
 
 
 def die() -> None:

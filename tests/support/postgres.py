@@ -100,7 +100,11 @@ class Postgres:
 
 
 class Server:
-    """A server of our own, in a folder that goes with it."""
+    """A server of our own, in a folder that goes with it.
+
+    Attributes:
+        data: The folder of its databases.
+    """
 
     def __init__(self) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="journey-postgres-", dir=_quick_disk()))
@@ -108,19 +112,19 @@ class Server:
         self.programs = _reachable(_binaries(), self._folder)
         if self._account:
             os.chown(self._folder, *_ids())
-        self._data = self._folder / "data"
+        self.data = self._folder / "data"
         self.port = _free_port()
         self.url = f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
         self._process: subprocess.Popen[bytes] | None = None
         encoding = ("--auth=trust", "--encoding=UTF8", "--no-locale", "-N")
-        initdb = (str(self.programs / "initdb"), "-U", "postgres", *encoding, "-D", str(self._data))
+        initdb = (str(self.programs / "initdb"), "-U", "postgres", *encoding, "-D", str(self.data))
         made = subprocess.run(initdb, capture_output=True, text=True, **self._account)
         if made.returncode:
             raise RuntimeError(f"initdb failed: {made.stderr}")
 
     def start(self) -> None:
         options = [word for option in _OPTIONS for word in ("-c", option)]
-        place = ("-D", str(self._data), "-h", "127.0.0.1", "-p", str(self.port))
+        place = ("-D", str(self.data), "-h", "127.0.0.1", "-p", str(self.port))
         command = (str(self.programs / "postgres"), *place, "-k", str(self._folder), *options)
         with open(self._folder / "log", "ab") as log:
             self._process = subprocess.Popen(command, stdout=log, stderr=log, **self._account)

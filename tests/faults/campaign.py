@@ -1,0 +1,301 @@
+"""A campaign: clients talk to servers that are killed, on a store that fails, and all is counted.
+
+Each client sends the messages of its sessions in order, each with its `Idempotency-Key`, until it
+is answered. At the end every session is read from the store. Every message must be there once, in
+order, with its reply; context, stack, audit and chain must be those of these messages.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import random
+import secrets
+import signal
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from redis import Redis
+
+from journeys import JourneyConfig
+from tests.faults import desk, newer_desk
+from tests.faults.servers import Servers
+from tests.storage.test_encryption import spellings
+from tests.storage.test_encryption_postgres import everything as in_tables
+from tests.storage.test_postgres_faults import cut_all
+from tests.support import command, crash_child, golden, redis
+from tests.support.postgres import Postgres, Server
+
+KILL, STOP, CUT, RESTART, CRASH, UPGRADE = "kill", "stop", "cut", "restart", "crash", "upgrade"
+"""Faults: kill -9 or SIGTERM of a server; all connections cut; Postgres restarted or crashed; a
+server killed, and started as the next release."""
+ON_SQLITE = (KILL, STOP)
+ON_POSTGRES = (KILL, STOP, CUT, RESTART, CRASH)
+_DESKS: dict[str, Any] = {"1": desk, "2": newer_desk}
+
+
+@dataclass
+class Talk:
+    """A session, as its client knows it.
+
+    Attributes:
+        version: Of the journey, in which it began.
+        answered: The number of its messages, all of which are answered.
+    """
+
+    name: str
+    secret: str
+    version: str = ""
+    answered: int = 0
+
+    def said(self, number: int) -> str:
+        """Return its message of a number."""
+        return f"{crash_child.line(number)} in {self.name} {self.secret}".strip()
+
+    @property
+    def journey(self) -> str:
+        return "secret_diary" if self.secret else "diary"
+
+
+@dataclass
+class Campaign:
+    """Servers of one store with their faults, clients and secrets.
+
+    Args:
+        url: The store.
+        folder: An empty folder for the output of servers, also of a SQLite store.
+        faults: In their order; the campaign ends after the last one.
+        database: The Postgres of the store; None: the store is a file.
+        servers: The number of servers.
+        clients: The number of clients; every second one has secrets.
+        messages: The number of messages of a session.
+        lease: Seconds that a lease lasts; None: as in the product.
+        tell: Gets a line about each fault.
+    """
+
+    url: str
+    folder: Path
+    faults: list[str]
+    database: Server | None = None
+    servers: int = 1
+    clients: int = 4
+    messages: int = 12
+    lease: float | None = None
+    tell: Callable[[str], None] = lambda line: None
+    talks: list[Talk] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        """Make the secrets that may be found nowhere."""
+        self.word, self.api_key = f"kanarienvögel-{secrets.token_hex(8)}", secrets.token_hex(16)
+        self.key, self.password = secrets.token_bytes(32), secrets.token_hex(16)
+        self._releases = ["1"] * self.servers
+        self._over = asyncio.Event()
+        self._begun = 0
+
+    @property
+    def _keys(self) -> str:
+        old, new = (base64.b64encode(key).decode() for key in (golden.KEY, self.key))
+        return f"now:{new},{old}"
+
+    @property
+    def _store(self) -> str:
+        """The URL of the store, with the password of the database."""
+        parts = urlsplit(self.url)
+        if parts.scheme == "sqlite":
+            return self.url
+        place = f"{parts.username}:{self.password}@{parts.hostname}:{parts.port}"
+        return parts._replace(netloc=place).geturl()
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The settings of the servers."""
+        settings = {
+            "JOURNEYGRAPH_STORE": self._store,
+            "JOURNEYGRAPH_API_KEYS": self.api_key,
+            "JOURNEYGRAPH_ENCRYPTION_KEY": self._keys,
+            "JOURNEYGRAPH_REDIS_URL": redis.shared().url,
+            "JOURNEYGRAPH_LOG_LEVEL": "info",
+            "JOURNEYGRAPH_SESSION_TTL_SECONDS": str(golden.CENTURY),
+            "JOURNEYGRAPH_RESUME_AFTER_SECONDS": str(golden.CENTURY),
+            "FAULTS_SPANS": str(self.folder),
+        }
+        return settings if self.lease is None else {**settings, "FAULTS_LEASE": str(self.lease)}
+
+    async def run(self) -> None:
+        """Continue the sessions of the stored release, let clients talk, and check everything."""
+        async with self._served() as servers:
+            await self._continue_stored(servers)
+            clients = [asyncio.create_task(self._talk(servers, i)) for i in range(self.clients)]
+            failing = asyncio.create_task(self._fail(servers))
+            try:
+                await asyncio.gather(failing, *clients)
+            finally:
+                for task in (failing, *clients):
+                    task.cancel()
+                await asyncio.wait([failing, *clients])
+            await servers.stop()
+        self.counts += servers.counts
+        await self._check()
+        self.counts["seconds waited at most"] = round(servers.longest)
+
+    @asynccontextmanager
+    async def _served(self) -> AsyncIterator[Servers]:
+        servers = Servers(self.servers, self.folder, self.environment, self.api_key)
+        try:
+            for number in range(self.servers):
+                servers.start(number, self._words(number))
+            for number in range(self.servers):
+                await servers.up(number)
+            yield servers
+        finally:
+            await servers.close()
+
+    def _words(self, number: int) -> list[str]:
+        """Return what a server serves: of the next release both versions."""
+        first, newer, stored = map(_named, ("desk", "newer_desk", "stored_desk"))
+        if self._releases[number] == "1":
+            return [*first, *stored]
+        return [*newer, *stored, *(word for name in first for word in ("--versions", name))]
+
+    async def _continue_stored(self, servers: Servers) -> None:
+        """Take a turn in sessions that an older release has stored."""
+        for journey in ("trip", "secret_trip"):
+            session = f"/{journey}-asked/messages"
+            answer = await servers.post(session, {"message": "3"}, f"{journey}-asked")
+            assert answer.status_code == 200, answer.text
+            assert "3" in answer.json()["message"]
+
+    async def _talk(self, servers: Servers, client: int) -> None:
+        """Begin sessions, one after the other, until the faults are over."""
+        while not self._over.is_set():
+            self._begun += 1
+            talk = Talk(f"s-{client}-{self._begun}", self.word if client % 2 else "")
+            body = {"journey_id": talk.journey, "session_id": talk.name}
+            answer = await servers.post("", body, f"{talk.name}-start")
+            assert answer.status_code == 201, answer.text
+            talk.version = answer.json()["journey_version"]
+            self.talks.append(talk)
+            while talk.answered < self.messages and not self._over.is_set():
+                await self._say(servers, talk, talk.answered + 1)
+
+    async def _say(self, servers: Servers, talk: Talk, number: int) -> None:
+        text = talk.said(number)
+        answer = await servers.post(
+            f"/{talk.name}/messages", {"message": text}, f"{talk.name}-{number}"
+        )
+        assert answer.status_code == 200, answer.text
+        reply = answer.json()
+        assert reply["message"] == f"{_DESKS[talk.version].NOTED} {text}"
+        assert reply["metadata"]["version"] == number
+        talk.answered += 1
+        self.counts["turns"] += 1
+
+    async def _fail(self, servers: Servers) -> None:
+        """Make the faults happen, each while all servers answer and clients talk."""
+        for fault in self.faults:
+            number = self.counts["faults"] % self.servers
+            await servers.up(number)
+            before, wait = self.counts["turns"], random.randint(1, 2 * self.clients)
+            while self.counts["turns"] < before + wait:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+            await self._happen(fault, servers, number)
+            self.counts[fault] += 1
+            self.counts["faults"] += 1
+            self.tell(f"{fault}, after {self.counts['turns']} turns of {len(self.talks)} sessions")
+        for number in range(self.servers):
+            await servers.up(number)
+        self._over.set()
+
+    async def _happen(self, fault: str, servers: Servers, number: int) -> None:
+        if fault == CUT:
+            await asyncio.to_thread(cut_all, self.url)
+        elif fault in (RESTART, CRASH):
+            assert self.database
+            how = signal.SIGINT if fault == RESTART else signal.SIGQUIT
+            await asyncio.to_thread(self.database.stop, how)
+            await asyncio.to_thread(self.database.start)
+        else:
+            self._releases[number] = "2" if fault == UPGRADE else self._releases[number]
+            await servers.end(number, signal.SIGTERM if fault == STOP else signal.SIGKILL)
+            servers.start(number, self._words(number))
+
+    # --- What is left ----------------------------------------------------------------------------
+
+    async def _check(self) -> None:
+        self.tell("checking all sessions")
+        for talk in self.talks:
+            await self._check_session(talk)
+        verifying = command.start(self.folder, "audit", "verify", env=self.environment)
+        told, fault = await asyncio.to_thread(verifying.communicate, None, 100)
+        assert verifying.returncode == 0, (told, fault)
+        assert b"broken: 0" in told
+        self.tell("looking for secrets")
+        self._check_secrets()
+
+    async def _check_session(self, talk: Talk) -> None:
+        """Hold a session against what its client was answered."""
+        module = _DESKS[talk.version]
+        journey = module.SecretDiary if talk.secret else module.Diary
+        config = JourneyConfig(persistence=self.url, encryption_key=self._keys)
+        async with journey(talk.name, config, agents=module.AGENTS) as session:
+            expected = (talk.said, module.NOTED, module.HOME)
+            assert await crash_child.checked(session, *expected) == talk.answered
+            state = await session.get_session_state()
+            assert state
+            assert state.journey_version == talk.version
+
+    def _check_secrets(self) -> None:
+        """Look for secrets in everything that was written."""
+        words = [self.word, self.api_key, self.password, base64.b64encode(self.key).decode()]
+        forms = {form for word in words for form in spellings(word)} | {self.key}
+        for place, data in self._written():
+            assert not [form for form in forms if form in data], f"a secret is in {place}"
+        # What is no secret is found, so a secret would be too.
+        plain = next(talk for talk in self.talks if talk.answered and not talk.secret)
+        holding = [place for place, data in self._written() if plain.name.encode() in data]
+        assert {"Redis", "the tables" if self.database else Path(self.url).name} <= set(holding)
+        named = [file.name for file in self.folder.iterdir()]
+        assert "log-0" in named
+        assert any(name.startswith("spans-") for name in named)
+
+    def _written(self) -> Iterator[tuple[str, bytes]]:
+        """Yield the places that data was written to, each with its data."""
+        yield "Redis", _in_redis()
+        if self.database:
+            yield "the tables", in_tables(self.url)
+        for folder in (self.folder, *([self.database.data] if self.database else ())):
+            for file in (file for file in folder.rglob("*") if file.is_file()):
+                yield file.name, file.read_bytes()
+
+
+def _named(module: str) -> list[str]:
+    """Return the names of the two journeys of a module, for the command line."""
+    both = ("Trip", "SecretTrip") if module == "stored_desk" else ("Diary", "SecretDiary")
+    return [f"tests.faults.{module}:{name}" for name in both]
+
+
+def _in_redis() -> bytes:
+    """Return everything in the Redis of the tests."""
+    with Redis.from_url(redis.shared().url) as server:
+        return b"".join(key + (server.get(key) or b"") for key in server.scan_iter())
+
+
+# --- Stores ---------------------------------------------------------------------------------------
+
+
+def on_sqlite(folder: Path, faults: list[str], **options: Any) -> Campaign:
+    """Return a campaign on a SQLite file, which a stored release has begun."""
+    release = golden.releases()[-1]
+    return Campaign(golden.restored_file(release, folder), folder, faults, **options)
+
+
+def on_postgres(server: Server, folder: Path, faults: list[str], **options: Any) -> Campaign:
+    """Return a campaign on a Postgres of its own, with a database of a stored release."""
+    url = golden.restored_database(golden.releases()[-1], Postgres(server.url, server))
+    return Campaign(url, folder, faults, server, servers=2, **options)

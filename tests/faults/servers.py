@@ -1,0 +1,121 @@
+"""Processes of `journeygraph serve` that share a store, are killed, and are started again."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import signal
+import socket
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+from tests.support import command
+
+PAUSE = 0.02
+_SECONDS = 30.0
+
+
+def free_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port: int = taken.getsockname()[1]
+        return port
+
+
+class Servers:
+    """Several servers of one store, and requests to any of them.
+
+    Args:
+        number: How many.
+        folder: The folder for their output.
+        environment: Their settings.
+        key: The key of their clients.
+
+    Attributes:
+        counts: What happened to requests: sent again, replayed, refused elsewhere.
+        longest: Seconds of the request that took longest, with all its repetitions.
+    """
+
+    def __init__(self, number: int, folder: Path, environment: Mapping[str, str], key: str) -> None:
+        self._folder, self._environment = folder, environment
+        self.ports = [free_port() for _ in range(number)]
+        self._running: list[Any] = [None] * number
+        self._headers = {"Authorization": f"Bearer {key}"}
+        self._client = httpx2.AsyncClient(timeout=_SECONDS, headers=self._headers)
+        self.counts: Counter[str] = Counter()
+        self.longest = 0.0
+
+    def start(self, number: int, words: Sequence[str]) -> None:
+        """Start a server with these words on its command line."""
+        place = ("--port", str(self.ports[number]))
+        with (self._folder / f"log-{number}").open("ab") as log:
+            streams: Any = {"stdin": subprocess.DEVNULL, "stdout": log, "stderr": log}
+            self._running[number] = command.start(
+                self._folder, "serve", *words, *place, env=self._environment, **streams
+            )
+
+    async def end(self, number: int, how: signal.Signals = signal.SIGKILL) -> None:
+        """End a server, and wait until it has ended."""
+        process = self._running[number]
+        if process and process.poll() is None:
+            process.send_signal(how)
+            code = await asyncio.to_thread(process.wait, 60)
+            assert code == (0 if how == signal.SIGTERM else -how)
+
+    async def up(self, number: int) -> None:
+        """Wait until a server answers."""
+        while True:
+            assert self._running[number].poll() is None, self.log(number)
+            try:
+                await self._client.get(f"http://127.0.0.1:{self.ports[number]}/healthz")
+            except httpx2.HTTPError:
+                await asyncio.sleep(PAUSE)
+            else:
+                return
+
+    def log(self, number: int) -> str:
+        """Return the output of a server."""
+        return (self._folder / f"log-{number}").read_text()
+
+    async def post(self, path: str, body: Mapping[str, Any], key: str) -> Any:
+        """Send a request, with its key, to any server until it is answered; return the answer."""
+        begun, headers = time.monotonic(), {"Idempotency-Key": key}
+        while True:
+            place = f"http://127.0.0.1:{random.choice(self.ports)}/v1/sessions{path}"
+            try:
+                answer = await self._client.post(place, json=body, headers=headers)
+            except httpx2.HTTPError:
+                self.counts["sent again"] += 1
+            else:
+                if not self._is_passing(answer):
+                    break
+            await asyncio.sleep(PAUSE)
+        self.longest = max(self.longest, time.monotonic() - begun)
+        self.counts["replayed"] += "idempotent-replay" in answer.headers
+        return answer
+
+    def _is_passing(self, answer: Any) -> bool:
+        """Return whether another try, or another server, may give another answer."""
+        if answer.status_code in (429, 503):
+            self.counts["answered 429 or 503"] += 1
+            return True
+        moved = answer.status_code == 409 and answer.json()["code"] == "needs_migration"
+        self.counts["of another release"] += moved
+        return moved
+
+    async def stop(self) -> None:
+        """End all servers as a machine does; they finish their turns."""
+        for number in range(len(self.ports)):
+            await self.end(number, signal.SIGTERM)
+
+    async def close(self) -> None:
+        """Kill the servers that still run."""
+        for number in range(len(self.ports)):
+            await self.end(number)
+        await self._client.aclose()
