@@ -32,13 +32,13 @@ class Servers:
     """Several servers of one store, and requests to any of them.
 
     Args:
-        number: How many.
+        number: The number of servers.
         folder: The folder for their output.
         environment: Their settings.
         key: The key of their clients.
 
     Attributes:
-        counts: What happened to requests: sent again, replayed, refused elsewhere.
+        counts: The numbers of requests that were sent again, replayed, or refused for now.
         longest: Seconds of the request that took longest, with all its repetitions.
     """
 
