@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter, Depends, FastAPI
 from fastapi.security import HTTPBearer
+from starlette.applications import Starlette
 from starlette.middleware.cors import CORSMiddleware
-from starlette.routing import BaseRoute
+from starlette.routing import BaseRoute, Mount
 
 from server import installed_version
 from server.discover.journeys import Name
@@ -69,7 +71,10 @@ def create_app(
             journey that is served.
         CommandError: A journey cannot be served.
     """
-    return app_of(wire(settings or Settings(), journeys, store, versions=versions))
+    settings = settings or Settings()
+    # Now, and not on the event loop: LangGraph's development server refuses it there.
+    place = _absolute(settings.config(store).persistence)
+    return app_of(wire(settings, journeys, place, versions=versions))
 
 
 def app_of(wiring: Wiring, *, follows: bool = False) -> FastAPI:
@@ -113,6 +118,31 @@ def app_of(wiring: Wiring, *, follows: bool = False) -> FastAPI:
     shown = page_routes(page=wiring.shows_page, docs=wiring.shows_docs, follows=follows)
     app.router.routes.extend(shown)
     return app
+
+
+def _absolute(store: str) -> str:
+    """Return the URL of a store; the path of a SQLite file no longer depends on the folder."""
+    scheme, _, name = store.partition(":///")
+    return f"sqlite:///{Path(name).absolute()}" if scheme == "sqlite" else store
+
+
+def mounted(app: FastAPI, path: str = "/journeygraph") -> Starlette:
+    """Return an application that has another one at a path, and opens and closes it.
+
+    The server of LangGraph takes it as `http.app` of `langgraph.json`. The mounted application
+    keeps its own headers, errors and keys, and changes none of the server's routes.
+
+    Args:
+        app: The application, from `create_app`.
+        path: The start of the paths of its routes.
+    """
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        async with app.router.lifespan_context(app):
+            yield
+
+    return Starlette(routes=[Mount(path, app)], lifespan=lifespan)
 
 
 class _Api(FastAPI):

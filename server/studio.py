@@ -1,4 +1,4 @@
-"""The examples as graphs for LangGraph Studio; `langgraph.json` names them.
+"""The examples as graphs for LangGraph Studio, and over HTTP; `langgraph.json` names them.
 
 Studio has its own saver, so these are compiled without one, with the settings of the folder. If a
 model is configured (`OPENAI_API_KEY`, also in `.env`, or the name of another provider's model), an
@@ -23,9 +23,11 @@ from journeys.examples import pipelines
 from journeys.examples import table_booking as restaurant
 from journeys.examples import telecom_support as support
 from nodes.llm.models import is_configured
+from server.app import create_app, mounted
 from server.settings import Settings
 
-_CONFIG = Settings().config("memory://studio")
+_SETTINGS = Settings()
+_CONFIG = _SETTINGS.config("memory://studio")
 _ON_MODELS = is_configured(None, _CONFIG)
 
 
@@ -41,6 +43,8 @@ def _pipeline(name: str) -> Any:
     return pipeline.with_name(name).with_config(_CONFIG).compile()
 
 
+app = mounted(create_app(_SETTINGS))
+"""The same examples over HTTP, at /journeygraph of the same server."""
 bank_transfer = _compiled(bank.BankTransfer, bank)
 casual_agent = _compiled(casual.CasualAgent, casual)
 default_agent = _compiled(default.DefaultAgent, default)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
+import importlib.util
 import json
 import re
 import sys
@@ -13,8 +13,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import httpx2
 import pytest
 from langgraph_sdk import get_client
+from starlette.applications import Starlette
 
 from graphs.steps import EVENT
 from journeys import Field, IntentTrigger, Journey, Pathway, ReturnToPrevious, Transition
@@ -24,8 +26,10 @@ from journeys.examples.healthcare_referral import (
     HealthcareReferral,
 )
 from journeys.examples.parcel_refund import AGENTS, ParcelRefund
+from server.app import create_app
 from server.discover.journeys import example_ids, pipeline_ids
 from server.scripted import ScriptedServer
+from server.settings import Settings
 from tests.support.studio import HOST, KIOSK, ROOT, serving
 
 served = pytest.mark.skipif(
@@ -291,6 +295,58 @@ async def test_the_graph_of_studio_shows_every_agent(thread: Open) -> None:
     shown = {str(node["id"]) for node in drawn["nodes"]}
     assert {"understand", "settle", "faq:rag_faq_agent", "intake:eligibility_checker"} <= shown
     assert HealthcareReferral.spec.agents.keys() <= {name.rpartition(":")[2] for name in shown}
+
+
+@served
+@pytest.mark.slow
+async def test_the_examples_are_served_over_http_too(studio: str) -> None:
+    """In an application of its own: LangGraph's routes keep their errors, and their /metrics."""
+    async with httpx2.AsyncClient(base_url=studio, timeout=110) as client:
+        ready = await client.get("/journeygraph/readyz")
+        body = {"session_id": "ann", "journey_id": "table_booking"}
+        begun = await client.post("/journeygraph/v1/sessions", json=body)
+        said = {"message": "a table for four"}
+        path, headers = "/journeygraph/v1/sessions/ann/messages", {"Accept": "text/event-stream"}
+        told = await client.post(path, json=said, headers=headers)
+        ours = await client.get("/journeygraph/metrics")
+        theirs = [await client.get(path) for path in ("/metrics", "/threads/x", "/v1/sessions")]
+
+    assert (ready.status_code, begun.status_code) == (200, 201)
+    assert "event: done" in told.text
+    assert ours.json()["code"] == "metrics_off"
+    assert [answer.status_code for answer in theirs] == [200, 422, 404]
+    assert set(theirs[1].json()) == {"detail"}
+    assert "x-content-type-options" not in theirs[0].headers
+
+
+def test_the_application_of_langgraph_json_is_one_and_hides_no_route_of_the_server() -> None:
+    module, _, name = json.loads((ROOT / "langgraph.json").read_text())["http"]["app"].partition(
+        ":"
+    )
+    app = getattr(importlib.import_module(module), name)
+    package = importlib.util.find_spec("langgraph_api")  # not imported: it reads the environment
+    assert package
+    assert package.origin
+    pages = (Path(package.origin).parent / "api").glob("*.py")
+    theirs = set(re.findall(r'Route\(\s*"(/\w+)', "".join(page.read_text() for page in pages)))
+
+    assert isinstance(app, Starlette)
+    assert [route.path for route in app.routes] == ["/journeygraph"]
+    assert {"/threads", "/assistants", "/runs", "/ok", "/metrics"} <= theirs
+    assert "/journeygraph" not in theirs
+
+
+def test_a_store_in_a_file_does_not_depend_on_the_folder_of_the_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for given, place in (
+        ("sqlite:///some/file.db", f"sqlite:///{tmp_path}/some/file.db"),
+        (f"sqlite:///{tmp_path}/file.db", f"sqlite:///{tmp_path}/file.db"),
+        ("memory://here", "memory://here"),
+    ):
+        app = create_app(Settings(), ["table_booking"], given)
+        assert app.state.wiring.config.persistence == place
 
 
 @served
