@@ -115,7 +115,12 @@ def app_of(wiring: Wiring, *, follows: bool = False) -> FastAPI:
     app.add_middleware(Envelope, keys=wiring.keys)
     answer_problems(app)
     app.router.routes.extend(_routes(keyed=bool(wiring.keys)))
-    shown = page_routes(page=wiring.shows_page, docs=wiring.shows_docs, follows=follows)
+    shown = page_routes(
+        page=wiring.shows_page,
+        docs=wiring.shows_docs,
+        follows=follows,
+        widget=bool(wiring.cors_origins),
+    )
     app.router.routes.extend(shown)
     return app
 

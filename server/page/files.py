@@ -34,6 +34,11 @@ _TYPES = {
     "svg": "image/svg+xml",
     "txt": "text/plain",
 }
+_WIDGET = (
+    *("widget.js", "chat.js", "api.js", "listen.js", "parts.js", "session.js", "talk.js"),
+    *("style.css", "vendor/preact.js"),
+)
+"""The files of the chat in pages of other servers."""
 _DOCS = ("docs.html", "docs.js", "docs.css", "icon.svg")
 """Our files of the API description."""
 _SWAGGER = ("swagger-ui-bundle.js", "swagger-ui.css")
@@ -46,7 +51,9 @@ class _File(NamedTuple):
     headers: dict[str, str]
 
 
-def page_routes(*, page: bool, docs: bool, follows: bool = False) -> list[Route]:
+def page_routes(
+    *, page: bool, docs: bool, follows: bool = False, widget: bool = False
+) -> list[Route]:
     """Return the routes of the page, and of the description of the API at `/docs`.
 
     Their files are below `/page/` and `/docs/`. Those of Swagger UI, which are large, are read when
@@ -56,8 +63,11 @@ def page_routes(*, page: bool, docs: bool, follows: bool = False) -> list[Route]
         page: True for the page.
         docs: True for the description.
         follows: True for a page that loads again when another start of the server answers.
+        widget: True for the chat in pages of other servers, `/widget.js`.
     """
     routes = []
+    if widget:
+        routes.append(Route("/widget.js", _named(_ours(), "widget.js")))
     if docs:
         ours = {name: _ours()[name] for name in _DOCS}
         routes += [
@@ -72,6 +82,8 @@ def page_routes(*, page: bool, docs: bool, follows: bool = False) -> list[Route]
             ours = {**ours, "index.html": _made("index.html", index)}
             ours["start"] = _made("start.txt", secrets.token_hex().encode())
         routes += [Route("/", _named(ours, "index.html")), Route("/page/{name:path}", _below(ours))]
+    elif widget:
+        routes.append(Route("/page/{name:path}", _below({name: _ours()[name] for name in _WIDGET})))
     return routes
 
 

@@ -49,8 +49,22 @@ function foreign(answer) {
 export const key = {
   get: () => sessionStorage.getItem(KEY) || "",
   set: (value) => sessionStorage.setItem(KEY, value),
-  forget: () => sessionStorage.removeItem(KEY),
+  /** Forget a key, unless another one was entered meanwhile. */
+  forget: (used) => used === key.get() && sessionStorage.removeItem(KEY),
+  isRenewed: false,
 };
+
+/** Return the key of a page of another server: `ask()` returns a token, now or later. */
+export function renewed(ask) {
+  let token = null; // a promise, so that requests at the same time ask once
+  return {
+    get: () => (token ||= Promise.resolve(ask()).then((given) => given || "")),
+    forget: () => {
+      token = null;
+    },
+    isRenewed: true,
+  };
+}
 
 /** Return a key that names one request, so that sending it twice does it once. */
 export function newKey() {
@@ -58,17 +72,21 @@ export function newKey() {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** Return the client of the API. `onKey(isWrong)` is called when the server asks for a key. */
-export function client(onKey) {
-  const base = new URL("v1/", document.baseURI);
+/**
+ * Return the client of the API at an address. `onKey(isWrong)` is called when the server asks for a
+ * key; before that, a key that is renewed is tried once more.
+ */
+export function client(onKey, { keys = key, place = document.baseURI } = {}) {
+  const base = new URL("v1/", place);
 
-  async function request(path, { method = "GET", body, headers = {}, query, signal } = {}) {
+  async function request(path, options = {}, isAgain = false) {
+    const { method = "GET", body, headers = {}, query, signal } = options;
     const url = new URL(path, base);
     for (const [name, value] of Object.entries(query || {})) {
       if (value !== undefined && value !== null && value !== "") url.searchParams.set(name, value);
     }
     const sent = { Accept: "application/json", ...headers };
-    const used = key.get();
+    const used = await keys.get();
     if (used) sent.Authorization = `Bearer ${used}`;
     if (body !== undefined) sent["Content-Type"] = "application/json";
     let answer;
@@ -87,7 +105,8 @@ export function client(onKey) {
     if (answer.ok) return answer;
     const problem = await problemOf(answer);
     if (answer.status === 401) {
-      if (used === key.get()) key.forget(); // else a new one was entered meanwhile
+      keys.forget(used);
+      if (keys.isRenewed && !isAgain) return request(path, options, true);
       onKey(Boolean(used));
     }
     throw problem;

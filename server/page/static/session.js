@@ -50,9 +50,11 @@ function noReply() {
 }
 
 export class OpenSession {
-  constructor(api, id) {
+  /** With `isTalk`, the key of `api` has only the scope "talk": the audit is not read. */
+  constructor(api, id, isTalk = false) {
     this.api = api;
     this.id = id;
+    this.isTalk = isTalk;
     this.path = `sessions/${encodeURIComponent(id)}`;
     this.state = EMPTY;
     this.draft = "";
@@ -117,7 +119,7 @@ export class OpenSession {
       const [session, entries, turns] = await Promise.all([
         this.api.get(this.path),
         this.pages("history", "entries"),
-        this.pages("audit", "turns"),
+        this.audit(),
       ]);
       const known = this.state.session;
       const isSame = known && known.journey_version === session.journey_version;
@@ -147,6 +149,18 @@ export class OpenSession {
     const session = await this.api.get(this.path);
     const known = this.state.session;
     if (!known || session.version !== known.version) await this.read();
+  }
+
+  /** Return the turns with their reasons; none for a key that only talks. */
+  async audit() {
+    if (this.isTalk) return [];
+    try {
+      return await this.pages("audit", "turns");
+    } catch (problem) {
+      if (problem.code !== "out_of_scope") throw problem;
+      this.isTalk = true;
+      return [];
+    }
   }
 
   /** Return all entries of a list; pages that are full are read only once. */
@@ -369,7 +383,11 @@ export function closeSession(id) {
 
 /** Return the open session of an id; the view is drawn again whenever it changes. */
 export function useSession(api, id) {
-  const open = useMemo(() => sessionOf(api, id), [api, id]);
+  return useOpened(useMemo(() => sessionOf(api, id), [api, id]));
+}
+
+/** Draw the view again whenever an open session changes, and follow what others do in it. */
+export function useOpened(open) {
   const [, setState] = useState(open.state);
   useEffect(() => {
     open.listeners.add(setState);

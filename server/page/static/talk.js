@@ -12,8 +12,8 @@ const PHASES = {
   completed: "Complete",
 };
 
-/** The conversation. Props: `open`, an OpenSession. */
-export function Talk({ open }) {
+/** The conversation. Props: `open`, an OpenSession; `onNew` begins another one, for a page of its own. */
+export function Talk({ open, onNew }) {
   const { session, journey, entries, pending, live, isLost, isAway, problem } = open.state;
   const field = useRef(null);
   const waiting = session && !live ? session.waiting : [];
@@ -51,7 +51,7 @@ export function Talk({ open }) {
       : null}
     ${problem
       ? html`<${Failure} problem=${problem} onRetry=${pending && !problem.isGone ? () => open.retry() : null}>
-          ${pending ? back : null}${problem.isGone ? html` <a href="#/">Start another session</a>` : null}
+          ${pending ? back : null}${problem.isGone ? html` <${Another} onNew=${onNew} />` : null}
         <//>`
       : null}
     ${waiting.map((ask) => html`<${Waiting} key=${ask.id} ask=${ask} isOne=${waiting.length === 1} onAnswer=${answer} />`)}
@@ -63,6 +63,11 @@ export function Talk({ open }) {
       hint=${asked ? asked.hint : ""}
     />
   </section>`;
+}
+
+function Another({ onNew }) {
+  if (!onNew) return html`<a href="#/">Start another session</a>`;
+  return html`<button type="button" onClick=${onNew}>Start another conversation</button>`;
 }
 
 function Status({ session, journey }) {
