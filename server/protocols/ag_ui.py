@@ -151,10 +151,10 @@ async def _events(given: RunInput, heard: Heard) -> AsyncIterator[bytes]:
     yield _event("RUN_STARTED", run)
     async for kind, data in heard.pieces():
         if kind == "text":
-            if not is_open:
-                yield _event("TEXT_MESSAGE_START", {**message, "role": "assistant"})
+            start = {**message, "role": "assistant"}
+            begun = b"" if is_open else _event("TEXT_MESSAGE_START", start)
             is_open = True
-            yield _event("TEXT_MESSAGE_CONTENT", {**message, "delta": data})
+            yield begun + _event("TEXT_MESSAGE_CONTENT", {**message, "delta": data})
             continue
         if is_open:
             is_open = False

@@ -120,14 +120,12 @@ async def chat(
 async def _events(heard: Heard) -> AsyncIterator[bytes]:
     """Yield the events of a message."""
     is_open = False
-    yield _event("start", messageId=f"msg-{os.urandom(8).hex()}")
-    yield _event("start-step")
+    yield _event("start", messageId=f"msg-{os.urandom(8).hex()}") + _event("start-step")
     async for kind, data in heard.pieces():
         if kind == "text":
-            if not is_open:
-                is_open = True
-                yield _event("text-start", id=_TEXT)
-            yield _event("text-delta", id=_TEXT, delta=data)
+            start = b"" if is_open else _event("text-start", id=_TEXT)
+            is_open = True
+            yield start + _event("text-delta", id=_TEXT, delta=data)
             continue
         if is_open:
             is_open = False
@@ -135,8 +133,7 @@ async def _events(heard: Heard) -> AsyncIterator[bytes]:
         if kind == "error":
             yield _event("error", errorText=data["detail"])
         elif kind == "done":
-            yield _event("finish-step")
-            yield _event("finish", messageMetadata=_metadata(data))
+            yield _event("finish-step") + _event("finish", messageMetadata=_metadata(data))
     yield b"data: [DONE]\n\n"
 
 

@@ -257,10 +257,12 @@ class _Written:
         begun = self._body("in_progress", [], None)
         place = {"item_id": self._item, "output_index": 0, "content_index": 0}
         item = self._message("in_progress")
-        yield self._event("response.created", response=begun)
-        yield self._event("response.in_progress", response=begun)
-        yield self._event("response.output_item.added", output_index=0, item=item)
-        yield self._event("response.content_part.added", **place, part=_part(""))
+        yield (
+            self._event("response.created", response=begun)
+            + self._event("response.in_progress", response=begun)
+            + self._event("response.output_item.added", output_index=0, item=item)
+            + self._event("response.content_part.added", **place, part=_part(""))
+        )
         text = ""
         async for kind, data in heard.pieces():
             if kind == "text":

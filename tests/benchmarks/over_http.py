@@ -17,6 +17,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from statistics import quantiles
+from typing import Any
 
 import uvicorn
 
@@ -138,9 +139,9 @@ async def serving(url: str) -> AsyncIterator[int]:
 
 
 @asynccontextmanager
-async def served(url: str, journey: type[Journey]) -> AsyncIterator[int]:
-    """Serve a journey in this process; gives the port."""
-    agents = dict.fromkeys(journey.spec.agents, desk)
+async def served(url: str, journey: type[Journey], agent: Any = desk) -> AsyncIterator[int]:
+    """Serve a journey in this process, with one agent in all places; gives the port."""
+    agents = dict.fromkeys(journey.spec.agents, agent)
     wiring = Wiring(
         config=JourneyConfig(persistence=url),
         journeys={journey.spec.id: Served(journey, agents)},

@@ -34,6 +34,7 @@ from tests.benchmarks.models import models
 from tests.benchmarks.over_http import over_http
 from tests.benchmarks.patterns import patterns
 from tests.benchmarks.pipelines import pipelines
+from tests.benchmarks.protocols import protocols
 from tests.benchmarks.turns import turns
 from tests.benchmarks.understanding import understanding
 
@@ -56,6 +57,7 @@ THEMES: dict[str, Callable[[Steps], Awaitable[list[Figure]]]] = {
     "memory": memory,
     "files": files,
     "http": over_http,
+    "protocols": protocols,
 }
 _WIDTH = 120
 
