@@ -275,7 +275,7 @@ def run(
     Without a model configured, the examples run on functions over their material. Exit code 1: the
     pipeline failed as a whole.
     """
-    from server.cli.run import run
+    from server.cli.run_pipeline import run
 
     run(pipeline, message, as_json=as_json)
 

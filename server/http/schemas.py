@@ -17,6 +17,7 @@ from journeys import (
     AuditEntry,
     CheckEntry,
     ConversationPhase,
+    EscalationEntry,
     FieldVersion,
     JourneyResponse,
     JourneySession,
@@ -405,6 +406,13 @@ class Reviews(BaseModel):
     """A page of replies that a person should review, newest first."""
 
     reviews: list[CheckEntry]
+    next_cursor: str | None = Field(description="Cursor for the next page; null on the last page.")
+
+
+class Escalations(BaseModel):
+    """A page of escalations, newest first."""
+
+    escalations: list[EscalationEntry]
     next_cursor: str | None = Field(description="Cursor for the next page; null on the last page.")
 
 

@@ -24,6 +24,7 @@ from server.http.deps import (
 )
 from server.http.problems import Problem
 from server.http.routing import ApiRoute
+from server.http.schemas import Escalations
 
 EscalationStatus = Literal["open", "claimed", "released", "expired"]
 Operator = Annotated[
@@ -65,13 +66,6 @@ class Words(Act):
         description="Not empty, and up to 16 kB.",
         json_schema_extra={"pattern": r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]*$"},
     )
-
-
-class Escalations(BaseModel):
-    """A page of escalations, newest first."""
-
-    escalations: list[EscalationEntry]
-    next_cursor: str | None = Field(description="Cursor for the next page; null on the last page.")
 
 
 class Escalation(BaseModel):
