@@ -11,8 +11,9 @@ import contextlib
 import logging
 import math
 import random
-from collections.abc import Awaitable, Callable, Collection
-from typing import Any, Protocol
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Protocol
 
 from graphs.records import timers
 from graphs.session.session import sweep
@@ -21,6 +22,9 @@ from graphs.storage.statements import Row, now
 from graphs.storage.store import Store
 from nodes.json_data import stamp
 from nodes.telemetry import report
+
+if TYPE_CHECKING:
+    from journeys import Journey, JourneyResponse
 
 LOOK_SECONDS = 2.0
 """Seconds between two searches for due timers, and so the most that one is late."""
@@ -143,3 +147,24 @@ class Expiry:
     async def _expire(self, row: Row) -> None:
         with contextlib.suppress(WriteConflict):
             await self._store.forget(row["session_id"], expired_at=stamp(now()))
+
+
+async def pass_time(
+    journey: Journey, until: datetime, set_clock: Callable[[datetime], None]
+) -> AsyncIterator[JourneyResponse]:
+    """Put a clock forward, and take each timer of a session at its time; yield the responses.
+
+    Args:
+        journey: The session.
+        until: The time at the end.
+        set_clock: Sets the clock by which turns and records take their time.
+
+    Raises:
+        JourneyError: The turn of a timer failed.
+    """
+    while (due := await journey.next_timer()) and due <= until:
+        set_clock(max(due, now()))
+        if (response := await journey.take_timer()) is None:
+            break
+        yield response
+    set_clock(max(until, now()))

@@ -16,6 +16,7 @@ from journeys.definitions.value_types import (
     NOT_EMPTY,
     Checked,
     ContextName,
+    Duration,
     Listed,
     OneOf,
     Phrase,
@@ -271,18 +272,19 @@ class Expected(Definition):
     complete: bool = False
 
 
-_STEPS = ("user", "bot", "event", "operator", "release")
+_STEPS = ("user", "bot", "event", "wait", "operator", "release")
 """Keys of a step, of which it has one."""
 
 
 class Turn(Definition):
-    """One step: a message, the expectations after it, an event, or an action of a person.
+    """One step: a message, the expectations after it, an event, a time, or an act of a person.
 
     Attributes:
         user: A message of the user.
         bot: The expectations after the steps before.
         event: Name of an event from outside the conversation.
         data: Its data, values for the context.
+        wait: A time without a message, such as "2 days"; every timer that becomes due is taken.
         operator: A message of a person of the team who has taken the conversation.
         release: Name of the person who gives it back to the assistant.
         at: The time of the step, as of `clock`; later steps follow it.
@@ -294,6 +296,7 @@ class Turn(Definition):
     bot: Annotated[Expected, Short("says")] | None = None
     event: Text = ""
     data: Mapping[str, Any] = Field(default_factory=dict)
+    wait: Duration | None = None
     operator: Text = ""
     release: Text = ""
     at: Moment | None = None

@@ -30,6 +30,7 @@ from journeys import (
     JourneyResponse,
     JourneySpec,
     PathwaySpec,
+    TimeTrigger,
     TransitionSpec,
 )
 from journeys.locale import DEFAULT
@@ -568,13 +569,16 @@ class _Judge:
                 why = f"its condition reads {', '.join(sorted(read))}, which nothing sets"
                 return Finding("unreachable", what, why, place)
             return Finding("open", what, "its condition held in no tried conversation", place)
-        is_event = isinstance(one.trigger, EventTrigger)
-        why = (
-            "only an event fires it, and none was tried"
-            if is_event
-            else "no tried message fires it"
-        )
-        return Finding("open", what, why, place)
+        return Finding("open", what, _untried(one), place)
+
+
+def _untried(one: TransitionSpec) -> str:
+    """Return the reason why no tried message fired a transition."""
+    if isinstance(one.trigger, EventTrigger):
+        return "only an event fires it, and none was tried"
+    if isinstance(one.trigger, TimeTrigger):
+        return "only a time without a message fires it, and none was tried"
+    return "no tried message fires it"
 
 
 def _needs_model(one: TransitionSpec) -> bool:

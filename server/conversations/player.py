@@ -13,6 +13,7 @@ from typing import Any
 
 from graphs.agents.registry import check_all
 from graphs.records.listing import cursor_behind
+from graphs.session.jobs import pass_time
 from journeys import (
     AgentNotRegisteredError,
     AuditEntry,
@@ -22,10 +23,12 @@ from journeys import (
     JourneyResponse,
     JourneySession,
 )
+from journeys.definitions.value_types import time_in_words
 from journeys.locale import DEFAULT
 from nodes.json_data import clocked
 from nodes.llm.cassette import Cassette
 from nodes.llm.models import KEY, is_configured, only
+from nodes.state.session import PARTING
 from server.conversations.conversation_files import (
     Loaded,
     read_recording,
@@ -74,6 +77,10 @@ class Clock:
             return datetime.now(UTC)
         self.time += _STEP
         return self.time
+
+    def put(self, time: datetime) -> None:
+        """Set the clock."""
+        self.time = time
 
 
 @dataclass(frozen=True)
@@ -324,6 +331,8 @@ class Game:
             self._add("event", turn.event)
             act = partial(self.journey.process_event, turn.event, turn.data)
             await self._answered(turn, act)
+        elif turn.wait is not None:
+            await self._waited(turn, turn.wait)
         elif turn.bot is not None:
             self.played.differences += await self._compared(turn.bot)
         else:
@@ -332,8 +341,26 @@ class Game:
     async def _answered(self, turn: Turn, act: Callable[[], Awaitable[JourneyResponse]]) -> None:
         self.played.turns += 1
         self._script.will_answer(turn.model)
+        self._see(await act())
+        self._end_step()
+
+    async def _waited(self, turn: Turn, seconds: int) -> None:
+        """Let time pass; the replies of all timers are one reply."""
+        self._add("wait", time_in_words(seconds))
+        self._script.will_answer(turn.model)
+        until, path, replies = self._clock() + timedelta(seconds=seconds), [self.seen.pathway], []
+        async for response in pass_time(self.journey, until, self._clock.put):
+            self._see(response)
+            path += self.seen.path[1:]
+            replies.append(response.message)
+        if not replies:
+            self._stand(await self.journey.manager.restore())
+        self.seen.reply, self.seen.path = PARTING.join(filter(None, replies)), path
+        self._end_step()
+
+    def _see(self, response: JourneyResponse) -> None:
+        """Take over what came of a turn."""
         before = self.seen
-        response = await act()
         self.played.responses.append(response)
         self.played.places |= {*response.metadata["ran"], response.pathway_id}
         way = [before.pathway, *response.metadata["ran"], response.pathway_id]
@@ -346,7 +373,10 @@ class Game:
             response.is_journey_complete,
             response,
         )
-        self._add("bot", response.message)
+
+    def _end_step(self) -> None:
+        """Note the reply, and the answers of the model that are wrong or left over."""
+        self._add("bot", self.seen.reply)
         wrong = self._script.faults()
         self.played.differences += [
             Difference("model", "the answers of this turn", fault) for fault in wrong

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -18,9 +18,11 @@ from graphs.session.directory import Directory, SessionAudit
 from graphs.storage.sealing import Seal
 from graphs.storage.statements import ALL_TURNS, TURNS, Row
 from journeys import AuditedTurn, AuditEntry, Journey, JourneyConfig, JourneySession
+from journeys.definitions.value_types import time_in_words
 from journeys.files.documents import plain_value
 from nodes.llm.cassette import Cassette
 from nodes.state.context import apply_ops
+from nodes.state.session import PARTING
 from server.conversations.conversation_files import (
     Loaded,
     loaded_from,
@@ -35,7 +37,7 @@ from server.discover.errors import CommandError
 from server.discover.journeys import Found
 
 _STEP = timedelta(seconds=1)
-_KEPT = ("turn", "event", "waiting", "operator", "release")
+_KEPT = ("turn", "event", "timer", "waiting", "operator", "release")
 """Kinds of turns that a conversation repeats."""
 _ENDED = ("effect_done", "effect_failed", "effect_late")
 
@@ -104,7 +106,7 @@ async def record(
             and its answers are not known, or the journey leads elsewhere now.
     """
     session, stored, given, results = await _read(found, session_id, config)
-    turns = _timeline(stored)
+    turns = _joined(_timeline(stored))
     called = _calls_of_models(turns)
     if called and cassette is None:
         raise CommandError(
@@ -219,6 +221,17 @@ def _timeline(stored: SessionAudit) -> list[AuditedTurn]:
     return turns
 
 
+def _joined(turns: Sequence[AuditedTurn]) -> list[AuditedTurn]:
+    """Return the turns; timers without a message between them are one, as a wait takes them."""
+    made: list[AuditedTurn] = []
+    for one in turns:
+        if made and made[-1].turn.kind == one.turn.kind == "timer":
+            reply = PARTING.join(filter(None, (made.pop().turn.reply, one.turn.reply)))
+            one = replace(one, turn=replace(one.turn, reply=reply))
+        made.append(one)
+    return made
+
+
 def _calls_of_models(turns: Sequence[AuditedTurn]) -> list[int]:
     """Return the versions of the turns in which a model took part."""
     return [one.turn.version for one in turns if one.turn.usage.get("model_calls")]
@@ -269,7 +282,7 @@ def _said(
     turns: Sequence[AuditedTurn], given: Mapping[int, Mapping[str, Any]]
 ) -> Iterator[dict[str, Any]]:
     """Yield the steps without what is expected of them."""
-    time = datetime.fromisoformat(turns[0].turn.at)
+    time, last = datetime.fromisoformat(turns[0].turn.at), turns[0].turn.begun_at
     for one in turns[1:]:
         turn = one.turn
         if turn.kind == "operator" and not turn.reply:
@@ -279,15 +292,24 @@ def _said(
             name = next(str(event.trigger) for event in one.events if event.kind == "event")
             data = given[turn.version]
             step = {"event": name, "data": dict(data)} if data else {"event": name}
+        elif turn.kind == "timer":
+            # From the beginning of the last turn: no timer is due later than that.
+            step = {"wait": time_in_words(_seconds_between(last, turn.begun_at))}
         elif turn.kind == "operator":
             step = {"operator": turn.reply}
         elif turn.kind == "release":
             step = {"release": "operator"}
         begun = datetime.fromisoformat(turn.begun_at)
-        if begun - time >= _STEP:
+        if begun - time >= _STEP and turn.kind != "timer":
             step["at"] = _moment(turn.begun_at)
-        time = datetime.fromisoformat(turn.at)
+        time, last = datetime.fromisoformat(turn.at), turn.begun_at
         yield step
+
+
+def _seconds_between(first: str, last: str) -> int:
+    """Return the whole seconds between two times, at least one."""
+    passed = datetime.fromisoformat(last) - datetime.fromisoformat(first)
+    return max(1, int(passed.total_seconds()))
 
 
 class _Watching(Game):

@@ -117,7 +117,7 @@ def test_faults_of_a_file_have_places_and_the_way_out(files: Path) -> None:
         "faulty.conversation.yaml:4:1: 'clok' is not a valid key of a conversation.",
         "Did you mean 'clock'?",
         "6:5: 'usr' is not a valid key of a turn. Did you mean 'user'?",
-        "a turn has two of user, bot, event, operator, release. Write one of them in each turn.",
+        "a turn has two of user, bot, event, wait, operator, release. Write one of them in each",
         "it must be a regular expression between the slashes",
         "'pathwy' is not a valid key of a bot. Did you mean 'pathway'?",
     ):

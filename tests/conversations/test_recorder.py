@@ -114,6 +114,48 @@ def test_events_are_recorded_with_their_data(desk: Path) -> None:
     assert "1 failed" in run("test", ".", code=1).stdout
 
 
+OFFER = """\
+id: offer
+silence: {reminders: [{after: 20 hours, say: Shall we continue?}], close_after: 7 days}
+states:
+  talk: {agents: [clerk], complete_when: never}
+  discount: {agents: [discount], complete_when: never}
+transitions:
+  - {from: talk, to: discount, after: 2 days}
+"""
+OFFER_CODE = """
+AGENTS = {"clerk": lambda ask: "This is our offer.", "discount": lambda ask: "Ten percent less."}
+"""
+
+
+def test_times_without_a_message_are_tried_and_recorded(folder: Path) -> None:
+    (folder / "offer.yaml").write_text(OFFER)
+    (folder / "offer.py").write_text(OFFER_CODE)
+    said = ["hello", "/wait 1 hour", "/wait 2 days", "/wait soon", "thank you", "/wait 8 days"]
+
+    store = f"sqlite:///{folder}/s.db"
+    words = ("chat", "offer.yaml", "--store", store, "--session", "s")
+    ended = run(*words, typed="\n".join([*said, "/state"]))
+
+    shown = flat(ended.stdout)
+    assert shown.count("Nothing was due.") == 1
+    assert "Give a time: /wait 2 days" in flat(ended.stderr)
+    assert shown.count("Shall we continue?") == 2
+    assert "Ten percent less." in shown
+    assert "closed until the next message" in shown
+    recorded(folder, "--journey", "offer.yaml")
+    text = (folder / "s.conversation.yaml").read_text()
+    assert (
+        "- {wait: 2 days}\n- bot:\n    says: {equals: 'Shall we continue? Ten percent less.'}"
+        in text
+    )
+    assert "- {wait: 7 days}\n" in text
+    assert "1 passed, 0 failed" in run("test", ".").stdout
+
+    (folder / "s.conversation.yaml").write_text(text.replace("wait: 2 days", "wait: 1 day"))
+    assert "1 failed" in run("test", ".", code=1).stdout
+
+
 def test_the_file_of_a_session_is_in_the_current_folder_whatever_its_id(desk: Path) -> None:
     store, session = f"sqlite:///{desk}/s.db", "../a/b: c"
     run("chat", "desk.yaml", "--store", store, "--session", session, typed="hello")

@@ -216,3 +216,56 @@ def test_the_reasons_are_there_after_a_restart_and_on_a_narrow_screen(
         view.get_by_label("Turn", exact=True).select_option(str(turn))
         expect(view.locator(".because")).not_to_be_empty()
         assert view.evaluate("view => view.scrollWidth <= view.clientWidth")
+
+
+OFFERS = """
+from journeys import *
+
+
+class Offers(Journey):
+    __silence__ = Silence(reminders=[Reminder("1 second", "Still there?")], close_after="3 seconds")
+
+    class TalkPath(Pathway):
+        __agents__ = ["clerk"]
+        __complete_when__ = NEVER
+
+    class CheaperPath(Pathway):
+        __agents__ = ["clerk"]
+        __complete_when__ = NEVER
+
+    __transitions__ = [
+        Transition(TimeTrigger("2 seconds"), "talk", "cheaper"),
+        Transition(EventTrigger("sold"), to_pathway="talk"),
+    ]
+
+
+AGENTS = {"clerk": lambda ask: "An offer."}
+"""
+
+
+def test_events_and_times_are_told_as_what_they_are(
+    serve: Serve, tmp_path: Path, visits: Visits
+) -> None:
+    (tmp_path / "offers.py").write_text(OFFERS)
+    place = serve("offers.py")[1]
+    with httpx2.Client(base_url=f"{place}/v1", timeout=110) as client:
+        client.post("/sessions", json={"session_id": "ann"}).raise_for_status()
+        page = visits.open(place, "#/s/ann/why")
+        expect(page.get_by_text("Still there?").first).to_be_visible()  # without a message
+        view = page.get_by_role("region", name="Why")
+        turns, sentence = view.get_by_label("Turn", exact=True), view.locator(".because")
+        expect(turns.locator("option")).to_have_count(4, timeout=60_000)
+        client.post("/sessions/ann/events", json={"name": "sold"}).raise_for_status()
+    expect(turns.locator("option")).to_have_count(5, timeout=60_000)
+
+    told = [
+        re.compile("^The user sent no message since .* a reminder was due, .* stayed in talk.$"),
+        "The user sent no message, and the time “after 2 seconds” passed, so the session moved "
+        "from talk to cheaper; clerk answered.",
+        re.compile("^The user sent no message since .* UTC, so the session was closed.$"),
+        "The event 'sold' came from outside, so the session moved from cheaper to talk; clerk "
+        "answered.",
+    ]
+    for turn, words in enumerate(told, 1):
+        turns.select_option(str(turn))
+        expect(sentence).to_have_text(words)

@@ -13,6 +13,7 @@ from typing import Any
 
 from journeys import InvalidMessageError
 from journeys.store_url import masked
+from nodes.json_data import clocked
 from server.cli.terminal.conversation import Conversation
 from server.cli.terminal.rendering import (
     announce,
@@ -46,7 +47,7 @@ def _chat(journey: str, session: str | None, store: str | None) -> Mapping[str, 
     announce(config, found.journey.spec, model=found.model)
     conversation = Conversation(found, session or f"chat-{secrets.token_hex(4)}", config)
     interruptible()
-    with asyncio.Runner() as runner:
+    with clocked(conversation.clock), asyncio.Runner() as runner:
         try:
             # A session of one's own naming is looked up; a new one waits for something to keep,
             # unless the assistant speaks first.

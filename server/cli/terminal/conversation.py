@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from graphs.agents.registry import check_all
+from graphs.session.jobs import pass_time
 from journeys import (
     AgentNotRegisteredError,
     Journey,
@@ -19,6 +21,21 @@ from nodes.features.takeover import WITH_PERSON
 from nodes.llm.cassette import Cassette
 from server.cli.terminal.rendering import Flow, firing, movement, out, plain, short, troubles
 from server.discover.journeys import Found
+
+
+class ClockAhead:
+    """The clock of the machine, put forward by what a user of the terminal lets pass."""
+
+    def __init__(self) -> None:
+        self._ahead = timedelta()
+
+    def __call__(self) -> datetime:
+        """Return the time."""
+        return datetime.now(UTC) + self._ahead
+
+    def put(self, time: datetime) -> None:
+        """Set the clock."""
+        self._ahead = time - datetime.now(UTC)
 
 
 class Conversation:
@@ -39,6 +56,7 @@ class Conversation:
         complete: True if the journey was complete after it.
         version: The session's version after it.
         greeting: First reply of the assistant, if this conversation started the session.
+        clock: The clock of the conversation.
 
     Raises:
         CommandError: Agents are missing; the text has the place where they are searched.
@@ -64,6 +82,7 @@ class Conversation:
             )
         except AgentNotRegisteredError as error:
             raise found.without_agents(error) from None
+        self.clock = ClockAhead()
         self.begun = self.heard = self.complete = False
         self.pathway, self.version, self.greeting = spec.entry, 0, ""
         self.found = found
@@ -114,6 +133,13 @@ class Conversation:
     async def happen(self, name: str, data: Mapping[str, Any]) -> None:
         """Take an event from outside, and show its reply."""
         await self._finish(await self.journey.process_event(name, data), streamed=False)
+
+    async def wait(self, seconds: int) -> bool:
+        """Let time pass, and show the replies of timers; return whether one was due."""
+        before, until = self.version, self.clock() + timedelta(seconds=seconds)
+        async for response in pass_time(self.journey, until, self.clock.put):
+            await self._finish(response, streamed=False)
+        return self.version > before
 
     async def _show(self, events: AsyncIterator[JourneyEvent]) -> None:
         streamed, flow = False, Flow(out)

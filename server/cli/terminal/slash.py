@@ -18,6 +18,7 @@ from journeys import (
     VersionNotFoundError,
     WaitingError,
 )
+from journeys.definitions.value_types import seconds_in
 from journeys.errors import did_you_mean
 from journeys.locale import in_force
 from nodes.llm.cassette import Cassette
@@ -203,6 +204,15 @@ async def _event(conversation: Conversation, given: str) -> None:
     await conversation.happen(name, data)
 
 
+async def _wait(conversation: Conversation, given: str) -> None:
+    """Let time pass in the session, without a message."""
+    seconds = seconds_in(given)
+    if seconds is None:
+        raise CommandError("Give a time: /wait 2 days, or /wait 1 hour 30 minutes.")
+    if not await conversation.wait(seconds):
+        out.print("Nothing was due.", style="dim")
+
+
 async def _sessions(conversation: Conversation, given: str) -> None:
     shown = Listing("")
     page = await conversation.journey.list(after=given.strip() or None)
@@ -298,6 +308,7 @@ _COMMANDS = {
         _resume, "/resume VALUE", "answer the question of an agent, as JSON or as text"
     ),
     "/event": _Slash(_event, "/event NAME [JSON]", "take an event from outside, with its data"),
+    "/wait": _Slash(_wait, "/wait TIME", "let a time such as 2 days pass without a message"),
     "/context": _Slash(_context, "/context [NAME]", "the context; with a name, all its values"),
     "/fields": _Slash(_fields, "/fields [NAME]", "the fields; with a name, every attempt"),
     "/save": _Slash(_save, "/save [FILE]", "write the conversation as a test"),

@@ -83,6 +83,8 @@ export function because({ turn, decision, events, steps }) {
   const fired = decision.candidates.find((one) => one.fired);
   const event = events.find((one) => one.kind === "event");
   if (event && !fired) return `The event ${event.trigger} came from outside. It triggered no transition, so the session stayed in ${here}.`;
+  const timer = events.find((one) => one.kind === "timer");
+  if (timer && !fired) return silence(timer, events, here);
   const move = events.find((event) => event.kind === "transition");
   const parts = [];
   if (fired) parts.push(`${reasonOf(fired)}, so the session ${wayOf(move, fired)}`);
@@ -110,9 +112,19 @@ function reasonOf({ intent, tier, confidence, reason }) {
   if (tier === "pattern") return `The message ${reason.replace(/^matched '(.*)'$/s, "matched the pattern “$1”")}`;
   if (tier === "condition") return `The condition “${intent}” became true`;
   if (tier === "always") return `The transition “${intent}” always holds here`;
+  if (tier === "event") return `The ${intent} came from outside`;
+  if (tier === "timer") return `The user sent no message, and the time “${intent}” passed`;
   if (tier === "own") return `The trigger “${intent}” held`;
   const said = tier === "cache" ? "An earlier answer of the model, for the same message," : "The model";
   return `${said} understood the message as “${intent}” (${share(confidence)})`;
+}
+
+/** Return why a timer that triggered no transition was taken. */
+function silence(timer, events, here) {
+  const closed = events.some((event) => event.kind === "closed");
+  const what = closed ? "the session was closed" : `a reminder was due, and the session stayed in ${here}`;
+  const since = timer.reason.replace(/^no message since (\S{10})T(\S{5}).*$/s, "$1 $2");
+  return `The user sent no message since ${since} UTC, so ${what}.`;
 }
 
 function wayOf(move, fired) {
