@@ -267,6 +267,7 @@ class Wiring:
         return {spec.id for spec in specs if spec.has_timers}
 
     async def _take_timer(self, session_id: str) -> None:
+        """Take the timer of a session; its tokens count for no user, since nobody asked."""
         await self.turns.take(self.in_turn(ANYONE, session_id, methodcaller("take_timer")))
 
     def _model_of(self, served: Served) -> Any:
