@@ -8,7 +8,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, Self
+from typing import Any, Literal, Self, get_args
 from urllib.parse import urlsplit
 
 from journeys.errors import ConfigurationError, did_you_mean
@@ -17,6 +17,9 @@ from journeys.store_url import checked_store, masked
 from journeys.texts import Texts, placeholder_fault
 
 RECOVERIES = ("graceful", "retry", "fail_fast")
+WhenBusy = Literal["enqueue", "reject", "interrupt", "coalesce"]
+"""Rule for a message to a session whose turn runs."""
+BUSY_RULES: tuple[WhenBusy, ...] = get_args(WhenBusy)
 DAY = 86_400.0
 _DEFAULT_STORE = "sqlite:///journeys.db"
 AUTO = "auto"
@@ -173,6 +176,10 @@ class JourneyConfig(_Derived):
             (the agent is tried again first) or "fail_fast" (the error is raised).
         max_retries: Number of further tries of a failing agent under "retry".
         retry_backoff_seconds: Pause before the first of them; it doubles each time.
+        when_busy: Rule for a message that comes while a turn of its session runs. "enqueue": it
+            waits, with at most 7 others. "reject": it is refused. "interrupt": the running turn is
+            given up if it has not begun an effect; then as "enqueue". "coalesce": it joins the
+            message that waits, and both are one turn. A message can have its own rule.
         language: Language of the runtime's own texts, "en", "de" or "es". This and the next six are
             the parts of a `Locale` that neither the journey's `__locale__` nor the session sets;
             "auto": from the environment (`TZ`, `LANG`).
@@ -230,6 +237,7 @@ class JourneyConfig(_Derived):
     error_recovery: str = "graceful"
     max_retries: int = 3
     retry_backoff_seconds: float = 0.2
+    when_busy: WhenBusy = "enqueue"
     language: str = AUTO
     region: str = AUTO
     timezone: str = AUTO
@@ -253,7 +261,8 @@ class JourneyConfig(_Derived):
             object.__setattr__(self, "context_persistence", None)
         object.__setattr__(self, "prunable", _names(self.prunable))
         object.__setattr__(self, "persistence", checked_store(self.persistence))
-        _check_recovery(self.error_recovery)
+        checked_word("error_recovery", self.error_recovery, RECOVERIES)
+        checked_word("when_busy", self.when_busy, BUSY_RULES)
         if not isinstance(self.speculate, bool):
             raise ConfigurationError(f"speculate is {self.speculate!r}; it must be true or false.")
         _check_numbers(self)
@@ -365,12 +374,15 @@ def _is_whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _check_recovery(value: str) -> None:
-    if value not in RECOVERIES:
-        hint = did_you_mean(str(value), RECOVERIES)
-        raise ConfigurationError(
-            f"error_recovery is {value!r}.{hint} One of: {', '.join(RECOVERIES)}."
-        )
+def checked_word(name: str, value: Any, known: Sequence[str]) -> None:
+    """Refuse a value that is not one of the known words.
+
+    Raises:
+        ConfigurationError: With the name, the value and the known words.
+    """
+    if value not in known:
+        hint = did_you_mean(str(value), known)
+        raise ConfigurationError(f"{name} is {value!r}.{hint} One of: {', '.join(known)}.")
 
 
 def _store_of_old_name(config: JourneyConfig) -> Any:

@@ -21,7 +21,11 @@
     └── StateError                  the store refused or lost something
         ├── VersionNotFoundError    a version that never was, or is pruned
         ├── NeedsMigrationError     a session of a version that is not served here
-        └── NotWaitingError         an answer to something that no agent asks
+        ├── NotWaitingError         an answer to something that no agent asks
+        ├── WaitingError            an event while an agent waits for an answer
+        ├── SessionBusyError        a request that must not wait for the running turn
+        │   └── TooManyWaitingError more requests than may wait for one session
+        └── TurnInterruptedError    a turn that was given up for a newer message
 
 Where a source document raises ValueError or RuntimeError, ours is one as well.
 """
@@ -261,6 +265,40 @@ class WaitingError(StateError):
         super().__init__(
             f"An agent of '{pathway}' waits for an answer, so the event was not taken. Answer it "
             "with a message or resume(), then send the event again."
+        )
+
+
+class SessionBusyError(StateError):
+    """A turn of the session runs, and the request must not wait for it; nothing was changed."""
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__(
+            f"A turn of session '{session_id}' is running, and the request does not wait for it "
+            '(when_busy="reject"). Send it again after the reply to that turn.',
+            retryable=True,
+        )
+
+
+class TooManyWaitingError(SessionBusyError):
+    """As many requests wait for the session as may wait; nothing was changed."""
+
+    def __init__(self, session_id: str, most: int) -> None:
+        self.most = most
+        StateError.__init__(
+            self,
+            f"{most} requests wait for session '{session_id}' already. Send the request again "
+            "after the reply to one of them.",
+            retryable=True,
+        )
+
+
+class TurnInterruptedError(StateError):
+    """A turn was given up because a newer message came; the session is unchanged."""
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__(
+            f"The turn of session '{session_id}' was given up, because a newer message came with "
+            'when_busy="interrupt". Nothing of it was stored.'
         )
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from journeys import door
-from journeys.config import JourneyConfig
+from journeys.config import JourneyConfig, WhenBusy
 from journeys.errors import JourneyDefinitionError
 from journeys.locale import Locale
 from journeys.notions.escalation import Escalation
@@ -313,6 +313,7 @@ class Journey:
         tags: Any = None,
         callbacks: Any = None,
         idempotency_key: str | None = None,
+        when_busy: WhenBusy | None = None,
     ) -> JourneyResponse:
         """Run one turn; see `PathwayManager.process_message`."""
         given = {
@@ -320,6 +321,7 @@ class Journey:
             "tags": tags,
             "callbacks": callbacks,
             "idempotency_key": idempotency_key,
+            "when_busy": when_busy,
         }
         return await self.manager.process_message(message, **given)
 
@@ -331,6 +333,7 @@ class Journey:
         tags: Any = None,
         callbacks: Any = None,
         idempotency_key: str | None = None,
+        when_busy: WhenBusy | None = None,
     ) -> AsyncIterator[JourneyEvent]:
         """Run one turn and yield its events; see `PathwayManager.stream_message`."""
         given = {
@@ -338,6 +341,7 @@ class Journey:
             "tags": tags,
             "callbacks": callbacks,
             "idempotency_key": idempotency_key,
+            "when_busy": when_busy,
         }
         return self.manager.stream_message(message, **given)
 
@@ -349,6 +353,7 @@ class Journey:
         tags: Any = None,
         callbacks: Any = None,
         idempotency_key: str | None = None,
+        when_busy: WhenBusy | None = None,
     ) -> JourneyResponse:
         """Go on where an agent called `interrupt()`; see `PathwayManager.resume`."""
         given = {
@@ -356,6 +361,7 @@ class Journey:
             "tags": tags,
             "callbacks": callbacks,
             "idempotency_key": idempotency_key,
+            "when_busy": when_busy,
         }
         return await self.manager.resume(value, **given)
 
@@ -367,6 +373,7 @@ class Journey:
         tags: Any = None,
         callbacks: Any = None,
         idempotency_key: str | None = None,
+        when_busy: WhenBusy | None = None,
     ) -> AsyncIterator[JourneyEvent]:
         """Continue as `resume` does, and yield the events of the turn."""
         given = {
@@ -374,6 +381,7 @@ class Journey:
             "tags": tags,
             "callbacks": callbacks,
             "idempotency_key": idempotency_key,
+            "when_busy": when_busy,
         }
         return self.manager.stream_resume(value, **given)
 

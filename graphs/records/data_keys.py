@@ -16,7 +16,17 @@ from graphs.records.history import ATTEMPTS, CHECKS
 from graphs.records.idempotency import ANSWERS
 from graphs.storage.errors import WriteConflict
 from graphs.storage.sealing import UNNAMED, AesSeal, Seals
-from graphs.storage.statements import LATE, STANDS, TURNS, Records, Row, Sql, Statement, first
+from graphs.storage.statements import (
+    LATE,
+    RUNNING,
+    STANDS,
+    TURNS,
+    Records,
+    Row,
+    Sql,
+    Statement,
+    first,
+)
 from graphs.storage.store import Store
 from graphs.storage.tables import audit, sessions, turns
 from journeys import StateError
@@ -28,7 +38,7 @@ SAMPLES = 20
 MOST_FAULTS = 5
 """Maximum number of reasons that a rotation returns."""
 _AUDIT = Records(audit)
-_RECORDS = (TURNS, _AUDIT, CHECKS, LATE, ATTEMPTS, EFFECTS, ANSWERS, CALLS)
+_RECORDS = (TURNS, _AUDIT, CHECKS, LATE, ATTEMPTS, EFFECTS, ANSWERS, CALLS, RUNNING)
 _SEALED = ("session_id", "journey_id", "data_key", "key_id")
 _columns = [sessions.c[name] for name in _SEALED]
 _ENCRYPTED = sessions.c.key_id.is_not(None)

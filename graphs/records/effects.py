@@ -6,7 +6,7 @@ If two processes try the same step, the key of the table decides.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -66,11 +66,13 @@ class EffectsOfSession:
         store: The store of the session.
         seal: Encryption of results, and of the digests of arguments.
         head: Row of the session at the start of the turn.
+        settle: Is called before the first record: from then on the turn must not be given up.
     """
 
     store: Store
     seal: Seal
     head: Row
+    settle: Callable[[], None] = lambda: None
 
     async def begin(self, step: Step, known: Collection[str]) -> Taken:
         """Record the start of a step, unless it was taken before; see `Effects`.
@@ -79,6 +81,7 @@ class EffectsOfSession:
             WriteConflict: Another process changed the session.
             StateError: The store failed.
         """
+        self.settle()
         try:
             return await self._begun(step, known)
         except AlreadyThere:  # another process was quicker; what it did is looked at

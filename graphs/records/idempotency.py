@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 import uuid
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import timedelta
 from typing import Any, Self
@@ -108,12 +109,45 @@ class Request:
             return cls("", _digest(written), key)
         return cls(_digest(checked_key(key).encode()), _digest(written))
 
+    @classmethod
+    def of_plain(cls, plain: Sequence[Any]) -> Self:
+        """Return the request from its JSON."""
+        key, digest, history = plain
+        return cls(key, digest, history and HistoryKey(*history))
+
+    def plain(self) -> Sequence[Any]:
+        """Return the request as JSON."""
+        history = self.history and (self.history.text, self.history.is_first)
+        return self.key, self.digest, history
+
+    def is_named_as(self, other: Request) -> bool:
+        """Return whether another request has the same key."""
+        return (self.key, self.history) == (other.key, other.history)
+
     def after(self, version: int) -> Self | None:
         """Return the request as the one after a version of its session; None: it cannot be."""
         if self.history is None:
             return self
         key = self.history.after(version)
         return None if key is None else replace(self, key=_digest(key.encode()))
+
+
+def requests_of(key: str | HistoryKey | None, *asked: Any) -> tuple[Request, ...]:
+    """Return the request with an idempotency key; none without a key.
+
+    Args:
+        key: The key.
+        asked: Name of the operation, and its arguments.
+
+    Raises:
+        ConfigurationError: The key is not valid, or an argument is not JSON.
+    """
+    return () if key is None else (Request.of(key, *asked),)
+
+
+def requests_after(requests: Collection[Request], version: int) -> list[Request]:
+    """Return requests as those after a version of their session, without those that cannot be."""
+    return [after for request in requests if (after := request.after(version))]
 
 
 def checked_key(key: Any) -> str:
@@ -150,13 +184,13 @@ def _since() -> str:
 
 
 def written(
-    session_id: str, request: Request, version: int, answer: Any, seal: Seal
+    session_id: str, requests: Collection[Request], version: int, answer: Any, seal: Seal
 ) -> list[Statement]:
-    """Return the statements that keep the answer to a request, and forget old ones.
+    """Return the statements that keep the answer to requests, and forget old ones.
 
     Args:
         session_id: The session.
-        request: The request.
+        requests: The requests, several if their messages were one turn.
         version: Version of the session after it.
         answer: The answer, JSON; None if it is the state of the version.
         seal: Encryption of the session.
@@ -164,15 +198,16 @@ def written(
     row: Row = {
         "tenant": TENANT,
         "session_id": session_id,
-        "key": request.key,
-        "digest": seal.digest(request.digest),
         "version": version,
         "at": stamp(now()),
     }
     if answer is not None:
         row["answer"] = answer
     old: Row = {"of_tenant": TENANT, "session": session_id, "since": _since()}
-    return [Statement(FORGET_OLD, [old]), ANSWERS.adding([row], seal)]
+    rows = [
+        {**row, "key": request.key, "digest": seal.digest(request.digest)} for request in requests
+    ]
+    return [Statement(FORGET_OLD, [old]), ANSWERS.adding(rows, seal)]
 
 
 def of_response(response: JourneyResponse) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from graphs.records.listing import (
     read_sessions,
 )
 from graphs.records.store_faults import faults_of
-from graphs.session.jobs import DueTimers, Expiry, Jobs
+from graphs.session.jobs import DueTimers, Expiry, Job, Jobs, UnfinishedTurns
 from graphs.session.session import is_over
 from graphs.session.webhook import EscalationPort, EscalationSender
 from graphs.storage.sealing import Seal, Seals, is_sealed
@@ -313,6 +313,7 @@ class Directory:
         journeys: Callable[[], Collection[str]],
         timed: Callable[[], Collection[str]],
         take: Callable[[str], Awaitable[Any]],
+        finish: Callable[[str], None],
     ) -> Jobs:
         """Return the jobs of this store, which `begin` starts; they end before it is closed.
 
@@ -320,9 +321,17 @@ class Directory:
             journeys: Returns the ids of the journeys that are served.
             timed: Returns the ids of those with timers.
             take: Takes the timer of a session as a turn.
+            finish: Begins to take the turn of a session whose process died.
         """
         store = self.store
-        return Jobs(DueTimers(store, timed, take), Expiry(store, journeys), Anchoring(store))
+        jobs: list[Job] = [
+            DueTimers(store, timed, take),
+            Expiry(store, journeys),
+            Anchoring(store),
+        ]
+        if store.is_shared:
+            jobs.append(UnfinishedTurns(store, journeys, finish))
+        return Jobs(*jobs)
 
     def escalation_sender(self, port: EscalationPort) -> EscalationSender:
         """Return the sender of escalations; it must end before the store is closed."""

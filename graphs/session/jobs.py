@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 from graphs.records import timers
 from graphs.session.session import sweep
 from graphs.storage.errors import WriteConflict
-from graphs.storage.statements import Row, now
+from graphs.storage.statements import UNFINISHED, Row, now
 from graphs.storage.store import Store
+from graphs.storage.tables import TENANT
 from nodes.json_data import stamp
 from nodes.telemetry import report
 
@@ -27,11 +28,14 @@ if TYPE_CHECKING:
     from journeys import Journey, JourneyResponse
 
 LOOK_SECONDS = 2.0
-"""Seconds between two searches for due timers, and so the most that one is late."""
+"""Seconds between two searches for due timers, and so the most that one is late; and between two
+searches for turns whose process died."""
 EXPIRY_SECONDS = 60.0
 """Seconds between two searches for expired sessions."""
 AT_ONCE = 8
 """Timers that a process takes at the same time."""
+MOST_UNFINISHED = 100
+"""Turns whose process died that a process takes at the same time."""
 _AFTER_FAILURE = 30.0
 _SPREAD = 0.1
 
@@ -124,6 +128,36 @@ class DueTimers:
             await self._take(row["session_id"])
         except Exception as error:  # the other sessions have their timers all the same
             report(logging.WARNING, "timer_failed", tries=row["tries"] + 1, exc_info=error)
+
+
+class UnfinishedTurns:
+    """Takes turns whose process died; they are kept in databases that several processes use.
+
+    Args:
+        store: Their store.
+        journeys: Returns the ids of the journeys that this process serves.
+        finish: Begins to take the turn of a session.
+    """
+
+    name, pause = "unfinished_turns", 0.0
+
+    def __init__(
+        self,
+        store: Store,
+        journeys: Callable[[], Collection[str]],
+        finish: Callable[[str], None],
+    ) -> None:
+        self._store, self._journeys, self._finish = store, journeys, finish
+
+    async def run(self) -> float:
+        """Begin to take these turns; return the seconds until the next search."""
+        rows = await self._store.read(UNFINISHED, of_tenant=TENANT, most=MOST_UNFINISHED)
+        known = set(self._journeys())
+        for row in rows:
+            id_: str = row["session_id"]
+            if row["journey_id"] in known and not self._store.lock(id_).is_busy:
+                self._finish(id_)
+        return LOOK_SECONDS
 
 
 class Expiry:

@@ -30,7 +30,13 @@ from graphs.records.history import (
     read_turns,
     transcript_of,
 )
-from graphs.records.idempotency import HistoryKey, Request, new_id
+from graphs.records.idempotency import (
+    HistoryKey,
+    Request,
+    new_id,
+    requests_after,
+    requests_of,
+)
 from graphs.records.listing import (
     LIVE,
     MOST_BYTES,
@@ -43,11 +49,12 @@ from graphs.records.listing import (
     read_sessions,
     span_after,
 )
+from graphs.session import unfinished
+from graphs.session.coalescing import Gathering, Outcome, Outcomes, joined
 from graphs.session.input import (
     MAX_MESSAGE_BYTES,
     checked_id,
     checked_locale,
-    event_of,
     initial_ops,
     read,
     run_config_of,
@@ -69,11 +76,24 @@ from graphs.session.session import (
     sweep,
 )
 from graphs.session.stranding import refuse_stranded
-from graphs.session.turn import Given, Tell, begin, events_of, given_to_all, operate, settled, take
+from graphs.session.turn import (
+    ANSWER_RULES,
+    Given,
+    Tell,
+    begin,
+    events_of,
+    given_to_all,
+    operate,
+    rule_of,
+    settled,
+    take,
+    together,
+)
 from graphs.session.webhook import EscalationSender, port_of
-from graphs.storage.errors import unconfirmed
+from graphs.storage.errors import Unconfirmed, WriteConflict, unconfirmed
 from graphs.storage.sealing import Seal, Seals
-from graphs.storage.statements import ALL_TURNS, AUDIT, ROW_BYTES, TURNS, Records, Row
+from graphs.storage.statements import ALL_TURNS, AUDIT, DIED, ROW_BYTES, TURN, TURNS, Records, Row
+from graphs.storage.store import Arrival
 from journeys import (
     AuditedTurn,
     AuditEntry,
@@ -86,6 +106,7 @@ from journeys import (
     FieldNotFoundError,
     FieldVersion,
     FormView,
+    IdempotencyKeyError,
     InvalidMessageError,
     JourneyConfig,
     JourneyDefinitionError,
@@ -97,15 +118,17 @@ from journeys import (
     SessionExistsError,
     SessionExpiredError,
     SessionNotStartedError,
+    StateError,
     TakeoverError,
     TranscriptEntry,
     VersionInfo,
     VersionNotFoundError,
     VersionState,
 )
+from journeys.config import WhenBusy
 from nodes.draft import new_turn
 from nodes.features.takeover import WITH_PERSON
-from nodes.json_data import size
+from nodes.json_data import size, words_of
 from nodes.llm.models import Models, check_model, is_configured, open_models
 from nodes.services import Services
 from nodes.state.dialogue_state import OperatorAct, Takeover
@@ -238,21 +261,21 @@ class PathwayManager:
         brought = checked_locale(locale)
         owner = None if user is None else checked_id(user, "user")
         asked = (self.spec.id, [op[:3] for op in ops], brought.parts, *([owner] if owner else []))
-        request = _request(idempotency_key, "start", *asked)
+        requests = requests_of(idempotency_key, "start", *asked)
         session = await self._session()
         async with session.lock:
             there = await session.store.head(self.session_id)
             if not there:
                 try:
-                    await begin(session.begun(owner).storing(request), services, ops, brought)
+                    await begin(session.begun(owner).storing(requests), services, ops, brought)
                 except SessionExistsError:  # another process was quicker, maybe for this request
                     there = await session.store.head(self.session_id)
         if there and is_over(there) and there["journey_id"] == self.spec.id:
             await refuse(session, there, self._on_expire)
         if there:
-            if request:
+            if requests:
                 session = session.at(session.checked(there))
-                if row := await session.found(request):
+                if row := await self._done_before(session, requests):
                     return await self._shown_again(session, there, row)
             raise already_there(self.session_id)
         self._sweep(session)
@@ -269,6 +292,7 @@ class PathwayManager:
         tags: Any = None,
         callbacks: Any = None,
         idempotency_key: str | HistoryKey | None = None,
+        when_busy: WhenBusy | None = None,
     ) -> JourneyResponse:
         """Run one turn.
 
@@ -284,17 +308,25 @@ class PathwayManager:
                 ASCII characters. The request is done once: if it is sent again with its key within
                 24 hours, from any process, the response is the same, with `replayed`. A turn that
                 was not committed is taken again. A `HistoryKey` only repeats the last turn.
+            when_busy: Rule if a turn of the session runs; default: that of the config. "enqueue":
+                wait, with at most 7 other requests. "reject": raise an error. "interrupt": give up
+                the running turn if it has not begun an effect, then as "enqueue"; the turn of
+                another process is given up within two seconds. "coalesce": join the message that
+                waits in this process, up to 16 kB; both are one turn with one response.
 
         Raises:
+            SessionBusyError: Under "reject", a turn of the session runs.
+            TooManyWaitingError: 8 requests wait in this process.
+            TurnInterruptedError: A newer message interrupted the turn; it changed nothing.
             IdempotencyKeyError: The key belongs to another request of this session.
             InvalidMessageError: It is not text, or contains control or broken characters.
             ConfigurationError: metadata, tags or callbacks have a wrong type.
             AgentNotRegisteredError: Agents are missing; all are named.
             JourneyError: Under fail_fast, the failure of a pathway.
         """
-        given = run_config_of(metadata, tags, callbacks)
-        request = _request(idempotency_key, "message", message)
-        return await self._answer(Given(read(message), run=given), request)
+        run = run_config_of(metadata, tags, callbacks)
+        rule = rule_of(self.config, when_busy)
+        return await self.answer(Given.message(message, idempotency_key, rule, run=run))
 
     def stream_message(
         self,
@@ -304,6 +336,7 @@ class PathwayManager:
         tags: Any = None,
         callbacks: Any = None,
         idempotency_key: str | HistoryKey | None = None,
+        when_busy: WhenBusy | None = None,
     ) -> AsyncIterator[JourneyEvent]:
         """Run one turn and yield its events; see `process_message` for the arguments.
 
@@ -311,11 +344,12 @@ class PathwayManager:
         iterator before that cancels the turn. An error of `process_message` comes as an event
         `error`, and is then raised.
         """
-        given = run_config_of(metadata, tags, callbacks)
-        request = _request(idempotency_key, "message", message)
+        run = run_config_of(metadata, tags, callbacks)
+        rule = rule_of(self.config, when_busy)
 
         async def answer(tell: Tell) -> JourneyResponse:
-            return await self._answer(Given(read(message), run=given, tell=tell), request)
+            given = Given.message(message, idempotency_key, rule, run=run, tell=tell)
+            return await self.answer(given)
 
         return events_of(answer)
 
@@ -327,6 +361,7 @@ class PathwayManager:
         tags: Any = None,
         callbacks: Any = None,
         idempotency_key: str | None = None,
+        when_busy: WhenBusy | None = None,
     ) -> JourneyResponse:
         """Continue where an agent called LangGraph's `interrupt()`, which then returns the value.
 
@@ -339,17 +374,21 @@ class PathwayManager:
             tags: As for `process_message`.
             callbacks: As for `process_message`.
             idempotency_key: As for `process_message`.
+            when_busy: As for `process_message`, without "coalesce".
 
         Raises:
+            SessionBusyError: As for `process_message`, as are the next two.
+            TooManyWaitingError: 8 requests wait.
+            TurnInterruptedError: A newer message interrupted the turn.
             IdempotencyKeyError: The key belongs to another request of this session.
             NotWaitingError: No agent waits, or the value does not name one of several questions.
             InvalidMessageError: It does not match the `response_schema` of the question.
             ConfigurationError: It is not JSON.
             JourneyError: Under fail_fast, the failure of a pathway; the session still waits.
         """
-        given = run_config_of(metadata, tags, callbacks)
-        request = _request(idempotency_key, "resume", value)
-        return await self._answer(Given(None, value, given), request)
+        run = run_config_of(metadata, tags, callbacks)
+        rule = rule_of(self.config, when_busy, ANSWER_RULES)
+        return await self.answer(Given.answer(value, idempotency_key, rule, run=run))
 
     def stream_resume(
         self,
@@ -359,11 +398,34 @@ class PathwayManager:
         tags: Any = None,
         callbacks: Any = None,
         idempotency_key: str | None = None,
+        when_busy: WhenBusy | None = None,
     ) -> AsyncIterator[JourneyEvent]:
         """Continue as `resume` does, and yield the events of the turn."""
-        given = run_config_of(metadata, tags, callbacks)
-        request = _request(idempotency_key, "resume", value)
-        return events_of(lambda tell: self._answer(Given(None, value, given, tell), request))
+        run = run_config_of(metadata, tags, callbacks)
+        rule = rule_of(self.config, when_busy, ANSWER_RULES)
+        return self.events(Given.answer(value, idempotency_key, rule, run=run))
+
+    async def answer(self, given: Given) -> JourneyResponse:
+        """Run one turn with its input, as `process_message`, `resume` and `process_event` do."""
+        if self.on_turn:
+            given = replace(given, begun=self.on_turn)
+        if given.when_busy == "coalesce" and not self._held and not unanswerable(given.text or ""):
+            lock = (await self._session()).lock
+            if lock.is_busy:
+                return await joined(lock, given, self._take_gathered)
+
+        async def again(session: Session, head: Row, row: Row) -> _Answered:
+            return session, head, await self._response_again(session, row)
+
+        arrival = given.arrival([self.spec.id])
+        take = partial(self._take, given)
+        session, head, response = await self._in_turn(take, given.requests, again, arrival)
+        await self._follow_up(session, head, given, response)
+        return response
+
+    def events(self, given: Given) -> AsyncIterator[JourneyEvent]:
+        """Run one turn with its input, and yield its events."""
+        return events_of(lambda tell: self.answer(replace(given, tell=tell)))
 
     async def process_event(
         self,
@@ -380,7 +442,8 @@ class PathwayManager:
         Its data replaces context values. Then the `EventTrigger` of its name fires, or a
         `ConditionTrigger` that became true. Without a transition nothing runs and the response has
         no message. No model is asked where the event leads. While a person has the conversation,
-        only the context changes.
+        only the context changes. An event waits for the turns before it, and no message interrupts
+        its turn.
 
         Args:
             name: Its name, 1 to 200 characters.
@@ -392,6 +455,7 @@ class PathwayManager:
                 sender may repeat it.
 
         Raises:
+            TooManyWaitingError: 8 requests wait in this process.
             IdempotencyKeyError: The key belongs to another request of this session.
             WaitingError: An agent waits for an answer; send the event again later.
             InvalidMessageError: The name is no such text, or contains control characters.
@@ -400,10 +464,8 @@ class PathwayManager:
             ContextSizeExceededError: The context would be over its limit.
             JourneyError: A pathway failed; only its audit is stored. Send the event again.
         """
-        given = run_config_of(metadata, tags, callbacks)
-        event = event_of(name, data)
-        request = _request(idempotency_key, "event", event["name"], event["data"])
-        return await self._answer(Given(None, run=given, event=event), request)
+        run = run_config_of(metadata, tags, callbacks)
+        return await self.answer(Given.happening(name, data, idempotency_key, run=run))
 
     async def take_timer(self) -> JourneyResponse | None:
         """Take the timer of the session that is due, as a turn; None if none is due.
@@ -415,7 +477,7 @@ class PathwayManager:
             JourneyError: A pathway failed; only its audit is stored, and the timer is still due.
         """
         try:
-            return await self._answer(Given(None), is_timer=True)
+            return await self.answer(Given(None, is_timer=True))
         except timers.NothingDueError:
             return None
 
@@ -483,7 +545,7 @@ class PathwayManager:
         async def back(session: Session, head: Row) -> JourneySession:
             return self._shown(*await session.rolled_back(head, version))
 
-        return await self._done_once(back, _request(idempotency_key, "rollback", version))
+        return await self._done_once(back, requests_of(idempotency_key, "rollback", version))
 
     async def fork(
         self, version: int, session_id: str | None = None, *, idempotency_key: str | None = None
@@ -506,7 +568,7 @@ class PathwayManager:
             SessionExistsError: There is a session with the id of the fork.
             ConfigurationError: That id is not 1 to 200 printable characters.
         """
-        request = _request(idempotency_key, "fork", version, session_id)
+        requests = requests_of(idempotency_key, "fork", version, session_id)
         if session_id is None:
             fork_id = new_id(self.session_id, idempotency_key)
         else:
@@ -521,7 +583,7 @@ class PathwayManager:
             shown = await self._shown_again(fork.at(begun), begun, row)
             return replace(shown, updated_at=shown.created_at)  # its turns are older
 
-        return await self._done_once(forked, request, again)
+        return await self._done_once(forked, requests, again)
 
     async def list(self, limit: int = 100, after: str | None = None) -> Page[str]:
         """Return the ids of this journey's sessions in the store, newest activity first.
@@ -723,24 +785,24 @@ class PathwayManager:
         Raises:
             IdempotencyKeyError: The key belongs to another request of this session.
         """
-        request = _request(idempotency_key, *asked)
+        requests = requests_of(idempotency_key, *asked)
         session, _ = await self._known()
-        if request is None:
+        if not requests:
             return await make(), False
-        if row := await session.found(request):
+        if row := await self._done_before(session, requests):
             return idempotency.answer_in(row, session.ledger_writer.seal), True
         answer = await make()
 
         async def stored(session: Session, head: Row) -> tuple[_T, bool]:
             seal = session.ledger_writer.seal
-            written = idempotency.written(self.session_id, request, head["version"], answer, seal)
+            written = idempotency.written(self.session_id, requests, head["version"], answer, seal)
             await session.store.write(*written)
             return answer, False
 
         async def again(session: Session, head: Row, row: Row) -> tuple[_T, bool]:
             return idempotency.answer_in(row, session.ledger_writer.seal), True
 
-        return await self._in_turn(stored, request, again)
+        return await self._in_turn(stored, requests, again)
 
     async def escalations(
         self, limit: int | None = None, after: str | None = None
@@ -763,8 +825,7 @@ class PathwayManager:
         session = await self._session()
         await session.head()
         await session.forget(self.session_id)
-        if self.on_change:
-            self.on_change(self.session_id)
+        self._changed()
 
     async def close(self) -> None:
         """Close the store; the session stays in it.
@@ -851,7 +912,7 @@ class PathwayManager:
             if held["by"] == act["by"] and act["act"] == "claim":
                 return replace(self._shown(head, values), escalation=before)
             storing = session.storing(
-                request and request.after(head["version"]),
+                requests_after(requests, head["version"]),
                 lambda values: asdict(escalations.changed(before, values["turn"])),
             )
             values = await operate(storing, head, self._served(), _turn_of(head, act))
@@ -863,44 +924,100 @@ class PathwayManager:
             after = EscalationEntry(**idempotency.answer_in(row, session.ledger_writer.seal))
             return replace(await self._shown_again(session, head, row), escalation=after)
 
-        request = _request(idempotency_key, *act.values(), escalation)
-        return await self._in_turn(acted, request, again)
+        requests = requests_of(idempotency_key, *act.values(), escalation)
+        return await self._in_turn(acted, requests, again)
 
-    async def _answer(
-        self, given: Given, request: Request | None = None, *, is_timer: bool = False
-    ) -> JourneyResponse:
-        async def answered(session: Session, head: Row) -> _Answered:
-            session, begun = await self._timed(session, given, is_timer=is_timer)
-            services = self._served().for_turn(
-                EffectsOfSession(session.store, session.ledger_writer.seal, head),
-                listening=given.tell is not None,
-            )
-            number = head["version"] + 1
-            if self.on_turn:
-                self.on_turn(number)
-            taking = self._late.of_turn(session, number)
-            storing = session.storing(
-                request and request.after(head["version"]),
-                lambda values: idempotency.of_response(response_of(services, values)),
-            )
-            try:
-                return session, head, await take(storing, head, begun, services)
-            finally:
-                self._late.turn_over(taking)
+    async def _take(self, given: Given, session: Session, head: Row) -> _Answered:
+        """Take the turn of a message, an answer, an event or a timer."""
+        session, timed = await self._timed(session, given)
+        effects = EffectsOfSession(
+            session.store, session.ledger_writer.seal, head, session.lock.settle
+        )
+        services = self._served().for_turn(effects, listening=given.tell is not None)
+        number = head["version"] + 1
+        if given.begun:
+            given.begun(number)
+        taking = self._late.of_turn(session, number)
+        storing = session.storing(
+            requests_after(given.requests, head["version"]),
+            lambda values: idempotency.of_response(response_of(services, values)),
+        )
+        try:
+            return session, head, await take(storing, head, timed, services)
+        except WriteConflict:
+            await self._check_overtaken(session, head, given)
+            raise
+        finally:
+            self._late.turn_over(taking)
 
-        async def again(session: Session, head: Row, row: Row) -> _Answered:
-            writer = session.ledger_writer
-            response = await idempotency.response_again(row, self.session_id, session.store, writer)
-            return session, head, response
+    async def _check_overtaken(self, session: Session, head: Row, given: Given) -> None:
+        """Raise an error if another process has taken the turn that this late one has lost.
 
-        session, head, response = await self._in_turn(answered, request, again)
+        Raises:
+            Unconfirmed: The next version is that turn.
+        """
+        kinds = () if given.is_timer else ("event",) if given.event else _ANSWERED
+        following = {"session": self.session_id, "number": head["version"] + 1}
+        row = await session.store.version(TURN, **following)
+        if row is None or row["kind"] not in kinds:
+            return
+        if given.text == TURNS.value(row, "message", session.ledger_writer.seal):
+            raise Unconfirmed("this process was late, and another one took the turn")
+
+    async def _take_gathered(self, gathering: Gathering) -> Outcomes:
+        """Take the turn of messages that waited together."""
+
+        async def taken(session: Session, head: Row) -> Outcomes:
+            return await self._take_together(session, head, gathering.close())
+
+        arrival = Arrival("coalesce", gathering.kept, [self.spec.id])
+        return await self._in_turn(taken, arrival=arrival)
+
+    async def _take_together(self, session: Session, head: Row, parts: Sequence[Given]) -> Outcomes:
+        """Take one turn with all messages that were not answered before.
+
+        Returns the outcome of each of them; one whose key belongs to another request has an error.
+        """
+        last = head["version"] - 1
+        before = [await self._answered_before(session, last, part) for part in parts]
+        left = [part for part, known in zip(parts, before, strict=True) if known is None]
+        if not left:
+            return [known for known in before if known is not None]
+        given = together(left)
+        session, head, response = await self._take(given, session, head)
+        # After the turn: what is called back may well talk to the session.
+        self._later(self._follow_up(session, head, given, response))
+        return [response if known is None else known for known in before]
+
+    async def _answered_before(self, session: Session, version: int, part: Given) -> Outcome | None:
+        """Return the stored response to a message, by a version at most; None if there is none."""
+        try:
+            row = await self._done_before(session, requests_after(part.requests, version))
+        except IdempotencyKeyError as error:
+            return error
+        return await self._response_again(session, row) if row else None
+
+    async def _done_before(self, session: Session, requests: Sequence[Request]) -> Row | None:
+        """Return the row of a request that was answered before; None if it is a new one."""
+        for request in requests:
+            if row := await session.found(request):
+                return row
+        return None
+
+    async def _response_again(self, session: Session, row: Row) -> JourneyResponse:
+        writer = session.ledger_writer
+        return await idempotency.response_again(row, self.session_id, session.store, writer)
+
+    async def _follow_up(
+        self, session: Session, head: Row, given: Given, response: JourneyResponse
+    ) -> None:
+        """Begin what follows a turn: the check of its reply, a call for a person, a callback."""
         if response.replayed:
-            return response
+            return
         self._passed_on(session, given, response)
         # Not in the turn: what is called back may well talk to the session.
         if has_ended(self.spec, head, response):
             await call_back(session, head["version"] + 1, self._on_end, response)
-        return response
 
     def _passed_on(self, session: Session, given: Given, response: JourneyResponse) -> None:
         """Begin the work that a turn leaves, for which no caller waits."""
@@ -912,29 +1029,58 @@ class PathwayManager:
         if response.metadata["phase"] == ConversationPhase.ESCALATED:
             self._sent_on(session, response)
 
-    async def _timed(
-        self, session: Session, given: Given, *, is_timer: bool
-    ) -> tuple[Session, Given]:
+    async def _timed(self, session: Session, given: Given) -> tuple[Session, Given]:
         """Read the timer of a session before an event or a timer, which do not end its silence.
 
         Raises:
             NothingDueError: A timer is to be taken, and none is due.
         """
-        if not is_timer and not (given.event and self.spec.has_timers):
+        if not given.is_timer and not (given.event and self.spec.has_timers):
             return session, given
         row = await timers.timer_of(session.store, self.session_id)
-        if is_timer:
+        if given.is_timer:
             given = replace(given, timer=timers.due_in(row))
         return replace(session, timer=row), given
 
+    async def finish(self) -> None:
+        """Take the turn of a process that died, if the session has one.
+
+        Raises:
+            StateError: The store failed.
+        """
+        await self._in_turn(_nothing)
+
+    async def go_on(self) -> None:
+        """Take the turn of a process that died, from the row given to `hold`.
+
+        Raises:
+            StateError: The store failed.
+        """
+        session = await self._session()
+        held, self._held = self._held, None
+        await self._go_on(session, session.checked(held))
+
+    async def _go_on(self, session: Session, head: Row) -> None:
+        died = unfinished.Died.of(head)
+        session, head = await self._sealed(session, head)
+        head = await self._continued(session, head)
+        try:
+            if parts := await unfinished.parts_of(session, head, died):
+                await self._take_together(session, head, parts)
+        except Exception as error:
+            if isinstance(error, StateError) and error.retryable:
+                raise
+            # As its caller would have been informed of the error; nothing is left of the turn.
+            await unfinished.drop(session, head, died, words_of(error))
+        else:
+            await unfinished.forget(session, died)
+        finally:
+            self._changed()
+
     async def _judge_last(self) -> None:
         """Check the last sent reply, unless another process was faster."""
-
-        async def nothing(session: Session, head: Row) -> None:
-            pass
-
         try:
-            await self._in_turn(nothing)
+            await self._in_turn(_nothing)
         except (SessionNotStartedError, SessionExpiredError):
             pass  # nobody is left to be corrected
         except Exception as error:  # nobody waits for this; the next turn tries again
@@ -968,15 +1114,15 @@ class PathwayManager:
     async def _done_once(
         self,
         act: _Act[JourneySession],
-        request: Request | None,
+        requests: Sequence[Request],
         again: _Again[JourneySession] | None = None,
     ) -> JourneySession:
         """Change the session in its turn; for a request that is sent again, show what it did."""
 
         async def storing(session: Session, head: Row) -> JourneySession:
-            return await act(session.storing(request), head)
+            return await act(session.storing(requests), head)
 
-        return await self._in_turn(storing, request, again or self._shown_again)
+        return await self._in_turn(storing, requests, again or self._shown_again)
 
     async def response_at(self, version: int) -> JourneyResponse:
         """Return the response of a turn that was committed, for a message or an answer.
@@ -1002,39 +1148,72 @@ class PathwayManager:
         return replace(shown, replayed=True)
 
     async def _in_turn(
-        self, act: _Act[_T], request: Request | None = None, again: _Again[_T] | None = None
+        self,
+        act: _Act[_T],
+        requests: Sequence[Request] = (),
+        again: _Again[_T] | None = None,
+        arrival: Arrival | None = None,
     ) -> _T:
         """Wait for the session's turn, and do something in it with its head.
 
-        If replies are checked after they are sent, the last one is checked before.
+        If replies are checked after they are sent, the last one is checked before. A turn whose
+        process died is taken first.
 
         Args:
             act: Does it.
-            request: The request, if it has an idempotency key.
+            requests: The request, if it has an idempotency key.
             again: Is called instead if the request was done before, with its row.
+            arrival: The request for the turn.
         """
         session = await self._session()
         held, self._held = self._held, None
-        turn = nullcontext(held) if held else session.store.turn(self.session_id)
-        async with turn as row:
-            head = session.checked(row)
-            if not is_over(head):
-                if self.spec.sensitive:
-                    head = await with_data_key(session.store, head)
-                session = session.at(head)
-                sent = request.after(head["version"] - 1) if again and request else None
-                if again and sent and (done := await session.found(sent)):
-                    return await again(session, head, done)
-                if head["journey_version"] != self.spec.version:
-                    await refuse_stranded(session, head)
-                if self.spec.is_judged_later:
-                    head = await settled(session, head, self.config, self._opened_models())
-                try:
-                    return await act(session, head)
-                finally:
-                    if self.on_change:
-                        self.on_change(self.session_id)
+        while True:
+            turn = nullcontext(held) if held else session.store.turn(self.session_id, arrival)
+            async with turn as row:
+                head = session.checked(row)
+                if is_over(head):
+                    break
+                if head.get(DIED) is None:
+                    return await self._acted(session, head, act, requests, again)
+                await self._go_on(session, head)
         return await refuse(session, head, self._on_expire)
+
+    async def _acted(
+        self,
+        session: Session,
+        head: Row,
+        act: _Act[_T],
+        requests: Sequence[Request],
+        again: _Again[_T] | None,
+    ) -> _T:
+        """Do something in the turn of the session; see `_in_turn`."""
+        session, head = await self._sealed(session, head)
+        sent = requests_after(requests, head["version"] - 1)
+        if again and (done := await self._done_before(session, sent)):
+            return await again(session, head, done)
+        head = await self._continued(session, head)
+        try:
+            return await act(session, head)
+        finally:
+            self._changed()
+
+    async def _sealed(self, session: Session, head: Row) -> tuple[Session, Row]:
+        """Return the session with its encryption, and its row."""
+        if self.spec.sensitive:
+            head = await with_data_key(session.store, head)
+        return session.at(head), head
+
+    async def _continued(self, session: Session, head: Row) -> Row:
+        """Return the row from which the next turn continues."""
+        if head["journey_version"] != self.spec.version:
+            await refuse_stranded(session, head)
+        if self.spec.is_judged_later:
+            head = await settled(session, head, self.config, self._opened_models())
+        return head
+
+    def _changed(self) -> None:
+        if self.on_change:
+            self.on_change(self.session_id)
 
     def _check(self) -> None:
         """Refuse a model, tools or agents that are not valid for the journey."""
@@ -1075,9 +1254,8 @@ class PathwayManager:
         return self._services
 
 
-def _request(key: str | HistoryKey | None, *asked: Any) -> Request | None:
-    """Return a request with an idempotency key; None without one."""
-    return None if key is None else Request.of(key, *asked)
+async def _nothing(session: Session, head: Row) -> None:
+    """Do nothing in the turn of a session; what must be done before it is done then."""
 
 
 def read_words(text: Any) -> str:

@@ -7,7 +7,7 @@ import contextlib
 import inspect
 import logging
 import math
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextvars import ContextVar, Token
 from copy import copy
 from dataclasses import dataclass, replace
@@ -26,7 +26,7 @@ from graphs.storage.checkpoints import NO_CHECKPOINT, Commit, JoinedSaver, Pause
 from graphs.storage.errors import AlreadyThere, WriteConflict, translated
 from graphs.storage.sealing import NoSeal, Seal
 from graphs.storage.statements import AUDIT, Row, Statement, now
-from graphs.storage.store import Store, open_store
+from graphs.storage.store import SessionLock, Store, open_store
 from journeys import (
     ConfigurationError,
     JourneyConfig,
@@ -121,7 +121,7 @@ class Session:
     saver: Any
     graph: Graph
     ledger_writer: LedgerWriter
-    lock: asyncio.Lock
+    lock: SessionLock
     on_commit: OnCommit | None = None
     answering: Answering | None = None
     """Makes the rows of the answer to a request, which is stored with its version."""
@@ -216,21 +216,21 @@ class Session:
             f"{where} is not in its saver: it was pruned, or another saver was given."
         )
 
-    def storing(self, request: Request | None, answer: Answer | None = None) -> Session:
-        """Return the session as it takes a request whose answer is stored with its next version.
+    def storing(self, requests: Collection[Request], answer: Answer | None = None) -> Session:
+        """Return the session as it takes requests whose answer is stored with its next version.
 
         Args:
-            request: The request; None if it has no idempotency key.
+            requests: Those with an idempotency key.
             answer: Makes the answer, JSON, from the values of the state; None if it is the state
                 itself.
         """
-        if request is None:
+        if not requests:
             return self
         seal = self.ledger_writer.seal
 
         def answering(version: int, values: Mapping[str, Any]) -> list[Statement]:
             stored = answer(values) if answer else None
-            return idempotency.written(self.session_id, request, version, stored, seal)
+            return idempotency.written(self.session_id, requests, version, stored, seal)
 
         return replace(self, answering=answering)
 
@@ -279,6 +279,7 @@ class Session:
         """
 
         def statements_of(values: Mapping[str, Any], checkpoint: str) -> list[Statement]:
+            self.lock.settle()
             turn, position = values["turn"], values["position"]
             advanced = self.ledger_writer.advanced
             timer = self.timer

@@ -8,6 +8,7 @@ from collections.abc import (
     AsyncIterator,
     Awaitable,
     Callable,
+    Collection,
     Coroutine,
     Iterator,
     Mapping,
@@ -15,7 +16,8 @@ from collections.abc import (
 )
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import Any, Self, TypeVar
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import merge_configs, var_child_runnable_config
@@ -28,7 +30,8 @@ from langgraph.errors import (
 from pydantic import ValidationError
 
 from graphs.records import history
-from graphs.session.input import unanswerable
+from graphs.records.idempotency import HistoryKey, Request, requests_of
+from graphs.session.input import event_of, read, unanswerable
 from graphs.session.response import response_of, unmoved
 from graphs.session.session import Session, already_there
 from graphs.session.waiting import Wait, abandoned, answer_to, resumed, shown, wait_of, waiting_turn
@@ -36,7 +39,9 @@ from graphs.steps import event_in, serving
 from graphs.storage.checkpoints import PausedRun, commit_of
 from graphs.storage.errors import AlreadyThere, WriteConflict, raise_translated
 from graphs.storage.statements import Row
+from graphs.storage.store import Arrival, Interruption
 from journeys import (
+    ConfigurationError,
     ContextMergeError,
     ContextSizeExceededError,
     InvalidMessageError,
@@ -50,13 +55,15 @@ from journeys import (
     NotWaitingError,
     PathwayExecutionError,
     PathwayNotFoundError,
+    TurnInterruptedError,
     WaitingError,
 )
+from journeys.config import BUSY_RULES, WhenBusy, checked_word
 from journeys.locale import NOWHERE, Locale
 from nodes.draft import new_turn
 from nodes.features.takeover import WITH_PERSON
 from nodes.journal import WAITING, Usage
-from nodes.json_data import words_of
+from nodes.json_data import plain, words_of
 from nodes.llm.models import Models
 from nodes.llm.prompts import manner
 from nodes.llm.replies import freeform
@@ -71,6 +78,9 @@ from nodes.telemetry import TurnRun, no_steps, pseudonym, report
 from nodes.texts import texts_of
 from nodes.turn.understand import matcher_of
 
+_T = TypeVar("_T")
+TAKEN_OVER = {"kind": "taken_over", "reason": "the process that began the turn ended"}
+"""Audit event of a turn that another process began."""
 BYPASSED = "journey_bypassed"
 """Flag of a turn that was answered without the journey."""
 
@@ -236,6 +246,11 @@ class Given:
         tell: Gets the events of the turn.
         event: An event from outside, if there is neither a message nor an answer.
         timer: A timer that is due, if there is nothing else.
+        is_timer: True if the timer of the session is to be taken, if it is due then.
+        requests: The requests for it that have an idempotency key.
+        when_busy: Rule if a turn of the session runs.
+        begun: Called with the number of the turn when it begins.
+        died: True if another process began the turn, and died.
     """
 
     text: str | None
@@ -244,6 +259,11 @@ class Given:
     tell: Tell | None = None
     event: OutsideEvent | None = None
     timer: Timer | None = None
+    is_timer: bool = False
+    requests: tuple[Request, ...] = ()
+    when_busy: WhenBusy = "enqueue"
+    begun: Callable[[int], None] | None = None
+    died: bool = False
 
     @property
     def is_outside(self) -> bool:
@@ -258,6 +278,130 @@ class Given:
         elif self.timer:
             turn["kind"], turn["timer"] = "timer", self.timer
         return turn
+
+    @classmethod
+    def message(
+        cls, text: str, key: str | HistoryKey | None, when_busy: WhenBusy, **more: Any
+    ) -> Self:
+        """Return the input of a turn with a message.
+
+        Raises:
+            InvalidMessageError: It is not text, or contains control or broken characters.
+            ConfigurationError: The idempotency key is not valid.
+        """
+        return cls(
+            read(text), requests=requests_of(key, "message", text), when_busy=when_busy, **more
+        )
+
+    @classmethod
+    def answer(cls, value: Any, key: str | None, when_busy: WhenBusy, **more: Any) -> Self:
+        """Return the input of a turn with the answer to an agent.
+
+        Raises:
+            ConfigurationError: The idempotency key is not valid, or the value is not JSON.
+        """
+        try:
+            value = plain(value, "value")
+        except ValueError as error:
+            raise ConfigurationError(f"An answer must be JSON: {error}.") from error
+        requests = requests_of(key, "resume", value)
+        return cls(None, value, requests=requests, when_busy=when_busy, **more)
+
+    @classmethod
+    def happening(cls, name: Any, data: Any, key: str | None, **more: Any) -> Self:
+        """Return the input of a turn with an event from outside, which always waits for its turn.
+
+        Raises:
+            InvalidMessageError: Its name is not valid.
+            ConfigurationError: The data is not a dict, or the idempotency key is not valid.
+            ContextMergeError: A value is not JSON.
+        """
+        event = event_of(name, data)
+        requests = requests_of(key, "event", event["name"], event["data"])
+        return cls(None, event=event, requests=requests, **more)
+
+    def arrival(self, journeys: Collection[str]) -> Arrival:
+        """Return the request for the turn.
+
+        Args:
+            journeys: Ids of the journeys whose messages the store may keep as its seal says.
+        """
+        kept = None if self.is_timer else partial(kept_of, [self])  # a timer stays due
+        return Arrival(self.when_busy, kept, journeys)
+
+
+ANSWER_RULES: tuple[WhenBusy, ...] = ("enqueue", "reject", "interrupt")
+"""Rules for the answer to an agent if a turn of the session runs: it does not join a message."""
+
+
+def rule_of(
+    config: JourneyConfig, when_busy: WhenBusy | None, known: Sequence[WhenBusy] = BUSY_RULES
+) -> WhenBusy:
+    """Return the rule of a request for a busy session, or that of the config.
+
+    Raises:
+        ConfigurationError: It is not one of the known rules.
+    """
+    if when_busy is not None:
+        checked_word("when_busy", when_busy, known)
+        return when_busy
+    return config.when_busy if config.when_busy in known else "enqueue"
+
+
+def kept_of(parts: Sequence[Given]) -> Mapping[str, Any]:
+    """Return what another process needs to take a turn, as JSON: its messages and requests.
+
+    Metadata, tags, callbacks and listeners are those of a process, and end with it.
+    """
+    return {
+        "parts": [
+            {
+                "text": part.text,
+                "value": part.value,
+                "event": part.event,
+                "requests": [request.plain() for request in part.requests],
+            }
+            for part in parts
+        ]
+    }
+
+
+def died_in(kept: Mapping[str, Any]) -> list[Given]:
+    """Return the messages of a turn whose process died."""
+    return [
+        Given(
+            part["text"],
+            part["value"],
+            event=part["event"],
+            requests=tuple(map(Request.of_plain, part["requests"])),
+            died=True,
+        )
+        for part in kept["parts"]
+    ]
+
+
+def together(parts: Sequence[Given]) -> Given:
+    """Return the input of one turn with several messages, each on its own line."""
+    if len(parts) == 1:
+        return parts[0]
+    return Given(
+        "\n".join(part.text or "" for part in parts),
+        run=merge_configs(*(part.run for part in parts)),
+        tell=_calling([part.tell for part in parts if part.tell]),
+        requests=tuple(request for part in parts for request in part.requests),
+        begun=_calling([part.begun for part in parts if part.begun]),
+        died=parts[0].died,
+    )
+
+
+def _calling(callbacks: Sequence[Callable[[_T], None]]) -> Callable[[_T], None] | None:
+    """Return a callback that calls all of these; None if there are none."""
+
+    def call(argument: _T) -> None:
+        for callback in callbacks:
+            callback(argument)
+
+    return call if callbacks else None
 
 
 async def take(session: Session, head: Row, given: Given, services: Services) -> JourneyResponse:
@@ -290,9 +434,7 @@ async def _answered(
     audience, text = Audience(given.tell), given.text
     if text is not None and (fixed := unanswerable(text)):
         return await _fixed(session, head, fixed, services, audience)
-    turn = given.turn(head["version"] + 1)
-    if head["journey_version"] != services.spec.version:
-        turn["audit"] = [{"kind": "version_changed", "reason": f"now {services.spec.version}"}]
+    turn = _turn_of(given, head, services.spec.version)
     if correction := head.get(CORRECTION):
         turn["correction"] = correction
         # Where a reply is held back, it comes as a whole.
@@ -302,7 +444,7 @@ async def _answered(
     until = asyncio.get_running_loop().time() + services.config.turn_timeout_seconds
     try:
         running = _run(session, services, inputs, config, audience)
-        values = await _in_time(running, services.config, until)
+        values = await _in_time(running, going, until)
         if not values:
             values = await going.waits(config, audience)
     except Exception as error:
@@ -310,6 +452,16 @@ async def _answered(
             return going.refused(error, audience)
         values = await _ended_badly(going, error, audience, until)
     return response_of(services, values)
+
+
+def _turn_of(given: Given, head: Row, version: str) -> Turn:
+    """Return the record of a turn at its start."""
+    turn = given.turn(head["version"] + 1)
+    if head["journey_version"] != version:
+        turn["audit"] = [{"kind": "version_changed", "reason": f"now {version}"}]
+    if given.died:
+        turn["audit"] = [*turn["audit"], TAKEN_OVER]
+    return turn
 
 
 async def _ended_badly(
@@ -354,7 +506,12 @@ class _Going:
     @property
     def fails_fast(self) -> bool:
         """Return whether an error is raised: for an event or a timer too, which is repeated."""
-        return self.services.fails_fast or self.turn["kind"] in ("event", "timer")
+        return self.services.fails_fast or self.is_outside
+
+    @property
+    def is_outside(self) -> bool:
+        """Return whether the turn is not of the user."""
+        return self.turn["kind"] in ("event", "timer")
 
     @property
     def messages(self) -> list[Message]:
@@ -469,22 +626,30 @@ async def operate(session: Session, head: Row, services: Services, turn: Turn) -
 
 
 async def _in_time(
-    running: Awaitable[Mapping[str, Any]], config: JourneyConfig, until: float
+    running: Awaitable[Mapping[str, Any]], going: _Going, until: float
 ) -> Mapping[str, Any]:
     """Run a turn within its timeout.
 
     Raises:
         TurnOverdue: The turn exceeds it.
+        TurnInterruptedError: A newer message interrupts the turn.
     """
-    deadline = asyncio.timeout_at(until)
+    session, deadline = going.session, asyncio.timeout_at(until)
+    interruption = Interruption(deadline)
+    if not going.is_outside:  # the sender of an event may not send it again
+        session.lock.running = interruption
     try:
         async with deadline:
             return await running
     except TimeoutError as error:
+        if interruption.asked and deadline.expired():
+            raise TurnInterruptedError(session.session_id) from error
         if deadline.expired():
-            seconds = config.turn_timeout_seconds
+            seconds = going.services.config.turn_timeout_seconds
             raise TurnOverdue(f"the turn took longer than {seconds:g} s") from error
         raise
+    finally:
+        session.lock.settle()
 
 
 async def _committed(session: Session, turn: Turn) -> Mapping[str, Any] | None:

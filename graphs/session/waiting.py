@@ -15,7 +15,6 @@ from graphs.session.session import Session
 from graphs.storage.checkpoints import ROOT, NotStorable, PausedRun
 from graphs.storage.statements import Row
 from journeys import (
-    ConfigurationError,
     NotWaitingError,
     PathwayExecutionError,
 )
@@ -59,14 +58,9 @@ class Wait:
         """Return the answers in a value, by the ids of the questions.
 
         Raises:
-            ConfigurationError: It is not JSON.
             NotWaitingError: It has an unknown id, or does not say which of several questions it
                 answers.
         """
-        try:
-            value = plain(value, "value")
-        except ValueError as error:
-            raise ConfigurationError(f"An answer must be JSON: {error}.") from error
         ids = [ask["id"] for ask in self.asks]
         if isinstance(value, dict) and value and value.keys() <= set(ids):
             return value

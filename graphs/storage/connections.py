@@ -19,7 +19,8 @@ import random
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
-from typing import Any, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import psycopg
@@ -30,9 +31,14 @@ from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from graphs.storage import statements
 from graphs.storage.errors import raise_translated
-from graphs.storage.statements import Row, Sql
-from journeys import ConfigurationError, StateError
+from graphs.storage.sealing import Seal, Seals
+from graphs.storage.statements import DIED, RUNNING, Row, Sql
+from graphs.storage.tables import TENANT
+from journeys import ConfigurationError, SessionBusyError, StateError
 from nodes.telemetry import waiting_turn
+
+if TYPE_CHECKING:
+    from graphs.storage.store import Arrival
 
 Connection = AsyncConnection[dict[str, Any]]
 Deed = Callable[[Connection], Awaitable[None]]
@@ -324,7 +330,7 @@ def _parts_of(url: str) -> Mapping[str, Any] | None:
         return None
 
 
-LEASE = 10.0
+LEASE = 4.0
 """Seconds that a lease lasts without renewal, and so the wait of a session after a crash."""
 WAIT = 30.0
 """Seconds for which a turn waits for a lease of another process."""
@@ -333,27 +339,42 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.01, 0.25
 
 
 class Leases:
-    """The leases that one event loop holds in one database."""
+    """The leases that one event loop holds in one database.
+
+    A lease keeps the input of its turn, so that another process can take the turn if this one dies.
+    The commit of the turn removes it, and so does the end of a turn without a commit.
+    """
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
         self._held: set[tuple[str, int]] = set()
+        self._ended_here: set[tuple[str, int]] = set()
         self._unwanted: set[asyncio.Task[None]] = set()
 
     @asynccontextmanager
-    async def of(self, session_id: str) -> AsyncIterator[Row | None]:
+    async def of(
+        self, session_id: str, arrival: Arrival, seals: Seals, interrupt: Callable[[], None]
+    ) -> AsyncIterator[Row | None]:
         """Hold a session's lease and yield its head; None if the session does not exist.
 
         The commit of a turn also ends the lease; after a turn without a commit it is released here.
 
+        Args:
+            session_id: The session.
+            arrival: The request for the turn.
+            seals: Makes the encryption of the input of the turn.
+            interrupt: Is called when a newer message in another process interrupts the turn.
+
         Raises:
-            StateError: Another process holds the session for too long, or the database fails.
+            SessionBusyError: Another process holds the session, and the request must not wait.
+            StateError: Another process holds the session for too long, the key of the session is
+                not set, or the database fails.
         """
-        head = await self._taken(session_id)
+        head = await self._taken(session_id, arrival, seals)
         if head is None:
             yield None
             return
-        renewing = asyncio.ensure_future(self._renewed(session_id, head["fence"]))
+        renewing = asyncio.ensure_future(self._renewed(session_id, head["fence"], interrupt))
         try:
             yield head
         finally:
@@ -373,23 +394,30 @@ class Leases:
         """Release every lease: turns that still run will not be committed."""
         while self._held:
             session_id, fence = self._held.pop()
-            await _run(connection, statements.RELEASE, session=session_id, held=fence)
+            await _run(connection, statements.RELEASE, **_lease(session_id, fence))
 
-    async def _taken(self, session_id: str) -> Row | None:
-        there, head = await self._asked(session_id)
+    async def _taken(self, session_id: str, arrival: Arrival, seals: Seals) -> Row | None:
+        ask = partial(self._asked, session_id, arrival, seals, os.urandom(8).hex())
+        there, head = await ask()
         if head or not there:
             return head
+        if arrival.when_busy == "reject":
+            raise SessionBusyError(session_id)
+        if arrival.when_busy == "interrupt":
+            await self._interrupted(session_id)
         with waiting_turn("process"):
-            return await self._waited_for(session_id)
+            return await self._waited_for(session_id, ask)
 
-    async def _waited_for(self, session_id: str) -> Row | None:
+    async def _waited_for(
+        self, session_id: str, ask: Callable[[], Awaitable[tuple[bool, Row | None]]]
+    ) -> Row | None:
         """Ask for the lease of another process until it is free."""
         clock = asyncio.get_running_loop().time
         deadline, pause = clock() + WAIT, _FIRST_PAUSE
         while True:
             await asyncio.sleep(pause * random.uniform(0.5, 1.0))
             pause = min(pause * 1.5, _LONGEST_PAUSE)
-            there, head = await self._asked(session_id)
+            there, head = await ask()
             if head or not there:
                 return head
             if clock() > deadline:
@@ -399,11 +427,32 @@ class Leases:
                     retryable=True,
                 )
 
-    async def _asked(self, session_id: str) -> tuple[bool, Row | None]:
+    async def _interrupted(self, session_id: str) -> None:
+        """Ask the process that holds the lease to give up its turn."""
+        try:
+            await self._connections.trying(
+                lambda connection: _run(connection, statements.INTERRUPT, session=session_id)
+            )
+        except Exception as error:
+            raise_translated(error)
+
+    async def _asked(
+        self, session_id: str, arrival: Arrival, seals: Seals, asked: str
+    ) -> tuple[bool, Row | None]:
         """Take the lease if it is free; return whether the session exists, and its head."""
-        asking = asyncio.ensure_future(
-            self._connections.trying(lambda connection: self._answered(connection, session_id))
-        )
+        wanted: Row = {
+            "of_tenant": TENANT,
+            "session": session_id,
+            "asked": asked,
+            "seconds": LEASE,
+            "journeys": list(arrival.journeys),
+        }
+
+        async def answered(connection: Connection) -> tuple[bool, Row | None]:
+            kept = await _kept(connection, session_id, arrival, seals)
+            return await self._answered(connection, {**wanted, **kept})
+
+        asking = asyncio.ensure_future(self._connections.trying(answered))
         try:
             return await asyncio.shield(asking)
         except asyncio.CancelledError:
@@ -420,35 +469,78 @@ class Leases:
             if head:
                 await self._ended(head["session_id"], head["fence"])
 
-    async def _answered(self, connection: Connection, session_id: str) -> tuple[bool, Row | None]:
-        taken = await _run(connection, statements.LEASE, session=session_id, seconds=LEASE)
+    async def _answered(self, connection: Connection, wanted: Row) -> tuple[bool, Row | None]:
+        session_id: str = wanted["session"]
+        taken = await _run(connection, statements.LEASE, **wanted)
         if taken:
             self._held.add((session_id, taken[0]["fence"]))
             if taken[0]["checkpoint_id"] is not None:
+                if taken[0][DIED] is not None:
+                    await self._check_died(connection, taken[0], wanted["asked"])
                 return True, taken[0]
         # Where the lease waited for a commit, it sees the new version but not yet its turn.
         there = await _run(connection, statements.HEAD, session=session_id)
         return bool(there), there[0] if taken and there else None
 
-    async def _renewed(self, session_id: str, fence: int) -> None:
+    async def _check_died(self, connection: Connection, head: Row, asked: str) -> None:
+        """Leave out a kept turn that did not die, or that is over."""
+        session_id: str = head["session_id"]
+        left = (session_id, head[DIED])
+        if head["died_asked"] == asked:
+            mine = {"of_tenant": TENANT, "session": session_id, "new_fence": head["fence"]}
+            await _run(connection, statements.ADOPT, **mine)
+            head[DIED] = None
+        # Its end could not be written here; or an older release has moved the session on.
+        elif left in self._ended_here or head["died_version"] != head["version"]:
+            await _run(connection, statements.FORGET_DIED, **_lease(*left))
+            self._ended_here.discard(left)
+            head[DIED] = None
+
+    async def _renewed(self, session_id: str, fence: int, interrupt: Callable[[], None]) -> None:
         """Renew the lease; ignore failures, because the commit checks the lease anyway."""
         mine = {"session": session_id, "held": fence, "seconds": LEASE}
         # A cancellation that arrives together with a connection is lost in Python 3.11.
         while (session_id, fence) in self._held:
             await asyncio.sleep(LEASE / 3)
             with suppress(psycopg.Error):
-                await self._connections.trying(
+                renewed = await self._connections.trying(
                     lambda connection: _run(connection, statements.RENEW, **mine), LEASE / 3
                 )
+                if renewed and renewed[0]["is_unwanted"]:
+                    interrupt()
 
     async def _ended(self, session_id: str, fence: int) -> None:
-        mine = {"session": session_id, "held": fence}
+        mine = _lease(session_id, fence)
+        self._ended_here.add((session_id, fence))
         # What cannot be written now ends when the store is closed, or else by itself.
         with suppress(psycopg.Error):
             await self._connections.trying(
                 lambda connection: _run(connection, statements.RELEASE, **mine), _SHORTLY
             )
             self._held.discard((session_id, fence))
+            self._ended_here.discard((session_id, fence))
+
+
+async def _kept(connection: Connection, session_id: str, arrival: Arrival, seals: Seals) -> Row:
+    """Return the input of a turn as the lease keeps it, and the data key with which it is sealed.
+
+    Raises:
+        StateError: The key of the session is not set.
+    """
+    if arrival.kept is None:
+        return {"kept": None, "data_key": None}
+    seal, data_key = Seal(), None
+    if seals.keys:
+        found = await _run(connection, statements.LATE_HEAD, session=session_id)
+        if not found:
+            return {"kept": None, "data_key": None}
+        seal, data_key = seals.of(found[0]), found[0]["data_key"] or ""
+    row = {"tenant": TENANT, "session_id": session_id, "message": arrival.kept()}
+    return {"kept": RUNNING.stored(row, seal)["message"], "data_key": data_key}
+
+
+def _lease(session_id: str, fence: int) -> Row:
+    return {"of_tenant": TENANT, "session": session_id, "held": fence}
 
 
 async def _run(connection: Connection, sql: Sql, **parameters: object) -> list[Row]:

@@ -24,6 +24,8 @@ from sqlalchemy import (
     LargeBinary,
     String,
     Table,
+    Text,
+    any_,
     bindparam,
     cast,
     column,
@@ -40,11 +42,20 @@ from sqlalchemy import (
     union_all,
     update,
 )
+from sqlalchemy.dialects import postgresql as postgres
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.dialects.postgresql import psycopg
 
 from graphs.storage.sealing import RefusedError, Seal
-from graphs.storage.tables import audit, late_links, metadata, sessions, tombstones, turns
+from graphs.storage.tables import (
+    audit,
+    late_links,
+    metadata,
+    running_turns,
+    sessions,
+    tombstones,
+    turns,
+)
 from nodes.json_data import now as now
 
 Row = dict[str, Any]
@@ -319,7 +330,7 @@ _ROOT: ColumnElement[str] = literal_column("''")
 _EXPIRED: ColumnElement[str] = literal_column("'expired'")
 _LIVE = sessions.c.status != _EXPIRED
 
-_LEASE = (sessions.c.fence, sessions.c.lease_until)
+_LEASE = (sessions.c.fence, sessions.c.lease_until, sessions.c.unwanted_fence)
 BEGIN_SESSION = Sql.of(
     insert(sessions).values({c: bindparam(c.name) for c in sessions.c if c not in set(_LEASE)})
 )
@@ -405,14 +416,18 @@ def with_values(versions: str) -> str:
 
 def _with_state(columns: Any, rows: Any, *where: Any) -> Sql:
     """Return the statement that reads rows of versions, each with its state."""
+    read = _joined_to_state(columns, rows, *where)
+    on_sqlite = Sql.of(read.add_columns(*_STATE_ON_SQLITE)).sqlite
+    on_postgres = _on_postgres(read.add_columns(*_STATE_ON_POSTGRES)).postgres
+    return Sql(with_values(on_sqlite or ""), on_postgres)
+
+
+def _joined_to_state(columns: Any, rows: Any, *where: Any) -> Any:
     is_state = (_checkpoints.c.thread_id == turns.c.session_id) & (
         _checkpoints.c.checkpoint_id == turns.c.checkpoint_id
     )
     joined_to = rows.outerjoin(_checkpoints, is_state & (_checkpoints.c.checkpoint_ns == _ROOT))
-    read = select(*columns, *_STATE).select_from(joined_to).where(*where)
-    on_sqlite = Sql.of(read.add_columns(*_STATE_ON_SQLITE)).sqlite
-    on_postgres = _on_postgres(read.add_columns(*_STATE_ON_POSTGRES)).postgres
-    return Sql(with_values(on_sqlite or ""), on_postgres)
+    return select(*columns, *_STATE).select_from(joined_to).where(*where)
 
 
 def _head_of(session: Any) -> Any:
@@ -531,21 +546,101 @@ _NEXT_FENCE = sessions.c.fence + literal_column("1")
 _FREE = sessions.c.lease_until.is_(None) | (sessions.c.lease_until < _NOW)
 _MINE = (_SESSION, sessions.c.fence == bindparam("held"))
 
+RUNNING = Records(running_turns)
+_OF_TENANT = running_turns.c.tenant == bindparam("of_tenant")
+_RUNS = (_OF_TENANT, RUNNING.mine)
+_OF_FENCE = running_turns.c.fence == bindparam("held")
+# The lease was given, and the answer was lost: the same request takes it again.
+_IS_LOST = exists().where(*_RUNS, running_turns.c.asked == bindparam("asked"))
 
+# A sensitive session is given only to a request that has sealed its message with the key of it.
+_GIVEN_KEY = bindparam("data_key", type_=Text())
+_HAS_KEY = _GIVEN_KEY.is_(None) | (
+    func.coalesce(sessions.c.data_key, literal_column("''")) == _GIVEN_KEY
+)
 _taken = (
     update(sessions)
-    .where(_SESSION, _FREE)
+    .where(_SESSION, _FREE | _IS_LOST, _HAS_KEY)
     .values(fence=_NEXT_FENCE, lease_until=_LATER)
     .returning(*sessions.c)
     .cte("taken")
 )
-LEASE = Sql(None, _with_state((_taken, *_OF_HEAD), _head_of(_taken)).postgres)
+DIED = "died"
+"""Key of the fence of a turn whose process died, in the row of a session whose lease is taken."""
+# Kept only where this store seals as the journey asks for.
+_kept = (
+    postgres.insert(running_turns)
+    .from_select(
+        ["tenant", "session_id", "fence", "version", "asked", "message", "tries"],
+        select(
+            bindparam("of_tenant", type_=String()),
+            _taken.c.session_id,
+            _taken.c.fence,
+            _taken.c.version,
+            bindparam("asked", type_=String()),
+            bindparam("kept", type_=Text()),
+            literal_column("0"),
+        ).where(
+            bindparam("kept", type_=Text()).is_not(None),
+            _taken.c.journey_id == any_(bindparam("journeys", type_=postgres.ARRAY(Text()))),
+        ),
+    )
+    .on_conflict_do_nothing()
+    .cte("kept_message")
+)
+_died = running_turns.alias("died")
+_DIED = (
+    _died.c.fence.label(DIED),
+    _died.c.version.label("died_version"),
+    _died.c.asked.label("died_asked"),
+    _died.c.tries.label("died_tries"),
+)
+_is_left = (_died.c.session_id == _taken.c.session_id) & (
+    _died.c.tenant == bindparam("of_tenant", type_=String())
+)
+LEASE = _on_postgres(
+    _joined_to_state((_taken, *_OF_HEAD, *_DIED), _head_of(_taken).outerjoin(_died, _is_left))
+    .add_columns(*_STATE_ON_POSTGRES)
+    .add_cte(_kept)
+)
+"""Take a lease, and keep the message of its turn; with it comes that of a turn that died."""
 # A renewal that comes late must not take up again what the commit has ended.
 RENEW = _on_postgres(
-    update(sessions).where(*_MINE, sessions.c.lease_until.is_not(None)).values(lease_until=_LATER)
+    update(sessions)
+    .where(*_MINE, sessions.c.lease_until.is_not(None))
+    .values(lease_until=_LATER)
+    .returning((sessions.c.unwanted_fence == sessions.c.fence).label("is_unwanted"))
 )
 # A commit that is still on its way when its turn is given up has its fence taken away.
-RELEASE = _on_postgres(update(sessions).where(*_MINE).values(fence=_NEXT_FENCE, lease_until=null()))
+RELEASE = _on_postgres(
+    update(sessions)
+    .where(*_MINE)
+    .values(fence=_NEXT_FENCE, lease_until=null())
+    .add_cte(delete(running_turns).where(*_RUNS, _OF_FENCE).cte("given_up"))
+)
+INTERRUPT = _on_postgres(
+    update(sessions)
+    .where(_SESSION, sessions.c.lease_until >= _NOW)
+    .values(unwanted_fence=sessions.c.fence)
+)
+"""Ask the process that holds the lease to give up its turn."""
+ADOPT = _on_postgres(update(running_turns).where(*_RUNS).values(fence=bindparam("new_fence")))
+"""Bind the kept message of a lost lease to the one that its request has taken again."""
+FORGET_RUNNING = _on_postgres(delete(running_turns).where(*_RUNS))
+FORGET_DIED = _on_postgres(delete(running_turns).where(*_RUNS, _OF_FENCE))
+TRY_DIED = _on_postgres(
+    update(running_turns)
+    .where(*_RUNS, _OF_FENCE)
+    .values(tries=running_turns.c.tries + literal_column("1"))
+)
+UNFINISHED = _on_postgres(
+    first(
+        select(sessions.c.session_id, sessions.c.journey_id)
+        .join_from(running_turns, sessions, running_turns.c.session_id == sessions.c.session_id)
+        .where(_OF_TENANT, _FREE)
+    )
+)
+"""Find sessions with a turn whose process died."""
 # A rollback may go back to a version that is pruned by the same commit; on Postgres the row that
 # points to it is not seen here yet.
 PRUNE = Sql.of(

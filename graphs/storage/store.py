@@ -6,7 +6,7 @@ import asyncio
 import sqlite3
 import threading
 import weakref
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -22,8 +22,8 @@ from graphs.storage.sealing import Seal, Seals, direct_seal
 from graphs.storage.sqlite import SqliteJourneySaver
 from graphs.storage.statements import Row, Sql, Statement, now
 from graphs.storage.tables import TENANT
-from journeys import StateError
-from journeys.config import EncryptionKeys
+from journeys import SessionBusyError, StateError, TooManyWaitingError
+from journeys.config import EncryptionKeys, WhenBusy
 from journeys.errors import require_extra
 from journeys.store_url import is_server
 from nodes.json_data import stamp
@@ -60,24 +60,34 @@ class Store:
     seals: Seals
     users: int = 0
     swept_until: dict[str, float] = field(default_factory=dict)
-    _locks: weakref.WeakValueDictionary[str, asyncio.Lock] = field(
+    _locks: weakref.WeakValueDictionary[str, SessionLock] = field(
         default_factory=weakref.WeakValueDictionary
     )
 
-    def lock(self, session_id: str) -> asyncio.Lock:
-        """Return the turn lock of a session: first come, first served."""
+    @property
+    def is_shared(self) -> bool:
+        """Return whether other processes may use the database at the same time."""
+        return not isinstance(self.saver, SqliteJourneySaver)
+
+    def lock(self, session_id: str) -> SessionLock:
+        """Return the turn lock of a session."""
         lock = self._locks.get(session_id)
         if lock is None:
-            lock = self._locks[session_id] = asyncio.Lock()
+            lock = self._locks[session_id] = SessionLock(session_id)
         return lock
 
-    def turn(self, session_id: str) -> SessionTurn:
+    def turn(self, session_id: str, arrival: Arrival | None = None) -> SessionTurn:
         """Return the turn of a session as a block, which gives its head; None if it is not there.
 
+        Args:
+            session_id: The session.
+            arrival: The request for it; default: it waits, and nothing of it is kept.
+
         Raises:
+            SessionBusyError: The session is busy, and the request must not or may not wait.
             StateError: Another process held it for too long, or the database could not be read.
         """
-        return SessionTurn(self, session_id)
+        return SessionTurn(self, session_id, arrival or _WAITS)
 
     async def head(self, session_id: str) -> Row | None:
         """Return the session's row with the state of its head; None if it does not exist."""
@@ -146,6 +156,101 @@ async def _asked(answer: Awaitable[_T]) -> _T:
         raise_translated(error)
 
 
+MOST_WAITING = 8
+"""Maximum number of requests that wait for the turn of a session in one process."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A request for the turn of a session.
+
+    Attributes:
+        when_busy: Rule if a turn runs; "coalesce" waits as "enqueue" does.
+        kept: Returns what another process needs to take the turn if this one dies, as JSON; it is
+            called when the session is free. None: nothing.
+        journeys: Ids of the journeys whose data this store may keep, sealed if it has keys.
+    """
+
+    when_busy: WhenBusy = "enqueue"
+    kept: Callable[[], Mapping[str, Any]] | None = None
+    journeys: Collection[str] = ()
+
+
+_WAITS = Arrival()
+
+
+@dataclass(slots=True)
+class Interruption:
+    """The means to give up a running turn.
+
+    Attributes:
+        deadline: The time limit of the turn, which ends it early.
+        asked: True if it was asked for.
+    """
+
+    deadline: asyncio.Timeout
+    asked: bool = False
+
+    def ask(self) -> None:
+        """End the turn now."""
+        self.asked = True
+        self.deadline.reschedule(asyncio.get_running_loop().time())
+
+
+class SessionLock(asyncio.Lock):
+    """The turn lock of a session in this process: first come, first served, and few wait.
+
+    Attributes:
+        waiting: Number of requests that wait.
+        running: The means to give up the running turn; None if that is not possible.
+        gathering: Messages that wait for one turn together; None if there are none.
+    """
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__()
+        self._session_id = session_id
+        self.waiting = 0
+        self.running: Interruption | None = None
+        self.gathering: Any = None
+
+    @property
+    def is_busy(self) -> bool:
+        """Return whether a request has to wait."""
+        return self.locked() or self.waiting > 0
+
+    async def take(self, when_busy: WhenBusy) -> None:
+        """Acquire the lock, in the order of the requests.
+
+        Raises:
+            SessionBusyError: The session is busy, and the request must not wait.
+            TooManyWaitingError: Too many requests wait.
+        """
+        if not self.is_busy:
+            await self.acquire()
+            return
+        if when_busy == "reject":
+            raise SessionBusyError(self._session_id)
+        if self.waiting >= MOST_WAITING:
+            raise TooManyWaitingError(self._session_id, MOST_WAITING)
+        if when_busy == "interrupt":
+            self.interrupt()
+        self.waiting += 1
+        try:
+            with waiting_turn("turn"):
+                await self.acquire()
+        finally:
+            self.waiting -= 1
+
+    def interrupt(self) -> None:
+        """Give up the running turn, if that is possible."""
+        if self.running:
+            self.running.ask()
+
+    def settle(self) -> None:
+        """Let nothing give up the running turn from now on: it begins an effect or its commit."""
+        self.running = None
+
+
 class SessionTurn:
     """The turn of a session, held in a block.
 
@@ -153,24 +258,22 @@ class SessionTurn:
     the session's lease is taken then.
     """
 
-    __slots__ = ("_lease", "_lock", "_session_id", "_store")
+    __slots__ = ("_arrival", "_lease", "_lock", "_session_id", "_store")
 
-    def __init__(self, store: Store, session_id: str) -> None:
-        self._store, self._session_id = store, session_id
+    def __init__(self, store: Store, session_id: str, arrival: Arrival) -> None:
+        self._store, self._session_id, self._arrival = store, session_id, arrival
         self._lock = store.lock(session_id)
         self._lease: Any = None
 
     async def __aenter__(self) -> Row | None:
-        if self._lock.locked():
-            with waiting_turn("turn"):
-                await self._lock.acquire()
-        else:
-            await self._lock.acquire()
+        await self._lock.take(self._arrival.when_busy)
         try:
             saver = self._store.saver
             if isinstance(saver, SqliteJourneySaver):
                 return await self._store.head(self._session_id)
-            self._lease = saver.leases.of(self._session_id)
+            self._lease = saver.leases.of(
+                self._session_id, self._arrival, self._store.seals, self._lock.interrupt
+            )
             head: Row | None = await self._lease.__aenter__()
         except BaseException:
             self._lock.release()

@@ -37,6 +37,8 @@ metadata = MetaData()
 USAGE = ("model_calls", "input_tokens", "output_tokens")
 """Counts of a turn: calls of models, and their tokens."""
 
+TENANT = "default"
+"""The tenant of every row so far."""
 TIME = String(32)
 NAME = String(200)
 
@@ -83,6 +85,7 @@ _OF_CHECK = "{session_id}|{turn}|checks"
 _OF_ATTEMPT = "{session_id}|{turn}|attempts"
 _OF_EFFECT = "{session_id}|{key}|effect"
 _OF_ANSWER = "{tenant}|{session_id}|{key}|answer"
+_OF_RUNNING = "{tenant}|{session_id}|running"
 _OF_ESCALATION = "{session_id}|{id}|escalation"
 
 
@@ -134,6 +137,7 @@ sessions = Table(
         postgresql_where=text("key_id IS NOT NULL"),
     ),
     *_hashes("of the link of the head; empty: an older release wrote it"),
+    Column("unwanted_fence", Integer, comment="of the lease whose turn a newer message interrupts"),
     Index("sessions_by_journey", "journey_id", "updated_at"),
     Index("sessions_by_status", "journey_id", "status", "updated_at"),
     Index(
@@ -344,6 +348,18 @@ probes = Table(
     Column("tenant", NAME, primary_key=True),
     Column("process", String(36), primary_key=True, comment="a UUID"),
     Column("at", TIME, nullable=False, comment="when the process wrote it last"),
+)
+
+running_turns = Table(
+    "running_turns",
+    metadata,
+    Column("tenant", NAME, primary_key=True),
+    owner(primary_key=True),
+    Column("fence", Integer, nullable=False, comment="of the lease that the turn began with"),
+    Column("version", Integer, nullable=False, comment="the head when the turn began"),
+    Column("asked", String(32), nullable=False, comment="random id of the request for the lease"),
+    sealed("message", _OF_RUNNING, "input of the turn", is_json=True, nullable=False),
+    Column("tries", Integer, nullable=False, comment="of other processes to take the turn"),
 )
 
 escalations = Table(

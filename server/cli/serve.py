@@ -43,7 +43,7 @@ from server.discover.errors import CommandError, described
 from server.discover.modules import shown
 from server.http.auth import KEY_REMEDY, Keys, is_loopback
 from server.http.problems import MEDIA_TYPE, Problem
-from server.http.protocols import PROTOCOLS
+from server.http.protocols import PROTOCOLS, ConnectionLimits, limited
 from server.http.turns import GRACE_SECONDS, Turns
 from server.http.wiring import Wiring, keys_of, wire
 from server.logs import Level, write_logs
@@ -55,6 +55,8 @@ _STOPS = (signal.SIGINT, signal.SIGTERM)
 _USER_TIMEOUT_MS = 30_000
 _ANSWER_SECONDS = 5.0
 """Seconds after the end of the last turn for the answers."""
+_FILES = 100
+"""Files that a process opens besides its connections."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +115,19 @@ def serve(
         wiring = wanted.wiring(settings)
         write_log(settings.log_level)
         with exporting(), listening(host, port, wiring.keys) as listener:
-            run_loop(_run(app_of(wiring), listener))
+            run_loop(_run(app_of(wiring), listener, limits_of(settings)))
+
+
+def limits_of(settings: Settings) -> ConnectionLimits:
+    """Return the limits of connections; a process needs some files for other purposes."""
+    most = settings.max_connections
+    with contextlib.suppress(ImportError):  # not on Windows, which has no such limit
+        import resource  # noqa: PLC0415
+
+        files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if files != resource.RLIM_INFINITY:
+            most = min(most, max(files - _FILES, 1))
+    return ConnectionLimits(most, settings.max_connections_per_address)
 
 
 def _introduce(wiring: Wiring, listener: socket.socket, faults: Iterable[Fault]) -> None:
@@ -150,11 +164,11 @@ def _tell(line: str) -> None:
     out.print(line, markup=False, soft_wrap=True)
 
 
-async def _run(app: FastAPI, listener: socket.socket) -> None:
+async def _run(app: FastAPI, listener: socket.socket, limits: ConnectionLimits) -> None:
     wiring: Wiring = app.state.wiring
     async with wiring.opened():
         _introduce(wiring, listener, await wiring.readiness.faults())
-        await answer(app, listener, wiring.turns, _tell)
+        await answer(app, listener, wiring.turns, _tell, limits)
 
 
 # --- Listening -----------------------------------------------------------------------------------
@@ -232,7 +246,11 @@ def run_loop(serving: Coroutine[Any, Any, None]) -> None:
 
 
 async def answer(
-    app: ASGIApp, listener: socket.socket, turns: Turns, tell: Callable[[str], None]
+    app: ASGIApp,
+    listener: socket.socket,
+    turns: Turns,
+    tell: Callable[[str], None],
+    limits: ConnectionLimits | None = None,
 ) -> None:
     """Serve until the process gets a signal to stop; finish running turns.
 
@@ -241,10 +259,11 @@ async def answer(
         listener: The socket.
         turns: The running turns of this process.
         tell: Writes a line to the terminal.
+        limits: Limits of connections; None: none.
     """
     config = uvicorn.Config(
         app,
-        http=PROTOCOLS[0],
+        http=limited(PROTOCOLS[0], limits) if limits else PROTOCOLS[0],
         ws="none",
         lifespan="off",  # opened by the command, where an error becomes a line and an exit code
         server_header=False,
@@ -382,7 +401,7 @@ def _serve_once(wanted: Wanted, listener: socket.socket, *, debug: bool) -> None
         require_keys(str(listener.getsockname()[0]), wiring.keys)
         write_log(settings.log_level)
         with exporting():
-            run_loop(_run(app_of(wiring, follows=True), listener))
+            run_loop(_run(app_of(wiring, follows=True), listener, limits_of(settings)))
     except Exception as error:
         say(error)
         _tell("Not served. The next change of a file starts the server again.")

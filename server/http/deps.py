@@ -12,7 +12,6 @@ from fastapi import Depends, Header, Query, Request
 from graphs.records.idempotency import KEY_PATTERN
 from graphs.records.listing import Listed
 from graphs.session.directory import Found
-from graphs.session.input import read
 from graphs.session.manager import PathwayManager
 from graphs.session.session import SessionContext
 from journeys import JourneySpec
@@ -21,7 +20,6 @@ from server.discover.journeys import Served
 from server.http.event_logs import EventId
 from server.http.problems import Problem, no_session
 from server.http.routing import idempotency_key, session_name
-from server.http.schemas import Message
 from server.http.wiring import Wiring
 
 
@@ -52,11 +50,6 @@ async def _client(request: Request, caller: Asking) -> str:
     sent = request.headers.get("authorization", "")
     name = sent if caller.user is None else f"{caller.tenant}|{caller.user}"
     return hashlib.sha256(name.encode()).hexdigest()
-
-
-async def _spoken(said: Message) -> str:
-    """Read the message before the turn starts."""
-    return read(said.message)
 
 
 async def _followed(wiring: Wired) -> Wiring:
@@ -169,7 +162,6 @@ Client = Annotated[str, Depends(_client)]
 REPLAYED = {"Idempotent-Replay": "true"}
 """Headers of an answer to a request that was done before."""
 RequestId = Annotated[str, Depends(_request_id)]
-Spoken = Annotated[str, Depends(_spoken)]
 
 
 OpenSession = Annotated[PathwayManager, Depends(_opened)]

@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
 from graphs.storage.errors import Unconfirmed
+from graphs.storage.store import MOST_WAITING
 from journeys import (
     ContextMergeError,
     ContextSizeExceededError,
@@ -23,11 +24,14 @@ from journeys import (
     JourneyError,
     NeedsMigrationError,
     NotWaitingError,
+    SessionBusyError,
     SessionExistsError,
     SessionExpiredError,
     SessionNotStartedError,
     StateError,
     TakeoverError,
+    TooManyWaitingError,
+    TurnInterruptedError,
     VersionNotFoundError,
     WaitingError,
 )
@@ -41,7 +45,8 @@ _WORDS = {
 """Descriptions of valid values, by the kind of an error of pydantic."""
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER = 1
-"""Value of `Retry-After`, in seconds, if the store did not answer."""
+"""Value of `Retry-After`, in seconds."""
+_RETRY = {"Retry-After": str(RETRY_AFTER)}
 
 
 class Problem(HTTPException):
@@ -135,6 +140,9 @@ def problem_of(error: Exception, request_id: str) -> Problem:
     if isinstance(error, RequestValidationError):
         found = error.errors()
         return invalid_request([*map(_fault, found)], [one["msg"] for one in found])
+    for kind, (status, code, detail) in _MEANINGS.items():
+        if isinstance(error, kind):
+            return Problem(status, code, detail or str(error), headers=_headers(error))
     if isinstance(error, StateError) and error.retryable:
         report(logging.WARNING, "store_failed", request_id=request_id, reason=str(error))
         if isinstance(error, Unconfirmed):
@@ -143,17 +151,28 @@ def problem_of(error: Exception, request_id: str) -> Problem:
             HTTPStatus.SERVICE_UNAVAILABLE,
             "try_again",
             "The request failed for a temporary reason and changed nothing. Send it again.",
-            headers={"Retry-After": str(RETRY_AFTER)},
+            headers=_RETRY,
         )
-    for kind, (status, code, detail) in _MEANINGS.items():
-        if isinstance(error, kind):
-            return Problem(status, code, detail or str(error))
     report(logging.ERROR, "request_failed", request_id=request_id, exc_info=error)
     return Problem(
         HTTPStatus.INTERNAL_SERVER_ERROR,
         "internal_error",
         "Internal error. The log of the server has the details under this request id.",
     )
+
+
+def too_many_turns() -> Problem:
+    """Return the problem for a process with as many running turns as it may have."""
+    return Problem(
+        HTTPStatus.SERVICE_UNAVAILABLE,
+        "too_many_turns",
+        "This server runs as many turns as it may. The request changed nothing. Send it again.",
+        headers=_RETRY,
+    )
+
+
+def _headers(error: Exception) -> Mapping[str, str] | None:
+    return _RETRY if isinstance(error, SessionBusyError) else None
 
 
 _UNCONFIRMED = (
@@ -200,6 +219,23 @@ _MEANINGS: dict[type[JourneyError], tuple[HTTPStatus, str, str | None]] = {
         HTTPStatus.UNPROCESSABLE_ENTITY,
         "invalid_context",
         "A value of the context cannot be stored: use JSON types within the limits.",
+    ),
+    TooManyWaitingError: (
+        HTTPStatus.TOO_MANY_REQUESTS,
+        "too_many_waiting",
+        f"{MOST_WAITING} requests wait for this session. Send the request again after the reply to "
+        "one of them.",
+    ),
+    SessionBusyError: (
+        HTTPStatus.CONFLICT,
+        "session_busy",
+        "A turn of the session is running, and the request does not wait for it. Send it again "
+        "after the reply to that turn.",
+    ),
+    TurnInterruptedError: (
+        HTTPStatus.CONFLICT,
+        "turn_interrupted",
+        "The turn was given up because a newer message came. Nothing of it was stored.",
     ),
     TakeoverError: (HTTPStatus.CONFLICT, "not_with_you", None),
     IdempotencyKeyError: (

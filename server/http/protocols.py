@@ -3,12 +3,16 @@
 A connection whose answer comes before the end of the body is closed too: a client without a key
 must not hold a file descriptor by a slow body.
 
+A connection over the limits is answered by 503 and closed; nothing of it is read.
+
 Requests are parsed by httptools where it is installed, else by h11, which takes longer.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -33,6 +37,55 @@ MOST_HEAD_BYTES = 16 * 1024
 """Maximum size of a head, of trailers, and of what surrounds a chunk; the limit of h11 too."""
 
 
+class ConnectionLimits:
+    """Limits of the open connections of this process.
+
+    Args:
+        most: Maximum number in total.
+        most_of_address: Maximum number per address of a client; None: no limit.
+    """
+
+    def __init__(self, most: int, most_of_address: int | None = None) -> None:
+        self.most, self.most_of_address = most, most_of_address
+        self.open: Counter[str] = Counter()
+
+    def enter(self, address: str) -> bool:
+        """Count a connection; return False if there is no room for it."""
+        most = self.most if self.most_of_address is None else self.most_of_address
+        if self.open[address] >= most or self.open.total() >= self.most:
+            self.leave(address, 0)
+            return False
+        self.open[address] += 1
+        return True
+
+    def leave(self, address: str, number: int = 1) -> None:
+        """Count connections no more."""
+        self.open[address] -= number
+        if not self.open[address]:
+            del self.open[address]
+
+
+_FULL = {
+    "type": "about:blank",
+    "title": "Service Unavailable",
+    "status": 503,
+    "detail": "This server has as many open connections as it may. Try again later.",
+    "code": "too_many_connections",
+    "request_id": "",
+}
+_REFUSAL = "\r\n".join(
+    [
+        "HTTP/1.1 503 Service Unavailable",
+        "Content-Type: application/problem+json",
+        "Retry-After: 1",
+        "Connection: close",
+        f"Content-Length: {len(json.dumps(_FULL))}",
+        "",
+        json.dumps(_FULL),
+    ]
+).encode()
+
+
 class _Head:
     """The time limit for the head of a request; what protocols share.
 
@@ -42,7 +95,29 @@ class _Head:
 
     loop: asyncio.AbstractEventLoop
     transport: asyncio.Transport
+    limits: ConnectionLimits | None = None
+    _address: str | None = None
+    """Address for which the connection counts."""
     _waiting: asyncio.TimerHandle | None = None
+
+    def is_admitted(self, transport: asyncio.Transport) -> bool:
+        """Count the connection once; answer one over the limits, and close it."""
+        if self.limits is None or self._address is not None:
+            return True
+        peer = transport.get_extra_info("peername")
+        address = peer[0] if isinstance(peer, tuple) else ""
+        if self.limits.enter(address):
+            self._address = address
+            return True
+        transport.write(_REFUSAL)
+        transport.close()
+        return False
+
+    def leave(self) -> None:
+        """Count the connection no more."""
+        if self.limits and self._address is not None:
+            self.limits.leave(self._address)
+            self._address = None
 
     def wait(self) -> None:
         """Start the timer, unless it runs: a head that comes in drops has no more time."""
@@ -76,6 +151,9 @@ class H11(_Head, H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start to wait for a request."""
+        if not self.is_admitted(transport):
+            transport.set_protocol(asyncio.Protocol())
+            return
         joined: Any = _Joined(transport, self.loop, self.is_sent_more)
         super().connection_made(joined)
         self.wait()
@@ -96,6 +174,7 @@ class H11(_Head, H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop the timer."""
+        self.leave()
         self.stop_waiting()
         super().connection_lost(exc)
 
@@ -117,12 +196,16 @@ class HttpTools(_Head, HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start to wait for a request."""
+        if not self.is_admitted(transport):
+            transport.set_protocol(asyncio.Protocol())
+            return
         joined: Any = _Joined(transport, self.loop, self.is_sent_more)
         super().connection_made(joined)
         self.wait()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop the timer."""
+        self.leave()
         self.stop_waiting()
         super().connection_lost(exc)
 
@@ -220,6 +303,7 @@ class HttpTools(_Head, HttpToolsProtocol):
         self.connections.discard(self)
         transport: Any = self.transport
         other = H11(self.config, self.server_state, self.app_state)
+        other.limits, other._address = self.limits, self._address
         transport.set_protocol(other)
         other.connection_made(transport.joined)
         other.data_received(request)
@@ -241,6 +325,11 @@ class HttpTools(_Head, HttpToolsProtocol):
 
 PROTOCOLS = [H11] if httptools is None else [HttpTools, H11]
 """Protocols of a server, the quickest first."""
+
+
+def limited(protocol: type[asyncio.Protocol], limits: ConnectionLimits) -> type[asyncio.Protocol]:
+    """Return a protocol of a server with these limits."""
+    return type(protocol.__name__, (protocol,), {"limits": limits})
 
 
 class _Joined:

@@ -25,6 +25,7 @@ from journeys import (
     VersionInfo,
     VersionState,
 )
+from journeys.config import WhenBusy
 from journeys.locale import Locale, locale_of, part_remedy
 
 SessionId = Annotated[
@@ -114,6 +115,14 @@ class Message(_Asked):
         description="An empty message or one over 16 kB gets a fixed reply and changes nothing.",
         json_schema_extra=_READABLE,
     )
+    when_busy: WhenBusy | None = Field(
+        default=None,
+        description="Rule if a turn of the session runs; default: that of the server. `enqueue`: "
+        "wait; 429 `too_many_waiting` if 8 requests wait already. `reject`: 409 `session_busy`. "
+        "`interrupt`: give up the running turn if it has not begun an effect, which is answered "
+        "by 409 `turn_interrupted`; then as `enqueue`. `coalesce`: join the message that waits; "
+        "both have one reply.",
+    )
 
 
 class Resumed(_Asked):
@@ -124,6 +133,9 @@ class Resumed(_Asked):
     value: Any = Field(
         description="The value that `interrupt()` returns to the agent. To answer several at "
         "once, send an object with the ids in `metadata.waiting` as keys."
+    )
+    when_busy: Literal["enqueue", "reject", "interrupt"] | None = Field(
+        default=None, description="As for a message; an answer does not join a message."
     )
 
 

@@ -16,7 +16,7 @@ from fastapi.sse import EventSourceResponse
 from graphs.session.manager import PathwayManager
 from journeys import JourneyEvent, JourneyResponse
 from server.http.event_logs import TurnLog, TurnLogs, Watched
-from server.http.problems import outcome_unknown, problem_of
+from server.http.problems import outcome_unknown, problem_of, too_many_turns
 from server.http.schemas import Reply
 
 AS_EVENTS: dict[int | str, dict[str, Any]] = {
@@ -65,15 +65,19 @@ _Act = Callable[[PathwayManager], Awaitable[None]]
 class Turns:
     """Owner of all running turns, so that a turn survives a disconnected client.
 
+    Args:
+        most: Maximum number of turns that run or wait.
+
     Attributes:
         begun: Number of turns so far.
         logs: The events of streamed turns.
         watched: The sessions that have streams.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = 1_000) -> None:
         self.begun = 0
         self.logs, self.watched = TurnLogs(), Watched()
+        self._most = most
         self._running: set[asyncio.Task[Any]] = set()
         self._until: float | None = None
 
@@ -85,9 +89,18 @@ class Turns:
         """Run one turn and return its response; it continues if the caller is cancelled.
 
         Raises:
+            Problem: As many turns run or wait as may.
             JourneyError: The session is missing or expired, or the turn failed.
         """
+        if self.is_full:
+            turn.close()
+            raise too_many_turns()
         return await asyncio.shield(self.begin(turn))
+
+    @property
+    def is_full(self) -> bool:
+        """Return whether as many turns run or wait as may."""
+        return len(self._running) >= self._most
 
     async def tell(
         self,
@@ -107,9 +120,12 @@ class Turns:
             request_id: Of who asked.
 
         Raises:
+            Problem: As many turns run or wait as may.
             JourneyError: The session is not there, or over, or its idempotency key belongs to
                 another request.
         """
+        if self.is_full:
+            raise too_many_turns()
         log = TurnLog(session_id)
         begun: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         told = self.begin(self._told(in_turn, answer, request_id, log, begun))

@@ -22,7 +22,9 @@ from graphs.records.definitions import Epoch
 from graphs.session.directory import Directory
 from graphs.session.manager import PathwayManager
 from graphs.session.session import is_over, overdue, prepare
+from graphs.session.turn import Given as Input
 from graphs.session.webhook import EscalationSender, port_of
+from graphs.storage.statements import DIED
 from graphs.storage.store import open_store
 from journeys import (
     AgentNotRegisteredError,
@@ -33,6 +35,7 @@ from journeys import (
     JourneySpec,
     NeedsMigrationError,
 )
+from journeys.config import WhenBusy
 from journeys.faults import Fault
 from journeys.reading.rule_reader import own_version
 from nodes.llm.models import Models, check_model, is_configured, open_models
@@ -127,6 +130,11 @@ class Wiring:
             self._contexts = Contexts(versioned, self.config.session_ttl_seconds)
         return self._contexts
 
+    @property
+    def _unsealed(self) -> list[str]:
+        """Ids of the journeys whose data is not sealed."""
+        return [id_ for id_, one in self.journeys.items() if not one.journey.spec.sensitive]
+
     def by_model(self) -> list[tuple[Any, list[JourneySpec]]]:
         """Return the models of the journeys, each with its journeys."""
         grouped: dict[int, tuple[Any, list[JourneySpec]]] = {}
@@ -207,11 +215,24 @@ class Wiring:
             await self.turns.let_go(manager)
 
     async def in_turn(
-        self, caller: Caller, session_id: str, act: Callable[[PathwayManager], Awaitable[_T]]
+        self,
+        caller: Caller,
+        session_id: str,
+        act: Callable[[PathwayManager], Awaitable[_T]],
+        given: Input | None = None,
     ) -> _T:
         """Wait for a session's turn, and do something in it with the session.
 
+        A turn whose process died is taken first.
+
+        Args:
+            caller: The client.
+            session_id: The session.
+            act: Does it.
+            given: The input of the turn; None: it has none.
+
         Raises:
+            SessionBusyError: The session is busy, and the request must not or may not wait.
             Problem: There is no such session, or it is not for the caller.
             NeedsMigrationError: Its journey is not served here.
             SessionExpiredError: The session has expired.
@@ -219,20 +240,26 @@ class Wiring:
         """
         if self.catalogue:
             await self.follow()
-        async with self.directory.store.turn(session_id) as head:
-            if head is None or (caller.user and not caller.reaches(session_id, head["user_id"])):
-                raise no_session()
-            served = await self.serving(session_id, head["journey_id"], head["journey_version"])
-            session = self._counted(self.manager(served, session_id), caller)
-            try:
-                if is_over(head):
-                    await session.restore()  # which refuses it
-                if not session.spec.sensitive:
+        served = await self._joined(caller, session_id, given.when_busy if given else "enqueue")
+        arrival = given.arrival(self._unsealed) if given else None
+        while served is None:
+            async with self.directory.store.turn(session_id, arrival) as head:
+                if head is None or not caller.reaches(session_id, head["user_id"]):
+                    raise no_session()
+                found = await self.serving(session_id, head["journey_id"], head["journey_version"])
+                session = self.manager(found, session_id)
+                try:
+                    if is_over(head):
+                        await session.restore()  # which refuses it
+                    if session.spec.sensitive:  # read by another store, where it takes its turn
+                        served = found
+                        continue
                     session.hold(head)
-                    return await act(session)
-            finally:
-                await self.turns.let_go(session)
-        # What is sealed is read by another store, where it takes its turn itself.
+                    if head.get(DIED) is None:
+                        return await act(self._counted(session, caller))
+                    await session.go_on()
+                finally:
+                    await self.turns.let_go(session)
         async with self.session(served, session_id) as session:
             return await act(self._counted(session, caller))
 
@@ -250,6 +277,27 @@ class Wiring:
 
         session.on_answer = spend
         return session
+
+    async def _joined(self, caller: Caller, session_id: str, rule: WhenBusy) -> Served | None:
+        """Return the version of the session if a message joins others, which takes its turn itself.
+
+        A request that may not know of the session must not disturb its turns, so that is checked
+        here if the session is busy.
+
+        Raises:
+            Problem: There is no such session, or it is not for the caller.
+        """
+        is_busy = self.directory.store.lock(session_id).is_busy
+        joins = is_busy and rule == "coalesce"
+        if not joins and not (caller.user and (is_busy or rule != "enqueue")):
+            return None
+        found = await self.directory.found(session_id)
+        if found is None or not caller.reaches(session_id, found.user):
+            raise no_session()
+        listed = found.listed
+        if not joins:
+            return None
+        return await self.serving(session_id, listed.journey_id, listed.journey_version)
 
     def _served(self) -> Iterator[Served]:
         """Yield every served version of every journey."""
@@ -269,6 +317,10 @@ class Wiring:
     async def _take_timer(self, session_id: str) -> None:
         """Take the timer of a session; its tokens count for no user, since nobody asked."""
         await self.turns.take(self.in_turn(ANYONE, session_id, methodcaller("take_timer")))
+
+    def _finish(self, session_id: str) -> None:
+        """Begin to take the turn of a process that died."""
+        self.turns.begin(self.in_turn(ANYONE, session_id, methodcaller("finish")))
 
     def _model_of(self, served: Served) -> Any:
         return self.model if served.model is None else served.model
@@ -329,7 +381,7 @@ class Wiring:
                 open_.push_async_callback(self.limits.close)
             open_.push_async_callback(self.turns.finish)
             if self._directory:
-                jobs = self._directory.jobs(self._ids, self._timed, self._take_timer)
+                jobs = self._directory.jobs(self._ids, self._timed, self._take_timer, self._finish)
                 jobs.begin()
                 open_.push_async_callback(jobs.end)
             await self.readiness.faults()  # which logs them
@@ -457,7 +509,7 @@ def wire(
         limits=limits,
         cors_origins=_origins_of(settings, keys),
         shows_docs=not keys if settings.docs is None else settings.docs,
-        turns=Turns(),
+        turns=Turns(settings.max_turns),
         shows_page=not keys if settings.page is None else settings.page,
         cache=open_cache(settings.redis()),
         metrics=Metrics() if settings.metrics else None,

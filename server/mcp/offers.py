@@ -29,7 +29,7 @@ from nodes.llm.mcp.connected import name_for_models
 from nodes.state.session import PARTING
 from nodes.telemetry import report
 from server.http.deps import served_of
-from server.http.problems import problem_of
+from server.http.problems import problem_of, too_many_turns
 from server.http.schemas import SessionId
 from server.http.turns import Turns
 from server.http.wiring import Wiring
@@ -41,6 +41,12 @@ _Asked = TypeVar("_Asked", bound=BaseModel)
 
 class Refused(Exception):
     """A request cannot be carried out; the client gets the text."""
+
+
+def check_room(turns: Turns) -> None:
+    """Refuse a call while as many turns run or wait as may."""
+    if turns.is_full:
+        raise Refused(str(too_many_turns().detail))
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +181,7 @@ class JourneyOffer:
         except InvalidMessageError as error:
             raise Refused(str(error)) from None
         session_id = said.session_id or str(uuid.uuid4())
+        check_room(self._wiring.turns)
         return self._wiring.turns.begin(self._turn(session_id, message, tell))
 
     async def _turn(self, session_id: str, message: str, tell: Tell | None) -> Outcome:
@@ -273,6 +280,7 @@ class PipelineOffer:
         except (InvalidMessageError, ValueError) as error:
             raise Refused(str(error)) from None
         _check(inputs)
+        check_room(self._turns)
         return self._turns.begin(self._run({**inputs, "message": message}, tell))
 
     async def _run(self, inputs: dict[str, Any], tell: Tell | None) -> Outcome:

@@ -260,7 +260,7 @@ async def test_a_request_that_is_cancelled_does_not_end_its_turn(
 
 
 @pytest.mark.parametrize("streamed", [False, True])
-async def test_ten_messages_at_once_are_answered_one_by_one(
+async def test_nine_messages_at_once_are_answered_one_by_one(
     serve: Callable[..., Any], store_url: str, streamed: bool
 ) -> None:
     api = await serve(url=store_url)
@@ -271,13 +271,13 @@ async def test_ten_messages_at_once_are_answered_one_by_one(
         body = {"message": f"heard={number}"}
         return await api.client.post(f"{parcel}/messages", json=body, headers=headers)
 
-    answers = await asyncio.gather(*(say(number) for number in range(10)))
+    answers = await asyncio.gather(*(say(number) for number in range(9)))
 
     replies = [events_in(each.text)[-1][1] if streamed else each.json() for each in answers]
     versions = [reply["metadata"]["version"] for reply in replies]
-    assert sorted(versions) == list(range(1, 11))  # which of them came first is the network's
+    assert sorted(versions) == list(range(1, 10))  # which of them came first is the network's
     context = (await api.client.get(f"{parcel}/context")).json()["context"]
-    assert context["heard"] == [str(versions.index(turn)) for turn in range(1, 11)]
+    assert context["heard"] == [str(versions.index(turn)) for turn in range(1, 10)]
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ WRITTEN: Mapping[str, Any] = {
     "context_persistence": "memory://elsewhere",
     "prunable": "notes, orders",
     "error_recovery": "fail_fast",
+    "when_busy": "reject",
     "language": "de",
     "region": "DE",
     "timezone": "Europe/Berlin",

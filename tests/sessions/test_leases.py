@@ -59,7 +59,7 @@ def reached(log: Path, word: str) -> None:
 
 
 @pytest.mark.slow
-async def test_a_process_that_was_away_for_too_long_writes_nothing(
+async def test_the_turn_of_a_process_that_was_away_for_too_long_is_taken_once(
     postgres_url: str, tmp_path: Path
 ) -> None:
     log = tmp_path / "log"
@@ -71,18 +71,18 @@ async def test_a_process_that_was_away_for_too_long_writes_nothing(
         assert late.pid
         os.kill(late.pid, signal.SIGSTOP)
         try:
-            reply = await parcel.process_message("street=Main")
-            assert reply.metadata["version"] == 1
+            reply = await parcel.process_message("card=1")
+            assert reply.metadata["version"] == 2
             before = await situation(parcel)
         finally:
             os.kill(late.pid, signal.SIGCONT)
         await asyncio.to_thread(late.join)
 
         told = await asyncio.to_thread(log.read_text)
-        assert told.startswith("WriteConflict True The session was changed")
+        assert told.startswith("Unconfirmed True")
+        assert "another one took the turn" in told
         assert await situation(parcel) == before
-        assert await parcel.snapshot() == {"street": "Main"}
-        assert (await parcel.process_message("card=1")).metadata["version"] == 2
+        assert await parcel.snapshot() == {"street": "Late", "card": "1"}
 
 
 async def test_a_turn_that_takes_longer_than_its_lease_keeps_it(

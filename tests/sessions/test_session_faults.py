@@ -69,14 +69,14 @@ async def heard(parcel: Parcel) -> list[str]:
 # ------------------------------------------------------------------ many messages at once
 
 
-async def test_ten_messages_at_once_all_count_in_order(talk: Talk, store_url: str) -> None:
+async def test_nine_messages_at_once_all_count_in_order(talk: Talk, store_url: str) -> None:
     call = await talk(Parcel, ECHO, store_url)
-    said = [f"message {number}" for number in range(10)]
+    said = [f"message {number}" for number in range(9)]
 
     replies = await asyncio.gather(*(call.journey.process_message(text) for text in said))
 
     assert [reply.message for reply in replies] == [f"heard {text}" for text in said]
-    assert [reply.metadata["version"] for reply in replies] == list(range(1, 11))
+    assert [reply.metadata["version"] for reply in replies] == list(range(1, 10))
     assert await heard(call.journey) == said
 
 
@@ -93,7 +93,7 @@ async def test_two_handles_take_turns_on_one_session(store_url: str) -> None:
     async with opened(store_url, agents=agents) as one, opened(store_url, agents=agents) as other:
         await one.start()
         await other.get_session_state()
-        said = [f"message {number}" for number in range(10)]
+        said = [f"message {number}" for number in range(9)]
         turns = [(one, other)[n % 2].process_message(text) for n, text in enumerate(said)]
         await asyncio.gather(*turns)
         assert await heard(one) == said
@@ -387,6 +387,9 @@ async def test_a_turn_goes_to_its_store_and_back_twice(
 
     async with opened(url, agents=dict.fromkeys(AGENTS, echo)) as parcel:
         await parcel.start({"customer": "C-1"})
+        # The start still looks for expired sessions.
+        while parcel.manager.is_busy:  # noqa: ASYNC110
+            await asyncio.sleep(0)
         monkeypatch.setattr(loop, "call_soon_threadsafe", woken)
         for number in range(1, 18):  # one of them prunes
             back.clear()

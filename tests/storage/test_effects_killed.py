@@ -27,13 +27,13 @@ def killed(process: Any) -> bool:
 
 
 async def said_again(url: str, world: World, session_id: str = "s-1") -> str:
-    """Say yes once more, as a user without an answer does; return the reply."""
+    """Send the yes again under its key, as a client without an answer does; return the reply."""
     async with ferry.ferry(url, world, session_id) as journey:
         state = await journey.get_session_state()
         assert state is not None
         if state.version > len(ferry.SAID):
             return state.conversation_history[-1]["content"]
-        return (await journey.process_message("yes")).message
+        return (await journey.process_message("yes", idempotency_key="yes")).message
 
 
 @pytest.mark.slow

@@ -95,10 +95,13 @@ async def test_a_program_that_fails_with_an_open_store_ends(network: Proxy, tmp_
     assert log.read_text() == "ended"
 
 
-async def test_a_commit_whose_acknowledgement_is_lost_counts_once(network: Proxy) -> None:
+@pytest.mark.parametrize("lost", [b"assistant", b'"text":"street=Main"'], ids=["commit", "lease"])
+async def test_a_commit_whose_acknowledgement_is_lost_counts_once(
+    network: Proxy, lost: bytes
+) -> None:
     async with opened(network.url) as parcel:
         await parcel.start({"customer": "C-1"})
-        network.loses = b"street=Main"
+        network.loses = lost
         reply = await parcel.process_message("street=Main")
         assert network.hit == 1
         assert reply.metadata["version"] == 1

@@ -120,7 +120,7 @@ async def test_a_commit_of_which_nothing_is_known_is_not_said_to_be_undone(
 ) -> None:
     async with opened(network.url) as parcel:
         await parcel.start()
-        network.loses = b"street=Main"
+        network.loses = b"assistant"  # in the state, which the commit writes
         turn = asyncio.ensure_future(parcel.process_message("street=Main"))
         while not network.hit:  # noqa: ASYNC110
             await asyncio.sleep(0)

@@ -162,7 +162,7 @@ async def _confirm(
     journey = ferry(url, World(folder, dies_at(moment)), session_id)
     if statement is not None:
         await crash_child.doomed(journey, statement)
-    await journey.process_message("yes")
+    await journey.process_message("yes", idempotency_key="yes")
     await journey.close()
 
 

@@ -13,21 +13,22 @@ from starlette.responses import Response
 from starlette.routing import Match
 from starlette.types import Receive, Scope, Send
 
-from graphs.session.input import read
+from graphs.session.turn import ANSWER_RULES, Given, rule_of
 from journeys import JourneyResponse
+from server.access.callers import Caller
 from server.http.deps import (
     REPLAYED,
     Asking,
     IdempotencyKey,
     RequestId,
     SessionName,
-    Spoken,
     Wired,
 )
 from server.http.event_logs import TurnLog
 from server.http.routing import JSON, ApiRoute, idempotency_key, session_name, wants_events
 from server.http.schemas import Event, Message, Reply, Resumed
 from server.http.turns import AS_EVENTS
+from server.http.wiring import Wiring
 
 _Answer = Callable[[str, Any, Wired, Asking, str | None], Awaitable[JourneyResponse]]
 
@@ -83,22 +84,38 @@ async def answer(
     client disconnects, and GET shows its result. With `Accept: text/event-stream` the response is a
     stream of events.
     """
-    message = read(given.message)  # refused before anything is begun
-    act = methodcaller("process_message", message, idempotency_key=key)
-    return await wiring.turns.take(wiring.in_turn(caller, session_id, act))
+    rule = rule_of(wiring.config, given.when_busy)
+    return await _taken(caller, session_id, Given.message(given.message, key, rule), wiring)
+
+
+async def _taken(caller: Caller, session_id: str, given: Given, wiring: Wiring) -> JourneyResponse:
+    act = methodcaller("answer", given)
+    return await wiring.turns.take(wiring.in_turn(caller, session_id, act, given))
 
 
 async def _heard(
     session_id: SessionName,
-    message: Spoken,
+    given: Message,
     wiring: Wired,
     caller: Asking,
     request_id: RequestId,
     key: IdempotencyKey,
     response: Response,
 ) -> TurnLog:
-    act = methodcaller("stream_message", message, idempotency_key=key)
-    log = await wiring.turns.tell(session_id, partial(wiring.in_turn, caller), act, request_id)
+    wanted = Given.message(given.message, key, rule_of(wiring.config, given.when_busy))
+    return await _told(caller, session_id, wanted, wiring, request_id, response)
+
+
+async def _told(
+    caller: Caller,
+    session_id: str,
+    given: Given,
+    wiring: Wiring,
+    request_id: str,
+    response: Response,
+) -> TurnLog:
+    turn = partial(wiring.in_turn, caller, given=given)
+    log = await wiring.turns.tell(session_id, turn, methodcaller("events", given), request_id)
     response.headers.update(REPLAYED if log.replayed else {})
     return log
 
@@ -123,8 +140,8 @@ async def resume(
     The question is in `metadata.waiting` of the last reply and in `waiting` of GET. A message
     answers it too. If no agent waits: 409 `not_waiting`.
     """
-    act = methodcaller("resume", given.value, idempotency_key=key)
-    return await wiring.turns.take(wiring.in_turn(caller, session_id, act))
+    rule = rule_of(wiring.config, given.when_busy, ANSWER_RULES)
+    return await _taken(caller, session_id, Given.answer(given.value, key, rule), wiring)
 
 
 @router.post("/v1/sessions/{session_id}/events", response_model=Reply)
@@ -136,10 +153,10 @@ async def happen(
     Its data replaces context values, and an `EventTrigger` of its name, or a condition that became
     true, moves the session. Without that the reply is empty. Send the sender's id of the event as
     `Idempotency-Key`: an event that is sent again is then taken once. While an agent waits for an
-    answer: 409 `waiting`.
+    answer: 409 `waiting`. An event waits for the turns before it, as `enqueue` of a message does.
     """
-    act = methodcaller("process_event", given.name, given.data, idempotency_key=key)
-    return await wiring.turns.take(wiring.in_turn(caller, session_id, act))
+    event = Given.happening(given.name, given.data, key)
+    return await _taken(caller, session_id, event, wiring)
 
 
 async def _heard_on(
@@ -151,10 +168,8 @@ async def _heard_on(
     key: IdempotencyKey,
     response: Response,
 ) -> TurnLog:
-    act = methodcaller("stream_resume", given.value, idempotency_key=key)
-    log = await wiring.turns.tell(session_id, partial(wiring.in_turn, caller), act, request_id)
-    response.headers.update(REPLAYED if log.replayed else {})
-    return log
+    wanted = Given.answer(given.value, key, rule_of(wiring.config, given.when_busy, ANSWER_RULES))
+    return await _told(caller, session_id, wanted, wiring, request_id, response)
 
 
 @events_router.post(_RESUME, response_class=EventSourceResponse)

@@ -1,0 +1,79 @@
+"""Turns whose process died: another process takes them, from the input that their lease kept."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import Self
+
+from graphs.session.session import Session
+from graphs.session.turn import Given, died_in
+from graphs.storage import statements
+from graphs.storage.errors import WriteConflict
+from graphs.storage.statements import DIED, RUNNING, Row, Sql, Statement
+from graphs.storage.tables import TENANT
+from nodes.telemetry import report
+
+MOST_TRIES = 3
+"""Number of processes that take a turn again; afterwards it is given up, since it may end them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Died:
+    """A turn whose process died.
+
+    Attributes:
+        session_id: Its session.
+        fence: That of the lease with which it began.
+        tries: Number of processes that took it again.
+    """
+
+    session_id: str
+    fence: int
+    tries: int
+
+    @classmethod
+    def of(cls, head: Row) -> Self:
+        """Return the one that came with a session's row when its lease was taken."""
+        return cls(head["session_id"], head[DIED], head["died_tries"])
+
+    def by(self, sql: Sql, *, exactly_one: bool = False) -> Statement:
+        """Return a statement on what is kept of it."""
+        row: Row = {"of_tenant": TENANT, "session": self.session_id, "held": self.fence}
+        return Statement(sql, [row], exactly_one=exactly_one)
+
+
+async def parts_of(session: Session, head: Row, died: Died) -> list[Given]:
+    """Return the input of the turn that died, and count the try; empty if it is given up.
+
+    Args:
+        session: The session.
+        head: Its row, whose lease the caller holds.
+        died: The turn.
+
+    Raises:
+        StateError: The store failed, or what it keeps was changed.
+    """
+    if died.tries >= MOST_TRIES:
+        await drop(session, head, died, f"{MOST_TRIES + 1} processes ended in it")
+        return []
+    try:
+        await session.store.write(died.by(statements.TRY_DIED, exactly_one=True))
+    except WriteConflict:  # its process was only late, and has committed it
+        return []
+    seal = session.ledger_writer.seal
+    rows = await session.store.read(RUNNING.all, session=session.session_id)
+    return [part for row in rows for part in died_in(RUNNING.value(row, "message", seal))]
+
+
+async def drop(session: Session, head: Row, died: Died, reason: str) -> None:
+    """Give up the turn that died, with an audit event."""
+    report(logging.ERROR, "turn_abandoned", reason=reason)
+    event = {"kind": "turn_abandoned", "reason": reason}
+    await session.audited(head["version"] + 1, event)
+    await forget(session, died)
+
+
+async def forget(session: Session, died: Died) -> None:
+    """Remove what is kept of the turn that died."""
+    await session.store.write(died.by(statements.FORGET_DIED))

@@ -1,0 +1,282 @@
+"""A busy session and a busy server over HTTP: who waits, who is refused, and who goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from typing import Any
+
+import pytest
+
+from graphs.session import jobs
+from graphs.storage import connections
+from journeys import Journey
+from server.cli.serve import limits_of
+from server.discover.journeys import Served
+from server.http.protocols import PROTOCOLS, ConnectionLimits, limited
+from server.http.turns import Turns
+from server.http.wiring import wire
+from server.settings import Settings
+from tests.sessions.test_session_faults import Gate
+from tests.sessions.test_unfinished_turns import KEPT, left
+from tests.support import api as helpers
+from tests.support.api import Api, answer_in, events_in
+from tests.support.post_office import found
+from tests.support.solo import Solo
+
+Serve = Callable[..., Any]
+
+
+serve = helpers.serve
+
+
+class Sealed(Solo):
+    """A sensitive journey."""
+
+    __sensitive__ = True
+
+
+async def busy(
+    serve: Serve, journey: type[Journey] = Solo, **options: Any
+) -> tuple[Api, str, Gate, asyncio.Task[Any]]:
+    """Return a server with a session whose turn runs, the gate that holds it, and its request."""
+    gate = Gate()
+    api = await serve(Served(journey, {"clerk": gate}), **options)
+    session = await api.begin(journey.spec.id)
+    first = asyncio.ensure_future(sent(api, session, "m0"))
+    await gate.reached.wait()
+    return api, session, gate, first
+
+
+async def sent(api: Api, session: str, message: str, **more: Any) -> Any:
+    headers = more.pop("headers", {})
+    body = {"message": message, **more}
+    return await api.client.post(f"{session}/messages", json=body, headers=headers)
+
+
+async def waits(api: Api, number: int) -> None:
+    """Return when so many requests wait."""
+    lock = api.wiring.directory.store.lock("s-1")
+    while lock.waiting < number:  # noqa: ASYNC110
+        await asyncio.sleep(0.001)
+
+
+async def context(api: Api, session: str) -> Any:
+    return (await api.client.get(f"{session}/context")).json()["context"]
+
+
+async def test_of_ten_messages_the_last_one_is_refused_for_a_while(
+    serve: Serve, store_url: str
+) -> None:
+    api, session, gate, first = await busy(serve, url=store_url)
+    waiting = [asyncio.ensure_future(sent(api, session, f"m{n}")) for n in range(1, 9)]
+    await waits(api, 8)
+
+    refused = await sent(api, session, "m9")
+    streamed = await sent(api, session, "m9", headers=helpers.EVENTS)
+    gate.open.set()
+
+    assert (refused.status_code, refused.json()["code"]) == (429, "too_many_waiting")
+    assert refused.headers["retry-after"] == "1"
+    assert streamed.status_code == 429
+    answers = [(await one).json()["metadata"]["version"] for one in (first, *waiting)]
+    assert sorted(answers) == list(range(1, 10))
+
+
+@pytest.mark.parametrize("journey", [Solo, Sealed])
+async def test_a_message_that_must_not_wait_is_refused(
+    serve: Serve, store_url: str, journey: type[Journey]
+) -> None:
+    api, session, gate, first = await busy(
+        serve, journey, url=store_url, encryption_key=bytes(range(32))
+    )
+
+    refused = await sent(api, session, "m1", when_busy="reject")
+    gate.open.set()
+
+    assert (refused.status_code, refused.json()["code"]) == (409, "session_busy")
+    assert (await first).status_code == 200
+
+
+async def test_a_newer_message_interrupts_the_turn(serve: Serve, store_url: str) -> None:
+    api, session, gate, first = await busy(serve, url=store_url)
+
+    second = asyncio.ensure_future(sent(api, session, "m1", when_busy="interrupt"))
+    interrupted = await first
+    gate.open.set()
+
+    assert (interrupted.status_code, interrupted.json()["code"]) == (409, "turn_interrupted")
+    assert (await second).json()["metadata"]["version"] == 1
+
+
+async def test_a_stream_that_is_interrupted_ends_in_the_problem(
+    serve: Serve, memory_url: str
+) -> None:
+    gate = Gate()
+    api = await serve(Served(Solo, {"clerk": gate}), url=memory_url)
+    session = await api.begin("solo")
+    first = asyncio.ensure_future(sent(api, session, "m0", headers=helpers.EVENTS))
+    await gate.reached.wait()
+
+    second = asyncio.ensure_future(sent(api, session, "m1", when_busy="interrupt"))
+    told = events_in((await first).text)
+    gate.open.set()
+
+    name, problem = told[-1]
+    assert (name, problem["code"]) == ("error", "turn_interrupted")
+    assert (await second).status_code == 200
+
+
+async def test_messages_that_wait_join(serve: Serve, store_url: str) -> None:
+    api, session, gate, first = await busy(serve, url=store_url)
+    keys = [f"k-{number}" for number in range(9)]
+    waiting = [
+        asyncio.ensure_future(
+            sent(api, session, key, when_busy="coalesce", headers={"Idempotency-Key": key})
+        )
+        for key in keys
+    ]
+    lock = api.wiring.directory.store.lock("s-1")
+    while lock.gathering is None or len(lock.gathering.parts) < 9:  # noqa: ASYNC110
+        await asyncio.sleep(0.001)
+    gate.open.set()
+    await first
+
+    replies = [(await one).json() for one in waiting]
+    assert {reply["metadata"]["version"] for reply in replies} == {2}
+    again = await sent(api, session, "k-3", headers={"Idempotency-Key": "k-3"})
+    assert again.headers["idempotent-replay"] == "true"
+    assert again.json()["message"] == replies[3]["message"]
+
+
+async def test_an_unknown_rule_is_a_fault_of_the_request(serve: Serve, memory_url: str) -> None:
+    api = await serve(url=memory_url)
+    session = await api.begin()
+    for path, body in (
+        ("messages", {"message": "hi", "when_busy": "rejct"}),
+        ("resume", {"value": 1, "when_busy": "coalesce"}),
+    ):
+        refused = await api.client.post(f"{session}/{path}", json=body)
+        assert refused.status_code == 422
+        assert "when_busy" in refused.text
+
+
+async def test_a_server_takes_the_turn_of_a_process_that_died(
+    serve: Serve, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "LEASE", 0.3)
+    monkeypatch.setattr(jobs, "LOOK_SECONDS", 0.05)
+    await left(postgres_url, idempotency_key="k")
+
+    api = await serve(url=postgres_url)
+    while found(postgres_url, KEPT):  # noqa: ASYNC110
+        await asyncio.sleep(0.01)
+
+    assert await context(api, "/v1/sessions/s-1") == {"street": "Main"}
+    headers = {"Idempotency-Key": "k"}
+    again = await sent(api, "/v1/sessions/s-1", "street=Main", headers=headers)
+    assert again.headers["idempotent-replay"] == "true"
+    assert again.json()["metadata"]["version"] == 1
+
+
+async def test_a_message_over_http_takes_the_turn_that_died_first(
+    serve: Serve, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "LEASE", 0.3)
+    await left(postgres_url)
+
+    api = await serve(url=postgres_url)
+    reply = await sent(api, "/v1/sessions/s-1", "card=1")
+
+    assert reply.json()["metadata"]["version"] == 2
+    assert await context(api, "/v1/sessions/s-1") == {"street": "Main", "card": "1"}
+
+
+@pytest.mark.parametrize("headers", [{}, helpers.EVENTS])
+async def test_a_process_runs_so_many_turns_at_once(
+    serve: Serve, memory_url: str, headers: dict[str, str]
+) -> None:
+    api, session, gate, first = await busy(serve, url=memory_url)
+    api.wiring.turns = full = Turns(1)
+    running = asyncio.ensure_future(sent(api, session, "m1"))
+    while not len(full):  # noqa: ASYNC110
+        await asyncio.sleep(0.001)
+
+    refused = await sent(api, session, "m2", headers=headers)
+    gate.open.set()
+
+    assert (refused.status_code, refused.json()["code"]) == (503, "too_many_turns")
+    assert refused.headers["retry-after"] == "1"
+    assert [(await one).status_code for one in (first, running)] == [200, 200]
+    assert (await sent(api, session, "m2")).json()["metadata"]["version"] == 3
+
+
+@pytest.fixture(params=PROTOCOLS)
+def protocol(request: pytest.FixtureRequest) -> Any:
+    return limited(request.param, ConnectionLimits(3, 2))
+
+
+READY = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+
+
+async def test_a_connection_over_the_limit_is_answered_and_closed(
+    serve: Serve, memory_url: str, protocol: Any
+) -> None:
+    api = await serve(url=memory_url)
+    async with AsyncExitStack() as open_:
+        for _ in range(2):
+            reader, writer = await open_.enter_async_context(api.connected())
+            writer.write(READY)
+            assert (await answer_in(reader))[0] == 200
+
+        async with api.connected() as (reader, _):
+            status, headers, body = await answer_in(reader)
+            assert await reader.read() == b""
+        assert (status, json.loads(body)["code"]) == (503, "too_many_connections")
+        assert headers["retry-after"] == "1"
+        assert protocol.limits.open == {"127.0.0.1": 2}
+
+    while protocol.limits.open:  # noqa: ASYNC110
+        await asyncio.sleep(0.001)
+    async with api.connected() as (reader, writer):
+        writer.write(READY)
+        assert (await answer_in(reader))[0] == 200
+
+
+async def test_a_connection_that_h11_takes_over_counts_once(
+    serve: Serve, memory_url: str, protocol: Any
+) -> None:
+    api = await serve(url=memory_url)
+    async with api.connected() as (reader, writer):
+        writer.write(READY.replace(b"\r\n\r\n", b"\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n"))
+        assert (await answer_in(reader))[0] == 200
+        assert protocol.limits.open == {"127.0.0.1": 1}
+    while protocol.limits.open:  # noqa: ASYNC110
+        await asyncio.sleep(0.001)
+
+
+def test_limits_count_in_total_and_per_address() -> None:
+    limits = ConnectionLimits(3, 2)
+    entered = [limits.enter(address) for address in ("a", "a", "a", "b", "b")]
+    assert entered == [True, True, False, True, False]
+    limits.leave("a")
+    assert limits.enter("b")
+    assert not limits.enter("c")
+    assert limits.open == {"a": 1, "b": 2}
+
+
+def test_the_limits_of_a_server_are_settings() -> None:
+    limits = limits_of(Settings(max_connections=7, max_connections_per_address=3))
+    assert (limits.most, limits.most_of_address) == (7, 3)
+    wiring = wire(Settings(max_turns=1, persistence="memory://"), ["parcel_refund"])
+    running = asyncio.Event()
+
+    async def fill() -> bool:
+        task = wiring.turns.begin(running.wait())
+        full = wiring.turns.is_full
+        task.cancel()
+        return full
+
+    assert asyncio.run(fill())

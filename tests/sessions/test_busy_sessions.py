@@ -1,0 +1,319 @@
+"""A session whose turn runs: requests wait, are refused, interrupt it, or join each other."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph.types import interrupt
+
+from graphs.storage import connections
+from journeys import (
+    ConfigurationError,
+    IdempotencyKeyError,
+    JourneyResponse,
+    SessionBusyError,
+    TooManyWaitingError,
+    TurnInterruptedError,
+)
+from tests.sessions.test_session_faults import Gate
+from tests.support.ferry import World, ferry, led_up
+from tests.support.post_office import AGENTS, Parcel, opened
+from tests.support.solo import Solo
+
+Talk = Callable[..., Any]
+
+
+async def busy(talk: Talk, url: str, **config: Any) -> tuple[Any, Gate, asyncio.Task[Any]]:
+    """Return a journey whose first turn runs, the gate that holds it, and the turn."""
+    gate = Gate()
+    call = await talk(Solo, {"clerk": gate}, url, **config)
+    first = asyncio.ensure_future(call.journey.process_message("m0"))
+    await gate.reached.wait()
+    return call.journey, gate, first
+
+
+async def said_in(journey: Any) -> list[str]:
+    """Return the messages of the session's turns."""
+    return [one.message for one in await journey.versions() if one.message is not None]
+
+
+async def test_eight_requests_wait_and_the_next_one_is_refused(talk: Talk, store_url: str) -> None:
+    journey, gate, first = await busy(talk, store_url)
+    waiting = [asyncio.ensure_future(journey.process_message(f"m{n}")) for n in range(1, 9)]
+    await asyncio.sleep(0)
+
+    with pytest.raises(TooManyWaitingError, match="8 requests wait") as refused:
+        await journey.process_message("m9")
+    with pytest.raises(TooManyWaitingError):
+        await journey.rollback(0)
+    gate.open.set()
+
+    assert refused.value.retryable
+    replies = await asyncio.gather(first, *waiting)
+    assert [reply.metadata["version"] for reply in replies] == list(range(1, 10))
+    assert await said_in(journey) == [f"m{n}" for n in range(9)]
+    assert (await journey.process_message("m9")).metadata["version"] == 10
+
+
+async def test_a_request_that_gives_up_waiting_makes_room(talk: Talk, memory_url: str) -> None:
+    journey, gate, _ = await busy(talk, memory_url)
+    waiting = [asyncio.ensure_future(journey.process_message(f"m{n}")) for n in range(1, 9)]
+    await asyncio.sleep(0)
+    waiting[3].cancel()
+    await asyncio.wait([waiting[3]])
+
+    last = asyncio.ensure_future(journey.process_message("m9"))
+    gate.open.set()
+
+    assert (await last).metadata["version"] == 9
+    assert await said_in(journey) == ["m0", "m1", "m2", "m3", "m5", "m6", "m7", "m8", "m9"]
+
+
+@pytest.mark.parametrize("by", ["request", "config"])
+async def test_a_request_that_must_not_wait_is_refused(talk: Talk, store_url: str, by: str) -> None:
+    config = {"when_busy": "reject"} if by == "config" else {}
+    given: Any = {"when_busy": "reject"} if by == "request" else {}
+    journey, gate, first = await busy(talk, store_url, **config)
+
+    others = [journey.process_message(f"m{n}", **given) for n in range(1, 10)]
+    refused = await asyncio.gather(*others, return_exceptions=True)
+    gate.open.set()
+
+    assert {type(error) for error in refused} == {SessionBusyError}
+    assert (await first).metadata["version"] == 1
+    assert await said_in(journey) == ["m0"]
+    assert (await journey.process_message("m1", **given)).metadata["version"] == 2
+
+
+async def test_a_stream_that_must_not_wait_ends_in_the_error(talk: Talk, memory_url: str) -> None:
+    journey, gate, first = await busy(talk, memory_url)
+    stream = journey.stream_message("m1", when_busy="reject")
+
+    event = await anext(stream)
+    with pytest.raises(SessionBusyError):
+        await anext(stream)
+    gate.open.set()
+    await first
+
+    assert (event.type, event.data["type"]) == ("error", "SessionBusyError")
+
+
+async def test_a_newer_message_interrupts_the_running_turn(talk: Talk, store_url: str) -> None:
+    journey, gate, first = await busy(talk, store_url)
+
+    second = asyncio.ensure_future(journey.process_message("m1", when_busy="interrupt"))
+    with pytest.raises(TurnInterruptedError, match="newer message"):
+        await first
+    gate.open.set()
+
+    assert (await second).metadata["version"] == 1
+    assert await said_in(journey) == ["m1"]
+
+
+async def test_of_ten_messages_that_interrupt_the_running_one_alone_is_given_up(
+    talk: Talk, memory_url: str
+) -> None:
+    journey, gate, first = await busy(talk, memory_url)
+    newer = [journey.process_message(f"m{n}", when_busy="interrupt") for n in range(1, 9)]
+    answering = [asyncio.ensure_future(one) for one in newer]
+    with pytest.raises(TurnInterruptedError):
+        await first
+    gate.open.set()
+
+    assert [one.metadata["version"] for one in await asyncio.gather(*answering)] == [*range(1, 9)]
+    assert await said_in(journey) == [f"m{n}" for n in range(1, 9)]
+
+
+async def test_a_turn_that_has_begun_an_effect_is_not_interrupted(
+    tmp_path: Path, store_url: str
+) -> None:
+    begun, let = asyncio.Event(), asyncio.Event()
+
+    async def held() -> None:
+        begun.set()
+        await let.wait()
+
+    world = World(tmp_path, lambda moment: held() if moment == "before reserve" else None)
+    await led_up(store_url, world)
+    async with ferry(store_url, world) as journey:
+        first = asyncio.ensure_future(journey.process_message("yes"))
+        await begun.wait()
+        second = asyncio.ensure_future(journey.process_message("wait", when_busy="interrupt"))
+        await asyncio.sleep(0)
+        let.set()
+
+        assert "Safe trip" in (await first).message
+        assert (await second).metadata["version"] == 5
+    assert (world.reserved, world.payments) == (["Harwich 2"], 1)
+
+
+@pytest.mark.parametrize("rule", ["reject", "interrupt"])
+async def test_the_rule_holds_for_a_turn_of_another_process(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch, rule: Any
+) -> None:
+    monkeypatch.setattr(connections, "LEASE", 1.0)
+    gate = Gate()
+    # Stores with pools of different sizes share nothing in the process.
+    held = opened(postgres_url, agents={**AGENTS, "address": gate}, database_pool_size=2)
+    async with held as one, opened(postgres_url, database_pool_size=3) as other:
+        await one.start()
+        first = asyncio.ensure_future(one.process_message("m0"))
+        await gate.reached.wait()
+        if rule == "reject":
+            with pytest.raises(SessionBusyError):
+                await other.process_message("m1", when_busy=rule)
+            gate.open.set()
+            assert (await first).metadata["version"] == 1
+            return
+
+        assert (await other.process_message("m1", when_busy=rule)).metadata["version"] == 1
+        with pytest.raises(TurnInterruptedError):
+            await first
+        assert await said_in(one) == ["m1"]
+
+
+def same(again: JourneyResponse, first: JourneyResponse) -> bool:
+    return again.replayed and replace(again, replayed=False) == first
+
+
+async def test_messages_that_wait_join_into_one_turn(talk: Talk, store_url: str) -> None:
+    journey, gate, first = await busy(talk, store_url)
+    process = journey.process_message
+    sent = [process(f"m{n}", when_busy="coalesce", idempotency_key=f"k-{n}") for n in range(1, 10)]
+    waiting = [asyncio.ensure_future(one) for one in sent]
+    await asyncio.sleep(0)
+    last = asyncio.ensure_future(process("after"))
+    gate.open.set()
+
+    assert (await first).metadata["version"] == 1
+    replies = await asyncio.gather(*waiting)
+    assert {reply.metadata["version"] for reply in replies} == {2}
+    assert (await last).metadata["version"] == 3
+    together = "\n".join(f"m{n}" for n in range(1, 10))
+    assert await said_in(journey) == ["m0", together, "after"]
+    for number in (1, 9):
+        again = await process(f"m{number}", idempotency_key=f"k-{number}")
+        assert same(again, replies[0])
+
+
+async def test_a_message_that_waits_twice_under_one_key_is_there_once(
+    talk: Talk, memory_url: str
+) -> None:
+    journey, gate, first = await busy(talk, memory_url)
+    process = journey.process_message
+    sent = [process(text, when_busy="coalesce", idempotency_key="k") for text in ("a", "a", "b")]
+    waiting = [asyncio.ensure_future(one) for one in (*sent, process("c", when_busy="coalesce"))]
+    await asyncio.sleep(0)
+    gate.open.set()
+    await first
+
+    one, two, other, joined = await asyncio.gather(*waiting, return_exceptions=True)
+
+    assert one == two == joined
+    assert isinstance(other, IdempotencyKeyError)
+    assert await said_in(journey) == ["m0", "a\nc"]
+
+
+async def test_a_message_that_was_answered_before_does_not_join_again(
+    talk: Talk, memory_url: str
+) -> None:
+    journey, gate, first = await busy(talk, memory_url)
+    process = journey.process_message
+    gate.open.set()
+    await first
+    before = await process("a", idempotency_key="k")
+    gate.open.clear()
+    gate.reached.clear()
+    running = asyncio.ensure_future(process("m1"))
+    await gate.reached.wait()
+    again = asyncio.ensure_future(process("a", when_busy="coalesce", idempotency_key="k"))
+    new = asyncio.ensure_future(process("b", when_busy="coalesce"))
+    await asyncio.sleep(0)
+    gate.open.set()
+    await running
+
+    assert same(await again, before)
+    assert (await new).metadata["version"] == 4
+    assert await said_in(journey) == ["m0", "a", "m1", "b"]
+
+
+async def test_messages_join_up_to_the_size_of_one(talk: Talk, memory_url: str) -> None:
+    journey, gate, first = await busy(talk, memory_url)
+    texts = ["a" * 9_000, "b" * 9_000, "c"]
+    sent = [journey.process_message(text, when_busy="coalesce") for text in texts]
+    waiting = [asyncio.ensure_future(one) for one in sent]
+    await asyncio.sleep(0)
+    gate.open.set()
+    await first
+
+    replies = await asyncio.gather(*waiting)
+
+    assert [reply.metadata["version"] for reply in replies] == [2, 3, 3]
+    assert await said_in(journey) == ["m0", texts[0], f"{texts[1]}\nc"]
+
+
+async def test_joined_streams_hear_the_same_turn(talk: Talk, memory_url: str) -> None:
+    journey, gate, first = await busy(talk, memory_url)
+
+    async def heard(text: str) -> list[str]:
+        stream = journey.stream_message(text, when_busy="coalesce")
+        return [event.type async for event in stream]
+
+    waiting = [asyncio.ensure_future(heard(text)) for text in ("a", "b")]
+    for _ in range(3):
+        await asyncio.sleep(0)
+    gate.open.set()
+    await first
+    one, two = await asyncio.gather(*waiting)
+
+    assert one == two
+    assert {"token", "done"} <= set(one)
+    assert await said_in(journey) == ["m0", "a\nb"]
+
+
+async def test_a_joined_turn_goes_on_until_all_its_callers_are_gone(
+    talk: Talk, memory_url: str
+) -> None:
+    journey, gate, first = await busy(talk, memory_url)
+    sent = [journey.process_message(text, when_busy="coalesce") for text in ("a", "b")]
+    waiting = [asyncio.ensure_future(one) for one in sent]
+    await asyncio.sleep(0)
+    waiting[0].cancel()
+    gate.open.set()
+    await first
+    assert (await waiting[1]).metadata["version"] == 2
+
+    gate.open.clear()
+    gate.reached.clear()
+    running = asyncio.ensure_future(journey.process_message("m1"))
+    await gate.reached.wait()
+    alone = asyncio.ensure_future(journey.process_message("c", when_busy="coalesce"))
+    await asyncio.sleep(0)
+    alone.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await alone
+    gate.open.set()
+    await running
+    assert await said_in(journey) == ["m0", "a\nb", "m1"]
+
+
+async def test_an_unknown_rule_is_refused(talk: Talk, memory_url: str) -> None:
+    def asks(payload: dict[str, Any]) -> str:
+        return f"You chose {interrupt('Which one?')}."
+
+    call = await talk(Solo, {"clerk": asks}, memory_url)
+    wrong: Any = "rejct"
+    with pytest.raises(ConfigurationError, match=r"'rejct'\. Did you mean 'reject'"):
+        await call.journey.process_message("hello", when_busy=wrong)
+    with pytest.raises(ConfigurationError, match="when_busy is 'rejct'"):
+        await talk(Parcel, AGENTS, memory_url, when_busy=wrong)
+    await call.journey.process_message("hello")
+    with pytest.raises(ConfigurationError, match="One of: enqueue, reject, interrupt"):
+        await call.journey.resume(1, when_busy="coalesce")
+
+    assert (await call.journey.resume(1, when_busy="reject")).message == "You chose 1."

@@ -1,0 +1,278 @@
+"""A process that dies in a turn: another one takes the turn, once, and under the same key."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph.types import interrupt
+
+from graphs.storage import connections
+from graphs.storage.connections import Leases
+from journeys import IdempotencyKeyError, PathwayExecutionError
+from tests.sessions.test_session_faults import Gate
+from tests.storage.test_encryption import canary, clinic, spellings
+from tests.support.ferry import World, ferry, led_up
+from tests.support.post_office import AGENTS, found, opened
+from tests.support.postgres import connected
+from tests.support.solo import Solo
+
+KEPT = "SELECT message, tries FROM running_turns"
+PARTS = "SELECT message FROM running_turns"
+LEASE = 0.3
+
+
+@pytest.fixture(autouse=True)
+def _short_leases(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "LEASE", LEASE)
+
+
+async def died(reached: asyncio.Event, *turns: Any) -> None:
+    """Run a turn, and end it in its agent as a kill does: nothing is written any more."""
+
+    async def unwritten(self: Any, session_id: str, fence: int) -> None:
+        self._held.discard((session_id, fence))
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Leases, "_ended", unwritten)
+        running = [asyncio.ensure_future(turn) for turn in turns]
+        await reached.wait()
+        for one in running:
+            one.cancel()
+        await asyncio.wait(running)
+
+
+async def left(url: str, **given: Any) -> None:
+    """Leave a turn of a Parcel behind, whose process died in its agent."""
+    gate = Gate()
+    async with opened(url, agents={**AGENTS, "address": gate}, database_pool_size=2) as parcel:
+        if await parcel.get_session_state() is None:
+            await parcel.start()
+        await died(gate.reached, parcel.process_message("street=Main", **given))
+
+
+async def messages(journey: Any) -> list[str]:
+    return [one.message for one in await journey.versions() if one.message is not None]
+
+
+async def test_the_next_turn_of_the_session_takes_it_first(postgres_url: str) -> None:
+    await left(postgres_url)
+
+    async with opened(postgres_url) as parcel:
+        reply = await parcel.process_message("card=1")
+
+        assert reply.metadata["version"] == 2
+        assert await messages(parcel) == ["street=Main", "card=1"]
+        assert reply.accumulated_context == {"street": "Main", "card": "1"}
+        assert next(row.kind for row in await parcel.audit() if row.turn == 1) == "taken_over"
+    assert found(postgres_url, KEPT) == []
+
+
+@pytest.mark.parametrize("act", ["rollback", "fork", "finish"])
+async def test_what_is_no_message_takes_it_first_too(postgres_url: str, act: str) -> None:
+    await left(postgres_url)
+
+    async with opened(postgres_url) as parcel:
+        if act == "finish":
+            await parcel.manager.finish()
+        else:
+            await getattr(parcel, act)(0)
+        assert (await messages(parcel))[0] == "street=Main"
+    assert found(postgres_url, KEPT) == []
+
+
+async def test_a_retry_under_its_key_gets_the_answer_of_the_turn(postgres_url: str) -> None:
+    await left(postgres_url, idempotency_key="k-1")
+
+    async with opened(postgres_url) as parcel:
+        reply = await parcel.process_message("street=Main", idempotency_key="k-1")
+        with pytest.raises(IdempotencyKeyError):
+            await parcel.process_message("street=Elm", idempotency_key="k-1")
+
+        assert (reply.replayed, reply.metadata["version"]) == (True, 1)
+        assert await messages(parcel) == ["street=Main"]
+
+
+async def test_joined_messages_go_on_together(postgres_url: str) -> None:
+    first, second = Gate(), Gate()
+
+    async def works(payload: dict[str, Any]) -> dict[str, Any]:
+        await (first if payload["message"] == "m0" else second)(payload)
+        return {"response": "yes"}
+
+    async with opened(postgres_url, agents={**AGENTS, "address": works}) as parcel:
+        await parcel.start()
+        process = parcel.process_message
+        running = asyncio.ensure_future(process("m0"))
+        await first.reached.wait()
+        sent = [process(text, when_busy="coalesce", idempotency_key=text) for text in ("a", "b")]
+        both = [asyncio.ensure_future(one) for one in sent]
+        await asyncio.sleep(0)
+        first.open.set()
+        await running
+        await died(second.reached, *both)
+
+    async with opened(postgres_url, database_pool_size=2) as parcel:
+        replies = [await parcel.process_message(text, idempotency_key=text) for text in ("b", "a")]
+        assert [reply.replayed for reply in replies] == [True, True]
+        assert await messages(parcel) == ["m0", "a\nb"]
+
+
+async def test_the_answer_to_an_agent_goes_on(postgres_url: str) -> None:
+    gate = Gate()
+
+    async def asks(payload: dict[str, Any]) -> str:
+        answer = interrupt("Which one?")
+        await gate(payload)
+        return f"You chose {answer}."
+
+    def handle(size: int) -> Solo:
+        config = opened(postgres_url, database_pool_size=size).config
+        return Solo("s-1", config, agents={"clerk": asks})
+
+    async with handle(2) as journey:
+        await journey.start()
+        await journey.process_message("hello")
+        await died(gate.reached, journey.resume({"size": 4}))
+    gate.open.set()
+
+    async with handle(3) as journey:
+        await journey.manager.finish()
+        replies = [one.reply for one in await journey.versions()]
+    assert replies[-1] == "You chose {'size': 4}."
+
+
+@pytest.mark.parametrize("moment", ["before charge", "after charge", "purser"])
+async def test_its_effects_stay_once(postgres_url: str, tmp_path: Path, moment: str) -> None:
+    reached, dead = asyncio.Event(), [True]
+
+    async def held() -> None:
+        reached.set()
+        await asyncio.Event().wait()
+
+    world = World(tmp_path, lambda met: held() if met == moment and dead else None)
+    await led_up(postgres_url, world)
+    async with ferry(postgres_url, world) as journey:
+        await died(reached, journey.process_message("yes", idempotency_key="k"))
+    dead.clear()
+
+    async with ferry(postgres_url, world, database_pool_size=2) as journey:
+        reply = await journey.process_message("yes", idempotency_key="k")
+
+    assert "Safe trip with 2 from Harwich." in reply.message
+    assert reply.replayed
+    assert (world.reserved, world.payments) == (["Harwich 2"], 1)
+    assert len(set(world.asked)) == 1
+
+
+async def test_a_turn_that_ended_without_a_commit_leaves_nothing(postgres_url: str) -> None:
+    def works(payload: dict[str, Any]) -> str:
+        raise ValueError("on purpose")
+
+    agents = {**AGENTS, "address": works}
+    async with opened(postgres_url, agents=agents, error_recovery="fail_fast") as parcel:
+        await parcel.start()
+        with pytest.raises(PathwayExecutionError):
+            await parcel.process_message("hello")
+        await parcel.process_message("")
+        assert found(postgres_url, KEPT) == []
+    gate = Gate()
+    async with opened(postgres_url, agents={**AGENTS, "address": gate}) as parcel:
+        turn = asyncio.ensure_future(parcel.process_message("hello"))
+        await gate.reached.wait()
+        assert len(found(postgres_url, KEPT)) == 1
+        turn.cancel()
+        await asyncio.wait([turn])
+        assert found(postgres_url, KEPT) == []
+
+
+async def test_a_failure_that_its_caller_would_have_got_ends_it(postgres_url: str) -> None:
+    await left(postgres_url)
+
+    def works(payload: dict[str, Any]) -> str:
+        raise ValueError("on purpose")
+
+    agents = {**AGENTS, "address": works}
+    async with opened(postgres_url, agents=agents, error_recovery="fail_fast") as parcel:
+        await parcel.manager.finish()
+        assert await messages(parcel) == []
+        kinds = [row.kind for row in await parcel.audit()]
+    assert kinds == ["failure", "turn_abandoned"]
+    assert found(postgres_url, KEPT) == []
+
+
+async def test_a_turn_that_ends_each_process_is_given_up(postgres_url: str) -> None:
+    await left(postgres_url)
+    gate = Gate()
+    for size in (3, 4, 5):
+        agents = {**AGENTS, "address": gate}
+        gate.reached.clear()
+        async with opened(postgres_url, agents=agents, database_pool_size=size) as parcel:
+            await died(gate.reached, parcel.manager.finish())
+
+    async with opened(postgres_url) as parcel:
+        assert (await parcel.process_message("street=Elm")).metadata["version"] == 1
+        assert await messages(parcel) == ["street=Elm"]
+        [given_up] = [row for row in await parcel.audit() if row.kind == "turn_abandoned"]
+    assert given_up.reason == "4 processes ended in it"
+
+
+async def test_what_is_kept_of_a_sensitive_journey_is_sealed(postgres_url: str) -> None:
+    gate = Gate()
+    async with clinic(postgres_url) as journey:
+        journey.manager.register_agent("doctor", gate)
+        await journey.start()
+        message = canary("message")
+        await died(gate.reached, journey.process_message(message))
+    [(kept,)] = found(postgres_url, PARTS)
+    assert kept.startswith("aes256gcm:")
+    assert not [word for word in spellings(canary("message")) if word in kept.encode()]
+
+    async with clinic(postgres_url) as journey:
+        await journey.manager.finish()
+        assert await messages(journey) == [message]
+
+
+async def test_what_is_kept_of_another_session_is_refused(postgres_url: str) -> None:
+    gate = Gate()
+    for session_id in ("s-1", "s-2"):
+        gate.reached.clear()
+        async with clinic(postgres_url, session_id) as journey:
+            journey.manager.register_agent("doctor", gate)
+            await journey.start()
+            await died(gate.reached, journey.process_message("hello"))
+    with connected(postgres_url) as connection:
+        connection.execute(
+            "UPDATE running_turns SET message = (SELECT message FROM running_turns WHERE "
+            "session_id = 's-2') WHERE session_id = 's-1'"
+        )
+    async with clinic(postgres_url) as journey:
+        await journey.process_message("next")
+        assert await messages(journey) == ["next"]
+        [given_up] = [row for row in await journey.audit() if row.kind == "turn_abandoned"]
+    assert "table running_turns, row session_id 's-1'" in given_up.reason
+    assert found(postgres_url, "SELECT session_id FROM running_turns") == [("s-2",)]
+
+
+async def test_a_plain_journey_keeps_its_words(postgres_url: str) -> None:
+    await left(postgres_url, idempotency_key="k")
+    [(kept, tries)] = found(postgres_url, KEPT)
+    [part] = json.loads(kept)["parts"]
+    assert (part["text"], part["value"], len(part["requests"]), tries) == (
+        "street=Main",
+        None,
+        1,
+        0,
+    )
+
+
+async def test_a_deleted_session_has_none(postgres_url: str) -> None:
+    await left(postgres_url)
+    async with opened(postgres_url) as parcel:
+        await parcel.delete()
+        assert found(postgres_url, KEPT) == []
+        await parcel.start()
+        assert (await parcel.process_message("card=1")).metadata["version"] == 1
