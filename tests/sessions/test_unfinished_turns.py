@@ -10,14 +10,30 @@ from typing import Any
 import pytest
 from langgraph.types import interrupt
 
+from graphs.evidence.verification import verify
+from graphs.session import unfinished
 from graphs.storage import connections
 from graphs.storage.connections import Leases
-from journeys import IdempotencyKeyError, PathwayExecutionError
+from graphs.storage.sealing import AesSeal, Seals
+from graphs.storage.store import open_store
+from journeys import (
+    NEVER,
+    EventTrigger,
+    IdempotencyKeyError,
+    Journey,
+    Pathway,
+    PathwayExecutionError,
+    StateError,
+    Transition,
+)
+from journeys.config import EncryptionKeys
 from tests.sessions.test_session_faults import Gate
-from tests.storage.test_encryption import canary, clinic, spellings
+from tests.storage.test_encryption import KEY, canary, clinic, doctor, spellings
+from tests.storage.test_encryption_keys import BOTH, NEW, OLD, rotated
 from tests.support.ferry import World, ferry, led_up
 from tests.support.post_office import AGENTS, found, opened
-from tests.support.postgres import connected
+from tests.support.postgres import Postgres, connected
+from tests.support.secret_ferry import OLDER_KEY, older_database, secret_ferry
 from tests.support.solo import Solo
 
 KEPT = "SELECT message, tries FROM running_turns"
@@ -28,6 +44,20 @@ LEASE = 0.3
 @pytest.fixture(autouse=True)
 def _short_leases(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "LEASE", LEASE)
+
+
+class Courier(Journey):
+    """Take a payment."""
+
+    class WaitPath(Pathway):
+        __agents__ = ["cashier"]
+        __complete_when__ = NEVER
+
+    class PaidPath(Pathway):
+        __agents__ = ["cashier"]
+        __complete_when__ = NEVER
+
+    __transitions__ = [Transition(EventTrigger("payment_received"), to_pathway="paid")]
 
 
 async def died(reached: asyncio.Event, *turns: Any) -> None:
@@ -145,6 +175,23 @@ async def test_the_answer_to_an_agent_goes_on(postgres_url: str) -> None:
     assert replies[-1] == "You chose {'size': 4}."
 
 
+async def test_an_event_goes_on(postgres_url: str) -> None:
+    def handle(agent: Any) -> Any:
+        return Courier("s-1", opened(postgres_url).config, agents={"cashier": agent})
+
+    gate, data = Gate(), {"amount": 9}
+    async with handle(gate) as journey:
+        await journey.start()
+        sent = journey.process_event("payment_received", data, idempotency_key="k")
+        await died(gate.reached, sent)
+
+    async with handle(lambda ask: f"Paid {ask['context']['amount']}.") as journey:
+        reply = await journey.process_event("payment_received", data, idempotency_key="k")
+        assert (reply.replayed, reply.message) == (True, "Paid 9.")
+        assert [one.kind for one in await journey.versions()] == ["start", "event"]
+        assert [row.kind for row in await journey.audit()][:2] == ["taken_over", "event"]
+
+
 @pytest.mark.parametrize("moment", ["before charge", "after charge", "purser"])
 async def test_its_effects_stay_once(postgres_url: str, tmp_path: Path, moment: str) -> None:
     reached, dead = asyncio.Event(), [True]
@@ -255,6 +302,118 @@ async def test_what_is_kept_of_another_session_is_refused(postgres_url: str) -> 
         [given_up] = [row for row in await journey.audit() if row.kind == "turn_abandoned"]
     assert "table running_turns, row session_id 's-1'" in given_up.reason
     assert found(postgres_url, "SELECT session_id FROM running_turns") == [("s-2",)]
+
+
+async def test_what_is_kept_is_encrypted_with_the_data_key_of_the_session(
+    postgres_url: str,
+) -> None:
+    gate = Gate()
+    async with clinic(postgres_url, key=OLD) as journey:
+        journey.manager.register_agent("doctor", gate)
+        await journey.start()
+        await died(gate.reached, journey.process_message("hello"))
+    [(kept,)] = found(postgres_url, PARTS)
+    with pytest.raises(StateError):
+        AesSeal(KEY).open(kept, "default|s-1|running")
+
+    assert await rotated(postgres_url, BOTH) == []
+    async with clinic(postgres_url, key=NEW) as journey:
+        await journey.manager.finish()
+        assert await messages(journey) == ["hello"]
+
+
+async def test_a_session_of_an_older_release_keeps_its_message_with_its_new_data_key(
+    postgres_server: Postgres, tmp_path: Path
+) -> None:
+    url, reached = older_database(postgres_server), asyncio.Event()
+
+    async def held() -> None:
+        reached.set()
+        await asyncio.Event().wait()
+
+    world = World(tmp_path, lambda moment: held() if moment == "purser" else None)
+    async with secret_ferry(url, world, OLDER_KEY) as journey:
+        await died(reached, journey.process_message("yes", idempotency_key="k"))
+    [(kept,)] = found(url, PARTS)
+    with pytest.raises(StateError):
+        AesSeal(OLDER_KEY).open(kept, "default|s-1|running")
+
+    async with secret_ferry(url, World(tmp_path), OLDER_KEY) as journey:
+        reply = await journey.process_message("yes", idempotency_key="k")
+        assert (reply.replayed, "Safe trip with 2" in reply.message) == (True, True)
+    postgres_server.drop(url)
+
+
+async def test_a_data_key_that_changes_before_the_lease_is_read_again(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[Any] = []
+    kept_now = connections._kept
+
+    async def kept(*asked: Any) -> Any:
+        given.append(await kept_now(*asked))
+        return given[-1] if len(given) > 1 else {**given[-1], "data_key": "of another session"}
+
+    gate = Gate()
+    async with clinic(postgres_url) as journey:
+        journey.manager.register_agent("doctor", gate)
+        await journey.start()
+        monkeypatch.setattr(connections, "_kept", kept)
+        await died(gate.reached, journey.process_message("hello"))
+    async with clinic(postgres_url) as journey:
+        await journey.manager.finish()
+        assert await messages(journey) == ["hello"]
+    assert len(given) >= 2
+
+
+@pytest.mark.parametrize("is_sealed", [False, True])
+async def test_the_chain_of_a_session_holds_after_turns_that_died(
+    postgres_url: str, is_sealed: bool
+) -> None:
+    def handle(**agents: Any) -> Any:
+        if is_sealed:
+            journey = clinic(postgres_url)
+            journey.manager.register_agent("doctor", agents.get("address", doctor))
+            return journey
+        return opened(postgres_url, agents={**AGENTS, **agents})
+
+    for tries in (1, unfinished.MOST_TRIES + 1):
+        gate = Gate()
+        for number in range(tries):
+            gate.reached.clear()
+            async with handle(address=gate) as journey:
+                if await journey.get_session_state() is None:
+                    await journey.start()
+                manager = journey.manager
+                act = manager.finish() if number else journey.process_message("hello")
+                await died(gate.reached, act)
+        async with handle() as journey:
+            await journey.manager.finish()
+            kinds = [row.kind for row in await journey.audit()]
+    assert {"taken_over", "turn_abandoned"} <= set(kinds)
+    assert found(postgres_url, KEPT) == []
+
+    keys = EncryptionKeys.of(KEY) if is_sealed else None
+    store = await open_store(postgres_url, keys)
+    verified = await verify(store, Seals(keys), "s-1")
+    await store.close()
+    assert verified
+    assert (verified.broken, verified.turns) == (None, 2)
+
+
+async def test_a_message_that_an_older_release_left_behind_is_not_taken(postgres_url: str) -> None:
+    """That release commits a turn without removing what is kept of one that died."""
+    async with opened(postgres_url) as parcel:
+        await parcel.start()
+        await parcel.process_message("street=Main")
+        with connected(postgres_url) as connection:
+            connection.execute(
+                "INSERT INTO running_turns VALUES ('default', 's-1', 1, 0, 'x', '{}', 0)"
+            )
+        await parcel.process_message("card=1")
+
+        assert await messages(parcel) == ["street=Main", "card=1"]
+    assert found(postgres_url, KEPT) == []
 
 
 async def test_a_plain_journey_keeps_its_words(postgres_url: str) -> None:
