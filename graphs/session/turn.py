@@ -335,7 +335,9 @@ ANSWER_RULES: tuple[WhenBusy, ...] = ("enqueue", "reject", "interrupt")
 
 
 def rule_of(
-    config: JourneyConfig, when_busy: WhenBusy | None, known: Sequence[WhenBusy] = BUSY_RULES
+    config: JourneyConfig,
+    when_busy: WhenBusy | None = None,
+    known: Sequence[WhenBusy] = BUSY_RULES,
 ) -> WhenBusy:
     """Return the rule of a request for a busy session, or that of the config.
 

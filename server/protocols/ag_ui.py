@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator, Mapping
-from operator import methodcaller
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import StreamingResponse
 
+from graphs.session.turn import ANSWER_RULES, Given, rule_of
 from server.http.deps import Asking, IdempotencyKey, RequestId, Wired
 from server.http.routing import session_name
 from server.protocols.client_messages import (
@@ -133,8 +133,8 @@ async def run(
     if given.resume:
         answers = {entry.interrupt_id: entry.payload for entry in given.resume}
         once = key or f"resume:{digest_of(answers)}"
-        act = methodcaller("stream_resume", answers, idempotency_key=once)
-        heard = await conversation.streaming(act, request_id)
+        rule = rule_of(wiring.config, None, ANSWER_RULES)
+        heard = await conversation.streaming(Given.answer(answers, once, rule), request_id)
     else:
         message = given.message()
         once = key or f"message:{digest_of(message.id)}"

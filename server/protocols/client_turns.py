@@ -22,8 +22,8 @@ from pydantic import TypeAdapter, ValidationError
 from starlette.responses import StreamingResponse
 
 from graphs.records.idempotency import HistoryKey, new_id
-from graphs.session.input import read
 from graphs.session.manager import PathwayManager
+from graphs.session.turn import Given, rule_of
 from journeys import SessionExistsError
 from nodes.state.session import PARTING
 from server.access.callers import Caller
@@ -48,7 +48,6 @@ ModelName = Annotated[
     str, Path(max_length=400, description="The journey, as JOURNEY or JOURNEY@VERSION.")
 ]
 _SESSION_ID: TypeAdapter[str] = TypeAdapter(SessionId)
-_Stream = Callable[[PathwayManager], AsyncIterator[Any]]
 _T = TypeVar("_T")
 
 
@@ -101,12 +100,12 @@ class Conversation:
             Problem: The journey is not served, or is not that of the session.
             JourneyError: As of `process_message`.
         """
-        act = methodcaller("process_message", read(message), idempotency_key=key)
+        given = Given.message(message, key, rule_of(self.wiring.config))
+        act = self._in_journey(methodcaller("answer", given))
 
         async def turn() -> Any:
-            checked = self._in_journey(act)
             return await self.wiring.turns.take(
-                self.wiring.in_turn(self.caller, self.session_id, checked)
+                self.wiring.in_turn(self.caller, self.session_id, act, given)
             )
 
         response = await self._begun(turn)
@@ -125,15 +124,16 @@ class Conversation:
             Problem: As of `reply`.
             JourneyError: As of `reply`, unless the turn has begun.
         """
-        act = methodcaller("stream_message", read(message), idempotency_key=key)
-        return await self.streaming(act, request_id)
+        given = Given.message(message, key, rule_of(self.wiring.config))
+        return await self.streaming(given, request_id)
 
-    async def streaming(self, act: _Stream, request_id: str) -> Heard:
-        """Begin a turn that an act on the session streams, as `streamed` does."""
+    async def streaming(self, given: Given, request_id: str) -> Heard:
+        """Begin a turn with its input, as `streamed` does."""
+        act = self._in_journey(methodcaller("events", given))
+        in_turn = partial(self.wiring.in_turn, self.caller, given=given)
 
         async def turn() -> TurnLog:
-            in_turn, checked = partial(self.wiring.in_turn, self.caller), self._in_journey(act)
-            return await self.wiring.turns.tell(self.session_id, in_turn, checked, request_id)
+            return await self.wiring.turns.tell(self.session_id, in_turn, act, request_id)
 
         log = await self._begun(turn)
         return Heard(log, {**self.headers, **(REPLAYED if log.replayed else {})})
