@@ -324,7 +324,7 @@ async def test_a_plain_journey_writes_no_timer(
     write = SqliteJourneySaver.write
 
     async def noted(self: Any, statements: Any) -> None:
-        written.extend(one.sql.sqlite for one in statements)
+        written.extend(one.sql.sqlite or "" for one in statements)
         await write(self, statements)
 
     monkeypatch.setattr(SqliteJourneySaver, "write", noted)
