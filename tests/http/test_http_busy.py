@@ -13,16 +13,20 @@ import pytest
 from graphs.session import jobs
 from graphs.storage import connections
 from journeys import Journey
+from server.access.callers import Scope
 from server.cli.serve import limits_of
 from server.discover.journeys import Served
+from server.http.auth import Keys
 from server.http.protocols import PROTOCOLS, ConnectionLimits, limited
 from server.http.turns import Turns
 from server.http.wiring import wire
 from server.settings import Settings
+from tests.http.test_http_access import with_key
+from tests.http.test_keys import made
 from tests.sessions.test_session_faults import Gate
 from tests.sessions.test_unfinished_turns import KEPT, left
 from tests.support import api as helpers
-from tests.support.api import Api, answer_in, events_in
+from tests.support.api import KEY, Api, answer_in, events_in
 from tests.support.post_office import found
 from tests.support.solo import Solo
 
@@ -161,6 +165,50 @@ async def test_an_unknown_rule_is_a_fault_of_the_request(serve: Serve, memory_ur
         refused = await api.client.post(f"{session}/{path}", json=body)
         assert refused.status_code == 422
         assert "when_busy" in refused.text
+
+
+@pytest.mark.parametrize("rule", ["enqueue", "reject", "interrupt", "coalesce"])
+async def test_a_key_of_another_user_disturbs_no_turn(
+    serve: Serve, store_url: str, rule: str
+) -> None:
+    gate = Gate()
+    api = await serve(
+        Served(Solo, {"clerk": gate}), url=store_url, keys=Keys([KEY], uses_stored=True)
+    )
+    api.client.headers.update(with_key(KEY))
+    session = await api.begin("solo", user="ann")
+    first = asyncio.ensure_future(sent(api, session, "m0"))
+    await gate.reached.wait()
+    other = await made(api, Scope.TALK, user="bob")
+
+    refused = await sent(api, session, "m1", when_busy=rule, headers=other)
+    gate.open.set()
+
+    assert (refused.status_code, refused.json()["code"]) == (404, "session_not_found")
+    assert (await first).status_code == 200
+
+
+@pytest.mark.parametrize("streams", [False, True])
+async def test_joined_streams_have_the_ids_of_their_turn(
+    serve: Serve, memory_url: str, streams: bool
+) -> None:
+    api, session, gate, first = await busy(serve, url=memory_url)
+    headers = helpers.EVENTS if streams else {}
+    waiting = [
+        asyncio.ensure_future(sent(api, session, text, when_busy="coalesce", headers=headers))
+        for text in ("a", "b")
+    ]
+    lock = api.wiring.directory.store.lock("s-1")
+    while lock.gathering is None or len(lock.gathering.parts) < 2:  # noqa: ASYNC110
+        await asyncio.sleep(0.001)
+    gate.open.set()
+    await first
+
+    for answer in [await one for one in waiting]:
+        assert answer.status_code == 200
+        ids = [line for line in answer.text.splitlines() if line.startswith("id:")]
+        assert all(line.startswith("id: 2:") for line in ids)
+        assert bool(ids) is streams
 
 
 async def test_a_server_takes_the_turn_of_a_process_that_died(

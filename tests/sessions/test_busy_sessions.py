@@ -23,7 +23,7 @@ from journeys import (
 from tests.sessions.test_session_faults import Gate
 from tests.support.ferry import World, ferry, led_up
 from tests.support.post_office import AGENTS, Parcel, opened
-from tests.support.solo import Solo
+from tests.support.solo import Courier, Solo
 
 Talk = Callable[..., Any]
 
@@ -127,6 +127,26 @@ async def test_of_ten_messages_that_interrupt_the_running_one_alone_is_given_up(
 
     assert [one.metadata["version"] for one in await asyncio.gather(*answering)] == [*range(1, 9)]
     assert await said_in(journey) == [f"m{n}" for n in range(1, 9)]
+
+
+async def test_an_event_waits_and_is_not_interrupted(talk: Talk, store_url: str) -> None:
+    gate = Gate()
+    agents = {"cashier": gate}
+    call = await talk(Courier, agents, store_url, when_busy="reject")
+    journey = call.journey
+    first = asyncio.ensure_future(journey.process_event("payment_received", {"amount": 9}))
+    await gate.reached.wait()
+
+    second = asyncio.ensure_future(journey.process_event("payment_received", {"amount": 10}))
+    message = asyncio.ensure_future(journey.process_message("hello", when_busy="interrupt"))
+    with pytest.raises(SessionBusyError):
+        await journey.process_message("hello")
+    gate.open.set()
+
+    replies = [await one for one in (first, second, message)]
+    assert [reply.metadata["version"] for reply in replies] == [1, 2, 3]
+    kinds = [one.kind for one in await journey.versions()]
+    assert kinds == ["start", "event", "event", "turn"]
 
 
 async def test_a_turn_that_has_begun_an_effect_is_not_interrupted(

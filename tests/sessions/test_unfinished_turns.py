@@ -17,14 +17,9 @@ from graphs.storage.connections import Leases
 from graphs.storage.sealing import AesSeal, Seals
 from graphs.storage.store import open_store
 from journeys import (
-    NEVER,
-    EventTrigger,
     IdempotencyKeyError,
-    Journey,
-    Pathway,
     PathwayExecutionError,
     StateError,
-    Transition,
 )
 from journeys.config import EncryptionKeys
 from tests.sessions.test_session_faults import Gate
@@ -34,7 +29,7 @@ from tests.support.ferry import World, ferry, led_up
 from tests.support.post_office import AGENTS, found, opened
 from tests.support.postgres import Postgres, connected
 from tests.support.secret_ferry import OLDER_KEY, older_database, secret_ferry
-from tests.support.solo import Solo
+from tests.support.solo import Courier, Solo
 
 KEPT = "SELECT message, tries FROM running_turns"
 PARTS = "SELECT message FROM running_turns"
@@ -44,20 +39,6 @@ LEASE = 0.3
 @pytest.fixture(autouse=True)
 def _short_leases(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "LEASE", LEASE)
-
-
-class Courier(Journey):
-    """Take a payment."""
-
-    class WaitPath(Pathway):
-        __agents__ = ["cashier"]
-        __complete_when__ = NEVER
-
-    class PaidPath(Pathway):
-        __agents__ = ["cashier"]
-        __complete_when__ = NEVER
-
-    __transitions__ = [Transition(EventTrigger("payment_received"), to_pathway="paid")]
 
 
 async def died(reached: asyncio.Event, *turns: Any) -> None:

@@ -1,10 +1,10 @@
-"""A journey of one pathway and one agent, and why its last turn failed."""
+"""Journeys of one agent, and why their last turn failed."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from journeys import NEVER, Journey, Pathway, Texts
+from journeys import NEVER, EventTrigger, Journey, Pathway, Texts, Transition
 
 Payload = dict[str, Any]
 APOLOGY = Texts().apology
@@ -17,6 +17,20 @@ class Solo(Journey):
         __agents__ = ["clerk"]
         __accumulate__ = ["mood"]
         __complete_when__ = NEVER
+
+
+class Courier(Journey):
+    """Take a payment."""
+
+    class WaitPath(Pathway):
+        __agents__ = ["cashier"]
+        __complete_when__ = NEVER
+
+    class PaidPath(Pathway):
+        __agents__ = ["cashier"]
+        __complete_when__ = NEVER
+
+    __transitions__ = [Transition(EventTrigger("payment_received"), to_pathway="paid")]
 
 
 def reason(chat: Any) -> str:
