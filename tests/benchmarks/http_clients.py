@@ -23,6 +23,9 @@ class Client:
         self._reader = reader
         self._writer = writer
 
+    def close(self) -> None:
+        self._writer.close()
+
     async def post(self, path: str, body: Any) -> None:
         content = json.dumps(body).encode()
         head = (
@@ -41,7 +44,8 @@ async def main(port: int, plan: dict[str, Any]) -> None:
     for number in range(plan["sessions"]):
         client = Client(*await asyncio.open_connection("127.0.0.1", port))
         await client.post(
-            "/v1/sessions", {"session_id": f"by-http-{number}", "context": plan["context"]}
+            "/v1/sessions",
+            {"session_id": f"{plan['of']}-{number}", "context": plan["context"]},
         )
         clients.append(client)
     count = itertools.count()
@@ -54,7 +58,8 @@ async def main(port: int, plan: dict[str, Any]) -> None:
                 f"Could I see the nearest clinic {next(count)} days sooner or later than this week?"
             )
             begun = time.perf_counter()
-            await clients[number].post(f"/v1/sessions/by-http-{number}/messages", {"message": said})
+            path = f"/v1/sessions/{plan['of']}-{number}/messages"
+            await clients[number].post(path, {"message": said})
             took.append(time.perf_counter() - begun)
 
     while await asyncio.to_thread(sys.stdin.readline):

@@ -125,6 +125,13 @@ def _wide(pathways: int) -> type[Journey]:
 @asynccontextmanager
 async def serving(url: str) -> AsyncIterator[int]:
     """Run `journeygraph serve`; gives the port."""
+    async with server(url) as (port, _):
+        yield port
+
+
+@asynccontextmanager
+async def server(url: str) -> AsyncIterator[tuple[int, int]]:
+    """Run `journeygraph serve`; gives the port, and the id of the process."""
     journey = f"{Path(__file__).with_name('material.py')}:{Referral.__name__}"
     command = ("-m", "server.cli", "serve", journey, "--store", url, "--port", "0")
     process = await asyncio.create_subprocess_exec(sys.executable, *command, stdout=PIPE)
@@ -133,7 +140,7 @@ async def serving(url: str) -> AsyncIterator[int]:
     while not (found := re.search(rb"Listening at http://127\.0\.0\.1:(\d+)", line)):
         line = await process.stdout.readline()
         assert line, "the server did not start"
-    yield int(found[1])
+    yield int(found[1]), process.pid
     process.terminate()
     await process.wait()
 
@@ -165,16 +172,20 @@ async def served(url: str, journey: type[Journey], agent: Any = desk) -> AsyncIt
 
 
 @asynccontextmanager
-async def clients(port: int, sessions: int = SESSIONS, says: str = "") -> AsyncIterator[Round]:
+async def clients(
+    port: int, sessions: int = SESSIONS, says: str = "", of: str = "by-http"
+) -> AsyncIterator[Round]:
     """Start the process of the clients; return a function that runs them for a round.
 
     Args:
         port: Of the server.
         sessions: The number of sessions at the same time.
         says: Their message; without it, one of everyday length that is another each time.
+        of: The start of the ids of their sessions.
     """
     command = [sys.executable, str(Path(__file__).with_name("http_clients.py")), str(port)]
-    begin = json.dumps({"sessions": sessions, "turns": TURNS, "context": CONTEXT, "says": says})
+    plan = {"sessions": sessions, "turns": TURNS, "context": CONTEXT, "says": says, "of": of}
+    begin = json.dumps(plan)
     process = await asyncio.create_subprocess_exec(*command, begin, stdin=PIPE, stdout=PIPE)
     assert process.stdin is not None
     assert process.stdout is not None

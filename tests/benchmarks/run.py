@@ -35,6 +35,7 @@ from tests.benchmarks.over_http import over_http
 from tests.benchmarks.patterns import patterns
 from tests.benchmarks.pipelines import pipelines
 from tests.benchmarks.protocols import protocols
+from tests.benchmarks.scale import scale
 from tests.benchmarks.turns import turns
 from tests.benchmarks.understanding import understanding
 
@@ -58,6 +59,7 @@ THEMES: dict[str, Callable[[Steps], Awaitable[list[Figure]]]] = {
     "files": files,
     "http": over_http,
     "protocols": protocols,
+    "scale": scale,
 }
 _WIDTH = 120
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import configparser
 import inspect
 import json
 import re
@@ -247,6 +248,7 @@ READERS: dict[str, Any] = {
     "": str,
     "console": str,
     "html": str,  # it is served, with its script, to a browser
+    "ini": configparser.ConfigParser().read_string,
     "js": str,
     "json": json.loads,
     "python": str,  # it is run
