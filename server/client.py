@@ -187,6 +187,7 @@ class JourneyClient:
 
     Raises:
         ApiError: Every method, if the server refuses the request, or does not answer.
+        ValidationError: Every method, if an argument is not as the API describes it.
     """
 
     def __init__(
@@ -225,6 +226,7 @@ class JourneyClient:
         session_id: str | None = None,
         *,
         context: dict[str, Any] | None = None,
+        user: str | None = None,
         key: str | None = None,
     ) -> ClientSession:
         """Start a session.
@@ -233,9 +235,10 @@ class JourneyClient:
             journey_id: The journey; None if the server has one.
             session_id: Default: a new id.
             context: First values of the context.
+            user: The user who owns the session.
             key: Idempotency key; default: a new one.
         """
-        new = NewSession(journey_id=journey_id, session_id=session_id, context=context)
+        new = NewSession(journey_id=journey_id, session_id=session_id, context=context, user=user)
         begun = await self._requests.ask(Session, "POST", "/v1/sessions", new, key=key)
         return ClientSession(self._requests, begun.session_id, begun)
 

@@ -17,9 +17,10 @@ from server.access.keys import Wanted
 from server.discover.journeys import Served
 from server.http.auth import Keys
 from server.http.event_logs import TurnLog
+from server.protocols import client_turns
 from server.protocols.client_turns import Heard
 from tests.http.test_http_models import Weather
-from tests.http.test_http_turns import Gate
+from tests.http.test_http_turns import Gate, until
 from tests.support import api as helpers
 from tests.support import openai_clients
 from tests.support.api import KEY, Api, one
@@ -77,6 +78,35 @@ async def test_words_are_streamed_while_they_are_said(serve: Serve, client_of: C
     assert [each.delta.content for each in heard[1:]] == ["Hold ", "on.", None]
     assert heard[-1].finish_reason == "stop"
     assert await turns_of(api) == ["hi"]
+
+
+def chat_request(api: Api) -> bytes:
+    """The bytes of a request for a stream."""
+    body = json.dumps({"model": "solo", "messages": [user("hi")], "user": "call-1", "stream": True})
+    lines = (
+        "POST /v1/chat/completions HTTP/1.1",
+        f"Host: 127.0.0.1:{api.port}",
+        "Content-Type: application/json",
+        f"Content-Length: {len(body)}",
+    )
+    return "\r\n".join([*lines, "", body]).encode()
+
+
+async def test_a_stream_is_kept_alive_and_its_turn_continues_without_the_client(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client_turns, "PING_SECONDS", 0.05)
+    gate = Gate()
+    api = await serve(one(Solo, clerk=gate))
+
+    async with api.connected() as (reader, writer):
+        writer.write(chat_request(api))
+        await reader.readuntil(b"Hold ")
+        await reader.readuntil(b": ping\n\n")
+    assert await turns_of(api) == []
+    gate.let.set()
+
+    assert await until(lambda: turns_of(api)) == ["hi"]
 
 
 async def test_the_same_conversation_sent_again_is_no_second_turn(

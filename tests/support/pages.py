@@ -213,6 +213,7 @@ class Reader:
 
     def _export(self, words: list[str], _: str) -> str:
         name, _, value = words[0].partition("=")
+        value = value.replace("http://localhost:8000", self.place)
         os.environ[name] = self.instead.get(value, value)  # the fixture takes it back
         return ""
 
