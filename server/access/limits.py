@@ -148,11 +148,25 @@ class Limits:
                 too if a limit of tokens is reached.
         """
         for counted in ("requests", counts):
-            for limit in self._limits.get(counted, ()):
-                if refused := await self._hit(limit, caller):
-                    return refused
+            if refused := await self.count(caller, counted):
+                return refused
         if counts == "turns":
             return await self._reached(self._limits.get("tokens", ()), caller)
+        return None
+
+    async def count(self, caller: Caller, counts: str) -> Refused | None:
+        """Count what an admitted request does besides, such as to begin a session.
+
+        Args:
+            caller: The client.
+            counts: The `counted` of a limit.
+
+        Returns:
+            The limit that refuses it; None: it is admitted.
+        """
+        for limit in self._limits.get(counts, ()):
+            if refused := await self._hit(limit, caller):
+                return refused
         return None
 
     async def spend(self, caller: Caller, tokens: int) -> None:
@@ -166,10 +180,7 @@ class Limits:
 
     async def suspect(self, caller: Caller) -> Refused | None:
         """Count a wrong key, and return the limit that this exceeds; None: none."""
-        for limit in self._limits.get("wrong_keys", ()):
-            if refused := await self._hit(limit, caller):
-                return refused
-        return None
+        return await self.count(caller, "wrong_keys")
 
     async def close(self) -> None:
         """Close the connections."""

@@ -118,6 +118,15 @@ class Keys:
         _raise(await self._limits.admit(caller, counts))
         return caller
 
+    async def count(self, caller: Caller, counts: str) -> None:
+        """Count what an admitted request does besides, as `Limits.count`.
+
+        Raises:
+            Problem: 429 `too_many_requests`.
+        """
+        if self._limits is not None:
+            _raise(await self._limits.count(caller, counts))
+
     async def holds(self, authorization: str) -> bool:
         """Return whether the key of a request that was admitted still counts.
 

@@ -172,6 +172,7 @@ class Conversation:
         await self.wiring.follow()
         journey_id, _, version = self.model.partition("@")
         served = await known_version(self.wiring, journey_id, version or None)
+        await self.wiring.keys.count(self.caller, "sessions")
         async with self.wiring.session(served, _new_id(self.session_id)) as session:
             with suppress(SessionExistsError):  # another request was faster
                 await session.start_session(user=self.caller.user)

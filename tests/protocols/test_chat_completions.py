@@ -14,6 +14,7 @@ from openai import AsyncOpenAI
 from journeys import NEVER, Journey, Pathway
 from nodes.llm.scripted import ScriptedModel
 from server.access.keys import Wanted
+from server.access.limits import Limits, read_limits
 from server.discover.journeys import Served
 from server.http.auth import Keys
 from server.http.event_logs import TurnLog
@@ -432,6 +433,27 @@ async def test_a_name_of_a_session_belongs_to_the_user_of_the_key(
         await client_of(api, bound).chat.completions.create(
             model="parcel", messages=[user("hello")], extra_headers=known
         )
+
+
+async def test_a_session_that_begins_with_a_message_counts_as_one(
+    serve: Serve, client_of: Clients
+) -> None:
+    limits = Limits(read_limits("sessions", "key 1/minute"))
+    api = await serve(keys=Keys([KEY], limits=limits), limits=limits)
+    client = client_of(api)
+    said: Any = {"model": "parcel", "messages": [user("hello")]}
+
+    await client.chat.completions.create(**said, extra_headers=SESSION)
+    with pytest.raises(openai.RateLimitError) as refused:
+        await client.chat.completions.create(**said)
+    later = {**said, "messages": [user("how much?")]}
+    await client.chat.completions.create(**later, extra_headers=SESSION)
+
+    error: Any = refused.value
+    assert (error.type, error.code) == ("rate_limit_error", "too_many_requests")
+    assert int(refused.value.response.headers["retry-after"]) > 0
+    listed = await api.client.get("/v1/sessions", headers={"Authorization": f"Bearer {KEY}"})
+    assert [one["session_id"] for one in listed.json()["sessions"]] == ["call-1"]
 
 
 async def made_key(make: Any, *scopes: str, **more: Any) -> str:
