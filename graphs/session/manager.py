@@ -939,7 +939,7 @@ class PathwayManager:
             given.begun(number)
         taking = self._late.of_turn(session, number)
         storing = session.storing(
-            requests_after(given.requests, head["version"]),
+            given.requests and requests_after(given.requests, head["version"]),
             lambda values: idempotency.of_response(response_of(services, values)),
         )
         try:
@@ -1188,7 +1188,7 @@ class PathwayManager:
     ) -> _T:
         """Do something in the turn of the session; see `_in_turn`."""
         session, head = await self._sealed(session, head)
-        sent = requests_after(requests, head["version"] - 1)
+        sent = requests and requests_after(requests, head["version"] - 1)
         if again and (done := await self._done_before(session, sent)):
             return await again(session, head, done)
         head = await self._continued(session, head)

@@ -289,9 +289,8 @@ class Given:
             InvalidMessageError: It is not text, or contains control or broken characters.
             ConfigurationError: The idempotency key is not valid.
         """
-        return cls(
-            read(text), requests=requests_of(key, "message", text), when_busy=when_busy, **more
-        )
+        requests = () if key is None else requests_of(key, "message", text)
+        return cls(read(text), requests=requests, when_busy=when_busy, **more)
 
     @classmethod
     def answer(cls, value: Any, key: str | None, when_busy: WhenBusy, **more: Any) -> Self:

@@ -315,7 +315,7 @@ class Wiring:
         return {spec.id for spec in specs if spec.has_timers}
 
     async def _take_timer(self, session_id: str) -> None:
-        """Take the timer of a session; its tokens count for no user, since nobody asked."""
+        """Take the timer of a session; its tokens count for no user, since no user asked."""
         await self.turns.take(self.in_turn(ANYONE, session_id, methodcaller("take_timer")))
 
     def _finish(self, session_id: str) -> None:
