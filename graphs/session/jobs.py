@@ -10,9 +10,9 @@ import asyncio
 import contextlib
 import logging
 import math
-import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from datetime import datetime
+from random import Random
 from typing import TYPE_CHECKING, Any, Protocol
 
 from graphs.records import timers
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from journeys import Journey, JourneyResponse
 
 LOOK_SECONDS = 2.0
-"""Seconds between two searches for due timers, and so the most that one is late; and between two
-searches for turns whose process died."""
+"""Seconds between two searches for due timers, and for turns whose process died."""
 EXPIRY_SECONDS = 60.0
 """Seconds between two searches for expired sessions."""
 AT_ONCE = 8
@@ -38,6 +37,8 @@ MOST_UNFINISHED = 100
 """Turns whose process died that a process takes at the same time."""
 _AFTER_FAILURE = 30.0
 _SPREAD = 0.1
+# Of its own, so that it takes no number from a program that has seeded the module.
+_chance = Random()
 
 
 class Job(Protocol):
@@ -83,7 +84,7 @@ async def _repeated(job: Job) -> None:
     pause = job.pause
     while True:
         # Processes that started together do not look at the same moment.
-        await asyncio.sleep(pause * random.uniform(1 - _SPREAD, 1 + _SPREAD))
+        await asyncio.sleep(pause * _chance.uniform(1 - _SPREAD, 1 + _SPREAD))
         try:
             pause = await job.run()
         except Exception as error:  # no caller waits for it; the next run tries again
