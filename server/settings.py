@@ -80,6 +80,14 @@ class Settings(_OfSessions):
         api_keys: API keys of the HTTP server, separated by commas. They have the scope `admin`.
         stored_keys: True: every request needs a key, also without `api_keys`. Keys of the database
             (`journeygraph keys`) count wherever a key is needed.
+        jwt_keys: Public keys of an identity provider whose signed tokens (JWT) are keys too: a JWKS
+            file, or the "https://..." URL of one.
+        jwt_algorithms: Accepted algorithms of signatures, separated by commas.
+        jwt_issuer: The claim `iss` of these tokens; needed.
+        jwt_audience: A value of the claim `aud`; needed.
+        jwt_user_claim: The claim with the id of the user.
+        jwt_tenant_claim: The claim with the tenant; unset: `default`.
+        jwt_scope_claim: The claim with scopes; unset: all tokens have the scope `talk`.
         limit_requests: Limits of requests, separated by commas: "key", "tenant" or "address", and a
             rate, as "key 60/minute, address 10/second". Over a limit the answer is 429 with
             `Retry-After`. The counts are in `redis_url`, or in each process.
@@ -126,6 +134,13 @@ class Settings(_OfSessions):
     definitions: bool = False
     api_keys: SecretStr | None = None
     stored_keys: bool = False
+    jwt_keys: str | None = None
+    jwt_algorithms: str = "RS256,ES256"
+    jwt_issuer: str | None = None
+    jwt_audience: str | None = None
+    jwt_user_claim: str = "sub"
+    jwt_tenant_claim: str | None = None
+    jwt_scope_claim: str | None = None
     limit_requests: str | None = None
     limit_turns: str | None = None
     limit_sessions: str | None = None
@@ -223,6 +238,10 @@ class Settings(_OfSessions):
     def keys(self) -> list[str]:
         """Return the API keys, one by one."""
         return _parts(self.api_keys.get_secret_value() if self.api_keys else "")
+
+    def algorithms(self) -> tuple[str, ...]:
+        """Return the algorithms of signed tokens, one by one."""
+        return tuple(_parts(self.jwt_algorithms))
 
     def origins_allowed(self) -> list[str]:
         """Return the origins of other pages that may call the server.

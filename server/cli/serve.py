@@ -228,6 +228,8 @@ def access_rule(keys: Keys) -> str:
     """Return the access rule of a server as a sentence."""
     if keys.in_settings:
         return "Clients need a key of JOURNEYGRAPH_API_KEYS."
+    if keys.is_signed:
+        return "Clients need a signed token (JOURNEYGRAPH_JWT_KEYS), or a key of the database."
     if keys:
         return "Clients need a key of the database: journeygraph keys create --scope talk"
     return "No API key is set (JOURNEYGRAPH_API_KEYS): only requests from this machine are served."

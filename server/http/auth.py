@@ -24,6 +24,7 @@ from server.http.problems import Problem, out_of_scope, too_many
 
 if TYPE_CHECKING:
     from server.access.limits import Limits, Refused
+    from server.access.signed_tokens import SignedTokens
 
 LEAST_CHARACTERS = 16
 """Least length of a key."""
@@ -49,6 +50,7 @@ class Keys:
         keys: The keys of the settings in plain text; only their digests are stored.
         uses_stored: True: a key is required, also if there are none in the settings. Keys of the
             database count wherever a key is required.
+        signed: Verifies tokens of an identity provider, which are keys too; a key is required then.
         timer: Clock for the time for which keys are known, in seconds.
         limits: Limits of the server; None: none are set.
 
@@ -61,6 +63,7 @@ class Keys:
         keys: Iterable[str] = (),
         *,
         uses_stored: bool = False,
+        signed: SignedTokens | None = None,
         timer: Callable[[], float] = time.monotonic,
         limits: Limits | None = None,
     ) -> None:
@@ -77,6 +80,7 @@ class Keys:
             for number in range(1, len(given) + 1)
         )
         self._uses_stored = uses_stored
+        self._signed = signed
         self._known: TTLCache[bytes, ApiKey] = TTLCache(_MOST_KNOWN, KNOWN_SECONDS, timer)
         self._seen: LRUCache[bytes, bool] = LRUCache(_MOST_KNOWN)
         self._limits = limits
@@ -87,9 +91,14 @@ class Keys:
         """True if the settings have keys."""
         return bool(self._digests)
 
+    @property
+    def is_signed(self) -> bool:
+        """True if signed tokens are accepted."""
+        return self._signed is not None
+
     def __bool__(self) -> bool:
         """Return whether a key is required."""
-        return bool(self._digests) or self._uses_stored
+        return bool(self._digests) or self._uses_stored or self._signed is not None
 
     async def admit(
         self, connection: Connection, authorization: str, scope: Scope, counts: str = ""
@@ -155,18 +164,26 @@ class Keys:
         fits = [hmac.compare_digest(given, digest) for digest in self._digests]
         if any(fits):
             return self._callers[fits.index(True)]
-        if not is_key(key) or self.stored is None:
-            return None
         found = self._known.get(given)
+        if found is not None:  # it may have ended since it was read
+            return found.caller() if found.state == "valid" else None
+        # An address with many wrong keys is served with keys only that were right before.
+        if self._limits and key and given not in self._seen:
+            _raise(await self._limits.suspected(unknown))
+        caller = await self._looked_up(key, given)
+        if caller:
+            self._seen[given] = True
+        return caller
+
+    async def _looked_up(self, key: str, given: bytes) -> Caller | None:
+        """Return the caller by a key of the database, or by a signed token."""
+        if not is_key(key):
+            return await self._signed.caller(key) if self._signed else None
+        found = await self.stored.find(key) if self.stored else None
         if found is None:
-            # An address with many wrong keys asks the store only for keys that were right before.
-            if self._limits and given not in self._seen:
-                _raise(await self._limits.suspected(unknown))
-            found = await self.stored.find(key)
-            if found is not None:
-                self._known[given], self._seen[given] = found, True
-        # It may have ended since it was read.
-        return found.caller() if found is not None and found.state == "valid" else None
+            return None
+        self._known[given] = found
+        return found.caller()
 
     def admit_from(self, scope: Connection) -> None:
         """Without a key, accept only requests from this machine to its own names.

@@ -54,6 +54,7 @@ from server.telemetry import Metrics
 
 if TYPE_CHECKING:
     from server.access.limits import Limits
+    from server.access.signed_tokens import SignedTokens
 
 __all__ = ["Served", "Wiring", "wire"]
 _T = TypeVar("_T")
@@ -520,9 +521,29 @@ def keys_of(settings: Settings, limits: Limits | None = None) -> Keys:
     """Return the keys that clients may send.
 
     Raises:
-        ConfigurationError: A key of the settings is not valid.
+        ConfigurationError: A key of the settings is not valid, or the settings of signed tokens are
+            not.
     """
-    return Keys(settings.keys(), uses_stored=settings.stored_keys, limits=limits)
+    signed = _signed_of(settings)
+    return Keys(settings.keys(), uses_stored=settings.stored_keys, signed=signed, limits=limits)
+
+
+def _signed_of(settings: Settings) -> SignedTokens | None:
+    """Return the verification of signed tokens; None: they are not accepted."""
+    if settings.jwt_keys is None:
+        return None
+    from server.access.signed_tokens import Provider, SignedTokens  # noqa: PLC0415 - an extra
+
+    provider = Provider(
+        settings.jwt_keys,
+        settings.algorithms(),
+        settings.jwt_issuer,
+        settings.jwt_audience,
+        settings.jwt_user_claim,
+        settings.jwt_tenant_claim,
+        settings.jwt_scope_claim,
+    )
+    return SignedTokens(provider)
 
 
 def _limits_of(settings: Settings) -> Limits | None:
@@ -531,7 +552,8 @@ def _limits_of(settings: Settings) -> Limits | None:
     Raises:
         ConfigurationError: A limit cannot be read.
     """
-    wrong_keys = settings.limit_wrong_keys if keys_of(settings) else None
+    is_keyed = settings.keys() or settings.stored_keys or settings.jwt_keys
+    wrong_keys = settings.limit_wrong_keys if is_keyed else None
     given = {
         "requests": settings.limit_requests,
         "turns": settings.limit_turns,

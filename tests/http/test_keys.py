@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 from fastapi import APIRouter
-from sqlalchemy import select
+from sqlalchemy import literal_column, select, update
 
-from graphs.storage.statements import Sql, now
+from graphs.storage.statements import Sql, Statement, now
 from graphs.storage.store import open_store
-from graphs.storage.tables import api_keys
+from graphs.storage.tables import api_keys, sessions
 from journeys import ConfigurationError
 from server.access.callers import RULES, Scope, rule_of
 from server.access.keys import StoredKeys, Wanted
@@ -32,6 +32,7 @@ from tests.support.command import flat, run
 
 serve, folder, logging_as_before = helpers.serve, command.folder, command.logging_as_before
 
+LONG_AGO = Sql.of(update(sessions).values(expires_at=literal_column("'2000'")))
 TOKENS = Sql.of(select(api_keys).where(api_keys.c.made_by.is_not(None)))
 
 
@@ -195,9 +196,10 @@ async def test_a_session_of_another_user_is_as_one_that_does_not_exist(
 async def test_an_expired_session_of_another_user_is_no_different(
     serve: Callable[..., Any], clock: Clock
 ) -> None:
-    api = await serve(keys=Keys(uses_stored=True, timer=clock), session_ttl_seconds=0.001)
+    api = await serve(keys=Keys(uses_stored=True, timer=clock))
     ann, ben = await made(api, "talk", user="ann"), await made(api, "talk", user="ben")
     session = await started(api, await made(api, "talk"), user="ben", session_id="s-1")
+    await api.wiring.directory.store.write(Statement(LONG_AGO, [{}]))
 
     assert (await api.client.get(f"/v1/sessions/{session}", headers=ben)).status_code == 410
     assert (await api.client.get(f"/v1/sessions/{session}", headers=ann)).status_code == 404

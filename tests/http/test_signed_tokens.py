@@ -1,0 +1,247 @@
+"""Signed tokens of an identity provider as keys."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import jwt
+import pytest
+from cryptography.hazmat.primitives.asymmetric import ec
+from jwt.algorithms import ECAlgorithm
+
+from journeys import ConfigurationError
+from server.access import signed_tokens
+from server.access.signed_tokens import Provider, SignedTokens
+from server.http.auth import Keys
+from server.http.wiring import wire
+from server.settings import Settings
+from tests.http.test_http_access import with_key
+from tests.http.test_keys import made, started
+from tests.support import api as helpers
+from tests.support.api import Api
+
+serve = helpers.serve
+ISSUER, AUDIENCE = "https://login.example", "journeygraph"
+
+
+class Issuer:
+    """An identity provider with a key, which signs tokens."""
+
+    def __init__(self, key_id: str = "one") -> None:
+        self.key_id = key_id
+        self.key = ec.generate_private_key(ec.SECP256R1())
+
+    def published(self) -> dict[str, Any]:
+        public = json.loads(ECAlgorithm.to_jwk(self.key.public_key()))
+        return {**public, "kid": self.key_id, "alg": "ES256", "use": "sig"}
+
+    def token(self, *, algorithm: str = "ES256", key: Any = None, **claims: Any) -> str:
+        now = int(time.time())
+        given = {"iss": ISSUER, "aud": AUDIENCE, "sub": "ann", "exp": now + 600, **claims}
+        kept = {name: value for name, value in given.items() if value is not None}
+        signing: Any = None if algorithm == "none" else key or self.key
+        return jwt.encode(kept, signing, algorithm, headers={"kid": self.key_id})
+
+
+@pytest.fixture(scope="module")
+def issuer() -> Issuer:
+    return Issuer()
+
+
+def written(folder: Path, *issuers: Issuer) -> str:
+    file = folder / "jwks.json"
+    file.write_text(json.dumps({"keys": [one.published() for one in issuers]}))
+    return str(file)
+
+
+def signed(keys: str, **more: Any) -> SignedTokens:
+    return SignedTokens(Provider(keys, ("ES256",), ISSUER, AUDIENCE, **more))
+
+
+async def status(api: Api, token: str, path: str = "/v1/journeys") -> int:
+    return int((await api.client.get(path, headers=with_key(token))).status_code)
+
+
+async def test_a_token_of_a_user_talks_in_the_sessions_of_this_user(
+    serve: Callable[..., Any], issuer: Issuer, tmp_path: Path
+) -> None:
+    api = await serve(keys=Keys(signed=signed(written(tmp_path, issuer))))
+    ann, ben = issuer.token(), issuer.token(sub="ben")
+    session = await started(api, with_key(ann))
+    path = f"/v1/sessions/{session}"
+
+    said = await api.client.post(
+        f"{path}/messages", json={"message": "hi"}, headers=with_key(issuer.token(jti="another"))
+    )
+
+    assert said.status_code == 200
+    assert [await status(api, one, path) for one in (ann, ben)] == [200, 404]
+    assert await status(api, ann, "/v1/sessions") == 403
+    assert (await api.client.get(path)).status_code == 401
+    key = await made(api, "operate")  # keys of the database count beside tokens
+    assert (await api.client.get("/v1/sessions", headers=key)).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        {"iss": "https://evil.example"},
+        {"iss": None},
+        {"aud": "another program"},
+        {"aud": None},
+        {"exp": 1},
+        {"exp": None},
+        {"nbf": 99_999_999_999},
+        {"sub": None},
+        {"sub": ""},
+        {"sub": "a\nb"},
+        {"tenant": None},
+        {"tenant": ["default"]},
+    ],
+)
+async def test_a_token_with_a_wrong_claim_is_no_key(
+    serve: Callable[..., Any], issuer: Issuer, tmp_path: Path, claims: dict[str, Any]
+) -> None:
+    keys = signed(written(tmp_path, issuer), tenant_claim="tenant")
+    api = await serve(keys=Keys(signed=keys))
+
+    assert await status(api, issuer.token(**{"tenant": "default", **claims})) == 401
+    assert await status(api, issuer.token(tenant="default")) == 200
+
+
+async def test_a_token_with_a_wrong_signature_is_no_key(
+    serve: Callable[..., Any], issuer: Issuer, tmp_path: Path
+) -> None:
+    api = await serve(keys=Keys(signed=signed(written(tmp_path, issuer))))
+    right = issuer.token()
+    head, claims, signature = right.split(".")
+    public = json.dumps(issuer.published())
+    wrong = [
+        Issuer().token(),
+        Issuer("two").token(),
+        issuer.token(algorithm="none"),
+        issuer.token(algorithm="HS256", key=public[1:].ljust(64)),
+        f"{head}.{claims}.",
+        f"{head}.{claims[:-2]}AA.{signature}",
+        "a.b.c",
+        f"{right}.x",
+        right + "x" * 9_000,
+    ]
+
+    assert [await status(api, one) for one in wrong] == [401] * len(wrong)
+    assert await status(api, right) == 200
+
+
+@pytest.mark.parametrize(
+    ("scope", "expected"),
+    [("openid operate", 200), (["admin"], 200), ("openid", 403), (None, 403), ({"a": 1}, 403)],
+)
+async def test_scopes_are_read_from_a_claim_that_is_named(
+    serve: Callable[..., Any], issuer: Issuer, tmp_path: Path, scope: Any, expected: int
+) -> None:
+    keys = written(tmp_path, issuer)
+    named = await serve(keys=Keys(signed=signed(keys, scope_claim="scope")))
+    unnamed = await serve(keys=Keys(signed=signed(keys)))
+    token = issuer.token(scope=scope)
+
+    assert await status(named, token, "/v1/sessions") == expected
+    assert await status(unnamed, token, "/v1/sessions") == 403
+
+
+async def test_a_token_ends_also_while_it_is_known(
+    serve: Callable[..., Any], issuer: Issuer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api = await serve(keys=Keys(signed=signed(written(tmp_path, issuer))))
+    ends = int(time.time()) + 60
+    token = issuer.token(exp=ends)
+    assert await status(api, token) == 200
+
+    later = SimpleNamespace(time=lambda: float(ends + 11), monotonic=time.monotonic)
+    monkeypatch.setattr("server.access.signed_tokens.time", later)
+
+    assert await status(api, token) == 401
+
+
+async def test_a_new_key_of_the_provider_is_read_from_its_file(
+    serve: Callable[..., Any], issuer: Issuer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(signed_tokens, "AGAIN_SECONDS", 0.0)
+    api = await serve(keys=Keys(signed=signed(written(tmp_path, issuer))))
+    new = Issuer("new")
+    assert await status(api, new.token()) == 401
+    (tmp_path / "jwks.json").write_text("{half")
+    assert await status(api, new.token()) == 401
+    assert await status(api, issuer.token()) == 200
+    written(tmp_path, issuer, new)
+
+    assert await status(api, new.token()) == 200
+
+
+@pytest.fixture
+def published(issuer: Issuer) -> Iterator[tuple[str, list[int]]]:
+    """The URL of the provider's keys, and the statuses of its next answers; then 200."""
+    statuses: list[int] = []
+    body = json.dumps({"keys": [issuer.published()]}).encode()
+
+    class Published(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(statuses.pop(0) if statuses else 200)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Published)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/jwks", statuses
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+async def test_keys_at_an_address_are_fetched(
+    serve: Callable[..., Any], issuer: Issuer, published: tuple[str, list[int]]
+) -> None:
+    url, statuses = published
+    api = await serve(keys=Keys(signed=signed(url)))
+    statuses.append(500)
+    token = issuer.token()
+
+    failed = await api.client.get("/v1/journeys", headers=with_key(token))
+
+    assert (failed.status_code, failed.json()["code"]) == (503, "try_again")
+    assert await status(api, token) == 200
+    assert await status(api, Issuer("two").token()) == 401
+
+
+RIGHT = {"jwt_issuer": ISSUER, "jwt_audience": AUDIENCE}
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"jwt_issuer": None}, "jwt_keys needs jwt_issuer and jwt_audience"),
+        ({"jwt_audience": None}, "jwt_keys needs jwt_issuer and jwt_audience"),
+        ({"jwt_algorithms": "none"}, "not 'none'"),
+        ({"jwt_algorithms": " , "}, "name algorithms"),
+        ({"jwt_keys": "missing.json"}, "missing.json cannot be read as a JWKS file"),
+        ({"jwt_keys": "http://login.example/keys"}, "can be changed on its way"),
+    ],
+)
+def test_settings_that_are_not_safe_are_refused(
+    issuer: Issuer, tmp_path: Path, given: dict[str, Any], said: str
+) -> None:
+    settings = {"jwt_keys": written(tmp_path, issuer), **RIGHT}
+
+    with pytest.raises(ConfigurationError, match=said):
+        wire(Settings(**{**settings, **given}), ["parcel_refund"], "memory://jwt")
+    assert wire(Settings(**settings), ["parcel_refund"], "memory://jwt").keys.is_signed
