@@ -11,6 +11,7 @@ import pytest
 
 from graphs.records.timers import FIRST_PAUSE
 from graphs.session import jobs
+from graphs.storage.statements import ALL_TURNS, TURNS
 from journeys import NEVER, Journey, Pathway, Reminder, Silence, TimeTrigger, Transition
 from tests.http.test_http_streams import opened
 from tests.http.test_http_turns import until
@@ -93,6 +94,31 @@ async def test_a_closed_session_is_listed_and_opens_with_a_message(
     assert (await api.says(session, "I am back"))["message"] == "Ten percent less."
     assert (await api.client.get(session)).json()["is_closed"] is False
     assert await closed() == []
+
+
+async def test_a_sensitive_session_is_reminded_and_nothing_of_it_is_plain(
+    serve: Serve, store_url: str, clock: Clock
+) -> None:
+    class Secret(Journey):
+        __sensitive__ = True
+        __silence__ = Silence(reminders=[Reminder("1 hour", "Shall we continue?")])
+
+        class Talk(Pathway):
+            __agents__ = ["clerk"]
+
+    secret = one(Secret, clerk=lambda ask: "Hello.")
+    api: Api = await serve(secret, url=store_url, encryption_key=b"k" * 32)
+    session = await api.begin("secret")
+    clock.passes(HOUR)
+
+    async def reminded() -> Any:
+        return (await api.client.get(f"{session}/history")).json()["entries"]
+
+    [entry] = await until(reminded)
+    assert entry["content"] == "Shall we continue?"
+    store = api.wiring.directory.store
+    rows = await store.read(TURNS.of_turns, session="s-1", **ALL_TURNS)
+    assert "continue" not in str(rows)
 
 
 async def test_a_timer_whose_turn_fails_is_tried_again_later(

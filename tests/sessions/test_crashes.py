@@ -12,7 +12,7 @@ import pytest
 
 from graphs.session.directory import Directory
 from journeys import JourneyConfig, SessionNotStartedError
-from tests.support import crash_child, forked
+from tests.support import crash_child, forked, timer_child
 from tests.support.post_office import found, rows
 
 
@@ -185,3 +185,31 @@ async def test_killed_in_a_delete(url: str, tmp_path: Path) -> None:
     async with crash_child.diary(url, "s-1") as diary:
         with pytest.raises(SessionNotStartedError):
             await diary.process_message("hello")
+
+
+@pytest.mark.slow
+async def test_each_timer_is_taken_once_by_processes_that_are_killed(url: str) -> None:
+    await timer_child.begin(url)
+    # On SQLite, each process that is killed has the file to itself.
+    others = [] if url.startswith("sqlite") else [None]
+    for statement in (1, 3, 6, 9, 12, 16, 20):
+        workers = [forked.process(timer_child.work, url, dies) for dies in [statement, *others]]
+        for worker in workers:
+            worker.start()
+        killed(workers[0], "")
+        for worker in workers[1:]:
+            worker.kill()
+            killed(worker, url)
+    working = [forked.process(timer_child.work, url, None) for _ in range(1 + len(others))]
+    for worker in working:
+        worker.start()
+    for worker in working:
+        worker.join(100)
+        assert worker.exitcode == 0
+
+    assert await timer_child.reminders(url) == [1] * timer_child.SESSIONS
+    directory = await Directory.open(JourneyConfig(persistence=url))
+    verified = await directory.verified()
+    await directory.close()
+    assert verified is not None
+    assert verified.broken == []

@@ -14,6 +14,7 @@ from langgraph.types import interrupt
 from graphs.storage.sqlite import SqliteJourneySaver
 from journeys import (
     NEVER,
+    Concierge,
     ConfigurationError,
     Escalation,
     EventTrigger,
@@ -23,6 +24,7 @@ from journeys import (
     JourneyResponse,
     Pathway,
     PathwayExecutionError,
+    Personality,
     Reminder,
     ReturnToPrevious,
     Silence,
@@ -31,6 +33,7 @@ from journeys import (
     load_journey,
 )
 from nodes.json_data import clocked
+from nodes.llm.scripted import ScriptedModel
 
 Talk = Callable[..., Any]
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -290,6 +293,59 @@ async def test_a_timer_of_a_version_without_timers_does_nothing(
 
     assert (response.message, response.transition_to) == ("", None)
     assert await journey.next_timer() is None
+
+
+async def test_the_silence_of_a_concierge_counts_where_a_journey_has_none(
+    talk: Talk, memory_url: str, clock: Clock
+) -> None:
+    class Rent(Journey):
+        __activation__ = [IntentTrigger(["rent"])]
+
+        class Talk(Pathway):
+            __agents__ = ["clerk"]
+            __complete_when__ = NEVER
+
+    class Buy(Rent):
+        __activation__ = [IntentTrigger(["buy"])]
+        __silence__ = Silence(reminders=[Reminder("2 hours", "Do you still want it?")])
+
+    class Shop(Concierge):
+        __journeys__ = [Rent, Buy]
+        __silence__ = Silence(reminders=[Reminder("1 hour", "How can I help?")])
+
+    journey = (await talk(Shop, {"clerk": AGENTS["clerk"]}, memory_url)).journey
+    said = []
+    for message in ("hello", "rent", "no, buy"):
+        await journey.process_message(message)
+        clock.after(hours=2)
+        said.append(await replies(journey))
+
+    assert said[:2] == [["How can I help?"], ["How can I help?"]]
+    await journey.rollback(0)
+    await journey.process_message("buy")
+    clock.after(hours=2)
+    assert await replies(journey) == ["Do you still want it?"]
+
+
+async def test_a_reminder_is_worded_in_the_tone_of_the_journey(
+    talk: Talk, memory_url: str, clock: Clock
+) -> None:
+    class Ship(Journey):
+        __personality__ = Personality(name="Ada", tone="like a pirate", reword=True)
+        __silence__ = Silence(reminders=[Reminder("1 hour")])
+
+        class Talk(Pathway):
+            __agents__ = ["clerk"]
+
+    with ScriptedModel({"texts": ["Arr, still on board? We sail whenever you like."]}) as model:
+        options = {"model": model}
+        agents = {"clerk": AGENTS["clerk"]}
+        journey = (await talk(Ship, agents, memory_url, options=options)).journey
+        clock.after(hours=1)
+        response = await journey.take_timer()
+
+    assert response.message == "Arr, still on board? We sail whenever you like."
+    assert response.metadata["usage"]["model_calls"] == 1
 
 
 async def test_a_timer_longer_than_the_life_of_a_session_is_refused(

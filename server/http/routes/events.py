@@ -93,7 +93,7 @@ async def turn_events(events: Annotated[_Events, Depends(_of_turn)]) -> _Events:
 async def session_events(events: Annotated[_Events, Depends(_of_session)]) -> _Events:
     """Get each new version of a session as an event `version`, from any client and any process.
 
-    These are turns, messages of operators, rollbacks and other changes, with the data of
+    These are turns, reminders, messages of operators, rollbacks and other changes, with the data of
     `GET .../versions`. The id of the event is the number of the version: with it in
     `Last-Event-ID`, a stream continues in any process. `expired` or `deleted` is the last event.
     """
