@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import multiprocessing
+import os
 import sqlite3
 import subprocess
 import sys
@@ -107,6 +109,15 @@ class Agency:
         return Served(journey, {"cashier": self.cashier}, {"reserve": self.reserve})
 
 
+class DyingAgency(Agency):
+    """An agency whose process dies when it gets a card."""
+
+    def cashier(self, ask: dict[str, Any]) -> dict[str, Any]:
+        """Ask for a card, and end the process."""
+        interrupt("Which card?")
+        os._exit(0)
+
+
 def given() -> Given:
     """Return the agents and tools of the stored definition."""
     space = work()
@@ -131,6 +142,8 @@ TALKS: dict[str, tuple[str, ...]] = {
 """Messages of each session."""
 SEALED = ("asked", "waiting", "claimed")
 """The sessions that are sealed too."""
+RUNNING = "running"
+"""The session whose process died in its last turn; on Postgres, plain and sealed."""
 
 
 def manager_of(served: Served, session_id: str, config: JourneyConfig) -> PathwayManager:
@@ -171,6 +184,20 @@ async def talked(url: str) -> None:
     await definitions.close()
 
 
+def left_running(url: str, journey: type[Journey]) -> None:
+    """Take the turns of a session, and die in the last one."""
+    asyncio.run(_left_running(url, journey))
+
+
+async def _left_running(url: str, journey: type[Journey]) -> None:
+    config = JourneyConfig(persistence=url, **LIFE)
+    served = DyingAgency().serving(journey)
+    manager = manager_of(served, f"{journey.spec.id}-{RUNNING}", config)
+    await manager.start_session({"customer": "C-1"})
+    for message in TALKS["done"]:
+        await manager.process_message(message, idempotency_key=message)
+
+
 def releases() -> list[str]:
     """Return the releases that left stores."""
     return sorted(folder.name for folder in FOLDER.iterdir() if folder.is_dir())
@@ -207,6 +234,12 @@ def write(release: str) -> None:
         (place / "store.db.gz").write_bytes(gzip.compress(file.read_bytes(), mtime=0))
     url = shared().copy()
     asyncio.run(talked(url))
+    for journey in (Trip, SecretTrip):
+        process = multiprocessing.get_context("spawn").Process(
+            target=left_running, args=(url, journey)
+        )
+        process.start()
+        process.join()
     server = shared().server
     program = "pg_dump" if server is None else str(server.programs / "pg_dump")
     dump = (program, "--inserts", "--no-owner", "--no-privileges", url)
