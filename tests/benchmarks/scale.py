@@ -20,7 +20,7 @@ from tests.benchmarks.measure import SHOWN, Figure, Steps, alternate, amount, sc
 from tests.benchmarks.over_http import SESSIONS, TURNS, clients, server, serving
 from tests.support.postgres import connected, started
 
-MOST_BYTES = 64e3
+MOST_BYTES = 64 * 1024.0
 """Most bytes of memory for an open session, and for an idle stream."""
 MOST_GROWTH = 1.5
 """Most that one of many takes, of one of few, for "linear"."""

@@ -5,6 +5,7 @@ No container engine is needed: the steps of the Dockerfile run in a folder, as f
 
 from __future__ import annotations
 
+import asyncio
 import fnmatch
 import json
 import os
@@ -23,6 +24,7 @@ import yaml
 from hatchling import build
 from opentelemetry.exporter.prometheus._mapping import sanitize_attribute
 from typer.main import get_command
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from graphs.session import turn
 from nodes.features import guidance
@@ -44,8 +46,8 @@ from tests.support.watching import Watch
 folder, logging_as_before, watch = command.folder, command.logging_as_before, watching.watch
 NAME = "ferry_desk"
 PAGE = (ROOT / "docs" / "how-to" / "operate.md").read_text()
-OF_CLIENTS = {"POSTGRES_USER", "POSTGRES_DB", "POSTGRES_PASSWORD"}
-"""Variables that the images of others take."""
+OF_OTHERS = {"POSTGRES_USER", "POSTGRES_DB", "POSTGRES_PASSWORD", "FORWARDED_ALLOW_IPS"}
+"""Variables that the image of Postgres takes, and uvicorn."""
 
 
 @pytest.fixture
@@ -100,7 +102,7 @@ def test_every_variable_is_a_setting(
     example = (project / "deploy" / "settings.env.example").read_text()
     asked = set(re.findall(r"^(\w+)=", example, re.M))
 
-    known = {setting.variable for setting in known_settings().values()} | OF_CLIENTS
+    known = {setting.variable for setting in known_settings().values()} | OF_OTHERS
 
     assert {name for name in named | asked if not name.startswith("PYTHON")} <= known
     used = set(re.findall(r"\$\{(\w+)", (project / "deploy" / "compose.yaml").read_text()))
@@ -175,6 +177,28 @@ def test_the_proxy_hands_events_on_as_they_come_and_refuses_no_valid_body(projec
     assert "non_idempotent" not in re.sub("#.*", "", proxy)
     largest = MAX_BODY_BYTES + Settings().config("memory://").max_context_size_bytes
     assert int(most) * 1024 * 1024 >= largest
+
+
+def test_a_server_behind_the_proxy_knows_the_address_of_its_client(
+    project: Path, compose: dict[str, Any]
+) -> None:
+    proxy = (project / "deploy" / "proxy.conf").read_text()
+    trusted = compose["services"]["server_1"]["environment"]["FORWARDED_ALLOW_IPS"]
+    seen = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        seen.append(scope["client"][0])
+
+    scope = {"type": "http", "scheme": "http", "client": ("172.18.0.5", 1)}
+    asyncio.run(
+        ProxyHeadersMiddleware(app, trusted)(
+            {**scope, "headers": [(b"x-forwarded-for", b"203.0.113.7")]}, None, None
+        )
+    )
+
+    assert seen == ["203.0.113.7"]
+    assert "proxy_set_header X-Forwarded-For $remote_addr;" in proxy  # and not what it was sent
+    assert not any("ports" in one for name, one in compose["services"].items() if name != "proxy")
 
 
 def test_a_server_has_the_time_to_finish_its_turns(
