@@ -5,7 +5,6 @@ No container engine is needed: the steps of the Dockerfile run in a folder, as f
 
 from __future__ import annotations
 
-import asyncio
 import fnmatch
 import json
 import os
@@ -179,7 +178,7 @@ def test_the_proxy_hands_events_on_as_they_come_and_refuses_no_valid_body(projec
     assert int(most) * 1024 * 1024 >= largest
 
 
-def test_a_server_behind_the_proxy_knows_the_address_of_its_client(
+async def test_a_server_behind_the_proxy_knows_the_address_of_its_client(
     project: Path, compose: dict[str, Any]
 ) -> None:
     proxy = (project / "deploy" / "proxy.conf").read_text()
@@ -189,12 +188,10 @@ def test_a_server_behind_the_proxy_knows_the_address_of_its_client(
     async def app(scope: Any, receive: Any, send: Any) -> None:
         seen.append(scope["client"][0])
 
-    scope = {"type": "http", "scheme": "http", "client": ("172.18.0.5", 1)}
-    asyncio.run(
-        ProxyHeadersMiddleware(app, trusted)(
-            {**scope, "headers": [(b"x-forwarded-for", b"203.0.113.7")]}, None, None
-        )
-    )
+    behind: Any = ProxyHeadersMiddleware(app, trusted)
+    headers = [(b"x-forwarded-for", b"203.0.113.7")]
+    scope = {"type": "http", "scheme": "http", "client": ("172.18.0.5", 1), "headers": headers}
+    await behind(scope, None, None)
 
     assert seen == ["203.0.113.7"]
     assert "proxy_set_header X-Forwarded-For $remote_addr;" in proxy  # and not what it was sent
