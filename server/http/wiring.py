@@ -245,7 +245,9 @@ class Wiring:
         arrival = given.arrival(self._unsealed) if given else None
         while served is None:
             async with self.directory.store.turn(session_id, arrival) as head:
-                if head is None or not caller.reaches(session_id, head["user_id"]):
+                if head is None or (
+                    caller.user and not caller.reaches(session_id, head["user_id"])
+                ):
                     raise no_session()
                 found = await self.serving(session_id, head["journey_id"], head["journey_version"])
                 session = self.manager(found, session_id)
