@@ -19,8 +19,11 @@ _LENGTH = re.compile(rb"content-length: (\d+)", re.IGNORECASE)
 class Client:
     """One connection."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def __init__(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, key: str = ""
+    ) -> None:
         self._reader = reader
+        self._key = f"Authorization: Bearer {key}\r\n" if key else ""
         self._writer = writer
 
     def close(self) -> None:
@@ -30,7 +33,7 @@ class Client:
         content = json.dumps(body).encode()
         head = (
             f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
-            f"Content-Length: {len(content)}\r\n\r\n"
+            f"Content-Length: {len(content)}\r\n{self._key}\r\n"
         )
         self._writer.write(head.encode() + content)
         answer = await self._reader.readuntil(b"\r\n\r\n")
@@ -42,7 +45,7 @@ class Client:
 async def main(port: int, plan: dict[str, Any]) -> None:
     clients = []
     for number in range(plan["sessions"]):
-        client = Client(*await asyncio.open_connection("127.0.0.1", port))
+        client = Client(*await asyncio.open_connection("127.0.0.1", port), plan["key"])
         await client.post(
             "/v1/sessions",
             {"session_id": f"{plan['of']}-{number}", "context": plan["context"]},

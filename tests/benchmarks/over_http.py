@@ -21,7 +21,10 @@ from typing import Any
 
 import uvicorn
 
+from graphs.storage.store import open_store
 from journeys import NEVER, IntentTrigger, Journey, JourneyConfig, Pathway, Transition
+from server.access.keys import StoredKeys, Wanted
+from server.access.limits import Limits, read_limits
 from server.app import app_of
 from server.discover.journeys import Served
 from server.http.auth import Keys
@@ -49,7 +52,8 @@ async def over_http(steps: Steps) -> list[Figure]:
             f"sqlite:///{folder / 'http.db'}": ("SQLite", 0.6),
         }
         rates = [await _rates(steps, url, *about) for url, about in stores.items()]
-    return [*(figure for found in rates for figure in found), await _sizes(steps)]
+    whole = [figure for found in rates for figure in found]
+    return [*whole, await _sizes(steps), await _access(steps)]
 
 
 async def _rates(steps: Steps, url: str, store: str, share: float) -> list[Figure]:
@@ -105,6 +109,25 @@ async def _sizes(steps: Steps) -> Figure:
     return pairs.figure(f"edge of HTTP, {MANY} pathways", f"{FEW} pathways", 1.2, duration)
 
 
+async def _access(steps: Steps) -> Figure:
+    """Return what a key of the database and limits of each kind cost in a turn."""
+    url, rate = f"memory://{uuid.uuid4()}", "key 1000000000/minute, address 1000000000/minute"
+    kinds = ("requests", "turns", "sessions", "tokens")
+    limits = Limits([limit for kind in kinds for limit in read_limits(kind, rate)])
+    store = await open_store(url, None)
+    key = (await StoredKeys(store).create(Wanted(("talk",)))).secret
+    async with (
+        served(url, _wide(FEW), limits=limits) as keyed,
+        served(f"memory://{uuid.uuid4()}", _wide(FEW)) as open_,
+        clients(keyed, sessions=1, key=key) as theirs,
+        clients(open_, sessions=1) as ours,
+    ):
+        rounds = steps("HTTP, with and without a key and limits", ROUNDS)
+        pairs: Pairs = await alternate(theirs, ours, rounds, calls=TURNS)
+    await store.close()
+    return pairs.figure("turn over HTTP with key and limits", "without", 1.1, duration)
+
+
 def _wide(pathways: int) -> type[Journey]:
     """Return a journey of so many pathways, each with an agent and a way to it."""
     names = [f"desk{number}" for number in range(pathways)]
@@ -146,13 +169,19 @@ async def server(url: str) -> AsyncIterator[tuple[int, int]]:
 
 
 @asynccontextmanager
-async def served(url: str, journey: type[Journey], agent: Any = desk) -> AsyncIterator[int]:
-    """Serve a journey in this process, with one agent in all places; gives the port."""
+async def served(
+    url: str, journey: type[Journey], agent: Any = desk, limits: Limits | None = None
+) -> AsyncIterator[int]:
+    """Serve a journey in this process, with one agent in all places; gives the port.
+
+    With limits, a key of the database is required.
+    """
     agents = dict.fromkeys(journey.spec.agents, agent)
     wiring = Wiring(
         config=JourneyConfig(persistence=url),
         journeys={journey.spec.id: Served(journey, agents)},
-        keys=Keys(),
+        keys=Keys(uses_stored=limits is not None, limits=limits),
+        limits=limits,
         shows_docs=False,
         turns=Turns(),
         model=False,
@@ -173,7 +202,7 @@ async def served(url: str, journey: type[Journey], agent: Any = desk) -> AsyncIt
 
 @asynccontextmanager
 async def clients(
-    port: int, sessions: int = SESSIONS, says: str = "", of: str = "by-http"
+    port: int, sessions: int = SESSIONS, says: str = "", of: str = "by-http", key: str = ""
 ) -> AsyncIterator[Round]:
     """Start the process of the clients; return a function that runs them for a round.
 
@@ -182,9 +211,11 @@ async def clients(
         sessions: The number of sessions at the same time.
         says: Their message; without it, one of everyday length that is another each time.
         of: The start of the ids of their sessions.
+        key: Their key; empty: they send none.
     """
     command = [sys.executable, str(Path(__file__).with_name("http_clients.py")), str(port)]
     plan = {"sessions": sessions, "turns": TURNS, "context": CONTEXT, "says": says, "of": of}
+    plan["key"] = key
     begin = json.dumps(plan)
     process = await asyncio.create_subprocess_exec(*command, begin, stdin=PIPE, stdout=PIPE)
     assert process.stdin is not None
