@@ -153,16 +153,24 @@ class Conversation:
 
     async def _begun(self, turn: Callable[[], Awaitable[_T]]) -> _T:
         """Take a turn; if there is no session, begin it and take the turn again."""
+        if done := await self._found(turn):
+            return done
+        if self.caller.user is not None and self.session_id != self.caller.session:
+            # Users choose names freely: the same name of another user is another session.
+            self.session_id = new_id(f"{self.caller.tenant}|{self.caller.user}", self.session_id)
+            if done := await self._found(turn):
+                return done
+        await self._begin()
+        return await turn()
+
+    async def _found(self, turn: Callable[[], Awaitable[_T]]) -> _T | None:
+        """Take a turn; return None if there is no session."""
         try:
             return await turn()
         except Problem as problem:
             if problem.code != "session_not_found" or self._is_out_of_reach():
                 raise
-        if self.caller.user is not None and self.session_id != self.caller.session:
-            # Users choose names freely: the same name of another user is another session.
-            self.session_id = new_id(f"{self.caller.tenant}|{self.caller.user}", self.session_id)
-        await self._begin()
-        return await turn()
+        return None
 
     def _is_out_of_reach(self) -> bool:
         """Return whether the token of the client is for another session."""

@@ -456,6 +456,23 @@ async def test_a_session_that_begins_with_a_message_counts_as_one(
     assert [one["session_id"] for one in listed.json()["sessions"]] == ["call-1"]
 
 
+async def test_a_name_of_a_user_counts_as_one_session(serve: Serve, client_of: Clients) -> None:
+    limits = Limits(read_limits("sessions", "key 1/minute"))
+    api = await serve(keys=Keys(uses_stored=True, limits=limits), limits=limits)
+    assert api.wiring.keys.stored is not None
+    client = client_of(api, await made_key(api.wiring.keys.stored.create, "talk", user="ann"))
+
+    replies = [
+        await client.chat.completions.create(
+            model="parcel", messages=[user(text)], extra_headers=SESSION
+        )
+        for text in ("hello", "how much?")
+    ]
+
+    said = [reply.choices[0].message.content for reply in replies]
+    assert said == ["address: hello", "prices: how much?"]
+
+
 async def made_key(make: Any, *scopes: str, **more: Any) -> str:
     """Make a key; return it."""
     return str((await make(Wanted(scopes, **more))).secret)
