@@ -34,6 +34,7 @@ from server.http.schemas import ProblemBody
 from server.http.wiring import Wiring, wire
 from server.page.files import page_routes
 from server.protocols import ag_ui, ai_sdk, chat_completions, openai_api, responses
+from server.protocols.client_turns import SESSION_HEADER
 from server.settings import Settings
 
 _ABOUT = """Long conversations with a goal. Start a session, then send messages to it.
@@ -41,9 +42,12 @@ _ABOUT = """Long conversations with a goal. Start a session, then send messages 
 Errors are `application/problem+json` with a stable `code` and the `request_id` of the response.
 Faults of a request or of a definition are in `faults`, each with `path`, `message` and `remedy`.
 """
-_SENT = ("Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID", "X-Request-ID")
+_SENT = (
+    *("Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID", "X-Request-ID"),
+    SESSION_HEADER,
+)
 """Headers that pages of other origins may send."""
-_RECEIVED = ("Location", "Retry-After", "Idempotent-Replay", "X-Request-ID")
+_RECEIVED = ("Location", "Retry-After", "Idempotent-Replay", "X-Request-ID", SESSION_HEADER)
 """Headers of answers that these pages may read."""
 # Routes check the key themselves, before they read anything; this is how the description says so.
 _BEARER = HTTPBearer(auto_error=False, scheme_name="API key")

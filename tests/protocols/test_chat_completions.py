@@ -401,6 +401,25 @@ async def test_the_models_are_the_journeys_with_their_versions(
         await client.models.retrieve("solo@3")
 
 
+async def test_a_page_of_another_origin_may_name_the_session_and_read_its_name(
+    serve: Serve,
+) -> None:
+    api = await serve(cors_origins=["https://shop.example"])
+    path, origin = "/v1/chat/completions", {"Origin": "https://shop.example"}
+    asked = {
+        "Access-Control-Request-Method": "POST",
+        "Access-Control-Request-Headers": "content-type,x-session-id",
+    }
+    body = {"model": "parcel", "messages": [user("hello")]}
+
+    allowed = await api.client.options(path, headers={**origin, **asked})
+    answer = await api.client.post(path, json=body, headers={**origin, **SESSION})
+
+    assert allowed.status_code == 200
+    assert "X-Session-Id" in answer.headers["access-control-expose-headers"]
+    assert answer.headers["X-Session-Id"] == "call-1"
+
+
 async def test_a_name_of_a_session_belongs_to_the_user_of_the_key(
     serve: Serve, client_of: Clients
 ) -> None:
