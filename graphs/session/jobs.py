@@ -112,19 +112,35 @@ class DueTimers:
         self._store, self._journeys, self._take = store, journeys, take
 
     async def run(self) -> float:
-        """Take due timers; return the seconds until the next search."""
-        most = 0
-        for journey in self._journeys():
-            rows = await timers.due_sessions(self._store, journey, AT_ONCE)
-            most = max(most, len(rows))
-            await asyncio.gather(*map(self._taken, rows))
-        return 0.0 if most == AT_ONCE else LOOK_SECONDS
+        """Take timers until none is due; return the seconds until the next search.
+
+        A slow turn does not delay the others.
+        """
+        running: set[asyncio.Task[None]] = set()
+        try:
+            while True:
+                rows = await self._due(AT_ONCE - len(running))
+                running |= {asyncio.ensure_future(self._taken(row)) for row in rows}
+                if not running:
+                    return LOOK_SECONDS
+                first = asyncio.FIRST_COMPLETED
+                _, running = await asyncio.wait(running, timeout=LOOK_SECONDS, return_when=first)
+        finally:
+            for task in running:
+                task.cancel()
+
+    async def _due(self, most: int) -> list[Row]:
+        """Return due timers of all journeys that no process has claimed, and claim them."""
+        claimed: list[Row] = []
+        for journey in self._journeys() if most else ():
+            for row in await timers.due_sessions(self._store, journey, most - len(claimed)):
+                # Else another process takes it, or the user has sent a message.
+                with contextlib.suppress(WriteConflict):
+                    await timers.claim(self._store, row)
+                    claimed.append(row)
+        return claimed
 
     async def _taken(self, row: Row) -> None:
-        try:
-            await timers.claim(self._store, row)
-        except WriteConflict:
-            return  # another process takes it, or the user has sent a message
         try:
             await self._take(row["session_id"])
         except Exception as error:  # the other sessions have their timers all the same

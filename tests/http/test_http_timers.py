@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from contextvars import ContextVar
 from datetime import datetime, timedelta
@@ -12,7 +13,16 @@ import pytest
 from graphs.records.timers import FIRST_PAUSE
 from graphs.session import jobs
 from graphs.storage.statements import ALL_TURNS, TURNS
-from journeys import NEVER, Journey, Pathway, Reminder, Silence, TimeTrigger, Transition
+from journeys import (
+    NEVER,
+    Journey,
+    Pathway,
+    Reminder,
+    Silence,
+    StateError,
+    TimeTrigger,
+    Transition,
+)
 from tests.http.test_http_streams import opened
 from tests.http.test_http_turns import until
 from tests.support import api as helpers
@@ -151,6 +161,60 @@ async def test_a_timer_whose_turn_fails_is_tried_again_later(
 
     await until(moved)
     assert caplog.text.count("event=timer_failed") == 2
+
+
+async def test_a_slow_turn_of_a_timer_does_not_delay_the_others(serve: Serve, clock: Clock) -> None:
+    gate = asyncio.Event()
+
+    async def discount(ask: Any) -> str:
+        if ask["context"].get("slow"):
+            await gate.wait()
+        return "Ten percent less."
+
+    api: Api = await serve(offer(discount))
+    await api.begin("offer", "slow", context={"slow": True})
+    clock.passes(2 * HOUR)
+    await until(lambda: _at(api, "slow", 1))
+    for number in range(2 * jobs.AT_ONCE):
+        await api.begin("offer", f"s-{number}")
+    clock.passes(2 * HOUR)
+    for number in range(2 * jobs.AT_ONCE):
+        await until(lambda number=number: _at(api, f"s-{number}", 2))  # type: ignore[misc]
+
+    assert not await _at(api, "slow", 2)
+    gate.set()
+    await until(lambda: _at(api, "slow", 2))
+
+
+async def _at(api: Api, session: str, version: int) -> bool:
+    """Return whether a session has this version."""
+    found = (await api.client.get(f"/v1/sessions/{session}")).json()
+    return bool(found["version"] == version)
+
+
+async def test_a_job_that_fails_is_done_again(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(jobs, "_AFTER_FAILURE", 0.0)
+    done = asyncio.Event()
+
+    class Broken:
+        name, pause, runs = "broken", 0.0, 0
+
+        async def run(self) -> float:
+            self.runs += 1
+            if self.runs < 3:
+                raise StateError("The store is away.")
+            done.set()
+            return 60.0
+
+    running = jobs.Jobs(Broken())
+    running.begin()
+    await done.wait()
+    await running.end()
+
+    assert caplog.text.count("event=job_failed") == 2
+    assert "job=broken" in caplog.text
 
 
 async def test_expired_sessions_are_deleted_in_the_background(
