@@ -38,6 +38,7 @@ _COUNTERS = {
     "journeygraph.cache.read": ("{read}", "Reads of a cache."),
     "journeygraph.guideline.dropped": ("{guideline}", "Guidelines that others removed."),
     "journeygraph.guideline.matched": ("{guideline}", "Guidelines that held in a turn."),
+    "journeygraph.limit.refused": ("{request}", "Requests that a limit refused."),
     "journeygraph.reply.checked": ("{check}", "Checks of replies."),
     "journeygraph.escalation.opened": ("{escalation}", "Calls for a person."),
     "journeygraph.escalation.sent": ("{delivery}", "Tries to post calls for a person."),
@@ -282,6 +283,17 @@ def cache_read(cache: str, *, hit: bool) -> None:
     result = "hit" if hit else "miss"
     labels = {"journeygraph.cache.name": cache, "journeygraph.cache.result": result}
     _count("journeygraph.cache.read", labels)
+
+
+def limit_refused(limit: str, who: str) -> None:
+    """Count a request that a limit refused.
+
+    Args:
+        limit: What is limited: requests, turns, sessions, tokens or wrong_keys.
+        who: The kind of caller by which it is counted: key, tenant or address.
+    """
+    labels = {"journeygraph.limit.name": limit, "journeygraph.limit.caller": who}
+    _count("journeygraph.limit.refused", labels)
 
 
 def turn_flagged(journey: str, flags: Iterable[str]) -> None:

@@ -11,7 +11,6 @@ import ipaddress
 import logging
 import math
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -25,7 +24,7 @@ from limits.aio.strategies import FixedWindowRateLimiter
 from journeys import ConfigurationError
 from journeys.errors import require_extra
 from nodes.breaker import Breaker
-from nodes.telemetry import report
+from nodes.telemetry import limit_refused, report
 from server.access.callers import Caller
 
 WHO = ("key", "tenant", "address")
@@ -102,9 +101,6 @@ def _limit(counted: str, text: str) -> Limit:
 class Limits:
     """Counts requests, and refuses those over a limit.
 
-    Attributes:
-        refusals: Number of refusals, by the limit's `counted` and `who`.
-
     Args:
         limits: The limits.
         redis_url: A Redis or Valkey for the counts; None: memory.
@@ -127,7 +123,6 @@ class Limits:
         self._memory = FixedWindowRateLimiter(_Memory(clock))
         self._redis = FixedWindowRateLimiter(_in_redis(redis_url)) if redis_url else None
         self._breaker = Breaker(_FAILURES, cooldown=_PAUSE_SECONDS)
-        self.refusals: Counter[tuple[str, str]] = Counter()
 
     @property
     def has_requests(self) -> bool:
@@ -200,7 +195,7 @@ class Limits:
         return None
 
     async def _refused(self, limit: Limit, caller: Caller) -> Refused:
-        self.refusals[limit.counted, limit.who] += 1
+        limit_refused(limit.counted, limit.who)
         stats = await self._tried("get_window_stats", limit, caller)
         return Refused(limit, max(1, math.ceil(stats.reset_time - self._clock())))
 

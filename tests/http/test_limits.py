@@ -20,11 +20,12 @@ from tests.http.test_http_access import with_key
 from tests.http.test_http_models import Weather
 from tests.http.test_keys import Clock, made, started
 from tests.support import api as helpers
-from tests.support import command
+from tests.support import command, watching
 from tests.support.api import KEY, Api
 from tests.support.redis import RedisServer
+from tests.support.watching import Watch
 
-serve, folder = helpers.serve, command.folder
+serve, folder, watch = helpers.serve, command.folder, watching.watch
 
 
 @pytest.fixture
@@ -50,7 +51,7 @@ async def listed(api: Api, key: dict[str, str]) -> Any:
 
 
 async def test_requests_over_a_limit_are_refused_until_its_time_is_over(
-    serve: Callable[..., Any], clock: Clock
+    serve: Callable[..., Any], clock: Clock, watch: Watch
 ) -> None:
     api = await serve(**keyed(limits(clock, requests="key 2/minute")))
     first, second = await made(api, "talk"), await made(api, "talk")
@@ -68,7 +69,8 @@ async def test_requests_over_a_limit_are_refused_until_its_time_is_over(
     assert (await listed(api, first)).headers["retry-after"] == "1"
     clock.now += 1
     assert (await listed(api, first)).status_code == 200
-    assert api.wiring.limits.refusals == {("requests", "key"): 2}
+    told = {"journeygraph.limit.name": "requests", "journeygraph.limit.caller": "key"}
+    assert watch.points("journeygraph.limit.refused") == [(told, 2)]
 
 
 async def test_a_tenant_and_an_address_are_counted_over_all_keys(

@@ -16,6 +16,7 @@ from urllib.parse import quote, urlsplit
 import psycopg
 import pytest
 
+from tests.support.api import serving, wired
 from tests.support.command import ROOT
 from tests.support.post_office import opened
 from tests.support.postgres import _account, connected
@@ -220,3 +221,33 @@ async def conversations(url: str) -> None:
                 assert (await parcel.process_message("how much?")).message
 
     await asyncio.gather(*(talk(number) for number in range(12)))
+
+
+# --- Rights --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def clerk(postgres_url: str) -> Iterator[str]:
+    """The URL of a user that reads and writes rows, and owns no table."""
+    name = f"clerk_{urlsplit(postgres_url).path[1:]}"
+    with connected(postgres_url) as connection:
+        connection.execute(f"CREATE ROLE {name} LOGIN")
+        connection.execute(
+            f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {name}"
+        )
+        connection.execute(f"GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO {name}")
+    place = urlsplit(postgres_url)
+    yield place._replace(netloc=f"{name}@{place.hostname}:{place.port}").geturl()
+    with connected(postgres_url) as connection:
+        connection.execute(f"DROP OWNED BY {name}")
+        connection.execute(f"DROP ROLE {name}")
+
+
+async def test_a_server_needs_no_more_rights_than_those_to_rows(clerk: str) -> None:
+    async with serving(wired(url=clerk)) as api:
+        assert (await api.client.get("/readyz")).status_code == 200
+        session = await api.begin()
+        assert (await api.says(session, "street=Main"))["message"]
+        assert (await api.client.delete(session)).status_code == 204
+    with connected(clerk) as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
+        connection.execute("ALTER TABLE sessions ADD COLUMN more text")
