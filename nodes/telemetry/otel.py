@@ -289,7 +289,7 @@ def limit_refused(limit: str, who: str) -> None:
     """Count a request that a limit refused.
 
     Args:
-        limit: What is limited: requests, turns, sessions, tokens or wrong_keys.
+        limit: Name of the limit: requests, turns, sessions, tokens or wrong_keys.
         who: The kind of caller by which it is counted: key, tenant or address.
     """
     labels = {"journeygraph.limit.name": limit, "journeygraph.limit.caller": who}
