@@ -7,7 +7,9 @@ keep their connections, and as many talk at once as sessions do in process.
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
+import os
 import re
 import socket
 import sys
@@ -40,8 +42,8 @@ SESSIONS, TURNS = 8, 10
 EVENNESS = 4.0
 """Most that the slowest turn of a hundred takes, of the middle one."""
 MANY, FEW = 200, 5
-Round = Callable[[], Awaitable[list[float]]]
-"""Run the clients for a round; return the seconds of each turn."""
+Round = Callable[..., Awaitable[list[float]]]
+"""Run the clients for a round, at a rate if one is given; return the seconds of each turn."""
 
 
 async def over_http(steps: Steps) -> list[Figure]:
@@ -82,15 +84,15 @@ async def _rates(steps: Steps, url: str, store: str, share: float) -> list[Figur
     pairs.cpu_ratios.clear()  # the server is another process
     rate = pairs.rate(f"turns over HTTP, {clients_}, {store}", "in process", share)
     measured = took[-ROUNDS * SESSIONS * TURNS :]  # those before warmed up
-    return [rate, _evenness(measured, f"slowest of 100 turns over HTTP, {clients_}, {store}")]
+    return [rate, evenness(measured, f"slowest of 100 turns over HTTP, {clients_}, {store}")]
 
 
-def _evenness(took: list[float], what: str) -> Figure:
+def evenness(took: list[float], what: str, most: float = EVENNESS) -> Figure:
+    """Return a row of the slowest of 100 turns against the middle one."""
     cuts = quantiles(took, n=100)
     ratio = cuts[98] / cuts[49]
     shown = (duration(cuts[98]), duration(cuts[49]))
-    reached = ratio <= EVENNESS
-    return Figure(what, "the middle one", *shown, ratio, None, f"<= {EVENNESS:g}x", reached)
+    return Figure(what, "the middle one", *shown, ratio, None, f"<= {most:g}x", ratio <= most)
 
 
 async def _sizes(steps: Steps) -> Figure:
@@ -119,7 +121,7 @@ async def _access(steps: Steps) -> Figure:
     async with (
         served(url, _wide(FEW), limits=limits) as keyed,
         served(f"memory://{uuid.uuid4()}", _wide(FEW)) as open_,
-        clients(keyed, sessions=1, key=key) as theirs,
+        clients(keyed, sessions=1, access=key) as theirs,
         clients(open_, sessions=1) as ours,
     ):
         rounds = steps("HTTP, with and without a key and limits", ROUNDS)
@@ -146,26 +148,40 @@ def _wide(pathways: int) -> type[Journey]:
 
 
 @asynccontextmanager
-async def serving(url: str) -> AsyncIterator[int]:
+async def serving(url: str, journey: type[Journey] = Referral) -> AsyncIterator[int]:
     """Run `journeygraph serve`; gives the port."""
-    async with server(url) as (port, _):
+    async with server(url, journey) as (port, _):
         yield port
 
 
 @asynccontextmanager
-async def server(url: str) -> AsyncIterator[tuple[int, int]]:
+async def server(url: str, journey: type[Journey] = Referral) -> AsyncIterator[tuple[int, int]]:
     """Run `journeygraph serve`; gives the port, and the id of the process."""
-    journey = f"{Path(__file__).with_name('material.py')}:{Referral.__name__}"
-    command = ("-m", "server.cli", "serve", journey, "--store", url, "--port", "0")
-    process = await asyncio.create_subprocess_exec(sys.executable, *command, stdout=PIPE)
+    place = f"{Path(__file__).with_name('material.py')}:{journey.__name__}"
+    words = ("server.cli", "serve", place, "--store", url, "--port", "0")
+    async with listening(*words) as found:
+        yield found
+
+
+@asynccontextmanager
+async def listening(*words: str) -> AsyncIterator[tuple[int, int]]:
+    """Run a module that serves, in a process of its own; gives the port, and its id."""
+    key = base64.b64encode(bytes(32)).decode()
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", *words),
+        stdout=PIPE,
+        env={**os.environ, "JOURNEYGRAPH_ENCRYPTION_KEY": key},
+    )
     assert process.stdout is not None
     line = b""
     while not (found := re.search(rb"Listening at http://127\.0\.0\.1:(\d+)", line)):
         line = await process.stdout.readline()
         assert line, "the server did not start"
-    yield int(found[1]), process.pid
-    process.terminate()
-    await process.wait()
+    try:
+        yield int(found[1]), process.pid
+    finally:
+        process.terminate()
+        await process.wait()
 
 
 @asynccontextmanager
@@ -202,7 +218,13 @@ async def served(
 
 @asynccontextmanager
 async def clients(
-    port: int, sessions: int = SESSIONS, says: str = "", of: str = "by-http", key: str = ""
+    port: int,
+    sessions: int = SESSIONS,
+    says: str = "",
+    of: str = "by-http",
+    *,
+    access: str = "",
+    keys: bool = False,
 ) -> AsyncIterator[Round]:
     """Start the process of the clients; return a function that runs them for a round.
 
@@ -211,19 +233,20 @@ async def clients(
         sessions: The number of sessions at the same time.
         says: Their message; without it, one of everyday length that is another each time.
         of: The start of the ids of their sessions.
-        key: Their key; empty: they send none.
+        access: Their API key; empty: they send none.
+        keys: True to send an idempotency key with each.
     """
     command = [sys.executable, str(Path(__file__).with_name("http_clients.py")), str(port)]
-    plan = {"sessions": sessions, "turns": TURNS, "context": CONTEXT, "says": says, "of": of}
-    plan["key"] = key
+    plan = {"sessions": sessions, "turns": TURNS, "context": CONTEXT, "says": says}
+    plan |= {"of": of, "access": access, "keys": keys}
     begin = json.dumps(plan)
     process = await asyncio.create_subprocess_exec(*command, begin, stdin=PIPE, stdout=PIPE)
     assert process.stdin is not None
     assert process.stdout is not None
     told, heard = process.stdin, process.stdout
 
-    async def round_() -> list[float]:
-        told.write(b"go\n")
+    async def round_(rate: float | None = None) -> list[float]:
+        told.write(f"{rate or 'go'}\n".encode())
         took: list[float] = json.loads(await heard.readline())
         return took
 

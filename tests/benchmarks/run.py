@@ -25,6 +25,7 @@ from tests.benchmarks.expiry import expiry
 from tests.benchmarks.files import files
 from tests.benchmarks.forms import forms
 from tests.benchmarks.growth import growth
+from tests.benchmarks.guaranteed import guaranteed
 from tests.benchmarks.guidelines import guidelines
 from tests.benchmarks.imports import imports
 from tests.benchmarks.measure import SHOWN, Figure, Steps
@@ -60,6 +61,7 @@ THEMES: dict[str, Callable[[Steps], Awaitable[list[Figure]]]] = {
     "http": over_http,
     "protocols": protocols,
     "scale": scale,
+    "guaranteed": guaranteed,
 }
 _WIDTH = 120
 

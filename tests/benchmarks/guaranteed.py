@@ -1,0 +1,86 @@
+"""Turns over HTTP on Postgres with all guarantees on, against a server without any.
+
+Ours has idempotency keys, leases, ledger, audit and hash chain. Theirs is `bare.py`. Each is one
+process with its own database, and the same clients ask both in turn.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from statistics import median
+
+from tests.benchmarks.material import Referral, SecretReferral
+from tests.benchmarks.measure import Figure, Pairs, Steps, alternate
+from tests.benchmarks.over_http import (
+    SESSIONS,
+    TURNS,
+    clients,
+    evenness,
+    listening,
+    serving,
+)
+from tests.support.postgres import Postgres, started
+
+ROUNDS, EVEN_ROUNDS = 20, 20
+LEAST, MOST = 0.8, 3.0
+_BARE = "tests.benchmarks.bare"
+
+
+async def guaranteed(steps: Steps) -> list[Figure]:
+    """The figures on a Postgres of our own, or on the one that is named for the tests."""
+    server = await asyncio.to_thread(started)
+    try:
+        return [
+            await _rate(server, steps, Referral, "async", "graph.ainvoke", LEAST),
+            await _rate(server, steps, Referral, "exit", "graph.ainvoke, exit durability", None),
+            await _rate(server, steps, SecretReferral, "async", "graph.ainvoke", None),
+            await _even(server, steps),
+        ]
+    finally:
+        await asyncio.to_thread(server.end)
+
+
+async def _rate(
+    server: Postgres,
+    steps: Steps,
+    journey: type[Referral],
+    durability: str,
+    called: str,
+    least: float | None,
+) -> Figure:
+    """Return how many turns a second there are."""
+    what = "turns over HTTP on Postgres, all guarantees on"
+    what += ", encrypted" if journey is SecretReferral else ""
+    against = f"a FastAPI route with the stock AsyncPostgresSaver and {called}"
+    async with (
+        serving(server.copy(), journey) as port,
+        listening(_BARE, server.copy(), durability) as (bare, _),
+        clients(port, keys=True) as ours,
+        clients(bare) as theirs,
+    ):
+        rounds = steps(f"{journey.__name__}, {called}", ROUNDS)
+        pairs: Pairs = await alternate(ours, theirs, rounds, calls=SESSIONS * TURNS)
+    pairs.cpu_ratios.clear()  # the servers are other processes
+    rate = pairs.rate(what, against, least or 0.0)
+    return rate if least else _shown(rate)
+
+
+def _shown(rate: Figure) -> Figure:
+    return Figure(rate.what, rate.against, rate.ours, rate.theirs, rate.ratio, None, "shown", True)
+
+
+async def _even(server: Postgres, steps: Steps) -> Figure:
+    """Return how long the slowest of 100 turns takes at half of the most turns a second."""
+    took: list[float] = []
+    async with serving(server.copy()) as port, clients(port, keys=True) as round_:
+        turns = SESSIONS * TURNS
+        seconds = []
+        loop = asyncio.get_running_loop()
+        for _ in steps("most turns a second", EVEN_ROUNDS):
+            begun = loop.time()
+            await round_()
+            seconds.append(loop.time() - begun)
+        half = turns / median(seconds) / 2
+        for _ in steps(f"{half:.0f} turns a second", EVEN_ROUNDS):
+            took += await round_(half)
+    return evenness(took, "slowest of 100 turns at half of the most turns a second, Postgres", MOST)
