@@ -17,7 +17,14 @@ from graphs.records.effects import EFFECTS, OF_STEP
 from graphs.session.directory import Directory, SessionAudit
 from graphs.storage.sealing import Seal
 from graphs.storage.statements import ALL_TURNS, TURNS, Row
-from journeys import AuditedTurn, AuditEntry, Journey, JourneyConfig, JourneySession
+from journeys import (
+    AuditedTurn,
+    AuditEntry,
+    Journey,
+    JourneyConfig,
+    JourneySession,
+    VersionInfo,
+)
 from journeys.definitions.value_types import time_in_words
 from journeys.files.documents import plain_value
 from nodes.llm.cassette import Cassette
@@ -282,7 +289,7 @@ def _said(
     turns: Sequence[AuditedTurn], given: Mapping[int, Mapping[str, Any]]
 ) -> Iterator[dict[str, Any]]:
     """Yield the steps without what is expected of them."""
-    time, last = datetime.fromisoformat(turns[0].turn.at), turns[0].turn.begun_at
+    before, time = turns[0].turn, datetime.fromisoformat(turns[0].turn.at)
     for one in turns[1:]:
         turn = one.turn
         if turn.kind == "operator" and not turn.reply:
@@ -293,8 +300,7 @@ def _said(
             data = given[turn.version]
             step = {"event": name, "data": dict(data)} if data else {"event": name}
         elif turn.kind == "timer":
-            # From the beginning of the last turn: no timer is due later than that.
-            step = {"wait": time_in_words(_seconds_between(last, turn.begun_at))}
+            step = {"wait": time_in_words(_silence(before, turn))}
         elif turn.kind == "operator":
             step = {"operator": turn.reply}
         elif turn.kind == "release":
@@ -302,14 +308,18 @@ def _said(
         begun = datetime.fromisoformat(turn.begun_at)
         if begun - time >= _STEP and turn.kind != "timer":
             step["at"] = _moment(turn.begun_at)
-        time, last = datetime.fromisoformat(turn.at), turn.begun_at
+        before, time = turn, datetime.fromisoformat(turn.at)
         yield step
 
 
-def _seconds_between(first: str, last: str) -> int:
-    """Return the whole seconds between two times, at least one."""
-    passed = datetime.fromisoformat(last) - datetime.fromisoformat(first)
-    return max(1, int(passed.total_seconds()))
+def _silence(before: VersionInfo, timer: VersionInfo) -> int:
+    """Return the seconds from the beginning of a turn until a timer is due, at least one.
+
+    The times of a file are whole seconds. Behind an event, what they lose is added.
+    """
+    passed = datetime.fromisoformat(timer.begun_at) - datetime.fromisoformat(before.begun_at)
+    lost = 0 if before.message is not None or before.version == 0 else 2
+    return max(1, int(passed.total_seconds()) + lost)
 
 
 class _Watching(Game):

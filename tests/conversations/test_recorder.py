@@ -131,7 +131,8 @@ AGENTS = {"clerk": lambda ask: "This is our offer.", "discount": lambda ask: "Te
 def test_times_without_a_message_are_tried_and_recorded(folder: Path) -> None:
     (folder / "offer.yaml").write_text(OFFER)
     (folder / "offer.py").write_text(OFFER_CODE)
-    said = ["hello", "/wait 1 hour", "/wait 2 days", "/wait soon", "thank you", "/wait 8 days"]
+    said = ["hello", "/wait 1 hour", "/wait 2 days", "/wait soon", "thank you", "/wait 1 day"]
+    said += ["/event seen", "/wait 8 days"]
 
     store = f"sqlite:///{folder}/s.db"
     words = ("chat", "offer.yaml", "--store", store, "--session", "s")
@@ -149,7 +150,9 @@ def test_times_without_a_message_are_tried_and_recorded(folder: Path) -> None:
         "- {wait: 2 days}\n- bot:\n    says: {equals: 'Shall we continue? Ten percent less.'}"
         in text
     )
-    assert "- {wait: 7 days}\n" in text
+    assert "- {wait: 20 hours}\n" in text
+    assert "event: seen" in text
+    assert "wait: 6 days" in text
     assert "1 passed, 0 failed" in run("test", ".").stdout
 
     (folder / "s.conversation.yaml").write_text(text.replace("wait: 2 days", "wait: 1 day"))
