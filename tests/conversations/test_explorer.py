@@ -17,7 +17,7 @@ __all__ = ["folder", "logging_as_before"]
 SHOP = '''
 from journeys import (
     NEVER, ConditionTrigger, Effect, Field, IntentTrigger, Journey, Pathway, Personality, Range,
-    Regex, ReturnToPrevious, Transition,
+    EventTrigger, Regex, ReturnToPrevious, TimeTrigger, Transition,
 )
 
 TAKEN = []
@@ -203,13 +203,23 @@ def test_a_fault_is_shown_with_its_place_and_the_shortest_conversation(shop: Pat
     assert len(re.findall(r"^    user  (.*)", shown, re.MULTILINE)) == 2
 
 
-def test_what_only_a_model_can_fire_is_no_fault(shop: Path) -> None:
-    trigger = 'IntentTrigger(description="wants to leave")'
+@pytest.mark.parametrize(
+    ("trigger", "why"),
+    [
+        (
+            'IntentTrigger(description="wants to leave")',
+            "it has no patterns, so only a model can fire it",
+        ),
+        ("TimeTrigger(days=2)", "only a time without a message fires it, and none was tried"),
+        ('EventTrigger("left")', "only an event fires it, and none was tried"),
+    ],
+)
+def test_what_no_message_fires_is_no_fault(shop: Path, trigger: str, why: str) -> None:
     planted(shop, transitions=f'Transition({trigger}, from_pathway="after", to_pathway="order"),')
 
     shown = flat(run("explore", "shop.py").stdout)
 
-    assert "it has no patterns, so only a model can fire it" in shown
+    assert why in shown
     assert "No faults." in shown
 
 
