@@ -16,9 +16,11 @@ from server.access.limits import Limits, _network, read_limits
 from server.http.auth import Keys
 from server.http.wiring import wire
 from server.settings import Settings
+from server.telemetry import Metrics
 from tests.http.test_http_access import with_key
 from tests.http.test_http_models import Weather
 from tests.http.test_keys import Clock, made, started
+from tests.http.test_metrics import shown
 from tests.support import api as helpers
 from tests.support import command, watching
 from tests.support.api import KEY, Api
@@ -178,6 +180,25 @@ async def test_wrong_keys_are_limited_and_a_known_key_is_not(
     assert (await listed(api, other)).status_code == 429
     clock.now += 60
     assert (await listed(api, other)).status_code == 200
+
+
+async def test_refused_requests_are_counted_without_names_of_callers(
+    serve: Callable[..., Any], clock: Clock, watch: Watch
+) -> None:
+    given = limits(clock, requests="key 2/minute", wrong_keys="address 1/minute")
+    api = await serve(**keyed(given), metrics=Metrics())
+    key, desk = await made(api, "talk", user="ann"), await made(api, "operate")
+    for header in (desk, key, key, key, *[{"Authorization": "Bearer wrong"}] * 3):
+        await listed(api, header)
+
+    samples = await shown(api, **desk)
+
+    refused = [
+        (one.labels["journeygraph_limit_name"], one.labels["journeygraph_limit_caller"])
+        for one in samples["journeygraph_limit_refused_total"]
+        for _ in range(int(one.value))
+    ]
+    assert sorted(refused) == [("requests", "key"), *[("wrong_keys", "address")] * 2]
 
 
 async def test_processes_share_their_counts_in_redis(

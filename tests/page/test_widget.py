@@ -115,3 +115,18 @@ def test_a_conversation_that_is_gone_is_followed_by_another(
 
     expect(page.get_by_text("Nothing was said yet")).to_be_visible()
     assert len(sessions(chat)) == 1
+
+
+def test_the_page_of_the_server_talks_with_a_token(serve: Serve, visits: Visits) -> None:
+    visits.expect_error("status of 401")
+    visits.expect_error("status of 403")  # of the audit, which is for operators
+    place = serve("parcel_refund", JOURNEYGRAPH_API_KEYS=KEY, JOURNEYGRAPH_PAGE="true")[1]
+    made = httpx2.post(f"{place}/v1/tokens", json={"user": "ann"}, headers=AUTHORIZED).json()
+    page = visits.open(place)
+    page.get_by_label("Key").fill(made["token"])
+    page.get_by_label("Key").press("Enter")
+    page.get_by_role("button", name="Start", exact=True).click()
+    say(page, "My parcel never came")
+
+    expect(page.locator(".message.assistant").last).to_contain_text("order number")
+    expect(page.locator(".picture svg").first).to_be_visible()

@@ -38,9 +38,12 @@ export function Picture({ api, session, turns, live, journey }) {
   }, [api, path, tries]);
   useEffect(() => {
     const ended = new AbortController();
+    // A key that only talks draws the journey without the values of fields.
+    const unread = (problem) =>
+      problem.isConnection || problem.code === "out_of_scope" || quietly(setProblem)(problem);
     api
       .get(`sessions/${encodeURIComponent(session.session_id)}/fields`, {}, ended.signal)
-      .then((body) => setFields(body.fields), (problem) => problem.isConnection || quietly(setProblem)(problem));
+      .then((body) => setFields(body.fields), unread);
     return () => ended.abort();
   }, [api, session.session_id, session.version, tries]);
   const latest = useRef([]);
