@@ -20,6 +20,9 @@ RECOVERIES = ("graceful", "retry", "fail_fast")
 WhenBusy = Literal["enqueue", "reject", "interrupt", "coalesce"]
 """Rule for a message to a session whose turn runs."""
 BUSY_RULES: tuple[WhenBusy, ...] = get_args(WhenBusy)
+AnswerRule = Literal["enqueue", "reject", "interrupt"]
+"""Rule for the answer to an agent in a session whose turn runs: it does not join a message."""
+ANSWER_RULES: tuple[WhenBusy, ...] = get_args(AnswerRule)
 DAY = 86_400.0
 _DEFAULT_STORE = "sqlite:///journeys.db"
 AUTO = "auto"

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from journeys import door
-from journeys.config import JourneyConfig, WhenBusy
+from journeys.config import AnswerRule, JourneyConfig, WhenBusy
 from journeys.errors import JourneyDefinitionError
 from journeys.locale import Locale
 from journeys.notions.escalation import Escalation
@@ -353,7 +353,7 @@ class Journey:
         tags: Any = None,
         callbacks: Any = None,
         idempotency_key: str | None = None,
-        when_busy: WhenBusy | None = None,
+        when_busy: AnswerRule | None = None,
     ) -> JourneyResponse:
         """Go on where an agent called `interrupt()`; see `PathwayManager.resume`."""
         given = {
@@ -373,7 +373,7 @@ class Journey:
         tags: Any = None,
         callbacks: Any = None,
         idempotency_key: str | None = None,
-        when_busy: WhenBusy | None = None,
+        when_busy: AnswerRule | None = None,
     ) -> AsyncIterator[JourneyEvent]:
         """Continue as `resume` does, and yield the events of the turn."""
         given = {

@@ -15,6 +15,7 @@ import httpx2
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from journeys import EscalationEntry, VersionInfo
+from journeys.config import AnswerRule, WhenBusy
 from server.http.schemas import (
     Escalations,
     Event,
@@ -302,19 +303,25 @@ class ClientSession:
         self._requests = requests
         self._path = f"/v1/sessions/{quote(session_id, safe='')}"
 
-    async def says(self, message: str, *, key: str | None = None) -> Reply:
+    async def says(
+        self, message: str, *, key: str | None = None, when_busy: WhenBusy | None = None
+    ) -> Reply:
         """Send a message, and return the reply.
 
         Args:
             message: The message of the user.
             key: Idempotency key; default: a new one. Give your own to send the message again after
                 a restart of your program.
+            when_busy: Rule if a turn of the session runs; default: that of the server.
         """
-        return await self._ask(Reply, "messages", Message(message=message), key)
+        given = Message(message=message, when_busy=when_busy)
+        return await self._ask(Reply, "messages", given, key)
 
-    async def resume(self, value: Any, *, key: str | None = None) -> Reply:
-        """Answer the question of an agent."""
-        return await self._ask(Reply, "resume", Resumed(value=value), key)
+    async def resume(
+        self, value: Any, *, key: str | None = None, when_busy: AnswerRule | None = None
+    ) -> Reply:
+        """Answer the question of an agent; the arguments are as for a message."""
+        return await self._ask(Reply, "resume", Resumed(value=value, when_busy=when_busy), key)
 
     async def happens(
         self, name: str, data: dict[str, Any] | None = None, *, key: str | None = None
@@ -322,17 +329,21 @@ class ClientSession:
         """Send an event from outside the conversation."""
         return await self._ask(Reply, "events", Event(name=name, data=data or {}), key)
 
-    def stream(self, message: str, *, key: str | None = None) -> AsyncIterator[TurnEvent]:
+    def stream(
+        self, message: str, *, key: str | None = None, when_busy: WhenBusy | None = None
+    ) -> AsyncIterator[TurnEvent]:
         """Send a message, and yield the events of its turn; the last one is `done`.
 
         After a lost connection the stream continues behind its last event. The turn continues in
         the server if the iterator is closed.
         """
-        return self._stream("messages", Message(message=message), key)
+        return self._stream("messages", Message(message=message, when_busy=when_busy), key)
 
-    def stream_resume(self, value: Any, *, key: str | None = None) -> AsyncIterator[TurnEvent]:
+    def stream_resume(
+        self, value: Any, *, key: str | None = None, when_busy: AnswerRule | None = None
+    ) -> AsyncIterator[TurnEvent]:
         """Answer the question of an agent, and yield the events of the turn as `stream` does."""
-        return self._stream("resume", Resumed(value=value), key)
+        return self._stream("resume", Resumed(value=value, when_busy=when_busy), key)
 
     async def state(self) -> Session:
         """Return the state of the session."""

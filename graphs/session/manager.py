@@ -77,7 +77,6 @@ from graphs.session.session import (
 )
 from graphs.session.stranding import refuse_stranded
 from graphs.session.turn import (
-    ANSWER_RULES,
     Given,
     Tell,
     begin,
@@ -125,7 +124,7 @@ from journeys import (
     VersionNotFoundError,
     VersionState,
 )
-from journeys.config import WhenBusy
+from journeys.config import ANSWER_RULES, AnswerRule, WhenBusy
 from nodes.draft import new_turn
 from nodes.features.takeover import WITH_PERSON
 from nodes.json_data import size, words_of
@@ -361,7 +360,7 @@ class PathwayManager:
         tags: Any = None,
         callbacks: Any = None,
         idempotency_key: str | None = None,
-        when_busy: WhenBusy | None = None,
+        when_busy: AnswerRule | None = None,
     ) -> JourneyResponse:
         """Continue where an agent called LangGraph's `interrupt()`, which then returns the value.
 
@@ -398,7 +397,7 @@ class PathwayManager:
         tags: Any = None,
         callbacks: Any = None,
         idempotency_key: str | None = None,
-        when_busy: WhenBusy | None = None,
+        when_busy: AnswerRule | None = None,
     ) -> AsyncIterator[JourneyEvent]:
         """Continue as `resume` does, and yield the events of the turn."""
         run = run_config_of(metadata, tags, callbacks)

@@ -329,10 +329,6 @@ class Given:
         return Arrival(self.when_busy, kept, journeys)
 
 
-ANSWER_RULES: tuple[WhenBusy, ...] = ("enqueue", "reject", "interrupt")
-"""Rules for the answer to an agent if a turn of the session runs: it does not join a message."""
-
-
 def rule_of(
     config: JourneyConfig,
     when_busy: WhenBusy | None = None,

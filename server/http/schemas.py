@@ -25,7 +25,7 @@ from journeys import (
     VersionInfo,
     VersionState,
 )
-from journeys.config import WhenBusy
+from journeys.config import AnswerRule, WhenBusy
 from journeys.locale import Locale, locale_of, part_remedy
 
 SessionId = Annotated[
@@ -134,7 +134,7 @@ class Resumed(_Asked):
         description="The value that `interrupt()` returns to the agent. To answer several at "
         "once, send an object with the ids in `metadata.waiting` as keys."
     )
-    when_busy: Literal["enqueue", "reject", "interrupt"] | None = Field(
+    when_busy: AnswerRule | None = Field(
         default=None, description="As for a message; an answer does not join a message."
     )
 

@@ -13,7 +13,8 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import StreamingResponse
 
-from graphs.session.turn import ANSWER_RULES, Given, rule_of
+from graphs.session.turn import Given, rule_of
+from journeys.config import ANSWER_RULES
 from server.http.deps import Asking, IdempotencyKey, RequestId, Wired
 from server.http.routing import session_name
 from server.protocols.client_messages import (

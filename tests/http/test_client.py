@@ -14,6 +14,7 @@ import pytest
 from journeys import Escalation, Field, Journey, Pathway
 from server import client as clients
 from server.client import ApiError, JourneyClient
+from server.discover.journeys import Served
 from tests.http.test_http_turns import Gate
 from tests.support import api as helpers
 from tests.support.api import KEY, Api, one
@@ -98,6 +99,25 @@ async def test_a_session_is_begun_read_and_deleted(serve: Serve, client_of: Clie
         await session.state()
     assert (gone.value.status, gone.value.code) == (404, "session_not_found")
     assert gone.value.problem
+
+
+async def test_a_rule_for_a_busy_session_is_sent(serve: Serve, client_of: Clients) -> None:
+    gate = Gate()
+    client = client_of(await serve(Served(Solo, {"clerk": gate})))
+    session = await client.begin("solo")
+    first = asyncio.ensure_future(session.says("m0"))
+    await gate.begun.wait()
+
+    asked = [session.says("m1", when_busy="reject"), session.resume(1, when_busy="reject")]
+    refused = await asyncio.gather(*asked, return_exceptions=True)
+    streams = session.stream("m1", when_busy="reject"), session.stream_resume(1, when_busy="reject")
+    for stream in streams:
+        with pytest.raises(ApiError, match="session_busy"):
+            await anext(stream)
+    gate.let.set()
+
+    assert [str(error)[-13:-1] for error in refused] == ["session_busy", "session_busy"]
+    assert (await first).message == "Hold on."
 
 
 async def test_what_is_asked_is_done_once_if_its_answer_is_lost(

@@ -13,8 +13,9 @@ from starlette.responses import Response
 from starlette.routing import Match
 from starlette.types import Receive, Scope, Send
 
-from graphs.session.turn import ANSWER_RULES, Given, rule_of
+from graphs.session.turn import Given, rule_of
 from journeys import JourneyResponse
+from journeys.config import ANSWER_RULES
 from server.access.callers import Caller
 from server.http.deps import (
     REPLAYED,
