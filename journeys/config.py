@@ -30,6 +30,9 @@ AUTO = "auto"
 _OLD_STORES = {"memory": "memory://", "sqlite": _DEFAULT_STORE}
 KEY_BYTES = 32
 """Length of an encryption key, for AES-256."""
+TENANT = "default"
+"""Tenant of programs and servers that name none."""
+_TENANT = re.compile("[a-z0-9][a-z0-9-]{0,62}")
 _KEY_ID = re.compile(r"[A-Za-z0-9._-]{1,32}")
 _URL_SAFE = str.maketrans("-_", "+/")
 _KEY_REMEDY = (
@@ -120,6 +123,20 @@ def _id_of(key: bytes) -> str:
     return hashlib.sha256(b"journeygraph encryption key|" + key).hexdigest()[:8]
 
 
+def checked_tenant(name: Any) -> str:
+    """Return the name of a tenant.
+
+    Raises:
+        ConfigurationError: It is not 1 to 63 lower-case letters, digits and hyphens.
+    """
+    if isinstance(name, str) and _TENANT.fullmatch(name):
+        return name
+    raise ConfigurationError(
+        f"tenant is {name!r:.80}; it must be 1 to 63 lower-case letters, digits and hyphens, and "
+        "begin with a letter or a digit."
+    )
+
+
 class _Derived:
     """Slots for the locale and the keys, which are derived from the settings once."""
 
@@ -136,6 +153,8 @@ class JourneyConfig(_Derived):
         persistence: Store of the sessions: "memory://" (one per process), "memory://NAME",
             "sqlite:///FILE", or "postgresql://USER:PASSWORD@HOST:PORT/DATABASE" after `journeygraph
             migrate`. The password is never shown.
+        tenant: Owner of the sessions, apart from all others in one store: 1 to 63 lower-case
+            letters, digits and hyphens.
         context_persistence: Old name of `persistence`; "memory" and "sqlite" are mapped,
             "dataflow" and "redis" are refused.
         intent_detection_model: Model that judges intents if a trigger names none: the name of a
@@ -215,6 +234,7 @@ class JourneyConfig(_Derived):
     """
 
     persistence: str = _DEFAULT_STORE
+    tenant: str = TENANT
     context_persistence: str | None = None
     intent_detection_model: str = "gpt-4o-mini"
     intent_confidence_threshold: float = 0.7
@@ -264,6 +284,7 @@ class JourneyConfig(_Derived):
             object.__setattr__(self, "context_persistence", None)
         object.__setattr__(self, "prunable", _names(self.prunable))
         object.__setattr__(self, "persistence", checked_store(self.persistence))
+        checked_tenant(self.tenant)
         checked_word("error_recovery", self.error_recovery, RECOVERIES)
         checked_word("when_busy", self.when_busy, BUSY_RULES)
         if not isinstance(self.speculate, bool):

@@ -15,9 +15,9 @@ from sqlalchemy import Integer, and_, bindparam, delete, insert, literal_column,
 
 from graphs.records.chain import hash_of
 from graphs.storage.errors import AlreadyThere
-from graphs.storage.statements import ENDS, Row, Sql, Statement, first, now
+from graphs.storage.statements import ENDS, Row, Sql, Statement, first, now, of_tenant
 from graphs.storage.store import Store
-from graphs.storage.tables import TENANT, anchored_heads, anchors, sessions, tombstones
+from graphs.storage.tables import anchored_heads, anchors, sessions, tombstones
 from nodes.json_data import stamp
 
 EVERY = 60.0
@@ -31,13 +31,14 @@ _MOST_CHANGED = 2_000
 """Heads that change in one anchor; the next one has the others."""
 _KEY = ("tenant", "session_id", "created_at")
 _HEAD = (*_KEY, *ENDS)
-_OF_TENANT = anchored_heads.c.tenant == bindparam("of_tenant")
-_SAME = and_(*(anchored_heads.c[name] == sessions.c[name] for name in _KEY[1:]), _OF_TENANT)
+_OF_TENANT = of_tenant(anchored_heads)
+_SAME = and_(*(anchored_heads.c[name] == sessions.c[name] for name in _KEY))
 _CHANGED = Sql.of(
     first(
-        select(*(sessions.c[name] for name in _HEAD[1:]))
+        select(*(sessions.c[name] for name in _HEAD))
         .outerjoin(anchored_heads, _SAME)
         .where(
+            of_tenant(sessions),
             sessions.c.status != literal_column("'expired'"),
             (sessions.c.chain != literal_column("''")) | (sessions.c.late > literal_column("0")),
             or_(
@@ -79,26 +80,24 @@ _ADD_HEAD = Sql.of(
     + ", ".join(f"{name} = excluded.{name}" for name in ENDS)
 )
 _DROP_HEAD = Sql.of(
-    delete(anchored_heads).where(*(anchored_heads.c[name] == bindparam(name) for name in _KEY))
+    delete(anchored_heads).where(
+        _OF_TENANT, *(anchored_heads.c[name] == bindparam(name) for name in _KEY[1:])
+    )
 )
 _COLUMNS = [str(one.name) for one in anchors.c]
 _ADD = Sql.of(insert(anchors).inline().values({name: bindparam(name) for name in _COLUMNS}))
 _NEWEST_FIRST = Sql.of(
-    first(
-        select(anchors)
-        .where(anchors.c.tenant == bindparam("of_tenant"))
-        .order_by(anchors.c.number.desc())
-    )
+    first(select(anchors).where(of_tenant(anchors)).order_by(anchors.c.number.desc()))
 )
 _DROP_OLD = Sql.of(
     delete(anchors).where(
-        anchors.c.tenant == bindparam("of_tenant"),
+        of_tenant(anchors),
         anchors.c.number <= bindparam("oldest", type_=Integer),
     )
 )
 _DROP_STONES = Sql.of(
     delete(tombstones).where(
-        tombstones.c.tenant == bindparam("of_tenant"),
+        of_tenant(tombstones),
         tombstones.c.reason == literal_column("'deleted'"),
         tombstones.c.at < bindparam("since"),
     )
@@ -128,7 +127,7 @@ async def newest(store: Store) -> Anchor | None:
     Raises:
         StateError: The store could not be read.
     """
-    found = await store.read(_NEWEST_FIRST, of_tenant=TENANT, most=1)
+    found = await store.read(_NEWEST_FIRST, most=1)
     return _anchor(found[0]) if found else None
 
 
@@ -153,9 +152,9 @@ async def anchor(store: Store) -> Anchor | None:
 
 async def _anchored(store: Store) -> tuple[Anchor, bool] | None:
     """Write one anchor, and return it and whether it has all changes; None without any change."""
-    before = await store.read(_NEWEST_FIRST, of_tenant=TENANT, most=1)
-    known = {"of_tenant": TENANT, "most": _MOST_CHANGED}
-    changed = [{"tenant": TENANT, **row} for row in await store.read(_CHANGED, **known)]
+    before = await store.read(_NEWEST_FIRST, most=1)
+    known = {"most": _MOST_CHANGED}
+    changed = await store.read(_CHANGED, **known)
     ended = await store.read(_ENDED, **known)
     if not changed and not ended:
         return None
@@ -165,11 +164,11 @@ async def _anchored(store: Store) -> tuple[Anchor, bool] | None:
         hashes.pop(_key(head), None)
     number, root = (before[0]["number"], before[0]["root"]) if before else (0, "")
     number, at = number + 1, stamp(now())
-    row: Row = {"tenant": TENANT, "number": number, "at": at, "total": len(hashes)}
+    row: Row = {"tenant": store.tenant, "number": number, "at": at, "total": len(hashes)}
     row["heads"] = hash_of(*sorted(hashes.values()))
     row["root"] = _root(root, row)
-    old: Row = {"of_tenant": TENANT, "oldest": number - KEPT}
-    stones: Row = {"of_tenant": TENANT, "since": stamp(now() - STONES_KEPT)}
+    old: Row = {"oldest": number - KEPT}
+    stones: Row = {"since": stamp(now() - STONES_KEPT)}
     added = [one for one in changed if _key(one) in hashes]
     written = [
         Statement(_ADD, [row]),
@@ -198,9 +197,7 @@ async def _hashes(store: Store) -> dict[tuple[str, str], str]:
     """Return the hash of each anchored head."""
     hashes: dict[tuple[str, str], str] = {}
     after = ("", "")
-    while rows := await store.read(
-        _HEADS, of_tenant=TENANT, after=after[0], after_begun=after[1], most=_AT_ONCE
-    ):
+    while rows := await store.read(_HEADS, after=after[0], after_begun=after[1], most=_AT_ONCE):
         hashes |= {_key(row): _hash(row) for row in rows}
         after = _key(rows[-1])
     return hashes
@@ -213,7 +210,7 @@ async def fault_of(store: Store) -> tuple[str, int | None, str] | None:
         StateError: The store could not be read.
     """
     while True:
-        rows = await store.read(_NEWEST_FIRST, of_tenant=TENANT, most=KEPT + 1)
+        rows = await store.read(_NEWEST_FIRST, most=KEPT + 1)
         hashes = await _hashes(store)
         again = await newest(store)
         if again == (_anchor(rows[0]) if rows else None):
@@ -233,7 +230,7 @@ async def fault_of(store: Store) -> tuple[str, int | None, str] | None:
 
 
 class Anchoring:
-    """The job that anchors the heads of a store every minute, if one has changed.
+    """The job that anchors the heads of each tenant every minute, if one has changed.
 
     Args:
         store: The store.
@@ -251,9 +248,10 @@ class Anchoring:
         Raises:
             StateError: The store failed.
         """
-        last = await newest(self._store)
-        # Of several servers, one is enough.
-        if last is None or last.at < stamp(now() - timedelta(seconds=self.pause / 2)):
-            with suppress(AlreadyThere):
-                await anchor(self._store)
+        for store in await self._store.tenants():
+            last = await newest(store)
+            # Of several servers, one is enough.
+            if last is None or last.at < stamp(now() - timedelta(seconds=self.pause / 2)):
+                with suppress(AlreadyThere):
+                    await anchor(store)
         return self.pause

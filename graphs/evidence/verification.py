@@ -29,10 +29,10 @@ from graphs.storage.statements import (
     Row,
     Sql,
     first,
+    of_tenant,
 )
 from graphs.storage.store import Store
 from graphs.storage.tables import (
-    TENANT,
     anchored_heads,
     audit,
     late_links,
@@ -52,20 +52,16 @@ _TURN_IN = ((turns, "version"), (audit, "turn"), (validation_audit, "turn"))
 _SESSIONS = Sql.of(
     first(
         select(sessions.c.session_id)
-        .where(sessions.c.session_id > bindparam("after"))
+        .where(of_tenant(sessions), sessions.c.session_id > bindparam("after"))
         .order_by(sessions.c.session_id)
     )
 )
-_LATE_LINKS = Sql.of(
-    select(late_links)
-    .where(late_links.c.tenant == bindparam("of_tenant"), LATE.mine)
-    .order_by(late_links.c.number)
-)
+_LATE_LINKS = Sql.of(select(late_links).where(LATE.mine).order_by(late_links.c.number))
 
 
 def _born_at(table: Any) -> Any:
     return and_(
-        table.c.tenant == bindparam("of_tenant"),
+        of_tenant(table),
         table.c.session_id == bindparam("session"),
         table.c.created_at == bindparam("begun"),
     )
@@ -73,19 +69,15 @@ def _born_at(table: Any) -> Any:
 
 _ANCHORED = Sql.of(select(anchored_heads).where(_born_at(anchored_heads)))
 _TOMBSTONE = Sql.of(select(tombstones).where(_born_at(tombstones)))
-_THERE = (sessions.c.session_id == anchored_heads.c.session_id) & (
-    sessions.c.created_at == anchored_heads.c.created_at
-)
-_ENDED = and_(
-    *(tombstones.c[name] == anchored_heads.c[name] for name in ("tenant", "session_id")),
-    tombstones.c.created_at == anchored_heads.c.created_at,
-)
+_BIRTH = ("tenant", "session_id", "created_at")
+_THERE = and_(*(sessions.c[name] == anchored_heads.c[name] for name in _BIRTH))
+_ENDED = and_(*(tombstones.c[name] == anchored_heads.c[name] for name in _BIRTH))
 _REMOVED = Sql.of(
     select(anchored_heads.c.session_id, anchored_heads.c.version)
     .outerjoin(sessions, _THERE)
     .outerjoin(tombstones, _ENDED)
     .where(
-        anchored_heads.c.tenant == bindparam("of_tenant"),
+        of_tenant(anchored_heads),
         sessions.c.session_id.is_(None),
         tombstones.c.session_id.is_(None),
     )
@@ -95,8 +87,11 @@ _LOST = [
     Sql.of(
         first(
             select(table.c.session_id, table.c[turn].label("turn"))
-            .outerjoin(sessions, sessions.c.session_id == table.c.session_id)
-            .where(sessions.c.session_id.is_(None))
+            .outerjoin(
+                sessions,
+                and_(*(sessions.c[name] == table.c[name] for name in ("tenant", "session_id"))),
+            )
+            .where(of_tenant(table), sessions.c.session_id.is_(None))
             .order_by(table.c.session_id, table.c[turn])
         )
     )
@@ -104,13 +99,9 @@ _LOST = [
 ]
 _UNDEAD = Sql.of(
     select(sessions.c.session_id, sessions.c.version)
-    .join(
-        tombstones,
-        (tombstones.c.session_id == sessions.c.session_id)
-        & (tombstones.c.created_at == sessions.c.created_at),
-    )
+    .join(tombstones, and_(*(tombstones.c[name] == sessions.c[name] for name in _BIRTH)))
     .where(
-        tombstones.c.tenant == bindparam("of_tenant"),
+        of_tenant(tombstones),
         sessions.c.status != literal_column("'expired'"),
     )
     .order_by(sessions.c.session_id)
@@ -195,13 +186,13 @@ async def verify_anchors(store: Store) -> Broken | None:
     Raises:
         StateError: The store could not be read.
     """
-    for row in await store.read(_REMOVED, of_tenant=TENANT):
+    for row in await store.read(_REMOVED):
         fault = "the session is in the anchors, but was removed without a tombstone"
         return Broken(row["session_id"], "sessions", row["version"], fault)
     for (table, _), lost in zip(_TURN_IN, _LOST, strict=True):
         for row in await store.read(lost, most=1):
             return Broken(row["session_id"], table.name, row["turn"], "its session is not there")
-    for row in await store.read(_UNDEAD, of_tenant=TENANT):
+    for row in await store.read(_UNDEAD):
         fault = "the session has a tombstone, but neither expired nor was deleted"
         return Broken(row["session_id"], "tombstones", row["version"], fault)
     different = await anchors.fault_of(store)
@@ -259,7 +250,6 @@ class _Walk:
     def _mine(self) -> Row:
         head = self.head
         return {
-            "of_tenant": TENANT,
             "session": head["session_id"],
             "begun": head["created_at"],
         }
@@ -275,7 +265,9 @@ class _Walk:
             if row["number"] != number:
                 raise _Fault(LATE.name, None, f"link {number} is missing")
             link = self._link(LATE, row, None)
-            before = self._late[-1] or late_begin(head["session_id"], head["created_at"])
+            before = self._late[-1] or late_begin(
+                self.store.tenant, head["session_id"], head["created_at"]
+            )
             self._late.append(link_hash(before, number, link))
             if self._late[-1] != row["hash"]:
                 raise _Fault(LATE.name, None, f"link {number} was changed")
@@ -347,7 +339,7 @@ class _Walk:
             return
         if not self._hash:
             self.begins_at = number
-            known = begins(self.head["session_id"], "")[:2]
+            known = begins(self.store.tenant, self.head["session_id"], "")[:2]
             if link.get("begins", [])[:2] != known:
                 raise _Fault(table, number, "it is not the beginning of this session's chain")
         self._hash = link_hash(self._hash, number, link)

@@ -25,7 +25,6 @@ from graphs.storage.errors import WriteConflict
 from graphs.storage.sealing import Seal
 from graphs.storage.statements import LATE, TURNS, Records, Row, Statement
 from graphs.storage.store import Store
-from graphs.storage.tables import TENANT
 from nodes.json_data import canonical
 
 _PLAIN = Seal()
@@ -70,20 +69,23 @@ def link_hash(before: str, number: int, link: Mapping[str, Any]) -> str:
     return hash_of(before, number, known)
 
 
-def begins(session_id: str, birth: str, origin: Sequence[Any] | None = None) -> list[Any]:
+def begins(
+    tenant: str, session_id: str, birth: str, origin: Sequence[Any] | None = None
+) -> list[Any]:
     """Return what the chain of a session begins with.
 
     Args:
+        tenant: The tenant.
         session_id: The session.
         birth: Id of its birth.
         origin: For a fork: the other session, its version, and the hash of the link of that.
     """
-    return [TENANT, session_id, birth, *(origin or ())]
+    return [tenant, session_id, birth, *(origin or ())]
 
 
-def late_begin(session_id: str, created_at: str) -> str:
+def late_begin(tenant: str, session_id: str, created_at: str) -> str:
     """Return what the late links of a session begin with."""
-    return hash_of(TENANT, session_id, created_at, "late")
+    return hash_of(tenant, session_id, created_at, "late")
 
 
 def linked(rows: Rows, head: Row, birth: list[Any], seal: Seal) -> tuple[str, list[Statement]]:
@@ -146,9 +148,9 @@ def late_link(
         given = [] if place is None else [place]
         rows.append([records.name, turn, digest(records, row, salt, seal), *given])
     link = {"salt": salt, "version": head["version"], "rows": rows}
-    before = head["late_chain"] or late_begin(id_, head["created_at"])
+    before = head["late_chain"] or late_begin(seal.tenant, id_, head["created_at"])
     hash_ = link_hash(before, number, link)
-    late: Row = {"tenant": TENANT, "session_id": id_, "number": number, "link": link}
+    late: Row = {"session_id": id_, "number": number, "link": link}
     end: Row = {"session": id_, "begun": head["created_at"], "known": head["late"]}
     end |= {"new_late": number, "new_late_chain": hash_}
     return [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -19,6 +19,7 @@ from graphs.storage.sealing import UNNAMED, AesSeal, Seals
 from graphs.storage.statements import (
     LATE,
     RUNNING,
+    SESSION,
     STANDS,
     TURNS,
     Records,
@@ -39,7 +40,7 @@ MOST_FAULTS = 5
 """Maximum number of reasons that a rotation returns."""
 _AUDIT = Records(audit)
 _RECORDS = (TURNS, _AUDIT, CHECKS, LATE, ATTEMPTS, EFFECTS, ANSWERS, CALLS, RUNNING)
-_SEALED = ("session_id", "journey_id", "data_key", "key_id")
+_SEALED = ("tenant", "session_id", "journey_id", "data_key", "key_id")
 _columns = [sessions.c[name] for name in _SEALED]
 _ENCRYPTED = sessions.c.key_id.is_not(None)
 _KEY_AND_JOURNEY = tuple_(sessions.c.journey_id, sessions.c.key_id)
@@ -49,13 +50,15 @@ NEXT = Sql.of(
         select(*_columns)
         .where(_ENCRYPTED, tuple_(bindparam("journey"), bindparam("key")) < _KEY_AND_JOURNEY)
         .order_by(sessions.c.journey_id, sessions.c.key_id)
-    )
+    ),
+    all_tenants=True,
 )
 COUNTS = Sql.of(
     select(sessions.c.key_id, func.count().label("sessions"))
     .where(_ENCRYPTED)
     .group_by(sessions.c.key_id)
-    .order_by(sessions.c.key_id)
+    .order_by(sessions.c.key_id),
+    all_tenants=True,
 )
 OF_KEY = Sql.of(
     first(
@@ -64,18 +67,18 @@ OF_KEY = Sql.of(
             _ENCRYPTED,
             sessions.c.journey_id == bindparam("journey"),
             sessions.c.key_id == bindparam("key"),
-            sessions.c.session_id > bindparam("after"),
+            tuple_(bindparam("after"), bindparam("after_of"))
+            < tuple_(sessions.c.session_id, sessions.c.tenant),
         )
-        .order_by(sessions.c.session_id)
-    )
+        .order_by(sessions.c.session_id, sessions.c.tenant)
+    ),
+    all_tenants=True,
 )
-_SESSION = sessions.c.session_id == bindparam("session")
+FROM_START: Row = {"after": "", "after_of": ""}
 # A session that was deleted and started again, or that another process did first, is left out.
 WRAP_AGAIN = Sql.of(
     update(sessions)
-    .where(
-        _SESSION, sessions.c.key_id == bindparam("was"), sessions.c.data_key == bindparam("held")
-    )
+    .where(SESSION, sessions.c.key_id == bindparam("was"), sessions.c.data_key == bindparam("held"))
     .values(data_key=bindparam("new_data_key"), key_id=bindparam("new_key_id"))
 )
 _UNMARKED = sessions.c.key_id.is_(None) | (sessions.c.key_id == literal_column("''"))
@@ -88,6 +91,7 @@ GIVE_KEY = Sql.of(
 _OF_OLDER_RELEASE: ColumnElement[bool] = (
     select(turns.c.version)
     .where(
+        turns.c.tenant == sessions.c.tenant,
         turns.c.session_id == sessions.c.session_id,
         turns.c.version == sessions.c.version,
         func.substr(turns.c.operations, literal_column("1"), literal_column("10"))
@@ -98,7 +102,8 @@ _OF_OLDER_RELEASE: ColumnElement[bool] = (
 MARK = Sql.of(
     update(sessions)
     .where(sessions.c.key_id.is_(None), _OF_OLDER_RELEASE)
-    .values(key_id=literal_column("''"))
+    .values(key_id=literal_column("''")),
+    all_tenants=True,
 )
 
 
@@ -184,7 +189,7 @@ async def _state(store: Store, seals: Seals, of: Row) -> KeyState:
     if keys is None or (id_ and keys.get(id_) is None):
         return KeyState.MISSING
     # Of several, because a single row may be damaged.
-    for row in await store.read(OF_KEY, **of, after="", most=SAMPLES):
+    for row in await store.read(OF_KEY, **of, **FROM_START, most=SAMPLES):
         if await _opens(store, seals, row):
             return KeyState.FIRST if id_ == keys.first[0] else KeyState.SET
     return KeyState.WRONG if id_ else KeyState.MISSING
@@ -193,10 +198,11 @@ async def _state(store: Store, seals: Seals, of: Row) -> KeyState:
 async def _opens(store: Store, seals: Seals, row: Row) -> bool:
     """Return whether the data of a session can be decrypted."""
     try:
-        seal = seals.of(row)
+        seal = replace(seals, tenant=row["tenant"]).of(row)
         if row["key_id"] == UNNAMED:
             span = {"low": -1, "high": 0}
-            for turn in await store.read(TURNS.of_turns, session=row["session_id"], **span):
+            mine = store.of(row["tenant"])
+            for turn in await mine.read(TURNS.of_turns, session=row["session_id"], **span):
                 TURNS.value(turn, "operations", seal)
     except StateError:
         return False
@@ -263,10 +269,10 @@ async def drop_sessions(store: Store, key_id: str) -> None:
     for use in await keys_in_use(store, store.seals):
         if use.key_id != key_id:
             continue
-        of: Row = {"journey": use.journey_id, "key": key_id, "after": "", "most": PAGE}
+        of: Row = {"journey": use.journey_id, "key": key_id, **FROM_START, "most": PAGE}
         while rows := await store.read(OF_KEY, **of):
             for row in rows:
-                await store.forget(row["session_id"])
+                await store.of(row["tenant"]).forget(row["session_id"])
 
 
 async def rotate(store: Store, watch: Callable[[int], None]) -> list[str]:
@@ -300,9 +306,9 @@ async def _rotate(
     store: Store, use: KeyUse, watch: Callable[[int], None], faults: list[str]
 ) -> None:
     of: Row = {"journey": use.journey_id, "key": use.key_id}
-    after = ""
-    while rows := await store.read(OF_KEY, **of, after=after, most=PAGE):
-        after = rows[-1]["session_id"]
+    after = FROM_START
+    while rows := await store.read(OF_KEY, **of, **after, most=PAGE):
+        after = {"after": rows[-1]["session_id"], "after_of": rows[-1]["tenant"]}
         if use.key_id == UNNAMED:
             for row in rows:
                 await _give_key(store, row, faults)
@@ -313,23 +319,25 @@ async def _rotate(
 
 
 async def _wrap_again(store: Store, rows: list[Row], faults: list[str]) -> None:
-    written: list[Row] = []
+    written: dict[str, list[Row]] = {}
     for row in rows:
         try:
-            columns = store.seals.wrapped_again(row)
+            columns = store.of(row["tenant"]).seals.wrapped_again(row)
         except StateError as error:
             faults.append(str(error))
             continue
         was = {"session": row["session_id"], "was": row["key_id"], "held": row["data_key"]}
-        written.append({**was, **_new_columns(columns)})
-    if written:
-        await store.write(Statement(WRAP_AGAIN, written))
+        mine = written.setdefault(row["tenant"], [])
+        mine.append({**was, **_new_columns(columns)})
+    for tenant, mine in written.items():
+        await store.of(tenant).write(Statement(WRAP_AGAIN, mine))
 
 
 async def _give_key(store: Store, row: Row, faults: list[str]) -> None:
+    mine = store.of(row["tenant"])
     try:
-        async with store.turn(row["session_id"]) as head:
+        async with mine.turn(row["session_id"]) as head:
             if head is not None and head["key_id"] == UNNAMED:
-                await with_data_key(store, head)
+                await with_data_key(mine, head)
     except StateError as error:
         faults.append(str(error))

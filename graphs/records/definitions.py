@@ -27,9 +27,8 @@ from sqlalchemy import (
 from graphs.records.listing import checked_limit, paged
 from graphs.storage.errors import AlreadyThere, WriteConflict
 from graphs.storage.sealing import Seal
-from graphs.storage.statements import Records, Row, Sql, Statement, first, now
+from graphs.storage.statements import SESSION, Records, Row, Sql, Statement, first, now, of_tenant
 from graphs.storage.store import Store, open_store
-from graphs.storage.tables import TENANT as TENANT
 from graphs.storage.tables import definition_epoch as epochs
 from graphs.storage.tables import definitions, sessions
 from journeys import JourneyConfig, Page, StateError
@@ -41,28 +40,24 @@ LARGEST = 2**20
 _TRIES = 8
 """Tries of a change that conflicts with other changes."""
 
-_RECORDS = Records(definitions, owner="tenant", named="tenant_is")
-_MINE = _RECORDS.mine
+_RECORDS = Records(definitions)
+_MINE = of_tenant(definitions)
 _ONE = definitions.c.id == bindparam("id_is")
 _ACTIVE: ColumnElement[Any] = definitions.c.active
 _ONE_MORE: ColumnElement[int] = literal_column("1")
 _WITHOUT_BODY = [column for column in definitions.c if column.name not in ("tenant", "body")]
-_UNCHANGED = (epochs.c.tenant == bindparam("tenant_is"), epochs.c.epoch == bindparam("seen"))
+_UNCHANGED = (of_tenant(epochs), epochs.c.epoch == bindparam("seen"))
 
-EPOCH = Sql.of(
-    select(epochs.c.epoch, epochs.c.dropped).where(epochs.c.tenant == bindparam("tenant_is"))
-)
+EPOCH = Sql.of(select(epochs.c.epoch, epochs.c.dropped).where(of_tenant(epochs)))
 _EPOCH_TOO = [
     select(column)
-    .where(epochs.c.tenant == bindparam("tenant_is"))
+    .where(epochs.c.tenant == bindparam("defined_by"))
     .scalar_subquery()
     .label(f"definitions_{column.name}")
     for column in (epochs.c.epoch, epochs.c.dropped)
 ]
 # A session's row alone, and with it the epoch, so that to look for changes costs no query.
-FOUND = Sql.of(
-    select(*sessions.c, *_EPOCH_TOO).where(sessions.c.session_id == bindparam("session"))
-)
+FOUND = Sql.of(select(*sessions.c, *_EPOCH_TOO).where(SESSION))
 BEGIN_EPOCH = Sql.of(insert(epochs))
 BUMP = Sql.of(update(epochs).where(*_UNCHANGED).values(epoch=epochs.c.epoch + _ONE_MORE))
 BUMP_AND_DROP = Sql.of(
@@ -248,15 +243,14 @@ class Definitions:
     Every method raises `StateError` if the store fails.
     """
 
-    def __init__(self, store: Store, tenant: str = TENANT) -> None:
+    def __init__(self, store: Store) -> None:
         self._store = store
-        self._tenant = tenant
 
     @classmethod
-    async def open(cls, config: JourneyConfig, tenant: str = TENANT) -> Self:
+    async def open(cls, config: JourneyConfig) -> Self:
         """Open the store of a config."""
-        store = await open_store(config.persistence, None, config.database_pool_size)
-        return cls(store, tenant)
+        size, tenant = config.database_pool_size, config.tenant
+        return cls(await open_store(config.persistence, None, size, tenant))
 
     async def load(self, drafts: Sequence[Draft], *, replace: bool = False) -> list[Loaded]:
         """Store all drafts or none; a draft equal to the active version changes nothing.
@@ -292,7 +286,7 @@ class Definitions:
 
     async def epoch(self) -> Epoch:
         """Return the epoch; one small query."""
-        rows = await self._store.read(EPOCH, tenant_is=self._tenant)
+        rows = await self._store.read(EPOCH)
         return Epoch(**rows[0]) if rows else Epoch(0, 0)
 
     async def active(self) -> list[Definition]:
@@ -328,7 +322,6 @@ class Definitions:
         """
         rows = await self._store.read(
             BODY,
-            tenant_is=self._tenant,
             id_is=definition.id,
             version_is=definition.version,
         )
@@ -369,7 +362,7 @@ class Definitions:
         await self._store.close()
 
     async def _read(self, query: Any, **parameters: Any) -> list[Definition]:
-        rows = await self._store.read(query, tenant_is=self._tenant, **parameters)
+        rows = await self._store.read(query, **parameters)
         return [Definition(**_RECORDS.opened(row, Seal())) for row in rows]
 
     async def _change_one(self, change: Any, definition_id: str, *more: Any) -> None:
@@ -385,7 +378,7 @@ class Definitions:
                     f"No definition '{definition_id}' is active."
                     f"{did_you_mean(definition_id, known)}{there}"
                 )
-            row: Row = {"tenant_is": self._tenant, "id_is": definition_id}
+            row: Row = {"id_is": definition_id}
             also = [Statement(one, [row]) for one in more]
             if await self._changed(epoch, [Statement(change, [row], exactly_one=True), *also]):
                 return
@@ -393,11 +386,11 @@ class Definitions:
 
     async def _changed(self, epoch: Epoch, written: list[Statement], bump: Any = BUMP) -> bool:
         """Write and increase the epoch in one transaction; False if another process was first."""
-        row: Row = {"tenant_is": self._tenant, "seen": epoch.epoch}
+        row: Row = {"seen": epoch.epoch}
         moved = Statement(bump, [row], exactly_one=True)
         if epoch == (0, 0):
             dropped = int(bump is BUMP_AND_DROP)
-            first: Row = {"tenant": self._tenant, "epoch": 1, "dropped": dropped}
+            first: Row = {"epoch": 1, "dropped": dropped}
             moved = Statement(BEGIN_EPOCH, [first])
         try:
             await self._store.write(moved, *written)
@@ -408,10 +401,8 @@ class Definitions:
     def _adding(self, new: Sequence[tuple[Definition, Draft]], end: Sql) -> list[Statement]:
         if not new:
             return []
-        ended: list[Row] = [{"tenant_is": self._tenant, "id_is": one.id} for one, _ in new]
-        added: list[Row] = [
-            {**asdict(one), "tenant": self._tenant, "body": draft.body} for one, draft in new
-        ]
+        ended: list[Row] = [{"id_is": one.id} for one, _ in new]
+        added: list[Row] = [{**asdict(one), "body": draft.body} for one, draft in new]
         return [Statement(end, ended), _RECORDS.adding(added, Seal())]
 
     def _withdrawing(
@@ -419,9 +410,7 @@ class Definitions:
     ) -> list[Statement]:
         """Return the statement that takes older versions of these definitions out of service."""
         older = {one.id for one in versions if one.served and not one.active}
-        rows: list[Row] = [
-            {"tenant_is": self._tenant, "id_is": draft.id} for draft in drafts if draft.id in older
-        ]
+        rows: list[Row] = [{"id_is": draft.id} for draft in drafts if draft.id in older]
         return [Statement(WITHDRAW, rows)] if rows else []
 
 

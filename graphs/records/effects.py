@@ -13,7 +13,6 @@ from typing import Any
 
 from sqlalchemy import bindparam, exists, insert, null, select, update
 
-from graphs.records.definitions import TENANT
 from graphs.storage.errors import AlreadyThere
 from graphs.storage.sealing import Seal
 from graphs.storage.statements import STANDS, Records, Row, Sql, Statement, now
@@ -24,7 +23,7 @@ from nodes.state.effects import Step, Taken
 
 EFFECTS = Records(effects)
 _THIS = (EFFECTS.mine, effects.c.key == bindparam("this"))
-_WRITTEN = ("session_id", "key", "step", "digest", "state", "begun_at")
+_WRITTEN = ("tenant", "session_id", "key", "step", "digest", "state", "begun_at")
 # As when the turn is committed: one that the session has moved on without takes no step.
 _STANDS = exists().where(*STANDS)
 OF_STEP = Sql.of(
@@ -100,7 +99,9 @@ class EffectsOfSession:
         if mine:  # it failed before
             await self._write_begun(BEGIN_AGAIN, mine[0]["key"], was="failed")
             return Taken(mine[0]["key"], "free", apart=apart)
-        key = _free(f"{TENANT}/{self._session}/{step.place}", {row["key"] for row in rows})
+        key = _free(
+            f"{self.store.tenant}/{self._session}/{step.place}", {row["key"] for row in rows}
+        )
         new = {"session_id": self._session, "key": key, "step": step.name, "digest": digest}
         await self._write_begun(BEGIN, key, **new)
         return Taken(key, "free", apart=apart)

@@ -21,7 +21,17 @@ from sqlalchemy import (
 
 from graphs.records.history import ATTEMPTS, transcript_of, version_info
 from graphs.storage.sealing import Seal, Seals
-from graphs.storage.statements import TURNS, Records, Row, Sql, Statement, first, in_span, now
+from graphs.storage.statements import (
+    TURNS,
+    Records,
+    Row,
+    Sql,
+    Statement,
+    first,
+    in_span,
+    now,
+    of_tenant,
+)
 from graphs.storage.store import Store
 from graphs.storage.tables import escalations, field_attempts, sessions, turns
 from journeys import EscalationCase, EscalationEntry, StateError, TranscriptEntry
@@ -40,12 +50,13 @@ _HELD = ("open", "claimed")
 _SHOWN = tuple(EscalationEntry.__dataclass_fields__)
 
 CALLS = Records(escalations)
-_ONE = escalations.c.id == bindparam("id_is")
+_ONE = of_tenant(escalations) & (escalations.c.id == bindparam("id_is"))
 _WAITING = escalations.c.status.in_([literal_column("'open'"), literal_column("'claimed'")])
 _UNDELIVERED = escalations.c.delivered_at.is_(None)
 _WITHOUT_PAYLOAD = [column for column in escalations.c if column.name != "payload"]
 _ASKED: ColumnElement[str] = bindparam("status_is", type_=String)
 _OF_LIVE = (
+    sessions.c.tenant == escalations.c.tenant,
     sessions.c.session_id == escalations.c.session_id,
     sessions.c.status != literal_column("'expired'"),
     sessions.c.expires_at >= bindparam("now"),
@@ -59,6 +70,7 @@ def _page(*where: Any) -> Sql:
         first(
             select(*_WITHOUT_PAYLOAD)
             .where(
+                of_tenant(escalations),
                 *where,
                 _IN_FORCE,
                 (escalations.c.status == _ASKED) | ((literal_column("''") == _ASKED) & _WAITING),
@@ -98,7 +110,9 @@ _TO_SEND = (
     _IN_FORCE,
     escalations.c.tries < bindparam("most_tries", type_=Integer),
 )
-NEXT_DUE = Sql.of(select(func.min(escalations.c.next_try_at).label("at")).where(*_TO_SEND))
+NEXT_DUE = Sql.of(
+    select(func.min(escalations.c.next_try_at).label("at")).where(*_TO_SEND), all_tenants=True
+)
 DUE = Sql.of(
     first(
         select(*_WITHOUT_PAYLOAD)
@@ -108,7 +122,8 @@ DUE = Sql.of(
             escalations.c.number > bindparam("after", type_=Integer),
         )
         .order_by(escalations.c.number)
-    )
+    ),
+    all_tenants=True,
 )
 # Whoever counts the try first makes it; others leave it alone until the next one is due.
 TRY = Sql.of(

@@ -42,7 +42,7 @@ FORKED_FROM, FORKED_TO = "forked_from", "forked_to"
 # A fork has no row yet when its audit is written, which the other statement asks for.
 _AUDIT = Records(audit)
 _EFFECTS_OF_SESSION = Sql.of(select(effects).where(EFFECTS.mine).order_by(effects.c.begun_at))
-_mine = effects.c.session_id == bindparam("session")
+_mine = EFFECTS.mine
 # An effect that another process begins while these are copied would be taken twice.
 HOLD = Sql.of(
     update(sessions)
@@ -125,7 +125,7 @@ async def statements_of_fork(
     copies[_AUDIT] = [*kept, *noted]
     link = TURNS.value(rows[TURNS][-1], "link", seal)
     origin = [id_, version, link["hash"] if link else ""]
-    birth = chain.begins(fork, position.get("birth", ""), origin)
+    birth = chain.begins(fork_seal.tenant, fork, position.get("birth", ""), origin)
     chained = {records: copies.pop(records) for records in (TURNS, _AUDIT, CHECKS)}
     begun["chain"], links = _linked(chained, begun, birth, fork_seal)
     [late] = await store.read(LATE_HEAD, session=id_)

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mappi
 from types import MappingProxyType
 from typing import Any
 
-from sqlalchemy import Integer, bindparam, literal_column, select, update
+from sqlalchemy import Integer, and_, bindparam, literal_column, select, update
 
 from graphs.records import chain
 from graphs.records.listing import last_that_fits
@@ -26,6 +26,7 @@ from graphs.storage.statements import (
     first,
     in_span,
     last_fitting,
+    of_tenant,
 )
 from graphs.storage.store import Store
 from graphs.storage.tables import USAGE, field_attempts, sessions, turns, validation_audit
@@ -110,8 +111,12 @@ SPENT = Sql.of(
 REVIEWS = Sql.of(
     first(
         select(validation_audit, sessions.c.data_key, sessions.c.key_id)
-        .join(sessions, sessions.c.session_id == validation_audit.c.session_id)
+        .join(
+            sessions,
+            and_(*(sessions.c[n] == validation_audit.c[n] for n in ("tenant", "session_id"))),
+        )
         .where(
+            of_tenant(validation_audit),
             validation_audit.c.journey_id == bindparam("journey"),
             validation_audit.c.review,
             validation_audit.c.id < bindparam("before", type_=Integer),
@@ -120,7 +125,9 @@ REVIEWS = Sql.of(
     )
 )
 REVIEWED_JOURNEYS = Sql.of(
-    select(validation_audit.c.journey_id).where(validation_audit.c.review).distinct()
+    select(validation_audit.c.journey_id)
+    .where(of_tenant(validation_audit), validation_audit.c.review)
+    .distinct()
 )
 
 

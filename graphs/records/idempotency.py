@@ -16,7 +16,6 @@ from typing import Any, Self
 
 from sqlalchemy import bindparam, delete, select
 
-from graphs.records.definitions import TENANT
 from graphs.records.ledger import LedgerWriter
 from graphs.storage.sealing import Seal
 from graphs.storage.statements import ALL_TURNS, TURNS, Records, Row, Sql, Statement, now
@@ -38,18 +37,14 @@ _STORED = [
 ]
 _IDS = uuid.UUID("6f2b8f0e-3f0a-4b52-9a0e-5d0c9d6a2f11")
 ANSWERS = Records(answers)
-_OF_TENANT = answers.c.tenant == bindparam("of_tenant")
 OF_REQUEST = Sql.of(
     select(answers).where(
-        _OF_TENANT,
         ANSWERS.mine,
         answers.c.key == bindparam("of_key"),
         answers.c.at >= bindparam("since"),
     )
 )
-FORGET_OLD = Sql.of(
-    delete(answers).where(_OF_TENANT, ANSWERS.mine, answers.c.at < bindparam("since"))
-)
+FORGET_OLD = Sql.of(delete(answers).where(ANSWERS.mine, answers.c.at < bindparam("since")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +167,7 @@ def new_id(scope: str, key: str | None) -> str:
     """
     if key is None:
         return str(uuid.uuid4())
-    return str(uuid.uuid5(_IDS, f"{TENANT}|{scope}|{_digest(key.encode())}"))
+    return str(uuid.uuid5(_IDS, f"default|{scope}|{_digest(key.encode())}"))
 
 
 def _digest(data: bytes) -> str:
@@ -196,14 +191,13 @@ def written(
         seal: Encryption of the session.
     """
     row: Row = {
-        "tenant": TENANT,
         "session_id": session_id,
         "version": version,
         "at": stamp(now()),
     }
     if answer is not None:
         row["answer"] = answer
-    old: Row = {"of_tenant": TENANT, "session": session_id, "since": _since()}
+    old: Row = {"session": session_id, "since": _since()}
     rows = [
         {**row, "key": request.key, "digest": seal.digest(request.digest)} for request in requests
     ]
@@ -228,7 +222,7 @@ async def found(store: Store, session_id: str, request: Request, seal: Seal) -> 
         IdempotencyKeyError: Something else was asked with its key.
         StateError: The store failed.
     """
-    mine = {"of_tenant": TENANT, "session": session_id, "of_key": request.key, "since": _since()}
+    mine = {"session": session_id, "of_key": request.key, "since": _since()}
     rows = await store.read(OF_REQUEST, **mine)
     if not rows:
         return None

@@ -12,7 +12,7 @@ from graphs.records.history import CHECKS, add_attempts, check_rows, version_inf
 from graphs.storage import statements
 from graphs.storage.sealing import Seal
 from graphs.storage.statements import AUDIT, TURNS, Records, Row, Statement, now
-from graphs.storage.tables import TENANT, USAGE
+from graphs.storage.tables import USAGE
 from journeys import FieldVersion, JourneySpec, VersionInfo, VersionState
 from nodes.journal import Journal
 from nodes.json_data import stamp
@@ -71,7 +71,7 @@ class LedgerWriter:
         }
 
     def _birth(self, position: Position) -> list[Any]:
-        return chain.begins(self.session_id, position.get("birth", ""))
+        return chain.begins(self.seal.tenant, self.session_id, position.get("birth", ""))
 
     def advanced(
         self,
@@ -106,7 +106,7 @@ class LedgerWriter:
             "now": stamp(at),
             "until": stamp(at + timedelta(seconds=self.ttl)),
         }
-        forgotten = Statement(statements.FORGET_RUNNING, [{**row, "of_tenant": TENANT}])
+        forgotten = Statement(statements.FORGET_RUNNING, [row])
         written = [Statement(statements.ADVANCE, [row], exactly_one=True), *added, forgotten]
         if turn.get("escalations"):
             sent = (self.session_id, self.spec.id, turn, stamp(at), self.seal)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 from sqlalchemy import JSON, ColumnElement, String, bindparam, cast, func, select
 
 from graphs.storage import statements
-from graphs.storage.statements import Row, Sql, now
+from graphs.storage.statements import Row, Sql, now, of_tenant
 from graphs.storage.store import Store
 from graphs.storage.tables import sessions
 from journeys import ConfigurationError, InvalidCursorError, Page
@@ -35,7 +35,7 @@ _T = TypeVar("_T")
 def _heads(ids: Any) -> Sql:
     """Return the heads of the sessions in a list, which is one parameter of any length."""
     names = (sessions.c[name] for name in ("session_id", "version", "status", "expires_at"))
-    return Sql.of(select(*names).where(sessions.c.session_id.in_(ids)))
+    return Sql.of(select(*names).where(of_tenant(sessions), sessions.c.session_id.in_(ids)))
 
 
 _IDS: ColumnElement[str] = bindparam("sessions", type_=String)

@@ -7,9 +7,8 @@ from datetime import timedelta
 
 from sqlalchemy import bindparam, delete, select
 
-from graphs.records.definitions import TENANT
 from graphs.storage.migrate import HEAD, OLDEST, fits
-from graphs.storage.statements import Row, Sql, Statement, now
+from graphs.storage.statements import Row, Sql, Statement, now, of_tenant
 from graphs.storage.store import Store
 from graphs.storage.tables import probes
 from journeys import StateError
@@ -19,11 +18,11 @@ from nodes.telemetry import report
 
 _KEPT = timedelta(days=1)
 """Time after which the row of a process that has ended is removed."""
-_OF_TENANT = probes.c.tenant == bindparam("of_tenant")
+_OF_TENANT = of_tenant(probes)
 WRITE = Sql(
-    "INSERT INTO probes (tenant, process, at) VALUES (:of_tenant, :by, :now) "
+    "INSERT INTO probes (tenant, process, at) VALUES (:tenant, :by, :now) "
     "ON CONFLICT (tenant, process) DO UPDATE SET at = excluded.at",
-    "INSERT INTO probes (tenant, process, at) VALUES (%(of_tenant)s, %(by)s, %(now)s) "
+    "INSERT INTO probes (tenant, process, at) VALUES (%(tenant)s, %(by)s, %(now)s) "
     "ON CONFLICT (tenant, process) DO UPDATE SET at = excluded.at",
 )
 FORGET_OLD = Sql.of(delete(probes).where(_OF_TENANT, probes.c.at < bindparam("since")))
@@ -78,8 +77,8 @@ def _other_schema(version: str | None) -> Fault:
 async def _takes_writes(store: Store, process: str) -> bool:
     """Write a row in its own transaction, and read it back."""
     at = now()
-    mine: Row = {"of_tenant": TENANT, "by": process}
-    old: Row = {"of_tenant": TENANT, "since": stamp(at - _KEPT)}
+    mine: Row = {"by": process}
+    old: Row = {"since": stamp(at - _KEPT)}
     try:
         await store.write(
             Statement(WRITE, [{**mine, "now": stamp(at)}]), Statement(FORGET_OLD, [old])

@@ -15,7 +15,7 @@ from sqlalchemy import Integer, bindparam, delete, func, insert, literal_column,
 
 from graphs.storage.statements import Records, Row, Sql, Statement, first, now
 from graphs.storage.store import Store
-from graphs.storage.tables import TENANT, timers
+from graphs.storage.tables import timers
 from journeys import JourneySpec
 from nodes.features.reminders import next_timer
 from nodes.json_data import stamp
@@ -29,7 +29,6 @@ FIRST_PAUSE, LONGEST_PAUSE = 15.0, 3_600.0
 _OUTSIDE = ("event", "timer")
 """Kinds of turns that do not end a silence."""
 TIMERS = Records(timers)
-_OF_TENANT = timers.c.tenant == bindparam("of_tenant")
 _NAMES = [str(one.name) for one in timers.c]
 _SET = Sql.of(
     insert(timers).inline().values({name: bindparam(name) for name in _NAMES})
@@ -37,20 +36,21 @@ _SET = Sql.of(
     "ON CONFLICT (tenant, session_id) DO UPDATE SET "
     + ", ".join(f"{name} = excluded.{name}" for name in _NAMES[2:])
 )
-_DROP = Sql.of(delete(timers).where(_OF_TENANT, TIMERS.mine))
-_OF_SESSION = Sql.of(select(timers).where(_OF_TENANT, TIMERS.mine))
+_DROP = Sql.of(delete(timers).where(TIMERS.mine))
+_OF_SESSION = Sql.of(select(timers).where(TIMERS.mine))
 _FREE = func.coalesce(timers.c.retry_at, literal_column("''")) <= bindparam("now")
 _IS_DUE = timers.c.due_at <= bindparam("now")
 _DUE = Sql.of(
     first(
-        select(timers.c.session_id, timers.c.tries)
-        .where(_OF_TENANT, timers.c.journey_id == bindparam("journey"), _IS_DUE, _FREE)
+        select(timers.c.tenant, timers.c.session_id, timers.c.tries)
+        .where(timers.c.journey_id == bindparam("journey"), _IS_DUE, _FREE)
         .order_by(timers.c.due_at)
-    )
+    ),
+    all_tenants=True,
 )
 _CLAIM = Sql.of(
     update(timers)
-    .where(_OF_TENANT, TIMERS.mine, timers.c.tries == bindparam("tried", type_=Integer), _IS_DUE)
+    .where(TIMERS.mine, timers.c.tries == bindparam("tried", type_=Integer), _IS_DUE)
     .values(tries=bindparam("tries_now", type_=Integer), retry_at=bindparam("next_at"))
 )
 
@@ -86,7 +86,6 @@ def after_turn(
         taken.append(timer["id"])
     due = next_timer(spec, position, since, moved, taken)
     row: Row = {
-        "tenant": TENANT,
         "session_id": session_id,
         "journey_id": spec.id,
         "timer": due.timer if due else "",
@@ -102,7 +101,7 @@ def after_turn(
 
 def dropped(session_id: str) -> Statement:
     """Return the statement that removes the timer of a session."""
-    return Statement(_DROP, [{"of_tenant": TENANT, "session": session_id}])
+    return Statement(_DROP, [{"session": session_id}])
 
 
 async def timer_of(store: Store, session_id: str) -> Row | None:
@@ -111,7 +110,7 @@ async def timer_of(store: Store, session_id: str) -> Row | None:
     Raises:
         StateError: The store failed.
     """
-    rows = await store.read(_OF_SESSION, of_tenant=TENANT, session=session_id)
+    rows = await store.read(_OF_SESSION, session=session_id)
     return rows[0] if rows else None
 
 
@@ -127,14 +126,14 @@ def due_in(row: Mapping[str, str] | None) -> Timer:
 
 
 async def due_sessions(store: Store, journey: str, most: int) -> list[Row]:
-    """Return the ids of sessions of a journey with a due timer, and the number of its tries.
+    """Return sessions of a journey, of all tenants, with a due timer and the number of its tries.
 
     The longest due come first; those that a process tries now are left out.
 
     Raises:
         StateError: The store failed.
     """
-    return await store.read(_DUE, of_tenant=TENANT, journey=journey, now=stamp(now()), most=most)
+    return await store.read(_DUE, journey=journey, now=stamp(now()), most=most)
 
 
 async def claim(store: Store, row: Row) -> None:
@@ -146,7 +145,6 @@ async def claim(store: Store, row: Row) -> None:
     """
     pause = min(FIRST_PAUSE * 2 ** min(row["tries"], 20), LONGEST_PAUSE)
     claimed: Row = {
-        "of_tenant": TENANT,
         "session": row["session_id"],
         "tried": row["tries"],
         "tries_now": row["tries"] + 1,

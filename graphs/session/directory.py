@@ -11,7 +11,7 @@ from graphs.evidence import anchors, verification
 from graphs.evidence.anchors import Anchor, Anchoring
 from graphs.evidence.verification import Broken, Verified
 from graphs.records import data_keys, definitions, history
-from graphs.records.definitions import TENANT, Epoch
+from graphs.records.definitions import Epoch
 from graphs.records.escalations import OF_ALL, OF_JOURNEY, OF_SESSION, ONE, entry, read_case
 from graphs.records.listing import (
     LIVE,
@@ -110,7 +110,7 @@ _SHOWN = tuple(field.name for field in fields(Listed))
 
 
 class Directory:
-    """The sessions of a store, also those of several journeys at once.
+    """The sessions of a tenant in a store, also those of several journeys at once.
 
     It uses the store as a session does, so that the store stays open until `close()`. Only messages
     are sealed, so only `audit` and `reviews` may need a key. Every method raises `StateError` if
@@ -119,14 +119,27 @@ class Directory:
 
     def __init__(self, store: Store, keys: EncryptionKeys | None = None) -> None:
         self.store = store
-        self.seals = Seals(keys)
+        self.seals = Seals(keys, store.tenant)
+        self._defined_by = store.tenant
         self._process = str(uuid.uuid4())
 
     @classmethod
     async def open(cls, config: JourneyConfig) -> Self:
         """Open the store of a config."""
-        store = await open_store(config.persistence, None, config.database_pool_size)
+        size, tenant = config.database_pool_size, config.tenant
+        store = await open_store(config.persistence, None, size, tenant)
         return cls(store, config.encryption_keys)
+
+    def of(self, tenant: str) -> Directory:
+        """Return the sessions of another tenant, with the definitions of this one.
+
+        It is open while this one is.
+        """
+        if tenant == self.store.tenant:
+            return self
+        other = Directory(self.store.of(tenant), self.seals.keys)
+        other._defined_by, other._process = self._defined_by, self._process
+        return other
 
     async def find(self, session_id: str) -> Listed | None:
         """Return a session in any status; None if there is none with this id."""
@@ -135,7 +148,9 @@ class Directory:
 
     async def found(self, session_id: str) -> Found | None:
         """Return a session as `find` does, with its time of expiry and the epoch."""
-        rows = await self.store.read(definitions.FOUND, session=session_id, tenant_is=TENANT)
+        rows = await self.store.read(
+            definitions.FOUND, session=session_id, defined_by=self._defined_by
+        )
         if not rows:
             return None
         head = rows[0]
@@ -278,7 +293,8 @@ class Directory:
         """Return the journey's version of an escalated session, and whether it is sealed."""
         [row] = await self.store.read(ONE, id_is=escalation.id, now=stamp(now()))
         session = escalation.session_id
-        [found] = await self.store.read(definitions.FOUND, session=session, tenant_is=TENANT)
+        known = {"session": session, "defined_by": self._defined_by}
+        [found] = await self.store.read(definitions.FOUND, **known)
         return found["journey_version"], is_sealed(row["payload"])
 
     async def last_escalation_of(self, session_id: str) -> str | None:
@@ -312,16 +328,16 @@ class Directory:
         self,
         journeys: Callable[[], Collection[str]],
         timed: Callable[[], Collection[str]],
-        take: Callable[[str], Awaitable[Any]],
-        finish: Callable[[str], None],
+        take: Callable[[str, str], Awaitable[Any]],
+        finish: Callable[[str, str], None],
     ) -> Jobs:
         """Return the jobs of this store, which `begin` starts; they end before it is closed.
 
         Args:
             journeys: Returns the ids of the journeys that are served.
             timed: Returns the ids of those with timers.
-            take: Takes the timer of a session as a turn.
-            finish: Begins to take the turn of a session whose process died.
+            take: Takes the timer of a session as a turn, by its tenant and its id.
+            finish: Begins to take the turn of a session whose process died, by the same.
         """
         store = self.store
         jobs: list[Job] = [

@@ -172,6 +172,21 @@ def checked_locale(locale: Any) -> Locale:
     )
 
 
+def new_name(session_id: Any) -> str:
+    """Return the id of a session that begins.
+
+    Raises:
+        ConfigurationError: As of `checked_id`, or it contains `/`, which comes after the tenant in
+            LangGraph's tables. A session of an older release may have such an id.
+    """
+    if "/" in checked_id(session_id):
+        raise ConfigurationError(
+            f"The id of a new session must not contain '/': {session_id!r:.80}. Use another "
+            "character, such as '-'."
+        )
+    return str(session_id)
+
+
 def checked_id(session_id: Any, name: str = "session_id") -> str:
     """Return the id of a session, or of a user, that can be stored and logged.
 

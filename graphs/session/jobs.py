@@ -12,6 +12,7 @@ import logging
 import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from datetime import datetime
+from functools import partial
 from random import Random
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -20,7 +21,6 @@ from graphs.session.session import sweep
 from graphs.storage.errors import WriteConflict
 from graphs.storage.statements import UNFINISHED, Row, now
 from graphs.storage.store import Store
-from graphs.storage.tables import TENANT
 from nodes.json_data import stamp
 from nodes.telemetry import report
 
@@ -98,7 +98,7 @@ class DueTimers:
     Args:
         store: Their store.
         journeys: Returns the ids of the journeys with timers that this process serves.
-        take: Takes the timer of a session as a turn.
+        take: Takes the timer of a session as a turn, by its tenant and its id.
     """
 
     name, pause = "timers", 0.0
@@ -107,7 +107,7 @@ class DueTimers:
         self,
         store: Store,
         journeys: Callable[[], Collection[str]],
-        take: Callable[[str], Awaitable[Any]],
+        take: Callable[[str, str], Awaitable[Any]],
     ) -> None:
         self._store, self._journeys, self._take = store, journeys, take
 
@@ -136,13 +136,13 @@ class DueTimers:
             for row in await timers.due_sessions(self._store, journey, most - len(claimed)):
                 # Else another process takes it, or the user has sent a message.
                 with contextlib.suppress(WriteConflict):
-                    await timers.claim(self._store, row)
+                    await timers.claim(self._store.of(row["tenant"]), row)
                     claimed.append(row)
         return claimed
 
     async def _taken(self, row: Row) -> None:
         try:
-            await self._take(row["session_id"])
+            await self._take(row["tenant"], row["session_id"])
         except Exception as error:  # the other sessions have their timers all the same
             report(logging.WARNING, "timer_failed", tries=row["tries"] + 1, exc_info=error)
 
@@ -153,7 +153,7 @@ class UnfinishedTurns:
     Args:
         store: Their store.
         journeys: Returns the ids of the journeys that this process serves.
-        finish: Begins to take the turn of a session.
+        finish: Begins to take the turn of a session, by its tenant and its id.
     """
 
     name, pause = "unfinished_turns", 0.0
@@ -162,18 +162,18 @@ class UnfinishedTurns:
         self,
         store: Store,
         journeys: Callable[[], Collection[str]],
-        finish: Callable[[str], None],
+        finish: Callable[[str, str], None],
     ) -> None:
         self._store, self._journeys, self._finish = store, journeys, finish
 
     async def run(self) -> float:
         """Begin to take these turns; return the seconds until the next search."""
-        rows = await self._store.read(UNFINISHED, of_tenant=TENANT, most=MOST_UNFINISHED)
+        rows = await self._store.read(UNFINISHED, most=MOST_UNFINISHED)
         known = set(self._journeys())
         for row in rows:
             id_: str = row["session_id"]
-            if row["journey_id"] in known and not self._store.lock(id_).is_busy:
-                self._finish(id_)
+            if row["journey_id"] in known and not self._store.of(row["tenant"]).lock(id_).is_busy:
+                self._finish(row["tenant"], id_)
         return LOOK_SECONDS
 
 
@@ -192,12 +192,16 @@ class Expiry:
 
     async def run(self) -> float:
         """Delete some sessions of each journey; return the seconds until the next search."""
-        left = [await sweep(self._store, id_, self._expire) for id_ in self._journeys()]
+        left = [
+            await sweep(store, id_, partial(self._expire, store))
+            for store in await self._store.tenants()
+            for id_ in self._journeys()
+        ]
         return min([self.pause, *left], default=math.inf)
 
-    async def _expire(self, row: Row) -> None:
+    async def _expire(self, store: Store, row: Row) -> None:
         with contextlib.suppress(WriteConflict):
-            await self._store.forget(row["session_id"], expired_at=stamp(now()))
+            await store.forget(row["session_id"], expired_at=stamp(now()))
 
 
 async def pass_time(

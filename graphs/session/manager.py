@@ -56,6 +56,7 @@ from graphs.session.input import (
     checked_id,
     checked_locale,
     initial_ops,
+    new_name,
     read,
     run_config_of,
     unanswerable,
@@ -265,6 +266,7 @@ class PathwayManager:
         async with session.lock:
             there = await session.store.head(self.session_id)
             if not there:
+                new_name(self.session_id)
                 try:
                     await begin(session.begun(owner).storing(requests), services, ops, brought)
                 except SessionExistsError:  # another process was quicker, maybe for this request
@@ -571,7 +573,7 @@ class PathwayManager:
         if session_id is None:
             fork_id = new_id(self.session_id, idempotency_key)
         else:
-            fork_id = checked_id(session_id)
+            fork_id = new_name(session_id)
 
         async def forked(session: Session, head: Row) -> JourneySession:
             return self._shown(*await session.forked(head, version, fork_id))
@@ -816,7 +818,7 @@ class PathwayManager:
         """Return the last escalation with its payload; None if there is none."""
         session, _ = await self._known()
         calls = await self.escalations()
-        seals = Seals(self.config.encryption_keys)
+        seals = Seals(self.config.encryption_keys, self.config.tenant)
         return await read_case(session.store, calls[-1].id, seals) if calls else None
 
     async def delete(self) -> None:
@@ -886,7 +888,7 @@ class PathwayManager:
         if self.on_escalation:
             self.on_escalation()
         elif port := port_of(self.config):
-            seals = Seals(self.config.encryption_keys)
+            seals = Seals(self.config.encryption_keys, self.config.tenant)
             self._escalation_sender = self._escalation_sender or EscalationSender(
                 session.store, port, seals
             )

@@ -25,7 +25,7 @@ from graphs.storage import statements
 from graphs.storage.checkpoints import NO_CHECKPOINT, Commit, JoinedSaver, PausedRun
 from graphs.storage.errors import AlreadyThere, WriteConflict, translated
 from graphs.storage.sealing import NoSeal, Seal
-from graphs.storage.statements import AUDIT, Row, Statement, now
+from graphs.storage.statements import AUDIT, Row, Statement, now, thread_of
 from graphs.storage.store import SessionLock, Store, open_store
 from journeys import (
     ConfigurationError,
@@ -127,6 +127,11 @@ class Session:
     """Makes the rows of the answer to a request, which is stored with its version."""
     timer: Row | None = None
     """Row of its timer before an event or a timer."""
+
+    @property
+    def thread(self) -> str:
+        """Its name in LangGraph's tables, and for agents."""
+        return thread_of(self.store.tenant, self.session_id)
 
     async def head(self) -> Row:
         """Return the session's row.
@@ -241,7 +246,7 @@ class Session:
     def run_config(self, checkpoint_id: str, commit: Commit) -> Any:
         """Return LangGraph's configuration with an explicit checkpoint, never the latest."""
         place = {
-            "thread_id": self.session_id,
+            "thread_id": self.thread,
             "checkpoint_ns": "",
             "checkpoint_id": checkpoint_id,
         }
@@ -370,7 +375,7 @@ class Session:
         fork = state._replace(checkpoint={**state.checkpoint, "channel_values": values})
         try:
             with translated():
-                await self.saver.fork(session_id, fork, commit)
+                await self.saver.fork(thread_of(self.store.tenant, session_id), fork, commit)
         except AlreadyThere as error:
             raise already_there(session_id) from error
         return begun, values
@@ -425,7 +430,7 @@ class Session:
         """Delete a session; an expired one leaves a tombstone."""
         await self.store.forget(session_id, expired_at=expired_at)
         if self.saver is not self.store.saver:
-            await self.saver.adelete_thread(session_id)
+            await self.saver.adelete_thread(thread_of(self.store.tenant, session_id))
 
 
 def _turn_of_fork(turn: Turn, position: Position) -> Turn:
@@ -473,12 +478,12 @@ async def open_session(
             f"it an EncryptedSerializer, or omit it."
         )
     keys = config.encryption_keys if spec.sensitive else None
-    store = await open_store(config.persistence, keys, config.database_pool_size)
+    store = await open_store(config.persistence, keys, config.database_pool_size, config.tenant)
     used = JoinedSaver(saver, store.saver.write) if saver is not None else store.saver
     graph = copy(_compiled(spec, config))
     graph.checkpointer = used
     ttl, keep = config.session_ttl_seconds, config.keep_versions
-    seal = NoSeal() if spec.sensitive else Seal()
+    seal = (NoSeal if spec.sensitive else Seal)(store.tenant)
     ledger_writer = LedgerWriter(spec, session_id, seal, ttl, keep)
     lock = store.lock(session_id)
     return Session(session_id, spec, store, used, graph, ledger_writer, lock, on_commit)

@@ -53,7 +53,7 @@ async def strandings(spec: JourneySpec, config: JourneyConfig) -> AsyncIterator[
         StateError: The store cannot be read, or was sealed with another key.
     """
     keys = config.encryption_keys if spec.sensitive else None
-    store = await open_store(config.persistence, keys, config.database_pool_size)
+    store = await open_store(config.persistence, keys, config.database_pool_size, config.tenant)
     try:
         after: Place | None = None
         while listed := await read_sessions(store, [spec.id], LIVE, after, _AT_ONCE):

@@ -11,7 +11,6 @@ from graphs.session.turn import Given, died_in
 from graphs.storage import statements
 from graphs.storage.errors import WriteConflict
 from graphs.storage.statements import DIED, RUNNING, Row, Sql, Statement
-from graphs.storage.tables import TENANT
 from nodes.telemetry import report
 
 MOST_TRIES = 3
@@ -39,7 +38,7 @@ class Died:
 
     def by(self, sql: Sql, *, exactly_one: bool = False) -> Statement:
         """Return a statement on what is kept of it."""
-        row: Row = {"of_tenant": TENANT, "session": self.session_id, "held": self.fence}
+        row: Row = {"session": self.session_id, "held": self.fence}
         return Statement(sql, [row], exactly_one=exactly_one)
 
 

@@ -14,7 +14,7 @@ import json
 import logging
 import time
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
@@ -245,13 +245,14 @@ class EscalationSender:
     async def _delivered(self, row: Row) -> bool:
         """Try to deliver one escalation; return whether it is done."""
         tries = row["tries"] + 1
+        store = self._store.of(row["tenant"])
         mine = {"id_is": row["id"], "tried": row["tries"], "tries_now": tries}
         try:
-            await self._counted(mine, _IN_FLIGHT)
+            await _counted(store, mine, _IN_FLIGHT)
         except WriteConflict:
             return True  # somebody else sends it, or its session was deleted
         try:
-            case = await read_case(self._store, row["id"], self._seals)
+            case = await read_case(store, row["id"], replace(self._seals, tenant=store.tenant))
             if case is not None:
                 await self._port.deliver(case)
         except (DeliveryError, JourneyError) as error:
@@ -259,18 +260,19 @@ class EscalationSender:
             report(logging.WARNING, "escalation_not_sent", id=row["id"], reason=reason, tries=tries)
             escalation_sent(row["journey_id"], taken=False)
             with suppress(WriteConflict):
-                await self._counted({**mine, "tried": tries}, _pause_after(tries))
+                await _counted(store, {**mine, "tried": tries}, _pause_after(tries))
             return False
         done: Row = {"id_is": row["id"], "now": stamp(now())}
-        await self._store.write(Statement(DELIVERED, [done]))
+        await store.write(Statement(DELIVERED, [done]))
         escalation_sent(row["journey_id"], taken=True)
         return True
 
-    async def _counted(self, mine: Row, seconds: float) -> None:
-        """Record a try and the time of the next one; fails if another process recorded it."""
-        next_at = stamp(now() + timedelta(seconds=seconds))
-        row: Row = {**mine, "next_at": next_at}
-        await self._store.write(Statement(TRY, [row], exactly_one=True))
+
+async def _counted(store: Store, mine: Row, seconds: float) -> None:
+    """Record a try and the time of the next one; fails if another process recorded it."""
+    next_at = stamp(now() + timedelta(seconds=seconds))
+    row: Row = {**mine, "next_at": next_at}
+    await store.write(Statement(TRY, [row], exactly_one=True))
 
 
 _ANY = 2**31 - 1

@@ -13,9 +13,9 @@ import copy
 from abc import abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from inspect import signature
-from typing import Any
+from typing import Any, Self
 
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 from langgraph.types import Interrupt
@@ -30,8 +30,9 @@ from graphs.storage.sealing import (
     state_place,
     strict_serializer,
 )
-from graphs.storage.statements import Row, Sql, Statement
+from graphs.storage.statements import Row, Sql, Statement, thread_of
 from journeys import StateError
+from journeys.config import TENANT
 from nodes.json_data import LARGE, uncollected
 from nodes.state.session import Position
 
@@ -291,10 +292,10 @@ class TurnSaver(BaseCheckpointSaver[Any]):
     # LangGraph reads it for every run, and Python would make it anew.
     aput_writes.__signature__ = signature(aput_writes)  # type: ignore[attr-defined]
 
-    async def fork(self, session_id: str, state: CheckpointTuple, commit: Commit) -> None:
+    async def fork(self, thread: str, state: CheckpointTuple, commit: Commit) -> None:
         """Write a state as the first one of another session, with the rows of its commit."""
         checkpoint: Any = state.checkpoint
-        place = {"configurable": {"thread_id": session_id, "checkpoint_ns": ROOT}}
+        place = {"configurable": {"thread_id": thread, "checkpoint_ns": ROOT}}
         versions = checkpoint["channel_versions"]
         await self._save(place, checkpoint, state.metadata, versions, commit)
         commit.written(checkpoint)
@@ -332,9 +333,28 @@ class StoreSaver(TurnSaver):
 
     Attributes:
         seal: Encryption of threads that are no sessions.
+        tenant: The tenant of its sessions.
     """
 
     seal: Seal
+    tenant = TENANT
+
+    def of(self, tenant: str) -> Self:
+        """Return the saver of another tenant, on the same connections."""
+        saver = copy.copy(self)
+        saver.tenant = tenant
+        return saver
+
+    def bound(self, row: Mapping[str, Any]) -> Row:
+        """Return the parameters of a statement for the tenant, whatever tenant they name."""
+        given: Row = {**row, "tenant": self.tenant}
+        if "session" in row:
+            given["thread"] = thread_of(self.tenant, row["session"])
+        return given
+
+    def all_bound(self, written: Iterable[Statement]) -> list[Statement]:
+        """Return statements with the parameters of `bound`."""
+        return [replace(one, rows=[*map(self.bound, one.rows)]) for one in written]
 
     async def is_replaced(self) -> bool:
         """Return whether another file than the opened one is in its place now."""
@@ -352,7 +372,7 @@ class StoreSaver(TurnSaver):
         """Return the statement that encrypts the values of a session with another key."""
         values = await self.read(statements.VALUES, session=session_id)
         for row in values:
-            place = (session_id, f"{row['channel']}|{row['version']}")
+            place = (row["thread"], f"{row['channel']}|{row['version']}")
             row["blob"] = encrypted_again(row["blob"], place, old, new)
         return Statement(statements.SEAL_VALUE, values)
 
@@ -390,7 +410,7 @@ class StoreSaver(TurnSaver):
         for channel in values.keys() & new_versions:
             version = checkpoint["channel_versions"][channel]
             kind, blob = self._packed(values[channel], seal, session, f"{channel}|{version}")
-            row: Row = {"session": session, "namespace": place.get("checkpoint_ns", "")}
+            row: Row = {"thread": session, "namespace": place.get("checkpoint_ns", "")}
             rows.append({**row, "channel": channel, "version": version, "type": kind, "blob": blob})
         return Statement(statements.SAVE_VALUE, rows)
 
@@ -464,7 +484,7 @@ class JoinedSaver(TurnSaver):
 
     async def state_in(self, row: Row, seal: Seal) -> CheckpointTuple | None:
         """Return the state of a version from the user's saver, which encrypts it itself."""
-        place: Row = {"thread_id": row["session_id"]}
+        place: Row = {"thread_id": thread_of(row["tenant"], row["session_id"])}
         return await self._inner.aget_tuple(config_at(place, row["checkpoint_id"]))
 
     async def _load(self, config: Any) -> CheckpointTuple | None:

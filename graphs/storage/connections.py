@@ -32,9 +32,9 @@ from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 from graphs.storage import statements
 from graphs.storage.errors import raise_translated
 from graphs.storage.sealing import Seal, Seals
-from graphs.storage.statements import DIED, RUNNING, Row, Sql
-from graphs.storage.tables import TENANT
+from graphs.storage.statements import DIED, RUNNING, Row, Sql, thread_of
 from journeys import ConfigurationError, SessionBusyError, StateError
+from journeys.config import TENANT
 from nodes.telemetry import waiting_turn
 
 if TYPE_CHECKING:
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 Connection = AsyncConnection[dict[str, Any]]
 Deed = Callable[[Connection], Awaitable[None]]
+_Held = tuple[str, str, int]
+"""Tenant, session and fence of a lease."""
 _T = TypeVar("_T")
 
 DEADLINE = 12.0
@@ -263,6 +265,41 @@ class _UntilCancelled:
         return await self._tasks.get()
 
 
+ALL = "*"
+"""Stands for all tenants, in the setting of a transaction."""
+_AS_TENANT = "SELECT set_config('journeygraph.tenant', %s, true)"
+
+
+@asynccontextmanager
+async def as_tenant(connection: Connection, tenant: str) -> AsyncIterator[None]:
+    """Run the block as one transaction in which the database shows only the rows of a tenant.
+
+    The name of the tenant goes out with the first statement, without a round trip of its own. No
+    result is known before the end of the block. A connection without a name has the tenant
+    `default`, for which this does nothing.
+    """
+    if tenant == TENANT:
+        yield
+        return
+    async with connection.pipeline():
+        await connection.execute(_AS_TENANT, [tenant])
+        yield
+
+
+@asynccontextmanager
+async def transaction_of(connection: Connection, tenant: str) -> AsyncIterator[None]:
+    """Run the block as `as_tenant` does, with the result of each statement at once."""
+    async with connection.transaction():
+        if tenant != TENANT:
+            await connection.execute(_AS_TENANT, [tenant])
+        yield
+
+
+def seen_by(sql: Sql, row: Mapping[str, Any]) -> str:
+    """Return the tenant whose rows a statement is about."""
+    return ALL if sql.all_tenants else str(row["tenant"])
+
+
 @contextmanager
 def _cut_after(connection: AsyncConnection[Any], seconds: float) -> Iterator[None]:
     """Close a connection after so many seconds, even without a response.
@@ -347,19 +384,25 @@ class Leases:
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
-        self._held: set[tuple[str, int]] = set()
-        self._ended_here: set[tuple[str, int]] = set()
+        self._held: set[_Held] = set()
+        self._ended_here: set[_Held] = set()
         self._unwanted: set[asyncio.Task[None]] = set()
 
     @asynccontextmanager
     async def of(
-        self, session_id: str, arrival: Arrival, seals: Seals, interrupt: Callable[[], None]
+        self,
+        tenant: str,
+        session_id: str,
+        arrival: Arrival,
+        seals: Seals,
+        interrupt: Callable[[], None],
     ) -> AsyncIterator[Row | None]:
         """Hold a session's lease and yield its head; None if the session does not exist.
 
         The commit of a turn also ends the lease; after a turn without a commit it is released here.
 
         Args:
+            tenant: The tenant of the session.
             session_id: The session.
             arrival: The request for the turn.
             seals: Makes the encryption of the input of the turn.
@@ -370,21 +413,22 @@ class Leases:
             StateError: Another process holds the session for too long, the key of the session is
                 not set, or the database fails.
         """
-        head = await self._taken(session_id, arrival, seals)
+        head = await self._taken(tenant, session_id, arrival, seals)
         if head is None:
             yield None
             return
-        renewing = asyncio.ensure_future(self._renewed(session_id, head["fence"], interrupt))
+        held = (tenant, session_id, head["fence"])
+        renewing = asyncio.ensure_future(self._renewed(held, interrupt))
         try:
             yield head
         finally:
             renewing.cancel()
-            if (session_id, head["fence"]) in self._held:
-                await asyncio.shield(asyncio.ensure_future(self._ended(session_id, head["fence"])))
+            if held in self._held:
+                await asyncio.shield(asyncio.ensure_future(self._ended(held)))
 
-    def committed(self, session_id: str, fence: int) -> None:
+    def committed(self, held: _Held) -> None:
         """Record that a commit has ended a lease."""
-        self._held.discard((session_id, fence))
+        self._held.discard(held)
 
     def last(self) -> Deed | None:
         """Return the operation that releases every lease; None if there is none."""
@@ -393,18 +437,19 @@ class Leases:
     async def _end(self, connection: Connection) -> None:
         """Release every lease: turns that still run will not be committed."""
         while self._held:
-            session_id, fence = self._held.pop()
-            await _run(connection, statements.RELEASE, **_lease(session_id, fence))
+            await run(connection, statements.RELEASE, **_named(self._held.pop()))
 
-    async def _taken(self, session_id: str, arrival: Arrival, seals: Seals) -> Row | None:
-        ask = partial(self._asked, session_id, arrival, seals, os.urandom(8).hex())
+    async def _taken(
+        self, tenant: str, session_id: str, arrival: Arrival, seals: Seals
+    ) -> Row | None:
+        ask = partial(self._asked, tenant, session_id, arrival, seals, os.urandom(8).hex())
         there, head = await ask()
         if head or not there:
             return head
         if arrival.when_busy == "reject":
             raise SessionBusyError(session_id)
         if arrival.when_busy == "interrupt":
-            await self._interrupted(session_id)
+            await self._interrupted(tenant, session_id)
         with waiting_turn("process"):
             return await self._waited_for(session_id, ask)
 
@@ -427,29 +472,32 @@ class Leases:
                     retryable=True,
                 )
 
-    async def _interrupted(self, session_id: str) -> None:
+    async def _interrupted(self, tenant: str, session_id: str) -> None:
         """Ask the process that holds the lease to give up its turn."""
         try:
             await self._connections.trying(
-                lambda connection: _run(connection, statements.INTERRUPT, session=session_id)
+                lambda connection: run(
+                    connection, statements.INTERRUPT, tenant=tenant, session=session_id
+                )
             )
         except Exception as error:
             raise_translated(error)
 
     async def _asked(
-        self, session_id: str, arrival: Arrival, seals: Seals, asked: str
+        self, tenant: str, session_id: str, arrival: Arrival, seals: Seals, asked: str
     ) -> tuple[bool, Row | None]:
         """Take the lease if it is free; return whether the session exists, and its head."""
         wanted: Row = {
-            "of_tenant": TENANT,
+            "tenant": tenant,
             "session": session_id,
+            "thread": thread_of(tenant, session_id),
             "asked": asked,
             "seconds": LEASE,
             "journeys": list(arrival.journeys),
         }
 
         async def answered(connection: Connection) -> tuple[bool, Row | None]:
-            kept = await _kept(connection, session_id, arrival, seals)
+            kept = await _kept(connection, wanted, arrival, seals)
             return await self._answered(connection, {**wanted, **kept})
 
         asking = asyncio.ensure_future(self._connections.trying(answered))
@@ -467,61 +515,59 @@ class Leases:
         with suppress(psycopg.Error):
             _, head = await asking
             if head:
-                await self._ended(head["session_id"], head["fence"])
+                await self._ended((head["tenant"], head["session_id"], head["fence"]))
 
     async def _answered(self, connection: Connection, wanted: Row) -> tuple[bool, Row | None]:
-        session_id: str = wanted["session"]
-        taken = await _run(connection, statements.LEASE, **wanted)
+        tenant, session_id = wanted["tenant"], wanted["session"]
+        taken = await run(connection, statements.LEASE, **wanted)
         if taken:
-            self._held.add((session_id, taken[0]["fence"]))
+            self._held.add((tenant, session_id, taken[0]["fence"]))
             if taken[0]["checkpoint_id"] is not None:
                 if taken[0][DIED] is not None:
                     await self._check_died(connection, taken[0], wanted["asked"])
                 return True, taken[0]
         # Where the lease waited for a commit, it sees the new version but not yet its turn.
-        there = await _run(connection, statements.HEAD, session=session_id)
+        there = await run(connection, statements.HEAD, **wanted)
         return bool(there), there[0] if taken and there else None
 
     async def _check_died(self, connection: Connection, head: Row, asked: str) -> None:
         """Leave out a kept turn that did not die, or that is over."""
-        session_id: str = head["session_id"]
-        left = (session_id, head[DIED])
+        left = (head["tenant"], head["session_id"], head[DIED])
         if head["died_asked"] == asked:
-            mine = {"of_tenant": TENANT, "session": session_id, "new_fence": head["fence"]}
-            await _run(connection, statements.ADOPT, **mine)
+            mine = {**_named(left), "new_fence": head["fence"]}
+            await run(connection, statements.ADOPT, **mine)
             head[DIED] = None
         # Its end could not be written here; or an older release has moved the session on.
         elif left in self._ended_here or head["died_version"] != head["version"]:
-            await _run(connection, statements.FORGET_DIED, **_lease(*left))
+            await run(connection, statements.FORGET_DIED, **_named(left))
             self._ended_here.discard(left)
             head[DIED] = None
 
-    async def _renewed(self, session_id: str, fence: int, interrupt: Callable[[], None]) -> None:
+    async def _renewed(self, held: _Held, interrupt: Callable[[], None]) -> None:
         """Renew the lease; ignore failures, because the commit checks the lease anyway."""
-        mine = {"session": session_id, "held": fence, "seconds": LEASE}
+        mine = {**_named(held), "seconds": LEASE}
         # A cancellation that arrives together with a connection is lost in Python 3.11.
-        while (session_id, fence) in self._held:
+        while held in self._held:
             await asyncio.sleep(LEASE / 3)
             with suppress(psycopg.Error):
                 renewed = await self._connections.trying(
-                    lambda connection: _run(connection, statements.RENEW, **mine), LEASE / 3
+                    lambda connection: run(connection, statements.RENEW, **mine), LEASE / 3
                 )
                 if renewed and renewed[0]["is_unwanted"]:
                     interrupt()
 
-    async def _ended(self, session_id: str, fence: int) -> None:
-        mine = _lease(session_id, fence)
-        self._ended_here.add((session_id, fence))
+    async def _ended(self, held: _Held) -> None:
+        self._ended_here.add(held)
         # What cannot be written now ends when the store is closed, or else by itself.
         with suppress(psycopg.Error):
             await self._connections.trying(
-                lambda connection: _run(connection, statements.RELEASE, **mine), _SHORTLY
+                lambda connection: run(connection, statements.RELEASE, **_named(held)), _SHORTLY
             )
-            self._held.discard((session_id, fence))
-            self._ended_here.discard((session_id, fence))
+            self._held.discard(held)
+            self._ended_here.discard(held)
 
 
-async def _kept(connection: Connection, session_id: str, arrival: Arrival, seals: Seals) -> Row:
+async def _kept(connection: Connection, wanted: Row, arrival: Arrival, seals: Seals) -> Row:
     """Return the input of a turn as the lease keeps it, and the data key with which it is sealed.
 
     Raises:
@@ -529,21 +575,24 @@ async def _kept(connection: Connection, session_id: str, arrival: Arrival, seals
     """
     if arrival.kept is None:
         return {"kept": None, "data_key": None}
-    seal, data_key = Seal(), None
+    seal, data_key = Seal(wanted["tenant"]), None
     if seals.keys:
-        found = await _run(connection, statements.LATE_HEAD, session=session_id)
+        found = await run(connection, statements.LATE_HEAD, **wanted)
         if not found:
             return {"kept": None, "data_key": None}
         seal, data_key = seals.of(found[0]), found[0]["data_key"] or ""
-    row = {"tenant": TENANT, "session_id": session_id, "message": arrival.kept()}
+    row = {"session_id": wanted["session"], "message": arrival.kept()}
     return {"kept": RUNNING.stored(row, seal)["message"], "data_key": data_key}
 
 
-def _lease(session_id: str, fence: int) -> Row:
-    return {"of_tenant": TENANT, "session": session_id, "held": fence}
+def _named(held: _Held) -> Row:
+    """Return the parameters for a lease that is held."""
+    return dict(zip(("tenant", "session", "held"), held, strict=True))
 
 
-async def _run(connection: Connection, sql: Sql, **parameters: object) -> list[Row]:
+async def run(connection: Connection, sql: Sql, **parameters: Any) -> list[Row]:
+    """Return the rows of a statement; none if it has no result."""
     assert sql.postgres
-    cursor = await connection.execute(sql.postgres, parameters, binary=True)
+    async with as_tenant(connection, seen_by(sql, parameters)):
+        cursor = await connection.execute(sql.postgres, parameters, binary=True)
     return await cursor.fetchall() if cursor.description else []

@@ -34,6 +34,13 @@ _TABLES_THERE = (
     "SELECT to_regclass('journeygraph_version'), to_regclass('checkpoint_migrations'), "
     "to_regclass('journeygraph_range')"
 )
+_NAME = "coalesce(nullif(current_setting('journeygraph.tenant', true), ''), 'default')"
+_OF_TENANT = f"""
+CASE {_NAME} WHEN '*' THEN true
+WHEN 'default' THEN strpos(thread_id, '/') = 0
+    OR NOT EXISTS (SELECT FROM tenants WHERE name = split_part(thread_id, '/', 1))
+ELSE starts_with(thread_id, {_NAME} || '/') END
+"""
 _RANGE = OLDEST.replace("oldest", "oldest AS version", 1)
 _OURS_AND_THEIRS = (
     "SELECT version_num AS version FROM journeygraph_version",
@@ -191,7 +198,7 @@ def _locked(connection: psycopg.Connection[Any]) -> bool:
 def _upgrade(connection: psycopg.Connection[Any], url: str, watch: Callable[[str], None]) -> None:
     engine = sqlalchemy.create_engine(
         "postgresql+psycopg://",
-        creator=lambda: psycopg.connect(url),
+        creator=lambda: _seeing_all(psycopg.connect(url)),
         poolclass=StaticPool,
     )
     try:
@@ -202,6 +209,27 @@ def _upgrade(connection: psycopg.Connection[Any], url: str, watch: Callable[[str
     watch("tables and indexes of LangGraph's checkpoints")
     PostgresSaver(connection).setup()
     _repair_indexes(connection)
+    _fence(connection)
+
+
+def _seeing_all(connection: psycopg.Connection[Any]) -> psycopg.Connection[Any]:
+    """Return a connection that sees the rows of all tenants, for migrations that change rows."""
+    connection.execute("SELECT set_config('journeygraph.tenant', '*', false)")
+    connection.commit()
+    return connection
+
+
+def _fence(connection: psycopg.Connection[Any]) -> None:
+    """Let a transaction see only the checkpoints of its tenant.
+
+    Threads of other programs of LangGraph belong to no tenant of the table, so to `default`.
+    """
+    with connection.transaction():
+        for table in _THEIR_TABLES:
+            connection.execute(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY")
+            connection.execute(f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY")
+            connection.execute(f"DROP POLICY IF EXISTS of_tenant ON {table}")
+            connection.execute(f"CREATE POLICY of_tenant ON {table} USING ({_OF_TENANT})")
 
 
 def _repair_indexes(connection: psycopg.Connection[Any]) -> None:

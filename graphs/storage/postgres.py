@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,12 +17,22 @@ from psycopg.types.json import Jsonb
 
 from graphs.storage import statements
 from graphs.storage.checkpoints import Commit, StoreSaver, config_at, found_at
-from graphs.storage.connections import Connection, Connections, Deed, Leases
+from graphs.storage.connections import (
+    Connection,
+    Connections,
+    Leases,
+    as_tenant,
+    run,
+    seen_by,
+    transaction_of,
+)
 from graphs.storage.errors import Unconfirmed, WriteConflict, reason_of
 from graphs.storage.sealing import AesSeal, RefusedError, Seal
 from graphs.storage.statements import Row, Sql, Statement, joined
+from journeys.config import TENANT
 
 _SEAL = "seal"
+_Write = Callable[[Connection, list[Statement]], Awaitable[None]]
 _MOST_AT_ONCE = 200
 """Rows up to which a transaction is one statement, whose text has a part for each row."""
 _LATEST = "WHERE thread_id = %s AND checkpoint_ns = %s ORDER BY checkpoint_id DESC LIMIT 1"
@@ -53,13 +63,14 @@ class PostgresJourneySaver(StoreSaver, AsyncPostgresSaver):
 
     async def write(self, written: list[Statement]) -> None:
         """Write statements in their own transaction."""
-        await self._whole(written, lambda connection: _all(connection, written))
+        await self._whole(written, _all)
 
     async def read(self, query: Sql, **parameters: Any) -> list[Row]:
         """Return the rows of a query as dicts."""
+        given = self.bound(parameters)
 
         async def read(connection: Connection) -> list[Row]:
-            return await _rows(connection, query, parameters)
+            return await run(connection, query, **given)
 
         return await self._connections.trying(read)
 
@@ -73,15 +84,15 @@ class PostgresJourneySaver(StoreSaver, AsyncPostgresSaver):
         row: list[Row] = [{"session": session_id}]
         both = [*written, *(Statement(sql, row) for sql in statements.FORGET_STATE)]
         # What a turn commits while this waits for it has to be seen, so that it goes as well.
-        await self._whole(written, lambda connection: _one_after_the_other(connection, both))
+        await self._whole(both, _one_after_the_other)
 
     async def sealed_again(self, session_id: str, old: AesSeal, new: AesSeal) -> list[Statement]:
         """Return the statements that encrypt all states of a session with another key."""
         states = await self.read(statements.STATES, session=session_id)
         for row in states:
             document, metadata = json.loads(row["checkpoint"]), json.loads(row["metadata"])
-            _check_seal(metadata, session_id, row["id"], document, old)
-            metadata[_SEAL] = new.close("", _bound(session_id, row["id"], document))
+            _check_seal(metadata, row["thread"], row["id"], document, old)
+            metadata[_SEAL] = new.close("", _bound(row["thread"], row["id"], document))
             row["metadata"] = Jsonb(metadata)
         return [
             Statement(statements.SEAL_STATE, states),
@@ -98,7 +109,8 @@ class PostgresJourneySaver(StoreSaver, AsyncPostgresSaver):
         where, wanted = (_ONE, wanted) if wanted[2] else (_LATEST, wanted[:2])
 
         async def load(connection: Connection) -> Any:
-            cursor = await connection.execute(self.SELECT_SQL + where, wanted, binary=True)
+            async with as_tenant(connection, self.tenant):
+                cursor = await connection.execute(self.SELECT_SQL + where, wanted, binary=True)
             return await cursor.fetchone()
 
         row = await self._connections.trying(load)
@@ -119,7 +131,7 @@ class PostgresJourneySaver(StoreSaver, AsyncPostgresSaver):
         rows = commit.rows(checkpoint) if commit else []
         seal = commit.seal if commit else self.seal
         written = [*rows, *self._state(place, checkpoint, metadata, new_versions, seal)]
-        await self._whole(written, lambda connection: _all(connection, written))
+        await self._whole(written, _all)
         return config_at(place, checkpoint["id"])
 
     async def _save_writes(self, config: Any, writes: Any, task_id: str, task_path: str) -> None:
@@ -130,12 +142,14 @@ class PostgresJourneySaver(StoreSaver, AsyncPostgresSaver):
         """Yield a cursor for LangGraph's own methods, without their default lock."""
         async with (
             self._connections.connection() as connection,
+            nullcontext() if self.tenant == TENANT else transaction_of(connection, self.tenant),
             connection.cursor(binary=True) as cursor,
         ):
             yield cursor
 
-    async def _whole(self, written: list[Statement], write: Deed) -> None:
+    async def _whole(self, given: list[Statement], write: _Write) -> None:
         """Write all or nothing, even if the caller is cancelled."""
+        written = self.all_bound(given)
         once = _Once(written, write)
         try:
             await asyncio.shield(asyncio.ensure_future(self._connections.trying(once)))
@@ -145,7 +159,8 @@ class PostgresJourneySaver(StoreSaver, AsyncPostgresSaver):
             raise
         for statement in written:
             if statement.sql is statements.ADVANCE:
-                self.leases.committed(statement.rows[0]["session"], statement.rows[0]["held"])
+                row = statement.rows[0]
+                self.leases.committed((self.tenant, row["session"], row["held"]))
 
     def _state(
         self,
@@ -162,7 +177,7 @@ class PostgresJourneySaver(StoreSaver, AsyncPostgresSaver):
         if seal.hides:
             kept[_SEAL] = seal.close("", _bound(session, document["id"], document))
         saved: Row = {
-            "session": session,
+            "thread": session,
             "namespace": place.get("checkpoint_ns", ""),
             "id": document["id"],
             "parent": place.get("checkpoint_id"),
@@ -204,7 +219,7 @@ class _Once:
     """
 
     written: list[Statement]
-    write: Deed
+    write: _Write
     tried: int = 0
     unheard: bool = False
 
@@ -215,7 +230,7 @@ class _Once:
                 return
             self.unheard = self.unheard and counted is None
         try:
-            await self.write(connection)
+            await self.write(connection, self.written)
         except (WriteConflict, psycopg.IntegrityError):
             if self.tried == 1 or not await _counted(connection, self.written):
                 raise
@@ -237,15 +252,14 @@ def _bound(session: str, checkpoint_id: str, document: Any) -> str:
     return f"{session}|checkpoint|{checkpoint_id}|{json.dumps(document, sort_keys=True)}"
 
 
-async def _rows(connection: Connection, query: Sql, parameters: Mapping[str, Any]) -> list[Row]:
-    assert query.postgres
-    cursor = await connection.execute(query.postgres, parameters, binary=True)
-    return await cursor.fetchall()
+def _tenant_in(written: list[Statement]) -> str:
+    """Return the tenant whose rows statements are about."""
+    return next((seen_by(one.sql, row) for one in written for row in one.rows), TENANT)
 
 
 async def _one_after_the_other(connection: Connection, written: list[Statement]) -> None:
     """Write in a transaction in which every statement sees all earlier commits."""
-    async with connection.transaction():
+    async with transaction_of(connection, _tenant_in(written)):
         for statement in written:
             assert statement.sql.postgres
             if len(statement.rows) > 1:
@@ -268,8 +282,9 @@ async def _at_once(connection: Connection, written: list[Statement]) -> None:
     """Write in one statement, which is one transaction and one round trip."""
     query, values = joined(written)
     try:
-        # Psycopg would read a text of this length anew each time, to number its parameters.
-        await AsyncRawCursor(connection).execute(query, values, binary=True)
+        async with as_tenant(connection, _tenant_in(written)):
+            # Psycopg would read a text of this length anew each time, to number its parameters.
+            await AsyncRawCursor(connection).execute(query, values, binary=True)
     except errors.DivisionByZero as error:
         raise WriteConflict from error
 
@@ -279,5 +294,5 @@ async def _counted(connection: Connection, written: list[Statement]) -> bool | N
     for statement in written:
         proof = statement.proof or statements.ADDED.get(statement.sql)
         if proof and statement.rows:
-            return bool(await _rows(connection, proof, statement.rows[0]))
+            return bool(await run(connection, proof, **statement.rows[0]))
     return None

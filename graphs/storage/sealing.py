@@ -26,9 +26,8 @@ from langgraph.checkpoint.serde.base import CipherProtocol
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
-from graphs.storage.tables import TENANT
 from journeys import ConfigurationError, StateError
-from journeys.config import KEY_BYTES, EncryptionKeys
+from journeys.config import KEY_BYTES, TENANT, EncryptionKeys
 
 UNNAMED = ""
 """Key id of sessions whose rows are encrypted with a key of the settings itself."""
@@ -81,11 +80,15 @@ class Seal:
 
     Attributes:
         hides: True if anything is encrypted.
+        tenant: The tenant of the data.
         columns: Columns of the session's row, with its wrapped data key and the id of that key.
     """
 
     hides = False
     columns: Mapping[str, str | None] = {"data_key": None, "key_id": None}
+
+    def __init__(self, tenant: str = TENANT) -> None:
+        self.tenant = tenant
 
     def close(self, text: str, bound_to: str) -> str:
         """Return the text to store."""
@@ -185,6 +188,7 @@ class AesSeal(Seal, CipherProtocol):
     _refused = _NO_SUCH_KEY
 
     def __init__(self, key: bytes, *older: bytes) -> None:
+        super().__init__()
         self._ciphers = [AESGCM(key), *map(AESGCM, older)]
 
     def close(self, text: str, bound_to: str) -> str:
@@ -247,13 +251,16 @@ class SessionSeal(AesSeal):
     Args:
         secret: The data key and the key of digests, 32 bytes each.
         columns: Columns of the session's row.
+        tenant: The tenant of the session.
     """
 
-    _bound_to = f"{TENANT}|"
     _refused = _CHANGED
 
-    def __init__(self, secret: bytes, columns: Mapping[str, str | None]) -> None:
+    def __init__(
+        self, secret: bytes, columns: Mapping[str, str | None], tenant: str = TENANT
+    ) -> None:
         super().__init__(secret[:KEY_BYTES])
+        self.tenant, self._bound_to = tenant, f"{tenant}|"
         self.digest_key = secret[KEY_BYTES:]
         self.columns = columns
 
@@ -275,7 +282,8 @@ class SessionSeal(AesSeal):
 class _SealOfUnmarked(Seal):
     """Opens plain and sealed text of a session without a key id, whose journey is not known."""
 
-    def __init__(self, keys: EncryptionKeys | None) -> None:
+    def __init__(self, keys: EncryptionKeys | None, tenant: str) -> None:
+        super().__init__(tenant)
         self._keys = keys
 
     def open(self, stored: str, bound_to: str) -> str:
@@ -296,9 +304,11 @@ class Seals:
 
     Attributes:
         keys: The keys of the settings; None if none is set.
+        tenant: The tenant of the sessions.
     """
 
     keys: EncryptionKeys | None
+    tenant: str = TENANT
 
     def new(self, session_id: str, like: Seal | None = None) -> SessionSeal:
         """Return the seal of a new session, with a new data key.
@@ -326,7 +336,7 @@ class Seals:
         if not row["key_id"]:
             return _direct(keys)
         columns = {name: row[name] for name in Seal.columns}
-        return SessionSeal(self._unwrapped(keys, row), columns)
+        return SessionSeal(self._unwrapped(keys, row), columns, self.tenant)
 
     def reader(self, row: Mapping[str, Any]) -> Seal:
         """Return what opens the rows of a session whose journey is not known.
@@ -335,7 +345,9 @@ class Seals:
             ConfigurationError: The session is encrypted, and no key is set.
             StateError: As for `of`.
         """
-        return _SealOfUnmarked(self.keys) if row["key_id"] is None else self.of(row)
+        if row["key_id"] is None:
+            return _SealOfUnmarked(self.keys, self.tenant)
+        return self.of(row)
 
     def wrapped_again(self, row: Mapping[str, Any]) -> Mapping[str, str | None]:
         """Return the columns of a session's seal, wrapped with the first key.
@@ -348,8 +360,8 @@ class Seals:
 
     def _wrapped(self, secret: bytes, session_id: str) -> SessionSeal:
         id_, key = _required(self.keys).first
-        sealed = AesSeal(key).encrypted(secret, _data_key_of(session_id, id_))
-        return SessionSeal(secret, {"data_key": _as_text(sealed), "key_id": id_})
+        sealed = AesSeal(key).encrypted(secret, self._data_key_of(session_id, id_))
+        return SessionSeal(secret, {"data_key": _as_text(sealed), "key_id": id_}, self.tenant)
 
     def _unwrapped(self, keys: EncryptionKeys, row: Mapping[str, Any]) -> bytes:
         session, id_ = row["session_id"], row["key_id"]
@@ -362,12 +374,16 @@ class Seals:
             )
         try:
             wrapped = _as_bytes(row["data_key"] or "")
-            return AesSeal(key).decrypted(wrapped, _data_key_of(session, id_))
+            return AesSeal(key).decrypted(wrapped, self._data_key_of(session, id_))
         except RefusedError as error:
             raise StateError(
                 f"{refused} the key '{id_}' is not the one that had this id when the session was "
                 "started, or the row of the session was changed."
             ) from error
+
+    def _data_key_of(self, session_id: str, key_id: str) -> str:
+        """Return the place to which a wrapped data key is bound."""
+        return f"{self.tenant}|{session_id}|data key|{key_id}"
 
 
 def _required(keys: EncryptionKeys | None) -> EncryptionKeys:
@@ -384,11 +400,6 @@ def _direct(keys: EncryptionKeys) -> AesSeal:
 def direct_seal(keys: EncryptionKeys | None) -> Seal:
     """Return the seal of threads that are no sessions; without keys, they are plain."""
     return Seal() if keys is None else _direct(keys)
-
-
-def _data_key_of(session_id: str, key_id: str) -> str:
-    """Return the place to which a wrapped data key is bound."""
-    return f"{TENANT}|{session_id}|data key|{key_id}"
 
 
 def _as_text(data: bytes) -> str:

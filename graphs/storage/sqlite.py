@@ -36,7 +36,7 @@ from graphs.storage.checkpoints import (
 )
 from graphs.storage.errors import WriteConflict
 from graphs.storage.sealing import AesSeal, Seal, state_of
-from graphs.storage.statements import Row, Sql, Statement
+from graphs.storage.statements import Row, Sql, Statement, thread_of
 from journeys import StateError
 from nodes.json_data import size
 
@@ -135,27 +135,28 @@ class SqliteJourneySaver(StoreSaver, SqliteSaver):
 
     async def write(self, written: Written) -> None:
         """Write statements in their own transaction."""
-        await self._done(partial(_write, self.conn, written), whole=True)
+        await self._done(partial(_write, self.conn, self.all_bound(written)), whole=True)
 
     async def read(self, query: Sql, **parameters: Any) -> Rows:
         """Return the rows of a query as dicts."""
         assert query.sqlite
-        return await self._done(partial(_read, self.conn, query.sqlite, parameters))
+        return await self._done(partial(_read, self.conn, query.sqlite, self.bound(parameters)))
 
     async def version(self, query: Sql, **parameters: Any) -> Row | None:
         """Return the row of a version with its state; None if there is none."""
-        found = await self._done(partial(_versions, self.conn, query.sqlite, parameters))
+        given = self.bound(parameters)
+        found = await self._done(partial(_versions, self.conn, query.sqlite, given))
         return found[0] if found else None
 
     async def forget(self, session_id: str, written: Written) -> None:
         """Remove a session's checkpoints, with other statements, in one transaction."""
-        await self.write([*written, *_forgotten(session_id)])
+        await self.write([*written, *_forgotten(thread_of(self.tenant, session_id))])
 
     async def sealed_again(self, session_id: str, old: AesSeal, new: AesSeal) -> Written:
         """Return the statements that encrypt all states of a session with another key."""
         states = await self.read(statements.STATES, session=session_id)
         for row in states:
-            place = (session_id, row["id"])
+            place = (row["thread"], row["id"])
             row["checkpoint"] = encrypted_again(row["checkpoint"], place, old, new)
         return [
             Statement(statements.SEAL_STATE, states),
@@ -233,7 +234,7 @@ class SqliteJourneySaver(StoreSaver, SqliteSaver):
         versions = checkpoint["channel_versions"]
         about = {**metadata, _VALUES: {name: versions[name] for name in apart}}
         saved: Row = {
-            "session": session,
+            "thread": session,
             "namespace": place["checkpoint_ns"],
             "id": id_,
             "parent": place.get("checkpoint_id"),
@@ -307,9 +308,9 @@ def _loaded(about: bytes) -> Any:
         return json.loads(about)
 
 
-def _forgotten(session_id: str) -> Written:
-    """Return the statements that remove all checkpoints of a session."""
-    return [Statement(sql, [{"session": session_id}]) for sql in statements.FORGET_STATE]
+def _forgotten(thread: str) -> Written:
+    """Return the statements that remove all checkpoints of a thread."""
+    return [Statement(sql, [{"thread": thread}]) for sql in statements.FORGET_STATE]
 
 
 def _versions(connection: sqlite3.Connection, query: str | None, parameters: Any) -> Rows:

@@ -16,15 +16,18 @@ from typing import Any
 
 import orjson
 from sqlalchemy import (
+    BinaryExpression,
     Boolean,
     Column,
     ColumnElement,
     Float,
+    Insert,
     Integer,
     LargeBinary,
     String,
     Table,
     Text,
+    and_,
     any_,
     bindparam,
     cast,
@@ -45,6 +48,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql as postgres
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.dialects.postgresql import psycopg
+from sqlalchemy.sql import operators, visitors
 
 from graphs.storage.sealing import RefusedError, Seal
 from graphs.storage.tables import (
@@ -56,6 +60,7 @@ from graphs.storage.tables import (
     tombstones,
     turns,
 )
+from journeys.config import TENANT
 from nodes.json_data import now as now
 
 Row = dict[str, Any]
@@ -63,20 +68,65 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Sql:
-    """One statement in the SQL of each database; None if a database needs none."""
+    """One statement in the SQL of each database; None if a database needs none.
+
+    The store gives it the parameter `tenant`, and with a parameter `session` also `thread`, which
+    names the session in LangGraph's tables.
+
+    Attributes:
+        all_tenants: True if it is about rows of all tenants.
+    """
 
     sqlite: str | None
     postgres: str | None
+    all_tenants: bool = False
 
     @classmethod
-    def of(cls, statement: Any) -> Sql:
-        """Compile a statement of SQLAlchemy's for both."""
+    def of(cls, statement: Any, *, all_tenants: bool = False) -> Sql:
+        """Compile a statement of SQLAlchemy's for both.
+
+        Raises:
+            ValueError: It is about rows of one tenant, and a table in it is not bound to a tenant.
+        """
         on_sqlite = statement.compile(dialect=sqlite.dialect(paramstyle="named"))
-        return cls(str(on_sqlite), _on_postgres(statement).postgres)
+        on_postgres = _on_postgres(statement, all_tenants=all_tenants).postgres
+        return cls(str(on_sqlite), on_postgres, all_tenants)
 
     def followed_by(self, text: str) -> Sql:
         """Return it with more text, which both databases know."""
-        return Sql(*(f"{one} {text}" if one else None for one in (self.sqlite, self.postgres)))
+        on_sqlite, on_postgres = (one and f"{one} {text}" for one in (self.sqlite, self.postgres))
+        return Sql(on_sqlite, on_postgres, self.all_tenants)
+
+
+def of_tenant(table: Any) -> ColumnElement[bool]:
+    """Return the condition that a row of a table belongs to the tenant of the store."""
+    condition: ColumnElement[bool] = table.c.tenant == bindparam("tenant", type_=String)
+    return condition
+
+
+def thread_of(tenant: str, session_id: str) -> str:
+    """Return the name of a session in LangGraph's tables, which have no column for a tenant."""
+    return session_id if tenant == TENANT else f"{tenant}/{session_id}"
+
+
+def refuse_unbound(statement: Any) -> None:
+    """Refuse a statement that reads or writes rows without regard to their tenant.
+
+    Raises:
+        ValueError: A table with a column `tenant` is neither compared by it nor filled with it.
+    """
+    used: set[Any] = set()
+    bound: set[Any] = set()
+    for part in visitors.iterate(statement):
+        if isinstance(part, Table) and "tenant" in part.c:
+            used.add(part)
+        elif isinstance(part, BinaryExpression) and part.operator is operators.eq:
+            sides = (part.left, part.right)
+            bound |= {one.table for one in sides if isinstance(one, Column) and one.key == "tenant"}
+        elif isinstance(part, Insert) and "tenant" in part.compile().params:
+            bound.add(part.table)
+    if unbound := sorted(table.name for table in used - bound):
+        raise ValueError(f"A statement has no condition for the tenant of: {', '.join(unbound)}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +142,12 @@ class Statement:
     proof: Sql | None = None
 
 
-def _on_postgres(statement: Any) -> Sql:
+def _on_postgres(statement: Any, *, all_tenants: bool = False) -> Sql:
+    if not all_tenants:
+        refuse_unbound(statement)
     dialect: Any = psycopg.dialect
-    return Sql(None, str(statement.compile(dialect=dialect(paramstyle="pyformat"))))
+    made = statement.compile(dialect=dialect(paramstyle="pyformat"))
+    return Sql(None, str(made), all_tenants)
 
 
 def first(rows: Any) -> Any:
@@ -114,21 +167,13 @@ class Records:
     Attributes:
         name: The table's name.
         columns: The table's columns.
-        mine: Condition that a row belongs to the owner in `named`.
     """
 
-    def __init__(
-        self,
-        table: Table,
-        add: Sql | None = None,
-        *,
-        owner: str = "session_id",
-        named: str = "session",
-    ) -> None:
+    def __init__(self, table: Table, add: Sql | None = None) -> None:
         self._table, self.columns, self.name = table, table.c, table.name
-        self.mine: ColumnElement[bool] = table.c[owner] == bindparam(named)
         self._add = add
-        self._written = [str(one.name) for one in table.c if one.autoincrement is not True]
+        names = [str(one.name) for one in table.c if one.autoincrement is not True]
+        self._written = [name for name in names if name != "tenant"]
         self._places = {str(one.name): one.info["place"] for one in table.c if "place" in one.info}
         self._told = [name for name in self._written if name != "link"]
         self._empty = dict.fromkeys(self._written)
@@ -138,13 +183,18 @@ class Records:
         self._floats = {one.name for one in table.c if isinstance(one.type, Float)}
 
     @cached_property
+    def mine(self) -> ColumnElement[bool]:
+        """Condition that a row belongs to a session of the tenant."""
+        return of_tenant(self._table) & (self.columns.session_id == bindparam("session"))
+
+    @cached_property
     def add(self) -> Sql:
         """Statement that adds a row of `stored`."""
         if self._add:
             return self._add
         # Inline: SQLAlchemy would have the number returned, and the store adds a RETURNING of its
         # own.
-        values: Row = {name: bindparam(name) for name in self._written}
+        values: Row = {name: bindparam(name) for name in ("tenant", *self._written)}
         return Sql.of(insert(self._table).inline().values(values))
 
     @cached_property
@@ -164,9 +214,10 @@ class Records:
 
         The parameters of the key have `of_` before their names.
         """
-        keys = [one == bindparam(f"of_{one.name}") for one in self._table.primary_key]
+        names = [one for one in self._table.primary_key if one.name != "tenant"]
+        keys = [one == bindparam(f"of_{one.name}") for one in names]
         changed: Row = {name: bindparam(name) for name in (*self._places, *self._digests)}
-        return Sql.of(update(self._table).where(*keys).values(changed))
+        return Sql.of(update(self._table).where(of_tenant(self._table), *keys).values(changed))
 
     @cached_property
     def all(self) -> Sql:
@@ -179,7 +230,7 @@ class Records:
         Raises:
             RefusedError: A row was changed or moved, or has another key.
         """
-        keys = [one.name for one in self._table.primary_key]
+        keys = [one.name for one in self._table.primary_key if one.name != "tenant"]
         written = []
         for row in rows:
             stored = self.stored(self.opened(row, old), new)
@@ -233,7 +284,7 @@ class Records:
         if seal.hides:
             for name, place in self._places.items():
                 if made[name] is not None:
-                    made[name] = seal.close(made[name], place.format_map(made))
+                    made[name] = seal.close(made[name], self._at(place, made, seal))
         return made
 
     def told(self, made: Row, seal: Seal) -> Row:
@@ -257,7 +308,7 @@ class Records:
             told[name] = float(told[name])
         if seal.hides:
             for name in self._places.keys() & told.keys():
-                told[name] = seal.open(told[name], self._places[name].format_map(made))
+                told[name] = seal.open(told[name], self._at(self._places[name], made, seal))
         return told
 
     def opened(self, row: Row, seal: Seal) -> Row:
@@ -276,16 +327,21 @@ class Records:
             return None
         if place := self._places.get(name):
             try:
-                found = seal.open(found, place.format_map(row))
+                found = seal.open(found, self._at(place, row, seal))
             except RefusedError as error:
                 raise error.of(self._named(row, name)) from error
         if name in self._json:
             return json.loads(found)
         return bool(found) if name in self._flags else found
 
+    def _at(self, place: str, row: Row, seal: Seal) -> str:
+        """Return the place of a value of a row of the tenant whose seal it is."""
+        return place.format_map({**row, "tenant": seal.tenant})
+
     def _named(self, row: Row, name: str) -> str:
         """Return the place of a stored value, for errors."""
         keys = [one.name for one in self._table.primary_key if one.name in row]
+        keys = [name for name in keys if name != "tenant" or row[name] != TENANT]
         if "session_id" in row:
             keys = ["session_id", *(key for key in keys if key != "session_id")]
         place = ", ".join(f"{key} {row[key]!r}" for key in keys)
@@ -325,7 +381,9 @@ _checkpoints = table(
     *map(column, ("type", "checkpoint", "metadata")),
 )
 _blobs = table("checkpoint_blobs", column("thread_id"), column("channel"), column("version"))
-_SESSION = sessions.c.session_id == bindparam("session")
+_THREAD: ColumnElement[str] = bindparam("thread", type_=String)
+SESSION = of_tenant(sessions) & (sessions.c.session_id == bindparam("session"))
+"""Condition for the row of a session of the tenant."""
 _ROOT: ColumnElement[str] = literal_column("''")
 _EXPIRED: ColumnElement[str] = literal_column("'expired'")
 _LIVE = sessions.c.status != _EXPIRED
@@ -335,7 +393,7 @@ BEGIN_SESSION = Sql.of(
     insert(sessions).values({c: bindparam(c.name) for c in sessions.c if c not in set(_LEASE)})
 )
 STANDS = (
-    _SESSION,
+    SESSION,
     sessions.c.version == bindparam("head"),
     # Deleted and started again, a session of that id and version is another one.
     sessions.c.created_at == bindparam("begun"),
@@ -376,7 +434,9 @@ AUDIT = Records(
         insert(audit).from_select(
             _AUDITED,
             select(*map(_given, _AUDITED)).where(
-                exists().where(sessions.c.session_id == bindparam("session_id"))
+                exists().where(
+                    of_tenant(sessions), sessions.c.session_id == bindparam("session_id")
+                )
             ),
         )
     ),
@@ -423,7 +483,7 @@ def _with_state(columns: Any, rows: Any, *where: Any) -> Sql:
 
 
 def _joined_to_state(columns: Any, rows: Any, *where: Any) -> Any:
-    is_state = (_checkpoints.c.thread_id == turns.c.session_id) & (
+    is_state = (_checkpoints.c.thread_id == _THREAD) & (
         _checkpoints.c.checkpoint_id == turns.c.checkpoint_id
     )
     joined_to = rows.outerjoin(_checkpoints, is_state & (_checkpoints.c.checkpoint_ns == _ROOT))
@@ -432,25 +492,26 @@ def _joined_to_state(columns: Any, rows: Any, *where: Any) -> Any:
 
 def _head_of(session: Any) -> Any:
     """Return a session's row, joined to that of its head."""
-    is_head = (turns.c.session_id == session.c.session_id) & (turns.c.version == session.c.version)
+    names = ("tenant", "session_id", "version")
+    is_head = and_(*(turns.c[name] == session.c[name] for name in names))
     return session.outerjoin(turns, is_head)
 
 
 ENDS = ("version", "chain", "late", "late_chain")
 """Columns of a session with its version and the ends of its two chains."""
 _WITH_ENDS = ("session_id", "created_at", "status", *ENDS, *Seal.columns)
-LATE_HEAD = Sql.of(select(*(sessions.c[name] for name in _WITH_ENDS)).where(_SESSION))
+LATE_HEAD = Sql.of(select(*(sessions.c[name] for name in _WITH_ENDS)).where(SESSION))
 NO_LATER_LINK = sessions.c.late == bindparam("known", type_=Integer)
 """Condition that no late link was added since the session was read."""
 NEXT_LATE: Row = {"late": bindparam("new_late"), "late_chain": bindparam("new_late_chain")}
 ADD_LATE = Sql.of(
     update(sessions)
-    .where(_SESSION, sessions.c.created_at == bindparam("begun"), NO_LATER_LINK)
+    .where(SESSION, sessions.c.created_at == bindparam("begun"), NO_LATER_LINK)
     .values(NEXT_LATE)
 )
 
 _OF_HEAD = (turns.c.checkpoint_id, turns.c.flags)
-HEAD = _with_state((sessions, *_OF_HEAD), _head_of(sessions), _SESSION)
+HEAD = _with_state((sessions, *_OF_HEAD), _head_of(sessions), SESSION)
 
 ALL_TURNS: Row = {"low": -1, "high": 2**31 - 1}
 """The span of a whole session."""
@@ -464,7 +525,7 @@ _OVER = (_LIVE, sessions.c.expires_at < bindparam("now"))
 EXPIRED = Sql.of(
     first(
         select(sessions.c.session_id, sessions.c.version)
-        .where(*_OVER, sessions.c.journey_id == bindparam("journey"))
+        .where(of_tenant(sessions), *_OVER, sessions.c.journey_id == bindparam("journey"))
         .order_by(sessions.c.expires_at)
     )
 )
@@ -479,7 +540,7 @@ def _page(status: Any, *where: Any, journey: ColumnElement[Any] = sessions.c.jou
     return Sql.of(
         first(
             select(*(sessions.c[name] for name in _LISTED), status.label("status"))
-            .where(journey == bindparam("journey"), *where)
+            .where(of_tenant(sessions), journey == bindparam("journey"), *where)
             # The first of them bounds the index that is walked, the second parts those of one time.
             .where(sessions.c.updated_at <= bindparam("before"))
             .where(
@@ -516,19 +577,19 @@ PAGE_AT_MARKED = _page(sessions.c.status, _MARKED, _THERE)
 PAGE_AT_OVER = _page(_EXPIRED, *_NOT_MARKED, _THERE, journey=_BY_TIME)
 # Without its data key, no row of the session can be read any more, also none in a backup.
 MARK_EXPIRED = Sql.of(
-    update(sessions).where(_SESSION, *_OVER).values(status=_EXPIRED, data_key=null(), key_id=null())
+    update(sessions).where(SESSION, *_OVER).values(status=_EXPIRED, data_key=null(), key_id=null())
 )
-FORGET_SESSION = Sql.of(delete(sessions).where(_SESSION))
+FORGET_SESSION = Sql.of(delete(sessions).where(SESSION))
 _tombstone = insert(tombstones).from_select(
     ["tenant", "session_id", "created_at", "reason", "at", *ENDS],
     select(
-        bindparam("tenant", type_=String),
+        sessions.c.tenant,
         sessions.c.session_id,
         sessions.c.created_at,
         bindparam("reason", type_=String),
         bindparam("ended_at", type_=String),
         *(sessions.c[name] for name in ENDS),
-    ).where(_SESSION),
+    ).where(SESSION),
 )
 # One that has expired is deleted later.
 LEAVE_TOMBSTONE = Sql.of(_tombstone).followed_by(
@@ -544,11 +605,10 @@ _NOW: ColumnElement[Any] = func.clock_timestamp()
 _LATER = _NOW + bindparam("seconds", type_=Float()) * literal_column("interval '1 second'")
 _NEXT_FENCE = sessions.c.fence + literal_column("1")
 _FREE = sessions.c.lease_until.is_(None) | (sessions.c.lease_until < _NOW)
-_MINE = (_SESSION, sessions.c.fence == bindparam("held"))
+_MINE = (SESSION, sessions.c.fence == bindparam("held"))
 
 RUNNING = Records(running_turns)
-_OF_TENANT = running_turns.c.tenant == bindparam("of_tenant")
-_RUNS = (_OF_TENANT, RUNNING.mine)
+_RUNS = (RUNNING.mine,)
 _OF_FENCE = running_turns.c.fence == bindparam("held")
 # The lease was given, and the answer was lost: the same request takes it again.
 _IS_LOST = exists().where(*_RUNS, running_turns.c.asked == bindparam("asked"))
@@ -560,7 +620,7 @@ _HAS_KEY = _GIVEN_KEY.is_(None) | (
 )
 _taken = (
     update(sessions)
-    .where(_SESSION, _FREE | _IS_LOST, _HAS_KEY)
+    .where(SESSION, _FREE | _IS_LOST, _HAS_KEY)
     .values(fence=_NEXT_FENCE, lease_until=_LATER)
     .returning(*sessions.c)
     .cte("taken")
@@ -573,7 +633,7 @@ _kept = (
     .from_select(
         ["tenant", "session_id", "fence", "version", "asked", "message", "tries"],
         select(
-            bindparam("of_tenant", type_=String()),
+            _taken.c.tenant,
             _taken.c.session_id,
             _taken.c.fence,
             _taken.c.version,
@@ -595,9 +655,7 @@ _DIED = (
     _died.c.asked.label("died_asked"),
     _died.c.tries.label("died_tries"),
 )
-_is_left = (_died.c.session_id == _taken.c.session_id) & (
-    _died.c.tenant == bindparam("of_tenant", type_=String())
-)
+_is_left = (_died.c.session_id == _taken.c.session_id) & (_died.c.tenant == _taken.c.tenant)
 LEASE = _on_postgres(
     _joined_to_state((_taken, *_OF_HEAD, *_DIED), _head_of(_taken).outerjoin(_died, _is_left))
     .add_columns(*_STATE_ON_POSTGRES)
@@ -620,7 +678,7 @@ RELEASE = _on_postgres(
 )
 INTERRUPT = _on_postgres(
     update(sessions)
-    .where(_SESSION, sessions.c.lease_until >= _NOW)
+    .where(SESSION, sessions.c.lease_until >= _NOW)
     .values(unwanted_fence=sessions.c.fence)
 )
 """Ask the process that holds the lease to give up its turn."""
@@ -635,92 +693,95 @@ TRY_DIED = _on_postgres(
 )
 UNFINISHED = _on_postgres(
     first(
-        select(sessions.c.session_id, sessions.c.journey_id)
-        .join_from(running_turns, sessions, running_turns.c.session_id == sessions.c.session_id)
-        .where(_OF_TENANT, _FREE)
-    )
+        select(sessions.c.tenant, sessions.c.session_id, sessions.c.journey_id)
+        .join_from(
+            running_turns,
+            sessions,
+            and_(*(running_turns.c[n] == sessions.c[n] for n in ("tenant", "session_id"))),
+        )
+        .where(_FREE)
+    ),
+    all_tenants=True,
 )
 """Find sessions with a turn whose process died."""
 # A rollback may go back to a version that is pruned by the same commit; on Postgres the row that
 # points to it is not seen here yet.
 PRUNE = Sql.of(
     delete(_checkpoints).where(
-        _checkpoints.c.thread_id == bindparam("session"),
+        _checkpoints.c.thread_id == _THREAD,
         _checkpoints.c.checkpoint_id != bindparam("head"),
         _checkpoints.c.checkpoint_id.not_in(
-            select(turns.c.checkpoint_id).where(
-                turns.c.session_id == bindparam("session"), turns.c.version > bindparam("oldest")
-            )
+            select(turns.c.checkpoint_id).where(TURNS.mine, turns.c.version > bindparam("oldest"))
         ),
     )
 )
 _NAMED_BY = (
     "(SELECT v.key, v.value FROM checkpoints, "
-    "json_each(CAST(metadata AS TEXT), '$.__values') AS v WHERE thread_id = :session)",
+    "json_each(CAST(metadata AS TEXT), '$.__values') AS v WHERE thread_id = :thread)",
     "(SELECT key, value FROM checkpoints, "
-    "jsonb_each_text(checkpoint -> 'channel_versions') WHERE thread_id = :session)",
+    "jsonb_each_text(checkpoint -> 'channel_versions') WHERE thread_id = :thread)",
 )
 _prune_on_sqlite, _prune_on_postgres = (
     delete(_blobs).where(
-        _blobs.c.thread_id == bindparam("session"),
+        _blobs.c.thread_id == _THREAD,
         tuple_(_blobs.c.channel, _blobs.c.version).not_in(text(named)),
     )
     for named in _NAMED_BY
 )
 PRUNE_BLOBS = Sql(Sql.of(_prune_on_sqlite).sqlite, _on_postgres(_prune_on_postgres).postgres)
-_TURN_IS = ("session_id", "version", "checkpoint_id", "at")
-_AUDIT_IS = ("session_id", "turn", "kind", "at")
+_TURN_IS = ("tenant", "session_id", "version", "checkpoint_id", "at")
+_AUDIT_IS = ("tenant", "session_id", "turn", "kind", "at")
 _LINK_IS = ("tenant", "session_id", "number", "hash")
 SAVE_VALUE = Sql(
     "INSERT OR IGNORE INTO checkpoint_blobs (thread_id, checkpoint_ns, channel, version, type, "
-    "blob) VALUES (:session, :namespace, :channel, :version, :type, :blob)",
+    "blob) VALUES (:thread, :namespace, :channel, :version, :type, :blob)",
     "INSERT INTO checkpoint_blobs (thread_id, checkpoint_ns, channel, version, type, blob) VALUES "
-    "(%(session)s, %(namespace)s, %(channel)s, %(version)s, %(type)s, %(blob)s) "
+    "(%(thread)s, %(namespace)s, %(channel)s, %(version)s, %(type)s, %(blob)s) "
     "ON CONFLICT (thread_id, checkpoint_ns, channel, version) DO NOTHING",
 )
 SAVE_CHECKPOINT = Sql(
     "INSERT OR REPLACE INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, "
     "parent_checkpoint_id, type, checkpoint, metadata) VALUES "
-    "(:session, :namespace, :id, :parent, :type, :checkpoint, :metadata)",
+    "(:thread, :namespace, :id, :parent, :type, :checkpoint, :metadata)",
     "INSERT INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, "
     "checkpoint, metadata) VALUES "
-    "(%(session)s, %(namespace)s, %(id)s, %(parent)s, %(checkpoint)s, %(metadata)s) "
+    "(%(thread)s, %(namespace)s, %(id)s, %(parent)s, %(checkpoint)s, %(metadata)s) "
     "ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id) "
     "DO UPDATE SET checkpoint = EXCLUDED.checkpoint, metadata = EXCLUDED.metadata",
 )
 STATES = Sql(
-    "SELECT thread_id AS session, checkpoint_ns AS namespace, checkpoint_id AS id, checkpoint "
-    "FROM checkpoints WHERE thread_id = :session",
-    "SELECT thread_id AS session, checkpoint_ns AS namespace, checkpoint_id AS id, "
+    "SELECT thread_id AS thread, checkpoint_ns AS namespace, checkpoint_id AS id, checkpoint "
+    "FROM checkpoints WHERE thread_id = :thread",
+    "SELECT thread_id AS thread, checkpoint_ns AS namespace, checkpoint_id AS id, "
     "checkpoint::text AS checkpoint, metadata::text AS metadata "
-    "FROM checkpoints WHERE thread_id = %(session)s",
+    "FROM checkpoints WHERE thread_id = %(thread)s",
 )
 """Read all states of a session, to encrypt them again with `SEAL_STATE`."""
 SEAL_STATE = Sql(
-    "UPDATE checkpoints SET checkpoint = :checkpoint WHERE thread_id = :session "
+    "UPDATE checkpoints SET checkpoint = :checkpoint WHERE thread_id = :thread "
     "AND checkpoint_ns = :namespace AND checkpoint_id = :id",
-    "UPDATE checkpoints SET metadata = %(metadata)s WHERE thread_id = %(session)s "
+    "UPDATE checkpoints SET metadata = %(metadata)s WHERE thread_id = %(thread)s "
     "AND checkpoint_ns = %(namespace)s AND checkpoint_id = %(id)s",
 )
 VALUES = Sql(
-    "SELECT thread_id AS session, checkpoint_ns AS namespace, channel, version, blob "
-    "FROM checkpoint_blobs WHERE thread_id = :session",
-    "SELECT thread_id AS session, checkpoint_ns AS namespace, channel, version, blob "
-    "FROM checkpoint_blobs WHERE thread_id = %(session)s",
+    "SELECT thread_id AS thread, checkpoint_ns AS namespace, channel, version, blob "
+    "FROM checkpoint_blobs WHERE thread_id = :thread",
+    "SELECT thread_id AS thread, checkpoint_ns AS namespace, channel, version, blob "
+    "FROM checkpoint_blobs WHERE thread_id = %(thread)s",
 )
 """Read all values of a session's states that are apart from them; see `SEAL_VALUE`."""
 SEAL_VALUE = Sql(
-    "UPDATE checkpoint_blobs SET blob = :blob WHERE thread_id = :session "
+    "UPDATE checkpoint_blobs SET blob = :blob WHERE thread_id = :thread "
     "AND checkpoint_ns = :namespace AND channel = :channel AND version = :version",
-    "UPDATE checkpoint_blobs SET blob = %(blob)s WHERE thread_id = %(session)s "
+    "UPDATE checkpoint_blobs SET blob = %(blob)s WHERE thread_id = %(thread)s "
     "AND checkpoint_ns = %(namespace)s AND channel = %(channel)s AND version = %(version)s",
 )
 FORGET_STATE = (
-    Sql.of(delete(_checkpoints).where(_checkpoints.c.thread_id == bindparam("session"))),
-    Sql.of(delete(_blobs).where(_blobs.c.thread_id == bindparam("session"))),
+    Sql.of(delete(_checkpoints).where(_checkpoints.c.thread_id == _THREAD)),
+    Sql.of(delete(_blobs).where(_blobs.c.thread_id == _THREAD)),
     Sql(
-        "DELETE FROM writes WHERE thread_id = :session",
-        "DELETE FROM checkpoint_writes WHERE thread_id = %(session)s",
+        "DELETE FROM writes WHERE thread_id = :thread",
+        "DELETE FROM checkpoint_writes WHERE thread_id = %(thread)s",
     ),
 )
 # Whether a transaction counted whose acknowledgement was lost: the row that it added is there.

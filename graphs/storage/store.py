@@ -7,12 +7,13 @@ import sqlite3
 import threading
 import weakref
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, unquote
 
 from alembic.util import CommandError
+from sqlalchemy import Integer, bindparam, func, insert, literal_column, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from graphs.storage import statements
@@ -20,10 +21,10 @@ from graphs.storage.errors import raise_translated, reason_of
 from graphs.storage.migrate import migrate
 from graphs.storage.sealing import Seal, Seals, direct_seal
 from graphs.storage.sqlite import SqliteJourneySaver
-from graphs.storage.statements import Row, Sql, Statement, now
-from graphs.storage.tables import TENANT
+from graphs.storage.statements import Row, Sql, Statement, first, now, of_tenant
+from graphs.storage.tables import sessions, tenants
 from journeys import SessionBusyError, StateError, TooManyWaitingError
-from journeys.config import EncryptionKeys, WhenBusy
+from journeys.config import TENANT, EncryptionKeys, WhenBusy
 from journeys.errors import require_extra
 from journeys.store_url import is_server
 from nodes.json_data import stamp
@@ -42,15 +43,34 @@ _open = weakref.WeakKeyDictionary()
 # A database in memory lives as long as a connection to it does; one each for the process, with the
 # lock of those who use it.
 _anchors: dict[str, tuple[sqlite3.Connection, Any]] = {}
+_TENANTS = Sql.of(select(tenants.c.name).order_by(tenants.c.name))
+_REGISTERED = Sql.of(select(tenants.c.at).where(tenants.c.name == bindparam("tenant")))
+_REGISTER = Sql.of(
+    insert(tenants).inline().values(name=bindparam("tenant"), at=bindparam("at"))
+).followed_by("ON CONFLICT (name) DO NOTHING")
+# A release that knows no tenants would mix up their sessions.
+_SINCE = "UPDATE journeygraph_range SET oldest = '0024' WHERE oldest < '0024'"
+_NEEDED = Sql(_SINCE, _SINCE)
+_BEGINNING = func.substr(
+    sessions.c.session_id, literal_column("1"), bindparam("length", type_=Integer)
+)
+_LIKE = Sql.of(
+    first(
+        select(sessions.c.session_id).where(of_tenant(sessions), bindparam("begins") == _BEGINNING)
+    )
+)
 
 
 @dataclass(eq=False)
 class Store:
-    """Sessions in one database, for one event loop.
+    """Sessions of one tenant in one database, for one event loop.
+
+    No statement names its tenant: the saver gives it to each.
 
     Attributes:
         saver: Checkpoints and ledger.
         seals: Makes the encryption of each session.
+        tenant: The tenant.
         swept_until: For each journey, the time of the event loop until which no expired sessions
             are deleted.
     """
@@ -58,8 +78,12 @@ class Store:
     key: _Key = field(repr=False)
     saver: SqliteJourneySaver | PostgresJourneySaver
     seals: Seals
+    tenant: str = TENANT
     users: int = 0
     swept_until: dict[str, float] = field(default_factory=dict)
+    _whole: Store | None = None
+    _parts: dict[str, Store] = field(default_factory=dict)
+    registered: set[str] = field(default_factory=lambda: {TENANT})
     _locks: weakref.WeakValueDictionary[str, SessionLock] = field(
         default_factory=weakref.WeakValueDictionary
     )
@@ -68,6 +92,47 @@ class Store:
     def is_shared(self) -> bool:
         """Return whether other processes may use the database at the same time."""
         return not isinstance(self.saver, SqliteJourneySaver)
+
+    def of(self, tenant: str) -> Store:
+        """Return the sessions of another tenant in the same database, which stays open as before.
+
+        Sessions of that tenant are begun only in a store that `open_store` returned for it.
+        """
+        whole = self._whole or self
+        if tenant == whole.tenant:
+            return whole
+        if tenant not in whole._parts:
+            seals = replace(whole.seals, tenant=tenant)
+            part = Store(whole.key, whole.saver.of(tenant), seals, tenant, _whole=whole)
+            whole._parts[tenant] = part
+        return whole._parts[tenant]
+
+    async def tenants(self) -> list[Store]:
+        """Return the stores of all tenants of the database.
+
+        Raises:
+            StateError: The database could not be read.
+        """
+        return [self.of(TENANT), *(self.of(row["name"]) for row in await self.read(_TENANTS))]
+
+    async def register(self) -> None:
+        """Record the tenant of this store at its first use.
+
+        Raises:
+            StateError: An older release has stored a session that LangGraph's tables could not
+                tell from one of this tenant, or the store failed.
+        """
+        if self.tenant == TENANT or await self.read(_REGISTERED):
+            return
+        begins = f"{self.tenant}/"
+        found = await self.of(TENANT).read(_LIKE, begins=begins, length=len(begins), most=1)
+        if found:
+            raise StateError(
+                f"The name '{self.tenant}' cannot be used for a tenant of this store: an older "
+                f"release has stored the session '{found[0]['session_id']}' of the tenant "
+                f"'{TENANT}'. Choose another name."
+            )
+        await self.write(Statement(_REGISTER, [{"at": stamp(now())}]), Statement(_NEEDED, [{}]))
 
     def lock(self, session_id: str) -> SessionLock:
         """Return the turn lock of a session."""
@@ -130,7 +195,7 @@ class Store:
         """
         row: list[Row] = [{"session": session_id, "now": expired_at}]
         reason = "expired" if expired_at else "deleted"
-        stone: Row = {"tenant": TENANT, "session": session_id, "reason": reason}
+        stone: Row = {"session": session_id, "reason": reason}
         left = Statement(statements.LEAVE_TOMBSTONE, [{**stone, "ended_at": stamp(now())}])
         if expired_at:
             first = [Statement(statements.MARK_EXPIRED, row, exactly_one=True), left]
@@ -142,6 +207,9 @@ class Store:
 
     async def close(self) -> None:
         """Release the store; the last user closes it."""
+        if self._whole:
+            await self._whole.close()
+            return
         self.users -= 1
         if self.users <= 0:
             _open.get(asyncio.get_running_loop(), {}).pop(self.key, None)
@@ -272,7 +340,11 @@ class SessionTurn:
             if isinstance(saver, SqliteJourneySaver):
                 return await self._store.head(self._session_id)
             self._lease = saver.leases.of(
-                self._session_id, self._arrival, self._store.seals, self._lock.interrupt
+                self._store.tenant,
+                self._session_id,
+                self._arrival,
+                self._store.seals,
+                self._lock.interrupt,
             )
             head: Row | None = await self._lease.__aenter__()
         except BaseException:
@@ -288,13 +360,16 @@ class SessionTurn:
             self._lock.release()
 
 
-async def open_store(url: str, keys: EncryptionKeys | None, size: int = 10) -> Store:
-    """Return the store of a URL, opened and set up.
+async def open_store(
+    url: str, keys: EncryptionKeys | None, size: int = 10, tenant: str = TENANT
+) -> Store:
+    """Return the store of a URL for a tenant, opened and set up.
 
     Args:
         url: "memory://", "memory://NAME", "sqlite:///FILE" or "postgresql://...".
         keys: Keys of sensitive journeys; None for the store of other journeys.
         size: Maximum number of connections, for stores with several.
+        tenant: The tenant, whose name is checked (`JourneyConfig`).
 
     Raises:
         ConfigurationError: The driver of the Postgres database is not installed.
@@ -312,7 +387,15 @@ async def open_store(url: str, keys: EncryptionKeys | None, size: int = 10) -> S
             del stores[place]
         raise
     store.users += 1
-    return store
+    part = store.of(tenant)
+    try:
+        if tenant not in store.registered:
+            await part.register()
+            store.registered.add(tenant)
+    except BaseException:
+        await store.close()
+        raise
+    return part
 
 
 def _place(url: str) -> str:

@@ -18,7 +18,7 @@ from sqlalchemy import (
     Column,
     DateTime,
     Float,
-    ForeignKey,
+    ForeignKeyConstraint,
     Index,
     Integer,
     MetaData,
@@ -29,24 +29,35 @@ from sqlalchemy import (
     true,
 )
 
-TENANT = "default"
-"""Tenant of all rows; the tables, places and digests have a part for it."""
+from journeys.config import TENANT
 
 metadata = MetaData()
 
 USAGE = ("model_calls", "input_tokens", "output_tokens")
 """Counts of a turn: calls of models, and their tokens."""
 
-TENANT = "default"
-"""The tenant of every row so far."""
 TIME = String(32)
 NAME = String(200)
 
 
-def owner(*, primary_key: bool = False) -> Column[Any]:
-    """Return the column with the session of a row; the row is deleted with it."""
-    key = ForeignKey("sessions.session_id", ondelete="CASCADE")
-    return Column("session_id", NAME, key, primary_key=primary_key)
+def tenant(*, primary_key: bool = False) -> Column[Any]:
+    """Return the column with the tenant of a row; the store fills it in, and compares it.
+
+    The default is for an older release, which knows no other tenant.
+    """
+    return Column(
+        "tenant", NAME, primary_key=primary_key, nullable=False, server_default=text(f"'{TENANT}'")
+    )
+
+
+def owner(*, primary_key: bool = False) -> tuple[Any, ...]:
+    """Return the columns with the tenant and the session of a row; it is deleted with it."""
+    names = ("tenant", "session_id")
+    return (
+        tenant(primary_key=primary_key),
+        Column("session_id", NAME, primary_key=primary_key, nullable=False),
+        ForeignKeyConstraint(names, [f"sessions.{name}" for name in names], ondelete="CASCADE"),
+    )
 
 
 def numbered(name: str = "id") -> Column[Any]:
@@ -78,7 +89,7 @@ def digest(of: str) -> Column[Any]:
 
 
 _OF_TURN = "{session_id}|{version}|"
-_OF_LINK = f"{TENANT}|{_OF_TURN}link"
+_OF_LINK = "{tenant}|" + _OF_TURN + "link"
 _OF_LATE_LINK = "{tenant}|{session_id}|{number}|link"
 _OF_AUDIT = "{session_id}|{turn}|audit"
 _OF_CHECK = "{session_id}|{turn}|checks"
@@ -101,6 +112,7 @@ def _hashes(of_chain: str) -> tuple[Column[Any], ...]:
 sessions = Table(
     "sessions",
     metadata,
+    tenant(primary_key=True),
     Column("session_id", NAME, primary_key=True),
     Column("journey_id", NAME, nullable=False),
     Column("journey_version", NAME, nullable=False),
@@ -123,6 +135,7 @@ sessions = Table(
     Column("user_id", NAME, comment="the owner; null: none"),
     Index(
         "sessions_by_user",
+        "tenant",
         "user_id",
         "updated_at",
         sqlite_where=text("user_id IS NOT NULL"),
@@ -138,18 +151,20 @@ sessions = Table(
     ),
     *_hashes("of the link of the head; empty: an older release wrote it"),
     Column("unwanted_fence", Integer, comment="of the lease whose turn a newer message interrupts"),
-    Index("sessions_by_journey", "journey_id", "updated_at"),
-    Index("sessions_by_status", "journey_id", "status", "updated_at"),
+    Index("sessions_by_journey", "tenant", "journey_id", "updated_at"),
+    Index("sessions_by_status", "tenant", "journey_id", "status", "updated_at"),
     Index(
         "sessions_live",
+        "tenant",
         "journey_id",
         "updated_at",
         sqlite_where=text("status != 'expired'"),
         postgresql_where=text("status != 'expired'"),
     ),
-    Index("sessions_by_expiry", "status", "expires_at"),
+    Index("sessions_by_expiry", "tenant", "status", "expires_at"),
     Index(
         "sessions_to_expire",
+        "tenant",
         "journey_id",
         "expires_at",
         sqlite_where=text("status != 'expired'"),
@@ -157,6 +172,7 @@ sessions = Table(
     ),
     Index(
         "sessions_by_pathway",
+        "tenant",
         "journey_id",
         "pathway_id",
         "updated_at",
@@ -168,7 +184,7 @@ sessions = Table(
 turns = Table(
     "turns",
     metadata,
-    owner(primary_key=True),
+    *owner(primary_key=True),
     Column("version", Integer, primary_key=True, autoincrement=False),
     Column(
         "kind",
@@ -207,7 +223,7 @@ audit = Table(
     "audit",
     metadata,
     numbered(),
-    owner(),
+    *owner(),
     Column("turn", Integer, nullable=False),
     Column("kind", String(32), nullable=False),
     Column("from_pathway", NAME),
@@ -216,14 +232,14 @@ audit = Table(
     sealed("reason", _OF_AUDIT, nullable=False),
     Column("confidence", Float),
     Column("at", TIME, nullable=False),
-    Index("audit_by_turn", "session_id", "turn", "id"),
+    Index("audit_by_turn", "tenant", "session_id", "turn", "id"),
 )
 
 validation_audit = Table(
     "validation_audit",
     metadata,
     numbered(),
-    owner(),
+    *owner(),
     Column("journey_id", NAME, nullable=False),
     Column("turn", Integer, nullable=False),
     Column("pathway_id", NAME, nullable=False, comment="where the reply came from"),
@@ -235,15 +251,14 @@ validation_audit = Table(
     Column("bypassed", Boolean, nullable=False, comment="whether a model should have checked it"),
     Column("review", Boolean, nullable=False, comment="whether a person should review it"),
     Column("at", TIME, nullable=False),
-    Index("checks_by_turn", "session_id", "turn", "id"),
-    Index("checks_to_review", "journey_id", "review", "id"),
+    Index("checks_by_turn", "tenant", "session_id", "turn", "id"),
+    Index("checks_to_review", "tenant", "journey_id", "review", "id"),
 )
 
 late_links = Table(
     "late_links",
     metadata,
-    Column("tenant", NAME, primary_key=True),
-    owner(primary_key=True),
+    *owner(primary_key=True),
     Column("number", Integer, primary_key=True, autoincrement=False),
     sealed("link", _OF_LATE_LINK, "of rows written after their turn", is_json=True, nullable=False),
     Column("hash", String(64), nullable=False),
@@ -252,7 +267,7 @@ late_links = Table(
 tombstones = Table(
     "tombstones",
     metadata,
-    Column("tenant", NAME, primary_key=True),
+    tenant(primary_key=True),
     Column("session_id", NAME, primary_key=True),
     Column("created_at", TIME, primary_key=True, comment="of the session"),
     Column("reason", String(16), nullable=False, comment="expired or deleted"),
@@ -261,10 +276,17 @@ tombstones = Table(
     *_hashes("of the last link"),
 )
 
+tenants = Table(
+    "tenants",
+    metadata,
+    Column("name", NAME, primary_key=True),
+    Column("at", TIME, nullable=False, comment="when it was opened first"),
+)
+
 anchors = Table(
     "anchors",
     metadata,
-    Column("tenant", NAME, primary_key=True),
+    tenant(primary_key=True),
     Column("number", Integer, primary_key=True, autoincrement=False),
     Column("at", TIME, nullable=False),
     Column("total", Integer, nullable=False, comment="of the heads"),
@@ -275,7 +297,7 @@ anchors = Table(
 anchored_heads = Table(
     "anchored_heads",
     metadata,
-    Column("tenant", NAME, primary_key=True),
+    tenant(primary_key=True),
     Column("session_id", NAME, primary_key=True),
     Column("created_at", TIME, primary_key=True, comment="of the session"),
     Column("version", Integer, nullable=False),
@@ -286,7 +308,7 @@ field_attempts = Table(
     "field_attempts",
     metadata,
     numbered(),
-    owner(),
+    *owner(),
     Column("turn", Integer, nullable=False),
     Column("field", NAME, nullable=False),
     sealed("value", _OF_ATTEMPT, "null: of a sensitive field", is_json=True),
@@ -296,14 +318,14 @@ field_attempts = Table(
     Column("source", String(16), nullable=False),
     sealed("reason", _OF_ATTEMPT, nullable=False),
     Column("at", TIME, nullable=False),
-    Index("attempts_by_field", "session_id", "field", "id"),
-    Index("attempts_by_turn", "session_id", "turn", "id"),
+    Index("attempts_by_field", "tenant", "session_id", "field", "id"),
+    Index("attempts_by_turn", "tenant", "session_id", "turn", "id"),
 )
 
 effects = Table(
     "effects",
     metadata,
-    owner(primary_key=True),
+    *owner(primary_key=True),
     Column("key", Text, primary_key=True, comment="tenant/session/birth/turn/step"),
     Column("step", Text, nullable=False, comment="pathway.tool"),
     digest("the arguments; if sensitive, its HMAC"),
@@ -317,8 +339,7 @@ effects = Table(
 answers = Table(
     "answers",
     metadata,
-    Column("tenant", NAME, primary_key=True),
-    owner(primary_key=True),
+    *owner(primary_key=True),
     Column("key", String(64), primary_key=True, comment="sha256 of the idempotency key"),
     digest("what was asked; if sensitive, its HMAC"),
     Column("version", Integer, nullable=False, comment="of the session after it"),
@@ -329,8 +350,7 @@ answers = Table(
 timers = Table(
     "timers",
     metadata,
-    Column("tenant", NAME, primary_key=True),
-    owner(primary_key=True),
+    *owner(primary_key=True),
     Column("journey_id", NAME, nullable=False),
     Column("timer", Text, nullable=False, comment="id of the next one; empty: none"),
     Column("due_at", TIME, nullable=False),
@@ -339,13 +359,13 @@ timers = Table(
     Column("taken", Text, nullable=False, comment="JSON: ids of those taken since that message"),
     Column("tries", Integer, nullable=False),
     Column("retry_at", TIME, comment="no process tries it before; null: not tried"),
-    Index("timers_to_take", "tenant", "journey_id", "due_at"),
+    Index("timers_to_take", "journey_id", "due_at"),
 )
 
 probes = Table(
     "probes",
     metadata,
-    Column("tenant", NAME, primary_key=True),
+    tenant(primary_key=True),
     Column("process", String(36), primary_key=True, comment="a UUID"),
     Column("at", TIME, nullable=False, comment="when the process wrote it last"),
 )
@@ -353,8 +373,7 @@ probes = Table(
 running_turns = Table(
     "running_turns",
     metadata,
-    Column("tenant", NAME, primary_key=True),
-    owner(primary_key=True),
+    *owner(primary_key=True),
     Column("fence", Integer, nullable=False, comment="of the lease that the turn began with"),
     Column("version", Integer, nullable=False, comment="the head when the turn began"),
     Column("asked", String(32), nullable=False, comment="random id of the request for the lease"),
@@ -367,7 +386,7 @@ escalations = Table(
     metadata,
     numbered("number"),
     Column("id", String(36), nullable=False, comment="a UUID; the key of its delivery"),
-    owner(),
+    *owner(),
     Column("journey_id", NAME, nullable=False),
     Column("turn", Integer, nullable=False),
     Column("reason", Text, nullable=False),
@@ -381,15 +400,15 @@ escalations = Table(
     Column("tries", Integer, nullable=False, comment="to hand it over"),
     Column("next_try_at", TIME, nullable=False),
     Index("escalations_by_id", "id", unique=True),
-    Index("escalations_by_session", "session_id"),
-    Index("escalations_to_take", "journey_id", "status", "number"),
+    Index("escalations_by_session", "tenant", "session_id"),
+    Index("escalations_to_take", "tenant", "journey_id", "status", "number"),
     Index("escalations_to_deliver", "status", "delivered_at", "next_try_at"),
 )
 
 api_keys = Table(
     "api_keys",
     metadata,
-    Column("tenant", NAME, primary_key=True),
+    tenant(primary_key=True),
     Column("id", String(16), primary_key=True, comment="the visible part of the key"),
     Column("name", NAME, nullable=False, comment="for people"),
     Column("digest", String(64), nullable=False, comment="sha256 of the key, which is random"),
@@ -408,7 +427,7 @@ api_keys = Table(
 definitions = Table(
     "definitions",
     metadata,
-    Column("tenant", NAME, primary_key=True),
+    tenant(primary_key=True),
     Column("id", NAME, primary_key=True),
     Column("version", Integer, primary_key=True, autoincrement=False),
     Column("kind", String(16), nullable=False, comment="journey, concierge or guidelines"),
@@ -432,7 +451,7 @@ definitions = Table(
 definition_epoch = Table(
     "definition_epoch",
     metadata,
-    Column("tenant", NAME, primary_key=True),
+    tenant(primary_key=True),
     Column("epoch", Integer, nullable=False, comment="grows with every change of definitions"),
     Column("dropped", Integer, nullable=False, comment="how often all copies were made void"),
 )

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from graphs.storage.tables import TENANT
 from journeys import ConfigurationError
+from journeys.config import TENANT
 
 
 class Scope(StrEnum):

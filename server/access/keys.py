@@ -17,10 +17,11 @@ from sqlalchemy import ColumnElement, String, bindparam, delete, select, update
 
 from graphs.records.listing import checked_limit, paged
 from graphs.storage.sealing import Seal
-from graphs.storage.statements import Records, Row, Sql, Statement, first, now
+from graphs.storage.statements import Records, Row, Sql, Statement, first, now, of_tenant
 from graphs.storage.store import Store
-from graphs.storage.tables import TENANT, api_keys
+from graphs.storage.tables import api_keys
 from journeys import ConfigurationError, Page, StateError
+from journeys.config import TENANT, checked_tenant
 from nodes.json_data import stamp
 from server.access.callers import Caller, Scope, scopes_of
 
@@ -31,33 +32,33 @@ TOKEN_SECONDS = 15 * 60
 MOST_SECONDS = 10 * 365 * 86_400
 """Longest life of a key, in seconds."""
 _KEY = re.compile(MARK + r"_([0-9a-f]{12})_[A-Za-z0-9_-]{43}")
-_RECORDS = Records(api_keys, owner="tenant", named="tenant_is")
+_RECORDS = Records(api_keys)
+_MINE = of_tenant(api_keys)
 _ID = api_keys.c.id == bindparam("id_is")
 _VALID: ColumnElement[bool] = api_keys.c.revoked_at.is_(None)
 _ITS_TOKENS = api_keys.c.made_by == bindparam("of_key", type_=String)
 _IS_KEY = api_keys.c.made_by.is_(None)
-FIND = Sql.of(select(api_keys).where(_ID))
+# The key tells of which tenant it is.
+FIND = Sql.of(select(api_keys).where(_ID), all_tenants=True)
 PAGE = Sql.of(
     first(
         select(api_keys)
-        .where(_RECORDS.mine, _IS_KEY, api_keys.c.id > bindparam("above"))
+        .where(_MINE, _IS_KEY, api_keys.c.id > bindparam("above"))
         .order_by(api_keys.c.id)
     )
 )
-ONE = Sql.of(select(api_keys).where(_RECORDS.mine, _ID, _IS_KEY))
+ONE = Sql.of(select(api_keys).where(_MINE, _ID, _IS_KEY))
 REVOKE = Sql.of(
-    update(api_keys)
-    .where(_RECORDS.mine, _ID | _ITS_TOKENS, _VALID)
-    .values(revoked_at=bindparam("now"))
+    update(api_keys).where(_MINE, _ID | _ITS_TOKENS, _VALID).values(revoked_at=bindparam("now"))
 )
 END = Sql.of(
     update(api_keys)
-    .where(_RECORDS.mine, _ID, _VALID, api_keys.c.replaced_by.is_(None))
+    .where(_MINE, _ID, _VALID, api_keys.c.replaced_by.is_(None))
     .values(expires_at=bindparam("until"), replaced_by=bindparam("by"))
 )
 FORGET_TOKENS = Sql.of(
     delete(api_keys).where(
-        _RECORDS.mine, api_keys.c.made_by.is_not(None), api_keys.c.expires_at < bindparam("now")
+        _MINE, api_keys.c.made_by.is_not(None), api_keys.c.expires_at < bindparam("now")
     )
 )
 
@@ -192,9 +193,9 @@ class StoredKeys:
         new = _made(wanted, tenant)
         written = [_RECORDS.adding([_row(new.key)], Seal())]
         if wanted.made_by is not None:
-            row: Row = {"tenant_is": tenant, "now": new.key.created_at}
+            row: Row = {"now": new.key.created_at}
             written.append(Statement(FORGET_TOKENS, [row]))
-        await self._store.write(*written)
+        await self._store.of(checked_tenant(tenant)).write(*written)
         return new
 
     async def page(self, limit: int = 100, after: str = "", tenant: str = TENANT) -> Page[ApiKey]:
@@ -204,7 +205,7 @@ class StoredKeys:
             ConfigurationError: The limit is not from 1 to 1000.
         """
         most = checked_limit(limit)
-        rows = await self._store.read(PAGE, tenant_is=tenant, above=after, most=most + 1)
+        rows = await self._store.of(tenant).read(PAGE, above=after, most=most + 1)
         return paged([_read(row) for row in rows], most, lambda key: key.id)
 
     async def revoke(self, key_id: str, tenant: str = TENANT) -> ApiKey:
@@ -215,8 +216,8 @@ class StoredKeys:
         """
         key = await self._valid(key_id, tenant)
         at = stamp(now())
-        row: Row = {"tenant_is": tenant, "id_is": key.id, "of_key": key.id, "now": at}
-        await self._store.write(Statement(REVOKE, [row]))
+        row: Row = {"id_is": key.id, "of_key": key.id, "now": at}
+        await self._store.of(tenant).write(Statement(REVOKE, [row]))
         return replace(key, revoked_at=at)
 
     async def rotate(self, key_id: str, seconds: int, tenant: str = TENANT) -> NewKey:
@@ -245,12 +246,11 @@ class StoredKeys:
         new = _made(Wanted(scopes, key.name, key.user_id, key.session_id, life), tenant)
         until = stamp(now() + timedelta(seconds=seconds))
         ended: Row = {
-            "tenant_is": tenant,
             "id_is": key.id,
             "until": min(until, key.expires_at or until),
             "by": new.key.id,
         }
-        await self._store.write(
+        await self._store.of(tenant).write(
             _RECORDS.adding([_row(new.key)], Seal()), Statement(END, [ended], exactly_one=True)
         )
         return new
@@ -268,7 +268,7 @@ class StoredKeys:
 
     async def _valid(self, key_id: str, tenant: str) -> ApiKey:
         id_ = key_id.removeprefix(f"{MARK}_")
-        rows = await self._store.read(ONE, tenant_is=tenant, id_is=id_)
+        rows = await self._store.of(tenant).read(ONE, id_is=id_)
         if not rows:
             raise UnknownKeyError(
                 f"There is no key '{key_id:.40}'. journeygraph keys list shows the ids."

@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 
 from cachetools import TTLCache
 
-from graphs.storage.tables import TENANT
 from journeys import ConfigurationError, StateError
+from journeys.config import TENANT
 from journeys.errors import require_extra
 from nodes.telemetry import report
 from server.access.callers import Caller, Scope

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from graphs.records.definitions import TENANT, Definition, Definitions, Draft, Loaded
+from graphs.records.definitions import Definition, Definitions, Draft, Loaded
 from journeys import Page
 from journeys.files.form import published, schema_of
 from server.cache import Cache, MemoryCache, VersionedCache, open_cache
@@ -112,7 +112,7 @@ async def _removed(cache: Cache, definition: str | None) -> None:
         await VersionedCache(cache, DEFINITION_KIND).drop([definition])
         return
     try:
-        count = await cache.clear(f"jg:{TENANT}:")
+        count = await cache.clear("jg:")
     except CacheUnavailableError as error:
         _say(f"{error} Its entries are not used any more.")
     else:

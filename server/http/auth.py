@@ -16,8 +16,8 @@ from cachetools import LRUCache, TTLCache
 from starlette.datastructures import Headers
 from starlette.types import Scope as Connection
 
-from graphs.storage.tables import TENANT
 from journeys import ConfigurationError
+from journeys.config import TENANT
 from server.access.callers import ANYONE, Caller, Scope
 from server.access.keys import ApiKey, StoredKeys, is_key
 from server.http.problems import Problem, out_of_scope, too_many

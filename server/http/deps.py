@@ -25,7 +25,7 @@ from server.http.wiring import Wiring
 
 async def _wiring(request: Request) -> Wiring:
     wiring: Wiring = request.app.state.wiring
-    return wiring
+    return wiring.of(request.state.caller.tenant)
 
 
 Wired = Annotated[Wiring, Depends(_wiring)]

@@ -21,6 +21,7 @@ from typing import NamedTuple, Self
 from fastapi.sse import ServerSentEvent
 
 from graphs.records.listing import Head
+from journeys.config import TENANT
 from nodes.telemetry import raised, report
 
 MOST_OF_TURN = 1024 * 1024
@@ -72,14 +73,15 @@ class TurnLog:
 
     Attributes:
         session_id: The session.
+        tenant: Its tenant.
         turn: Number of the turn; None until it has begun.
         run: Name of the run.
         replayed: True if the turn was taken before, for the same idempotency key.
         stands: True if the turn was committed.
     """
 
-    def __init__(self, session_id: str) -> None:
-        self.session_id = session_id
+    def __init__(self, session_id: str, tenant: str = TENANT) -> None:
+        self.session_id, self.tenant = session_id, tenant
         self.turn: int | None = None
         self.run = os.urandom(4).hex()
         self.replayed = self.stands = self.is_over = False
@@ -139,7 +141,7 @@ class TurnLogs:
     """The logs of a process: those of running turns, and for some minutes those of ended ones."""
 
     def __init__(self) -> None:
-        self._of: dict[str, list[TurnLog]] = {}
+        self._of: dict[tuple[str, str], list[TurnLog]] = {}
         self._ended: deque[tuple[float, TurnLog]] = deque()
         self._size = 0
 
@@ -147,7 +149,7 @@ class TurnLogs:
         """Keep the log of a turn that has begun, with this number."""
         self._drop()
         log.turn = turn
-        self._of.setdefault(log.session_id, []).append(log)
+        self._of.setdefault((log.tenant, log.session_id), []).append(log)
 
     def ended(self, log: TurnLog) -> None:
         """Keep an ended log for some minutes, while there is room."""
@@ -156,16 +158,17 @@ class TurnLogs:
             self._size += log.size
             self._drop()
 
-    def find(self, session_id: str, turn: int, run: str = "") -> TurnLog | None:
+    def find(self, tenant: str, session_id: str, turn: int, run: str = "") -> TurnLog | None:
         """Return the log of a turn; None if this process has none.
 
         Args:
+            tenant: The tenant of the session.
             session_id: The session.
             turn: Number of the turn.
             run: Name of the run; default: the last one that did not fail.
         """
         self._drop()
-        for log in reversed(self._of.get(session_id, ())):
+        for log in reversed(self._of.get((tenant, session_id), ())):
             if log.turn == turn and (log.run == run if run else log.stands or not log.is_over):
                 return log
         return None
@@ -175,10 +178,10 @@ class TurnLogs:
         while self._ended and (self._ended[0][0] < since or self._size > MOST_OF_ALL):
             _, log = self._ended.popleft()
             self._size -= log.size
-            kept = self._of[log.session_id]
+            kept = self._of[log.tenant, log.session_id]
             kept.remove(log)
             if not kept:
-                del self._of[log.session_id]
+                del self._of[log.tenant, log.session_id]
 
 
 class Seen:

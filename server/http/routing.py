@@ -78,7 +78,7 @@ class ApiRoute(APIRoute):
         """
         request = StrictRequest(scope, receive)
         sent = request.headers.get("authorization", "")
-        keys, rule = request.wiring.keys, self.rule
+        keys, rule = request.app.state.wiring.keys, self.rule
         request.state.caller = await keys.admit(scope, sent, rule.scope, rule.counts)
         if scope["query_string"] and not known >= request.query_params.keys():
             raise _unknown_parameter(known)
@@ -115,7 +115,7 @@ class StrictRequest(Request):
     def wiring(self) -> Wiring:
         """Return the wiring for the routes."""
         wiring: Wiring = self.app.state.wiring
-        return wiring
+        return wiring.of(self.caller.tenant)
 
     @property
     def caller(self) -> Caller:

@@ -15,6 +15,7 @@ from fastapi.sse import EventSourceResponse
 
 from graphs.session.manager import PathwayManager
 from journeys import JourneyEvent, JourneyResponse
+from journeys.config import TENANT
 from server.http.event_logs import TurnLog, TurnLogs, Watched
 from server.http.problems import outcome_unknown, problem_of, too_many_turns
 from server.http.schemas import Reply
@@ -70,16 +71,32 @@ class Turns:
 
     Attributes:
         begun: Number of turns so far.
-        logs: The events of streamed turns.
-        watched: The sessions that have streams.
+        logs: The events of streamed turns, of all tenants.
+        watched: The sessions that have streams, of the tenant.
     """
 
-    def __init__(self, most: int = 1_000) -> None:
+    def __init__(self, most: int = 1_000, whole: Turns | None = None, tenant: str = TENANT) -> None:
         self.begun = 0
-        self.logs, self.watched = TurnLogs(), Watched()
+        self.watched = Watched()
         self._most = most
-        self._running: set[asyncio.Task[Any]] = set()
+        self._tenant = tenant
+        self._whole = whole or self
+        self._parts: dict[str, Turns] = {}
+        self.logs: TurnLogs = whole.logs if whole else TurnLogs()
+        self._running: set[asyncio.Task[Any]] = whole._running if whole else set()
         self._until: float | None = None
+
+    def of(self, tenant: str) -> Turns:
+        """Return the turns in sessions of another tenant; they end with these."""
+        if tenant not in self._parts:
+            self._parts[tenant] = part = Turns(self._most, self, tenant)
+            if self._until is not None:
+                part.watched.close()
+        return self._parts[tenant]
+
+    def log_of(self, session_id: str, turn: int, run: str = "") -> TurnLog | None:
+        """Return the log of a turn as `TurnLogs.find`, of the tenant."""
+        return self.logs.find(self._tenant, session_id, turn, run)
 
     def __len__(self) -> int:
         """Return the number of turns that run or wait."""
@@ -126,7 +143,7 @@ class Turns:
         """
         if self.is_full:
             raise too_many_turns()
-        log = TurnLog(session_id)
+        log = TurnLog(session_id, self._tenant)
         begun: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         told = self.begin(self._told(in_turn, answer, request_id, log, begun))
         await asyncio.wait([told, begun], timeout=BUSY_SECONDS, return_when="FIRST_COMPLETED")
@@ -145,7 +162,8 @@ class Turns:
         Args:
             seconds: From now. Default: 20.
         """
-        self.watched.close()
+        for turns in (self, *self._parts.values()):
+            turns.watched.close()
         loop = asyncio.get_running_loop()
         left = GRACE_SECONDS if seconds is None else seconds
         self._until = loop.time() + left
@@ -169,7 +187,7 @@ class Turns:
 
     def begin(self, turn: Coroutine[Any, Any, _T]) -> asyncio.Task[_T]:
         """Start a turn, or other work that must not be interrupted, and return its task."""
-        self.begun += 1
+        self._whole.begun += 1
         task = asyncio.get_running_loop().create_task(turn)
         self._running.add(task)
         task.add_done_callback(self._ended)

@@ -12,7 +12,8 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import methodcaller
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -67,6 +68,14 @@ class _Kept(NamedTuple):
     services: Services
 
 
+class _Part(NamedTuple):
+    """The parts of the wiring that belong to one tenant."""
+
+    config: JourneyConfig
+    turns: Turns
+    contexts: Contexts | None
+
+
 @dataclass(slots=True)
 class Wiring:
     """All that the routes use.
@@ -107,6 +116,8 @@ class Wiring:
     _stored: Mapping[str, Served] = field(default_factory=dict)
     _kept: dict[int, _Kept] = field(default_factory=dict)
     _models: dict[int, Models] = field(default_factory=dict)
+    _whole: Wiring | None = None
+    _parts: dict[str, _Part] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Make the check of the readiness."""
@@ -127,14 +138,32 @@ class Wiring:
         if self._contexts is None:
             if self.cache is None:
                 raise RuntimeError("This server has no cache.")
-            versioned = VersionedCache(self.cache, "context", secret=self.config.secret)
-            self._contexts = Contexts(versioned, self.config.session_ttl_seconds)
+            self._contexts = self._contexts_of(self.config)
+        assert self._contexts is not None
         return self._contexts
 
     @property
     def _unsealed(self) -> list[str]:
         """Ids of the journeys whose data is not sealed."""
         return [id_ for id_, one in self.journeys.items() if not one.journey.spec.sensitive]
+
+    def of(self, tenant: str) -> Wiring:
+        """Return the wiring for the clients of a tenant: only the sessions are others."""
+        if tenant == self.config.tenant:
+            return self
+        if tenant not in self._parts:
+            config = replace(self.config, tenant=tenant)
+            self._parts[tenant] = _Part(config, self.turns.of(tenant), self._contexts_of(config))
+        wiring, part = copy(self), self._parts[tenant]
+        wiring.config, wiring.turns, wiring._contexts = part
+        wiring._directory, wiring._whole = self.directory.of(tenant), self
+        return wiring
+
+    def _contexts_of(self, config: JourneyConfig) -> Contexts | None:
+        if self.cache is None:
+            return None
+        versioned = VersionedCache(self.cache, "context", config.tenant, config.secret)
+        return Contexts(versioned, config.session_ttl_seconds)
 
     def by_model(self) -> list[tuple[Any, list[JourneySpec]]]:
         """Return the models of the journeys, each with its journeys."""
@@ -317,13 +346,15 @@ class Wiring:
         specs = (served.journey.spec for served in self._served())
         return {spec.id for spec in specs if spec.has_timers}
 
-    async def _take_timer(self, session_id: str) -> None:
+    async def _take_timer(self, tenant: str, session_id: str) -> None:
         """Take the timer of a session; its tokens count for no user, since no user asked."""
-        await self.turns.take(self.in_turn(ANYONE, session_id, methodcaller("take_timer")))
+        mine = self.of(tenant)
+        await self.turns.take(mine.in_turn(ANYONE, session_id, methodcaller("take_timer")))
 
-    def _finish(self, session_id: str) -> None:
+    def _finish(self, tenant: str, session_id: str) -> None:
         """Begin to take the turn of a process that died."""
-        self.turns.begin(self.in_turn(ANYONE, session_id, methodcaller("finish")))
+        mine = self.of(tenant)
+        self.turns.begin(mine.in_turn(ANYONE, session_id, methodcaller("finish")))
 
     def _model_of(self, served: Served) -> Any:
         return self.model if served.model is None else served.model
@@ -379,7 +410,7 @@ class Wiring:
             open_.push_async_callback(self._close_models)
             if self.cache is not None:
                 open_.push_async_callback(self.cache.close)
-                open_.push_async_callback(self.contexts.written)
+                open_.push_async_callback(self._written)
             if self.limits is not None:
                 open_.push_async_callback(self.limits.close)
             open_.push_async_callback(self.turns.finish)
@@ -389,6 +420,13 @@ class Wiring:
                 open_.push_async_callback(jobs.end)
             await self.readiness.faults()  # which logs them
             yield
+
+    async def _written(self) -> None:
+        """Wait until the contexts of all tenants are in the cache."""
+        await self.contexts.written()
+        for part in self._parts.values():
+            if part.contexts:
+                await part.contexts.written()
 
     async def _faults(self) -> list[Fault]:
         """Return what keeps this server from serving.
@@ -451,6 +489,11 @@ class Wiring:
             StateError: The store could not be read.
         """
         if self.catalogue is None:
+            return
+        if self._whole:
+            await self._whole.follow(epoch)
+            self.journeys, self._stored = self._whole.journeys, self._whole._stored
+            self._kept = self._whole._kept
             return
         await (self.catalogue.look() if epoch is None else self.catalogue.follow(epoch))
         self._take_up(self.catalogue)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from http import HTTPStatus
 from typing import Any
 
 from mcp.server import Server
@@ -11,10 +12,11 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from journeys.config import TENANT
 from server.access.callers import Scope as Scopes
 from server.http.auth import Keys
 from server.http.envelope import Envelope
-from server.http.problems import out_of_scope
+from server.http.problems import Problem, out_of_scope
 
 PATH = "/mcp"
 """Path of the server."""
@@ -56,6 +58,13 @@ class _Gate:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         sent = Headers(scope=scope).get("authorization", "")
         caller = await self._keys.admit(scope, sent, Scopes.TALK)
+        if caller.tenant != TENANT:
+            raise Problem(
+                HTTPStatus.FORBIDDEN,
+                "out_of_scope",
+                f"Over MCP, the sessions of the tenant '{TENANT}' are served. Use a key of it, or "
+                "the HTTP API.",
+            )
         if caller.user is not None:  # a tool takes the id of any session
             raise out_of_scope(Scopes.OPERATE)
         await self._app(scope, receive, send)

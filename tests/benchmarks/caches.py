@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from graphs.records.definitions import TENANT, Definitions, Draft
+from graphs.records.definitions import Definitions, Draft
 from journeys import JourneyConfig
 from journeys.examples import insurance_claim
 from server.access.callers import ANYONE
@@ -157,7 +157,7 @@ async def _hits(database: Postgres, cache: RedisCache, steps: Steps) -> Figure:
         for _ in steps("looks at contexts", SESSIONS * TURNS):
             await _talk(wiring, dice.choice(names), [next(said)])
             if dice.random() < FORGOTTEN:
-                await cache.drop([f"jg:{TENANT}:context:{dice.choice(names)}"])
+                await cache.drop([f"jg:default:context:{dice.choice(names)}"])
             for _ in range(LOOKS):
                 await session_view(wiring, dice.choice(names), ANYONE)
         hits, asked = (now - then for now, then in zip(_seen(contexts), before, strict=True))

@@ -209,7 +209,7 @@ async def test_memory_for_events_is_bounded_and_the_gap_is_named(
     assert 1 < len(kept) < 20
     assert kept[-1][0] == "done"
     assert kept[-1][2]["message"].endswith("more more")
-    log = api.wiring.turns.logs.find("s-1", 1)
+    log = api.wiring.turns.logs.find("default", "s-1", 1)
     assert log
     assert log.size < 3_000 + 5_000
 
@@ -229,7 +229,7 @@ async def test_events_of_ended_turns_are_dropped_and_the_reply_is_in_the_store(
     async with opened(api, f"{session}/turns/1/events", told[0][1]) as stream:
         [(kind, _, reply)] = await stream.rest()
     assert (kind, reply) == ("done", told[-1][2])
-    assert api.wiring.turns.logs.find("s-1", 1) is None
+    assert api.wiring.turns.logs.find("default", "s-1", 1) is None
 
 
 async def test_a_stream_that_is_sent_again_says_so(serve: Serve, store_url: str) -> None:

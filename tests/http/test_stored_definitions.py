@@ -27,7 +27,7 @@ async def handle(kept_url: str) -> AsyncIterator[Opener]:
 
         async def opened(number: int = 1, tenant: str = "default") -> Definitions:
             config = JourneyConfig(persistence=kept_url, database_pool_size=number)
-            definitions = await Definitions.open(config, tenant)
+            definitions = await Definitions.open(replace(config, tenant=tenant))
             stack.push_async_callback(definitions.close)
             return definitions
 

@@ -356,7 +356,7 @@ PLACES = {
         "message": "s|3|message",
         "reply": "s|3|reply",
         "operations": "s|3|operations",
-        "link": "default|s|3|link",
+        "link": "t|s|3|link",
     },
     "late_links": {"link": "t|s|7|link"},
     "audit": {"trigger": "s|3|audit", "reason": "s|3|audit"},
@@ -376,7 +376,8 @@ PLACES = {
 @pytest.mark.parametrize("table", PLACES)
 def test_a_record_is_sealed_column_by_column_for_the_place_of_its_row(table: str) -> None:
     records, seal = Records(metadata.tables[table]), AesSeal(KEY)
-    row = {"tenant": "t", "session_id": "s", "turn": 3, "version": 3, "key": "k", "id": "e"}
+    seal.tenant = "t"
+    row = {"session_id": "s", "turn": 3, "version": 3, "key": "k", "id": "e"}
     row["number"] = 7
     given = {**row, **dict.fromkeys(PLACES[table], canary("text"))}
     stored = records.stored(given, seal)

@@ -267,7 +267,7 @@ async def test_a_session_that_begins_again_during_a_rotation_keeps_its_data_key(
     await conversation(kept_url)
     store = await open_store(kept_url, EncryptionKeys.of(BOTH))
     [use] = await keys_in_use(store, store.seals)
-    of = {"journey": "clinic", "key": use.key_id, "after": "", "most": 9}
+    of = {"journey": "clinic", "key": use.key_id, **data_keys.FROM_START, "most": 9}
     stale = await store.read(data_keys.OF_KEY, **of)
     async with clinic(kept_url) as journey:
         await journey.delete()

@@ -22,7 +22,6 @@ from graphs.session.directory import Directory
 from graphs.storage import migrations
 from graphs.storage.migrate import HEAD, migrate
 from graphs.storage.migrate_postgres import ALONE, SAVER_HEAD, Versions, migrate_postgres
-from graphs.storage.tables import USAGE
 from journeys import JourneyConfig, JourneyError, StateError, load_journey
 from tests.support.command import flat, run
 from tests.support.post_office import AGENTS, Parcel, opened
@@ -89,63 +88,33 @@ def test_the_command_migrates_a_file_as_well(tmp_path: Path) -> None:
     assert (tmp_path / "a.db").exists()
 
 
-ADDED = (
-    ("sessions", "fence"),
-    ("sessions", "lease_until"),
-    ("sessions", "data_key"),
-    ("sessions", "key_id"),
-    ("sessions", "user_id"),
-    ("sessions", "unwanted_fence"),
-    ("turns", "flags"),
-    ("turns", "trail"),
-    ("turns", "link"),
-    *(("sessions", column) for column in ("chain", "late", "late_chain")),
-    *(("turns", column) for column in USAGE),
-)
-"""What migrations added to the tables of the first release."""
-INDEXES = (
-    *(f"DROP INDEX {name}" for name in ("sessions_by_status", "sessions_live", "audit_by_turn")),
-    *(
-        f"DROP INDEX {name}"
-        for name in (
-            *("sessions_by_pathway", "sessions_to_expire", "sessions_by_key", "sessions_by_user"),
-        )
-    ),
-    "CREATE INDEX audit_by_session ON audit (session_id, id)",
-)
-"""What undoes the changes of indexes since then."""
-NEW = (
-    "answers",
-    "api_keys",
-    "probes",
-    "timers",
-    *("late_links", "tombstones", "anchors", "anchored_heads"),
-    "running_turns",
-    *("validation_audit", "definitions", "definition_epoch"),
-    *("field_attempts", "effects", "escalations"),
-    "journeygraph_range",
-)
-"""The tables that they made."""
+def first_release(url: str) -> None:
+    """Make the tables of the first release in an empty database."""
+    config = Config()
+    config.set_main_option("script_location", str(Path(migrations.__file__).parent))
+    config.set_main_option("path_separator", "os")
+    engine = sqlalchemy.create_engine(url.replace("postgresql://", "postgresql+psycopg://"))
+    with engine.begin() as connection:
+        config.attributes |= {"connection": connection, "watch": None}
+        command.upgrade(config, "0001")
+    engine.dispose()
+
+
 _BEGUN: Any = {"configurable": {"thread_id": "s-1", "checkpoint_ns": ""}}
 
 
-def test_a_database_of_the_release_before_keeps_its_sessions(postgres_url: str) -> None:
-    with connected(postgres_url) as connection:
-        for undone in INDEXES:
-            connection.execute(undone)
-        for table, column in ADDED:
-            connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
-        for table in NEW:
-            connection.execute(f"DROP TABLE {table}")
-        connection.execute("UPDATE journeygraph_version SET version_num = '0001'")
+def test_a_database_of_the_first_release_keeps_its_sessions(empty_url: str) -> None:
+    first_release(empty_url)
+    with connected(empty_url) as connection:
         connection.execute(
             "INSERT INTO sessions VALUES ('s', 'j', '1', 'active', 'p', 3, '1', '1', '1')"
         )
-    done = migrate_postgres(postgres_url)
+    done = migrate_postgres(empty_url)
     assert (done.before.ours, done.after) == ("0001", Versions(HEAD, SAVER_HEAD))
-    with connected(postgres_url) as connection:
-        row = connection.execute("SELECT version, fence, lease_until FROM sessions").fetchone()
-    assert row == (3, 0, None)
+    with connected(empty_url) as connection:
+        columns = "tenant, version, fence, lease_until"
+        row = connection.execute(f"SELECT {columns} FROM sessions").fetchone()
+    assert row == ("default", 3, 0, None)
 
 
 def test_an_empty_file_gets_what_the_migrations_make(tmp_path: Path) -> None:
@@ -167,13 +136,15 @@ def test_an_empty_file_gets_what_the_migrations_make(tmp_path: Path) -> None:
     assert len(found[0]) > 20
 
 
-async def test_a_file_of_the_release_before_keeps_its_sessions(tmp_path: Path) -> None:
+async def test_a_file_of_the_first_release_keeps_its_sessions(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'old.db'}"
 
     def reopened() -> Parcel:
         return Parcel("s-1", JourneyConfig(persistence=url), agents=AGENTS)
 
-    async with reopened() as parcel:
+    first_release(url)
+    config = JourneyConfig(persistence=f"sqlite:///{tmp_path / 'new.db'}")
+    async with Parcel("s-1", config, agents=AGENTS) as parcel:
         await parcel.start({"customer": "C-1"})
         await parcel.process_message("street=Main")
         saver: Any = (await parcel.manager._session()).saver
@@ -183,14 +154,12 @@ async def test_a_file_of_the_release_before_keeps_its_sessions(tmp_path: Path) -
                 before.put(there.parent_config or _BEGUN, there.checkpoint, there.metadata, {})
         connection.close()
     with sqlite3.connect(tmp_path / "old.db") as connection:
-        connection.execute("DROP TABLE checkpoint_blobs")
-        for undone in INDEXES:
-            connection.execute(undone)
-        for table, column in ADDED:
-            connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
-        for table in NEW:
-            connection.execute(f"DROP TABLE {table}")
-        connection.execute("UPDATE journeygraph_version SET version_num = '0001'")
+        connection.execute("ATTACH ? AS new", [str(tmp_path / "new.db")])
+        for table in ("sessions", "turns", "audit"):
+            named = connection.execute(f"SELECT name FROM pragma_table_info('{table}')")
+            columns = ", ".join(f'"{name}"' for (name,) in named.fetchall())
+            rows = f"SELECT {columns} FROM new.{table}"
+            connection.execute(f"INSERT INTO main.{table} ({columns}) {rows}")
     connection.close()
     async with reopened() as parcel:
         assert await parcel.snapshot() == {"customer": "C-1", "street": "Main"}

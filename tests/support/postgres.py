@@ -34,7 +34,7 @@ TABLES = (
     *("validation_audit", "definitions", "definition_epoch", "field_attempts", "effects"),
     "escalations",
 )
-_OF_CHAINS = ("tombstones", "anchors", "anchored_heads")
+_OF_CHAINS = ("tombstones", "anchors", "anchored_heads", "tenants")
 """Tables with rows that stay when their session is deleted."""
 _MISSING = (
     f"These tests need a real Postgres: set {NAMED} to the URL of one, run `make test` (which "
@@ -70,6 +70,19 @@ class Postgres:
         """Make a database that is migrated already, and return its URL."""
         return self.made(urlsplit(self.template).path[1:])
 
+    def fenced(self, url: str) -> str:
+        """Return the URL of a database for a role that owns nothing and is no superuser."""
+        role = f"{self._prefix}_clerk"
+        with connected(url) as connection:
+            with contextlib.suppress(psycopg.errors.DuplicateObject):
+                connection.execute(f"CREATE ROLE {role} LOGIN")
+            connection.execute(
+                f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {role}"
+            )
+            connection.execute(f"GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO {role}")
+        parts = urlsplit(url)
+        return parts._replace(netloc=f"{role}@{parts.hostname}:{parts.port}").geturl()
+
     def drop(self, url: str) -> None:
         """Remove a database, even if clients are still connected to it."""
         with connected(self.url) as connection:
@@ -97,6 +110,7 @@ class Postgres:
             )
             for (name,) in found.fetchall():
                 connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+            connection.execute(f"DROP ROLE IF EXISTS {self._prefix}_clerk")
 
 
 class Server:

@@ -42,7 +42,7 @@ async def _work(url: str, statement: int | None) -> None:
     if statement is not None:
         crash_child.dies_before(directory.store, statement)
 
-    async def take(session_id: str) -> None:
+    async def take(tenant: str, session_id: str) -> None:
         async with offer(url, session_id) as journey:
             await journey.take_timer()
 
@@ -71,7 +71,7 @@ async def begin(url: str) -> None:
 async def reminders(url: str) -> list[int]:
     """Return how often each session was reminded."""
 
-    async def of(session_id: str) -> int:
+    async def of(tenant: str, session_id: str) -> int:
         async with offer(url, session_id) as journey:
             found: Any = await journey.versions()
         kinds = [version.kind for version in found]

@@ -49,7 +49,7 @@ async def _of_turn(
             "that turn.",
         )
     session_id = listed.session_id
-    if log := wiring.turns.logs.find(session_id, turn, known.run):
+    if log := wiring.turns.log_of(session_id, turn, known.run):
         return log.events(known.number)
     if known.run == STORED:
         return _these()
