@@ -1,0 +1,193 @@
+"""Tenants over HTTP: what belongs to another one is as what does not exist, on every route."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from server.access.keys import Wanted
+from server.http.auth import Keys
+from tests.http.test_http_access import ROUTES, with_key
+from tests.support import api as helpers
+from tests.support.api import EVENTS, Api, events_in, one
+from tests.support.bike_shop import Workshop, clerk
+from tests.support.post_office import AGENTS, Parcel
+from tests.support.postgres import Postgres
+
+serve = helpers.serve
+Serve = Callable[..., Any]
+STORES = ("memory", "sqlite", "fenced")
+SECRET = "quince"
+BODIES: dict[str, Any] = {
+    "messages": {"message": "hi"},
+    "resume": {"value": 1},
+    "rollback": {"version": 0},
+    "fork": {"version": 0},
+    "events": {"name": "paid"},
+    "claim": {"by": "ann"},
+    "release": {"by": "ann"},
+}
+
+
+@pytest.fixture(params=STORES)
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """Stores of each kind; that on Postgres for a role that row-level security binds."""
+    if request.param == "memory":
+        yield f"memory://{uuid.uuid4()}"
+    elif request.param == "sqlite":
+        yield f"sqlite:///{tmp_path / 'journeys.db'}"
+    else:
+        server: Postgres = request.getfixturevalue("postgres_server")
+        yield server.fenced(request.getfixturevalue("postgres_url"))
+
+
+@pytest.fixture
+async def api(serve: Serve, url: str) -> Api:
+    """The post office and the workshop, for clients with keys of the store."""
+    made: Api = await serve(
+        one(Parcel, **AGENTS), one(Workshop, clerk=clerk), keys=Keys(uses_stored=True), url=url
+    )
+    return made
+
+
+async def key_of(api: Api, tenant: str, *scopes: str) -> dict[str, str]:
+    stored = api.wiring.keys.stored
+    assert stored is not None
+    return with_key((await stored.create(Wanted(scopes or ("admin",)), tenant)).secret)
+
+
+async def asked(api: Api, key: dict[str, str], method: str, path: str, **more: Any) -> Any:
+    body = BODIES.get(path.rpartition("/")[2]) if method == "POST" else None
+    if "escalations" in path and path.endswith("messages"):
+        body = {"by": "ann", "message": "Hello"}
+    headers = {**key, "X-Request-ID": "the-same", **more}
+    return await api.client.request(method, path, headers=headers, json=body)
+
+
+async def begun(api: Api, key: dict[str, str], journey: str = "parcel", **more: Any) -> None:
+    body = {"journey_id": journey, "session_id": "s-1", **more}
+    answer = await api.client.post("/v1/sessions", json=body, headers=key)
+    assert answer.status_code == 201, answer.text
+
+
+async def says(api: Api, key: dict[str, str], message: str, **headers: str) -> Any:
+    path, body = "/v1/sessions/s-1/messages", {"message": message}
+    answer = await api.client.post(path, json=body, headers={**key, **headers})
+    assert answer.status_code == 200, answer.text
+    return answer
+
+
+OF_A_SESSION = [(method, path) for method, path in ROUTES if "/s-1" in path]
+OF_AN_ESCALATION = [(method, path) for method, path in ROUTES if "/e-1" in path]
+OF_NONE = [route for route in ROUTES if route not in (*OF_A_SESSION, *OF_AN_ESCALATION)]
+
+
+@pytest.mark.parametrize("owner", ["default", "acme"])
+@pytest.mark.parametrize("scope", ["talk", "operate", "admin"])
+async def test_a_session_of_another_tenant_is_as_one_that_does_not_exist(
+    api: Api, owner: str, scope: str
+) -> None:
+    theirs = await key_of(api, owner)
+    other = await key_of(api, "default" if owner == "acme" else "acme", scope)
+    await begun(api, theirs, context={"customer": SECRET})
+    for accept in ({}, EVENTS):
+        for method, path in OF_A_SESSION:
+            foreign = await asked(api, other, method, path, **accept)
+            absent = await asked(api, other, method, path.replace("s-1", "none"), **accept)
+            assert (foreign.status_code, foreign.content) == (absent.status_code, absent.content)
+            heads = [{**answer.headers, "date": ""} for answer in (foreign, absent)]
+            assert heads[0] == heads[1]
+            assert foreign.status_code in (403, 404, 405), (method, path)
+    shown = await asked(api, theirs, "GET", "/v1/sessions/s-1/context")
+    assert SECRET in shown.text
+
+
+async def test_an_escalation_of_another_tenant_is_as_one_that_does_not_exist(api: Api) -> None:
+    theirs, other = await key_of(api, "acme"), await key_of(api, "acme-corp")
+    await begun(api, theirs, "workshop")
+    await says(api, theirs, "the city one")
+    await says(api, theirs, "a person, please")
+    [call] = (await asked(api, theirs, "GET", "/v1/escalations")).json()["escalations"]
+    for method, path in OF_AN_ESCALATION:
+        foreign = await asked(api, other, method, path.replace("e-1", call["id"]))
+        absent = await asked(api, other, method, path.replace("e-1", str(uuid.uuid4())))
+        assert (foreign.status_code, foreign.content) == (absent.status_code, absent.content)
+        assert foreign.status_code == 404, (method, path)
+    assert (await asked(api, other, "GET", "/v1/escalations")).json()["escalations"] == []
+    claimed = await asked(api, theirs, "POST", f"/v1/escalations/{call['id']}/claim")
+    assert claimed.json()["status"] == "claimed"
+
+
+async def test_no_list_shows_what_another_tenant_has(api: Api) -> None:
+    theirs, other = await key_of(api, "acme"), await key_of(api, "default")
+    shown = [route for route in OF_NONE if route[0] == "GET" and route[1] != "/metrics"]
+    before = [(await asked(api, other, *route)).text for route in shown]
+    await begun(api, theirs, context={"customer": SECRET})
+    await says(api, theirs, f"street={SECRET}")
+    for route in OF_NONE:
+        if route[0] == "GET":
+            answer = await asked(api, other, *route)
+            assert SECRET not in answer.text, route
+            assert "s-1" not in answer.text, route
+    assert [(await asked(api, other, *route)).text for route in shown] == before
+
+
+async def test_two_tenants_have_a_session_of_one_id_and_requests_of_one_key(api: Api) -> None:
+    keys = {tenant: await key_of(api, tenant) for tenant in ("default", "acme", "acme-corp")}
+    once = {"Idempotency-Key": "k-1"}
+    for tenant, key in keys.items():
+        await begun(api, key, context={"customer": tenant})
+        first = await says(api, key, f"street={tenant}-street", **once)
+        assert "idempotent-replay" not in first.headers
+        again = await says(api, key, f"street={tenant}-street", **once)
+        assert again.headers["idempotent-replay"] == "true"
+        assert again.json()["message"] == first.json()["message"]
+    for tenant, key in keys.items():
+        for path in ("context", "history", "audit", "versions"):
+            shown = (await asked(api, key, "GET", f"/v1/sessions/s-1/{path}")).text
+            for stranger in keys.keys() - {tenant}:
+                assert f"{stranger}-street" not in shown
+        [listed] = (await asked(api, key, "GET", "/v1/sessions")).json()["sessions"]
+        assert listed["session_id"] == "s-1"
+    assert (await asked(api, keys["acme"], "DELETE", "/v1/sessions/s-1")).status_code == 204
+    assert (await asked(api, keys["acme"], "GET", "/v1/sessions/s-1")).status_code == 404
+    for tenant in ("default", "acme-corp"):
+        assert (await asked(api, keys[tenant], "GET", "/v1/sessions/s-1")).status_code == 200
+
+
+async def test_the_events_of_a_turn_are_those_of_the_tenant(api: Api) -> None:
+    acme, corp = await key_of(api, "acme"), await key_of(api, "acme-corp")
+    told = {}
+    for name, key in (("acme", acme), ("corp", corp)):
+        await begun(api, key)
+        told[name] = (await says(api, key, f"street={name}-street", **EVENTS)).text
+    for name, key in (("acme", acme), ("corp", corp)):
+        stream = await asked(api, key, "GET", "/v1/sessions/s-1/turns/1/events")
+        assert stream.text == told[name]
+        _, last = events_in(stream.text)[-1]
+        assert last["accumulated"]["street"] == f"{name}-street"
+
+
+async def test_a_stream_of_a_session_hears_nothing_of_another_tenant(api: Api) -> None:
+    acme, corp = await key_of(api, "acme"), await key_of(api, "acme-corp")
+    for key in (acme, corp):
+        await begun(api, key)
+    path = "/v1/sessions/s-1/events"
+    async with api.client.stream("GET", path, headers={**acme, **EVENTS}) as stream:
+        lines = stream.aiter_lines()
+        await says(api, corp, f"street={SECRET}")
+        assert (await asked(api, corp, "DELETE", "/v1/sessions/s-1")).status_code == 204
+        await says(api, acme, "street=Main")
+        seen = []
+        async for line in lines:
+            seen.append(line)
+            if line.startswith("data: "):
+                break
+    text = "\n".join(seen)
+    assert "street=Main" in text
+    assert SECRET not in text
+    assert "deleted" not in text
