@@ -58,7 +58,7 @@ from journeys import (
     TurnInterruptedError,
     WaitingError,
 )
-from journeys.config import BUSY_RULES, WhenBusy, checked_word
+from journeys.config import BUSY_RULES, TENANT, WhenBusy, checked_word
 from journeys.locale import NOWHERE, Locale
 from nodes.draft import new_turn
 from nodes.features.takeover import WITH_PERSON
@@ -416,7 +416,8 @@ async def take(session: Session, head: Row, given: Given, services: Services) ->
         raise WaitingError(wait.first["pathway"])
     if given.text is None and not given.is_outside and wait is None:
         raise NotWaitingError("No agent of this session waits for an answer. Send a message.")
-    with TurnRun(spec.id, spec.version, pseudonym(session.session_id, key)) as seen:
+    tenant = "" if session.store.tenant == TENANT else session.store.tenant
+    with TurnRun(spec.id, spec.version, pseudonym(session.thread, key), tenant) as seen:
         if services.running.journal:
             services.running.journal.trail = seen.trail
         with given_to_all(given.run) if given.run else _GIVEN_NOTHING:

@@ -370,13 +370,20 @@ def pseudonym(session_id: str, key: bytes | None = None) -> str:
 class TurnRun(Activity):
     """A turn: what a message causes, up to its commit.
 
+    Args:
+        journey: Id of the journey.
+        version: Its version.
+        session: Pseudonym of the session.
+        tenant: Its tenant; empty: the one of programs that name none.
+
     Attributes:
         trail: Its steps, itself the first of them.
     """
 
     kind = "turn"
 
-    def __init__(self, journey: str, version: str, session: str) -> None:
+    def __init__(self, journey: str, version: str, session: str, tenant: str = "") -> None:
+        known = {"tenant": tenant} if tenant else {}
         super().__init__(
             f"invoke_workflow {journey}",
             {
@@ -384,10 +391,12 @@ class TurnRun(Activity):
                 _WORKFLOW: journey,
                 "gen_ai.conversation.id": session,
                 "journeygraph.journey.version": version,
+                **{f"journeygraph.{name}": value for name, value in known.items()},
             },
             journey=journey,
             journey_version=version[:_DIGITS],
             session=session,
+            **known,
         )
         self.trail = Trail()
         self._journey = journey

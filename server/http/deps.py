@@ -23,12 +23,21 @@ from server.http.routing import idempotency_key, session_name
 from server.http.wiring import Wiring
 
 
-async def _wiring(request: Request) -> Wiring:
+async def _whole(request: Request) -> Wiring:
     wiring: Wiring = request.app.state.wiring
-    return wiring.of(request.state.caller.tenant)
+    return wiring
+
+
+AnyonesWiring = Annotated[Wiring, Depends(_whole)]
+"""The wiring for a route without a key."""
+
+
+async def _wiring(request: Request, whole: AnyonesWiring) -> Wiring:
+    return whole.of(request.state.caller.tenant)
 
 
 Wired = Annotated[Wiring, Depends(_wiring)]
+"""The wiring for the tenant of the client."""
 
 
 async def _request_id(request: Request) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import re
 import sqlite3
 import uuid
 from collections.abc import Iterator
@@ -111,6 +113,22 @@ async def test_a_session_of_another_tenant_is_not_there(url: str) -> None:
             assert await parcel.manager.list() == []
             with pytest.raises(SessionNotStartedError):
                 await parcel.process_message("hello")
+
+
+async def test_logs_name_the_tenant_and_no_session_has_the_pseudonym_of_another(
+    memory_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "journeygraph")
+    await talked(memory_url)
+
+    turns = [one.getMessage() for one in caplog.records if "turn_finished" in one.getMessage()]
+    seen = {
+        (re.findall(r"tenant=(\S+)", line) or ["default"])[0]: re.findall(r"session=(\w+)", line)[0]
+        for line in turns
+    }
+    assert seen.keys() == set(TENANTS)
+    assert len({*seen.values()}) == 3
+    assert not [line for line in turns if "street" in line]
 
 
 @pytest.mark.parametrize("name", ["", "Acme", "a/b", "*", "a" * 64, "-a", "ä", None, 7])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from server.http.deps import Wired
+from server.http.deps import AnyonesWiring
 from server.http.readiness import not_ready
 from server.http.schemas import Health, Ready
 
@@ -18,7 +18,7 @@ async def healthz() -> Health:
 
 
 @router.get("/readyz")
-async def readyz(wiring: Wired) -> Ready:
+async def readyz(wiring: AnyonesWiring) -> Ready:
     """Report that the server can take requests: its store, its key and what it serves.
 
     The store takes a write that is read back, at most once a second. It has the schema of this
