@@ -169,7 +169,7 @@ async def test_the_events_of_a_turn_are_those_of_the_tenant(api: Api) -> None:
         stream = await asked(api, key, "GET", "/v1/sessions/s-1/turns/1/events")
         assert stream.text == told[name]
         _, last = events_in(stream.text)[-1]
-        assert last["accumulated"]["street"] == f"{name}-street"
+        assert last["accumulated_context"]["street"] == f"{name}-street"
 
 
 async def test_a_stream_of_a_session_hears_nothing_of_another_tenant(api: Api) -> None:

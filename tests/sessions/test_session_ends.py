@@ -421,12 +421,13 @@ async def test_deletions_pause_however_many_sessions_have_expired(
 def test_expired_sessions_are_found_by_an_index(tmp_path: Path) -> None:
     file = tmp_path / "journeys.db"
     migrate(lambda: sqlite3.connect(file))
-    wanted = {"now": "2026", "journey": "parcel", "most": 20}
+    wanted = {"tenant": "default", "now": "2026", "journey": "parcel", "most": 20}
     with closing(sqlite3.connect(file)) as connection:
         plan = connection.execute(f"EXPLAIN QUERY PLAN {EXPIRED.sqlite}", wanted).fetchall()
 
     assert [row[-1] for row in plan] == [
-        "SEARCH sessions USING INDEX sessions_to_expire (journey_id=? AND expires_at<?)"
+        "SEARCH sessions USING INDEX sessions_to_expire "
+        "(tenant=? AND journey_id=? AND expires_at<?)"
     ]
 
 
