@@ -123,14 +123,19 @@ def _id_of(key: bytes) -> str:
     return hashlib.sha256(b"journeygraph encryption key|" + key).hexdigest()[:8]
 
 
+def is_tenant(name: Any) -> bool:
+    """Return whether a name can be that of a tenant."""
+    return isinstance(name, str) and _TENANT.fullmatch(name) is not None
+
+
 def checked_tenant(name: Any) -> str:
     """Return the name of a tenant.
 
     Raises:
         ConfigurationError: It is not 1 to 63 lower-case letters, digits and hyphens.
     """
-    if isinstance(name, str) and _TENANT.fullmatch(name):
-        return name
+    if is_tenant(name):
+        return str(name)
     raise ConfigurationError(
         f"tenant is {name!r:.80}; it must be 1 to 63 lower-case letters, digits and hyphens, and "
         "begin with a letter or a digit."

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from cachetools import TTLCache
 
 from journeys import ConfigurationError, StateError
-from journeys.config import TENANT
+from journeys.config import TENANT, is_tenant
 from journeys.errors import require_extra
 from nodes.telemetry import report
 from server.access.callers import Caller, Scope
@@ -139,7 +139,7 @@ class SignedTokens:
         provider = self.provider
         user = claims[provider.user_claim]
         tenant = claims.get(provider.tenant_claim) if provider.tenant_claim else TENANT
-        if not (_is_id(user) and _is_id(tenant)):
+        if not (_is_id(user) and is_tenant(tenant)):
             return None
         scopes = _scopes_in(claims.get(provider.scope_claim) if provider.scope_claim else None)
         if scopes:

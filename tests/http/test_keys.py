@@ -32,9 +32,7 @@ from tests.support.command import flat, run
 
 serve, folder, logging_as_before = helpers.serve, command.folder, command.logging_as_before
 
-LONG_AGO = Sql.of(
-    update(sessions).values(expires_at=literal_column("'2000'")), all_tenants=True
-)
+LONG_AGO = Sql.of(update(sessions).values(expires_at=literal_column("'2000'")), all_tenants=True)
 TOKENS = Sql.of(select(api_keys).where(api_keys.c.made_by.is_not(None)), all_tenants=True)
 
 

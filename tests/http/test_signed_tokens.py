@@ -104,6 +104,8 @@ async def test_a_token_of_a_user_talks_in_the_sessions_of_this_user(
         {"sub": "a\nb"},
         {"tenant": None},
         {"tenant": ["default"]},
+        {"tenant": "*"},
+        {"tenant": "Acme"},
     ],
 )
 async def test_a_token_with_a_wrong_claim_is_no_key(

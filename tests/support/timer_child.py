@@ -71,7 +71,7 @@ async def begin(url: str) -> None:
 async def reminders(url: str) -> list[int]:
     """Return how often each session was reminded."""
 
-    async def of(tenant: str, session_id: str) -> int:
+    async def of(session_id: str) -> int:
         async with offer(url, session_id) as journey:
             found: Any = await journey.versions()
         kinds = [version.kind for version in found]
