@@ -44,8 +44,8 @@ def _short_leases(monkeypatch: pytest.MonkeyPatch) -> None:
 async def died(reached: asyncio.Event, *turns: Any) -> None:
     """Run a turn, and end it in its agent as a kill does: nothing is written any more."""
 
-    async def unwritten(self: Any, session_id: str, fence: int) -> None:
-        self._held.discard((session_id, fence))
+    async def unwritten(self: Any, held: Any) -> None:
+        self._held.discard(held)
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(Leases, "_ended", unwritten)
