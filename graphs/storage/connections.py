@@ -266,7 +266,7 @@ class _UntilCancelled:
 
 
 ALL = "*"
-"""Stands for all tenants, in the setting of a transaction."""
+"""Name of all tenants, in the setting of a transaction."""
 _AS_TENANT = "SELECT set_config('journeygraph.tenant', %s, true)"
 
 
@@ -274,7 +274,7 @@ _AS_TENANT = "SELECT set_config('journeygraph.tenant', %s, true)"
 async def as_tenant(connection: Connection, tenant: str) -> AsyncIterator[None]:
     """Run the block as one transaction in which the database shows only the rows of a tenant.
 
-    The name of the tenant goes out with the first statement, without a round trip of its own. No
+    The name of the tenant goes out with the first statement, without a further round trip. No
     result is known before the end of the block. A connection without a name has the tenant
     `default`, for which this does nothing.
     """

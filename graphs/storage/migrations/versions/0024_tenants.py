@@ -134,7 +134,7 @@ def _key_of(found: sa.Inspector, name: str) -> tuple[str, list[str]]:
 
 
 def _fence() -> None:
-    """Let each transaction see only the rows of its tenant; `*` stands for all of them."""
+    """Let each transaction see only the rows of its tenant; `*` shows all rows."""
     found = sa.inspect(op.get_bind())
     for name in found.get_table_names():
         columns = {column["name"] for column in found.get_columns(name)}
