@@ -160,7 +160,7 @@ def test_times_without_a_message_are_tried_and_recorded(folder: Path) -> None:
 
 
 def test_the_file_of_a_session_is_in_the_current_folder_whatever_its_id(desk: Path) -> None:
-    store, session = f"sqlite:///{desk}/s.db", "../a/b: c"
+    store, session = f"sqlite:///{desk}/s.db", r"..\a\b: c"
     run("chat", "desk.yaml", "--store", store, "--session", session, typed="hello")
 
     run("record", session, "--store", store, "--journey", "desk.yaml")

@@ -64,7 +64,9 @@ async def test_a_session_shows_itself_as_a_conversation(customer: Talk) -> None:
 
 async def test_nothing_that_was_said_becomes_markup(talk: Opened, memory_url: str) -> None:
     agents = {**AGENTS, "order_clerk": lambda ask: {"response": EVIL, "order": EVIL}}
-    chat = await talk(ParcelRefund, agents, memory_url, session_id=f"s{EVIL}")
+    chat = await talk(
+        ParcelRefund, agents, memory_url, session_id="s<script>alert(1)<script> & more"
+    )
     await chat.says(EVIL)
     session = await chat.journey.get_session_state()
     assert session is not None

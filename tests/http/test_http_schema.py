@@ -107,8 +107,9 @@ def test_any_request_is_answered_as_described(label: str, server: dict[str, Any]
     def answers(case: Any) -> None:
         answers_as_described(case, server)
 
-    # The cases that cover each part of a schema take seconds to make.
-    modes = set(HypothesisTestMode) - (set() if are_all() else {HypothesisTestMode.COVERAGE})
+    # The cases that cover each part of a schema take seconds to make; of conversations, minutes.
+    covers = are_all() and label not in _CHATS
+    modes = set(HypothesisTestMode) - (set() if covers else {HypothesisTestMode.COVERAGE})
     config = HypothesisTestConfig(
         modes=[mode for mode in HypothesisTestMode if mode in modes],
         settings=schema.config.get_hypothesis_settings(operation=operation, phase="fuzzing"),
