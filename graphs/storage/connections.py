@@ -595,4 +595,6 @@ async def run(connection: Connection, sql: Sql, **parameters: Any) -> list[Row]:
     assert sql.postgres
     async with as_tenant(connection, seen_by(sql, parameters)):
         cursor = await connection.execute(sql.postgres, parameters, binary=True)
-    return await cursor.fetchall() if cursor.description else []
+    # The description of a result would make an object for each of its columns.
+    result = cursor.pgresult
+    return await cursor.fetchall() if result and result.nfields else []
