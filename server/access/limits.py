@@ -230,6 +230,8 @@ def _network(address: str) -> str:
         found = ipaddress.ip_address(address)
     except ValueError:
         return address
+    # A socket or proxy for both versions writes an IPv4 address in this form.
+    found = getattr(found, "ipv4_mapped", None) or found
     return str(ipaddress.ip_network((found, _NETWORK[found.version]), strict=False))
 
 

@@ -258,6 +258,7 @@ def test_a_client_of_ipv6_is_its_network() -> None:
     assert _network("2001:db8::1") == _network("2001:db8::ffff:1")
     assert _network("2001:db8::1") != _network("2001:db8:0:1::1")
     assert _network("10.0.0.1") != _network("10.0.0.2")
+    assert _network("::ffff:10.0.0.1") == _network("10.0.0.1") != _network("::ffff:10.0.0.2")
 
 
 # --- Pages of other origins ----------------------------------------------------------------------
