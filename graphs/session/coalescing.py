@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from graphs.session.input import MAX_MESSAGE_BYTES
@@ -89,10 +90,13 @@ class Gathering:
 async def joined(lock: SessionLock, given: Given, take: Take) -> JourneyResponse:
     """Return the response to a message that joins those that wait, or begins to wait itself."""
     gathering: Gathering | None = lock.gathering
+    there = len(gathering.parts) if gathering else 0
     number = gathering.place_of(given) if gathering else None
     if gathering is None or number is None:
-        gathering = lock.gathering = Gathering(lock)
+        gathering, there = Gathering(lock), 0
+        lock.gathering = gathering
         number = gathering.place_of(given)
         gathering.begin(take)
     assert number is not None
-    return await gathering.response(number)
+    response = await gathering.response(number)
+    return replace(response, replayed=True) if number < there else response

@@ -115,6 +115,7 @@ from journeys import (
     JourneySession,
     Locale,
     Page,
+    SessionBusyError,
     SessionExistsError,
     SessionExpiredError,
     SessionNotStartedError,
@@ -418,11 +419,46 @@ class PathwayManager:
         async def again(session: Session, head: Row, row: Row) -> _Answered:
             return session, head, await self._response_again(session, row)
 
-        arrival = given.arrival([self.spec.id])
         take = partial(self._take, given)
-        session, head, response = await self._in_turn(take, given.requests, again, arrival)
+        answered = partial(self._in_turn, take, given.requests, again)
+        arrival = given.arrival([self.spec.id])
+        if given.requests:
+            done = await self._unless_sent_again(given, arrival, answered)
+        else:
+            done = await answered(arrival)
+        if isinstance(done, JourneyResponse):
+            return done
+        session, head, response = done
         await self._follow_up(session, head, given, response)
         return response
+
+    async def _unless_sent_again(
+        self,
+        given: Given,
+        arrival: Arrival,
+        answered: Callable[[Arrival], Awaitable[_Answered]],
+    ) -> _Answered | JourneyResponse:
+        """Take a turn, or return the stored response if the session is busy and it is sent again.
+
+        A request that is sent again gives up no turn: neither a newer one nor its own.
+        """
+        interrupts = given.when_busy == "interrupt"
+        try:
+            return await answered(replace(arrival, when_busy="reject") if interrupts else arrival)
+        except SessionBusyError:
+            if done := await self._sent_again(given):
+                return done
+            if not interrupts:
+                raise
+        runs = (await self._session()).lock.is_running(given.requests)
+        return await answered(replace(arrival, when_busy="enqueue") if runs else arrival)
+
+    async def _sent_again(self, given: Given) -> JourneyResponse | None:
+        """Return the stored response to a request without its turn; None if it is a new one."""
+        session, head = await self._known()
+        sent = requests_after(given.requests, head["version"] - 1)
+        row = await self._done_before(session, sent)
+        return await self._response_again(session, row) if row else None
 
     def events(self, given: Given) -> AsyncIterator[JourneyEvent]:
         """Run one turn with its input, and yield its events."""

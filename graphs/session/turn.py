@@ -442,7 +442,7 @@ async def _answered(
     until = asyncio.get_running_loop().time() + services.config.turn_timeout_seconds
     try:
         running = _run(session, services, inputs, config, audience)
-        values = await _in_time(running, going, until)
+        values = await _in_time(running, going, until, given.requests)
         if not values:
             values = await going.waits(config, audience)
     except Exception as error:
@@ -624,7 +624,10 @@ async def operate(session: Session, head: Row, services: Services, turn: Turn) -
 
 
 async def _in_time(
-    running: Awaitable[Mapping[str, Any]], going: _Going, until: float
+    running: Awaitable[Mapping[str, Any]],
+    going: _Going,
+    until: float,
+    requests: Collection[Request],
 ) -> Mapping[str, Any]:
     """Run a turn within its timeout.
 
@@ -633,7 +636,7 @@ async def _in_time(
         TurnInterruptedError: A newer message interrupts the turn.
     """
     session, deadline = going.session, asyncio.timeout_at(until)
-    interruption = Interruption(deadline)
+    interruption = Interruption(deadline, requests)
     if not going.is_outside:  # the sender of an event may not send it again
         session.lock.running = interruption
     try:

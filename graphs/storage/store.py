@@ -253,10 +253,12 @@ class Interruption:
 
     Attributes:
         deadline: The time limit of the turn, which ends it early.
+        requests: The requests with an idempotency key that the turn answers.
         asked: True if it was asked for.
     """
 
     deadline: asyncio.Timeout
+    requests: Collection[Any] = ()
     asked: bool = False
 
     def ask(self) -> None:
@@ -313,6 +315,10 @@ class SessionLock(asyncio.Lock):
         """Give up the running turn, if that is possible."""
         if self.running:
             self.running.ask()
+
+    def is_running(self, requests: Collection[Any]) -> bool:
+        """Return whether the turn that could be given up answers one of these requests."""
+        return self.running is not None and any(one in self.running.requests for one in requests)
 
     def settle(self) -> None:
         """Let nothing give up the running turn from now on: it begins an effect or its commit."""
