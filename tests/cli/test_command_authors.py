@@ -92,6 +92,7 @@ def test_a_module_that_interrupts_its_import_is_a_fault(folder: Path) -> None:
 # ---- names
 
 
+@pytest.mark.slow
 def test_files_named_like_ours_or_like_the_librarys_break_nothing(folder: Path) -> None:
     for name in ("server", "calendar", "rich", "journeys"):
         (folder / f"{name}.py").write_text("raise RuntimeError('the wrong one')\n")

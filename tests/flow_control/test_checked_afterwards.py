@@ -191,6 +191,7 @@ async def test_messages_at_once_are_each_judged_once(talk: Talk, store_url: str)
         assert {row.outcome for row in await rows(chat)} == {"sent"}
 
 
+@pytest.mark.slow
 async def test_another_process_waits_until_it_is_judged(talk: Talk, postgres_url: str) -> None:
     begun, let = forked.event(), forked.event()
     with ScriptedModel(VALID) as model:

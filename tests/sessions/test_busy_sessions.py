@@ -274,6 +274,8 @@ async def test_a_message_that_waits_twice_under_one_key_is_there_once(
     one, two, other, joined = await asyncio.gather(*waiting, return_exceptions=True)
 
     assert one == joined
+    assert not isinstance(one, BaseException)
+    assert not isinstance(two, BaseException)
     assert same(two, one)
     assert isinstance(other, IdempotencyKeyError)
     assert await said_in(journey) == ["m0", "a\nc"]

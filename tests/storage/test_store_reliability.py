@@ -104,6 +104,7 @@ async def test_a_server_that_never_says_a_word_is_given_up_when_a_store_is_opene
             assert failed.value.retryable
 
 
+@pytest.mark.slow
 async def test_closing_waits_for_no_database_that_is_gone(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
