@@ -79,9 +79,13 @@ def after_turn(
         return dropped(session_id)
     since, moved = turn["at"], turn["at"]
     taken: list[str] = []
-    if before and turn["kind"] in _OUTSIDE:
-        since, taken = before["since"], json.loads(before["taken"])
-        moved = turn["at"] if turn["transition"] or turn["moved"] else before["moved"]
+    if turn["kind"] in _OUTSIDE:
+        is_moved = bool(turn["transition"] or turn["moved"])
+        if before:
+            since, taken = before["since"], json.loads(before["taken"])
+            moved = turn["at"] if is_moved else before["moved"]
+        elif not is_moved:  # no silence has begun, as after a rollback
+            return dropped(session_id)
     if timer := turn.get("timer"):
         taken.append(timer["id"])
     due = next_timer(spec, position, since, moved, taken)

@@ -273,6 +273,8 @@ async def test_a_message_that_waits_twice_under_one_key_is_there_once(
 
     one, two, other, joined = await asyncio.gather(*waiting, return_exceptions=True)
 
+    assert isinstance(one, JourneyResponse)
+    assert isinstance(two, JourneyResponse)
     assert one == joined
     assert not isinstance(one, BaseException)
     assert not isinstance(two, BaseException)

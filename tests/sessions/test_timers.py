@@ -252,6 +252,8 @@ async def test_after_a_rollback_and_in_a_fork_time_counts_from_the_next_message(
     fork = await journey.fork(1)
     await journey.rollback(0)
     assert await journey.next_timer() is None
+    await journey.process_event("of no interest", {"seen": True})
+    assert await journey.next_timer() is None
     await journey.process_message("hello")
     assert await journey.next_timer() == START + timedelta(hours=20)
 
