@@ -189,8 +189,16 @@ class StoredKeys:
         self._store = store
 
     async def create(self, wanted: Wanted, tenant: str = TENANT) -> NewKey:
-        """Make a key; its secret is only in the result. Tokens that are over are removed."""
+        """Make a key; its secret is only in the result. Tokens that are over are removed.
+
+        A token ends with the key that asks for it at the latest.
+        """
         new = _made(wanted, tenant)
+        if wanted.made_by is not None:
+            rows = await self._store.of(tenant).read(ONE, id_is=wanted.made_by)
+            ends = [row["expires_at"] for row in rows if row["expires_at"]]
+            until = min(filter(None, [new.key.expires_at, *ends]), default=None)
+            new = replace(new, key=replace(new.key, expires_at=until))
         written = [_RECORDS.adding([_row(new.key)], Seal())]
         if wanted.made_by is not None:
             row: Row = {"now": new.key.created_at}

@@ -453,6 +453,16 @@ async def test_a_revoked_key_takes_its_tokens_along(office: Api, clock: Clock) -
     assert [one.user_id for one in await stored(office).page()] == [None], "tokens are not listed"
 
 
+async def test_a_token_ends_with_a_key_that_ends_earlier(keyed: Api) -> None:
+    key = await stored(keyed).create(Wanted(("operate",), seconds=60))
+
+    short = await keyed.client.post(
+        "/v1/tokens", json={"user": "ann"}, headers=with_key(key.secret)
+    )
+
+    assert short.json()["expires_at"] == key.key.expires_at
+
+
 async def test_a_stream_ends_with_its_key(office: Api, clock: Clock) -> None:
     desk, ann = await made(office, "operate"), await made(office, "talk", user="ann")
     session = await started(office, ann)

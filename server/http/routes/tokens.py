@@ -38,7 +38,9 @@ class Token(BaseModel):
     token: str
     user: str
     session_id: str | None
-    expires_at: str = Field(description="15 minutes after it was made, in UTC.")
+    expires_at: str = Field(
+        description="15 minutes after it was made, or the end of the key, in UTC."
+    )
 
 
 router = APIRouter(prefix="/v1/tokens", tags=["tokens"], route_class=ApiRoute)
@@ -49,8 +51,8 @@ async def make(new: NewToken, wiring: Wired, caller: Asking) -> Token:
     """Make a token of a user for 15 minutes, to be given to the browser of this user.
 
     A server of yours asks for it, after it has checked the user. 409 `session_of_another`: the
-    session exists, and does not belong to this user. When the key that asked for it is revoked, so
-    is the token.
+    session exists, and does not belong to this user. It ends with the key that asked for it,
+    also when that is revoked.
     """
     if new.session_id is not None:
         found = await wiring.directory.found(new.session_id)
