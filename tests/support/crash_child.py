@@ -89,7 +89,7 @@ _MOVES = {
 
 
 TAKEN_OVER = ("taken_over", "turn_abandoned")
-"""What the audit has of turns that one process began and another one took, on Postgres."""
+"""Kinds of audit rows for turns that one process began and another one took, on Postgres."""
 
 
 async def checked(

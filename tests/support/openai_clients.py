@@ -37,7 +37,7 @@ def assistant(text: str) -> Any:
 
 
 async def turns_of(api: Api, session_id: str = "call-1") -> list[str]:
-    """What the user has said in a session."""
+    """Return the messages of the user in a session."""
     answer = await api.client.get(f"/v1/sessions/{session_id}/history")
     assert answer.status_code == 200, answer.text
     return [each["content"] for each in answer.json()["entries"] if each["role"] == "user"]
