@@ -20,6 +20,7 @@ from sqlalchemy import (
 )
 
 from graphs.records.history import ATTEMPTS, transcript_of, version_info
+from graphs.records.listing import END_OF_TIME
 from graphs.storage.sealing import Seal, Seals
 from graphs.storage.statements import (
     TURNS,
@@ -44,7 +45,6 @@ MOST_ENTRIES = 200
 MOST_CHARACTERS = 256 * 1024
 """Maximum number of characters of these entries."""
 HIDDEN = "[hidden]"
-_END_OF_TIME = "9999"
 """Replaces a message of the user that contains a sensitive value."""
 _HELD = ("open", "claimed")
 _SHOWN = tuple(EscalationEntry.__dataclass_fields__)
@@ -240,7 +240,7 @@ async def read_case(store: Store, id_: str, seals: Seals) -> EscalationCase | No
     found, seal = entry(row), seals.reader(row)
     payload = CALLS.value(row, "payload", seal)
     hidden = await _told_in(store, found.session_id, payload)
-    ended = _END_OF_TIME if found.status in _HELD else found.updated_at
+    ended = END_OF_TIME if found.status in _HELD else found.updated_at
     until = await _said(store, SAID_UNTIL, found, seal, hidden)
     since = await _said(store, SAID_SINCE, found, seal, hidden, ended)
     return EscalationCase(found, payload, until, since)
@@ -263,7 +263,7 @@ async def _said(
     found: EscalationEntry,
     seal: Seal,
     hidden: frozenset[int],
-    ended_at: str = _END_OF_TIME,
+    ended_at: str = END_OF_TIME,
 ) -> list[TranscriptEntry]:
     turn: Row = {"session": found.session_id, "turn_is": found.turn, "ended_at": ended_at}
     rows = await store.read(query, **turn, most=MOST_ENTRIES)

@@ -25,7 +25,8 @@ MOST = 1_000
 """Maximum number of entries of a page."""
 MOST_BYTES = 1_000_000
 """Bytes of text after which a page of turns ends; one turn may have more."""
-_END_OF_TIME = "9999"
+END_OF_TIME = "9999"
+"""A time after all others, as stored times compare."""
 _LONGEST = 2_000
 _LAST = 2**31
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00")
@@ -155,7 +156,7 @@ def _bounds(journey: str, after: Place | None) -> Row:
     pages, later ones are not.
     """
     if after is None:
-        return {"before": _END_OF_TIME, "tie": "", "above": ""}
+        return {"before": END_OF_TIME, "tie": "", "above": ""}
     ties = after.updated_at if journey >= after.journey_id else ""
     above = after.session_id if journey == after.journey_id else ""
     return {"before": after.updated_at, "tie": ties, "above": above}

@@ -22,7 +22,7 @@ from server.protocols.client_messages import (
     UNSUPPORTED,
     TextPart,
     digest_of,
-    no_message,
+    last_of,
     text_of,
 )
 from server.protocols.client_turns import (
@@ -105,9 +105,7 @@ class RunInput(_Sent):
         Raises:
             Problem: It is not the user's.
         """
-        if self.messages and isinstance(last := self.messages[-1], UserMessage):
-            return last
-        raise no_message("messages")
+        return last_of(self.messages, UserMessage)
 
 
 router = APIRouter(prefix="/v1/ag-ui", tags=["ag-ui"], route_class=HistoryRoute)

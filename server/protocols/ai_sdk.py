@@ -15,7 +15,7 @@ from starlette.responses import StreamingResponse
 
 from server.http.deps import Asking, IdempotencyKey, RequestId, Wired
 from server.http.routing import session_name
-from server.protocols.client_messages import TextPart, digest_of, no_message, text_of
+from server.protocols.client_messages import TextPart, digest_of, last_of, text_of
 from server.protocols.client_turns import (
     AS_STREAM,
     Conversation,
@@ -85,9 +85,7 @@ class Chat(BaseModel):
         Raises:
             Problem: It is not the user's.
         """
-        if self.messages and isinstance(last := self.messages[-1], ChatTurn):
-            return last
-        raise no_message("messages")
+        return last_of(self.messages, ChatTurn)
 
 
 router = APIRouter(prefix="/v1/ai-sdk", tags=["ai-sdk"], route_class=HistoryRoute)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from http import HTTPStatus
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, Field
 from pydantic_core import PydanticCustomError
@@ -25,6 +25,7 @@ class TextPart(BaseModel):
 
 
 Content = str | list[TextPart] | None
+_T = TypeVar("_T")
 Said = tuple[str, str]
 """Role and text of a message."""
 
@@ -47,6 +48,17 @@ def no_message(param: str) -> Problem:
         "no_user_message",
         f"The last message in '{param}' must be one of the user: it is the turn that is taken.",
     )
+
+
+def last_of(messages: Sequence[Any], kind: type[_T]) -> _T:
+    """Return the last message, which must be of the kind of the user's.
+
+    Raises:
+        Problem: There is none, or it is not the user's.
+    """
+    if messages and isinstance(last := messages[-1], kind):
+        return last
+    raise no_message("messages")
 
 
 def history_key(said: Sequence[Said]) -> HistoryKey:
