@@ -451,11 +451,14 @@ _STATE_ON_SQLITE = tuple(_checkpoints.c[name] for name in ("type", "checkpoint",
 _STATE_ON_POSTGRES: tuple[ColumnElement[Any], ...] = (
     literal_column("checkpoints.checkpoint::text").label("checkpoint"),
     literal_column("checkpoints.metadata::text").label("metadata"),
+    # OFFSET keeps Postgres from reading all values of the session for a hash join: a lookup for
+    # each value costs the same at any length of the session.
     literal_column(
-        "(SELECT array_agg(array[b.channel::bytea, b.type::bytea, b.blob]) "
-        "FROM jsonb_each_text(checkpoints.checkpoint -> 'channel_versions') AS v "
-        "JOIN checkpoint_blobs AS b ON b.thread_id = checkpoints.thread_id AND "
-        "b.checkpoint_ns = checkpoints.checkpoint_ns AND b.channel = v.key AND b.version = v.value)"
+        "(SELECT array_agg(array[v.key::bytea, b.type::bytea, b.blob]) "
+        "FROM jsonb_each_text(checkpoints.checkpoint -> 'channel_versions') AS v CROSS JOIN "
+        "LATERAL (SELECT type, blob FROM checkpoint_blobs WHERE thread_id = checkpoints.thread_id "
+        "AND checkpoint_ns = checkpoints.checkpoint_ns AND channel = v.key AND version = v.value "
+        "OFFSET 0) AS b)"
     ).label("channel_values"),
 )
 

@@ -135,8 +135,8 @@ sessions = Table(
     Column("user_id", NAME, comment="the owner; null: none"),
     Index(
         "sessions_by_user",
-        "tenant",
         "user_id",
+        "tenant",
         "updated_at",
         sqlite_where=text("user_id IS NOT NULL"),
         postgresql_where=text("user_id IS NOT NULL"),
@@ -151,29 +151,28 @@ sessions = Table(
     ),
     *_hashes("of the link of the head; empty: an older release wrote it"),
     Column("unwanted_fence", Integer, comment="of the lease whose turn a newer message interrupts"),
-    Index("sessions_by_journey", "tenant", "journey_id", "updated_at"),
-    Index("sessions_by_status", "tenant", "journey_id", "status", "updated_at"),
+    Index("sessions_by_status", "journey_id", "tenant", "status", "updated_at"),
     Index(
         "sessions_live",
-        "tenant",
         "journey_id",
+        "tenant",
         "updated_at",
         sqlite_where=text("status != 'expired'"),
         postgresql_where=text("status != 'expired'"),
     ),
-    Index("sessions_by_expiry", "tenant", "status", "expires_at"),
+    Index("sessions_by_expiry", "status", "tenant", "expires_at"),
     Index(
         "sessions_to_expire",
-        "tenant",
         "journey_id",
+        "tenant",
         "expires_at",
         sqlite_where=text("status != 'expired'"),
         postgresql_where=text("status != 'expired'"),
     ),
     Index(
         "sessions_by_pathway",
-        "tenant",
         "journey_id",
+        "tenant",
         "pathway_id",
         "updated_at",
         sqlite_where=text("status != 'expired'"),
@@ -252,7 +251,7 @@ validation_audit = Table(
     Column("review", Boolean, nullable=False, comment="whether a person should review it"),
     Column("at", TIME, nullable=False),
     Index("checks_by_turn", "tenant", "session_id", "turn", "id"),
-    Index("checks_to_review", "tenant", "journey_id", "review", "id"),
+    Index("checks_to_review", "journey_id", "tenant", "review", "id"),
 )
 
 late_links = Table(
@@ -401,7 +400,7 @@ escalations = Table(
     Column("next_try_at", TIME, nullable=False),
     Index("escalations_by_id", "id", unique=True),
     Index("escalations_by_session", "tenant", "session_id"),
-    Index("escalations_to_take", "tenant", "journey_id", "status", "number"),
+    Index("escalations_to_take", "journey_id", "tenant", "status", "number"),
     Index("escalations_to_deliver", "status", "delivered_at", "next_try_at"),
 )
 

@@ -427,7 +427,7 @@ def test_expired_sessions_are_found_by_an_index(tmp_path: Path) -> None:
 
     assert [row[-1] for row in plan] == [
         "SEARCH sessions USING INDEX sessions_to_expire "
-        "(tenant=? AND journey_id=? AND expires_at<?)"
+        "(journey_id=? AND tenant=? AND expires_at<?)"
     ]
 
 

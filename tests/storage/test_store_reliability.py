@@ -23,7 +23,8 @@ from tests.support.proxy import Proxy
 
 CLIENTS = (
     "SELECT count(*) FROM pg_stat_activity "
-    "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    "WHERE datname = current_database() AND pid <> pg_backend_pid() "
+    "AND backend_type = 'client backend'"
 )
 
 
@@ -59,7 +60,47 @@ async def test_who_is_cancelled_takes_no_connection_with_them(postgres_url: str)
         await asyncio.sleep(0.01)
     for parcel in parcels:
         await parcel.close()
-    assert found(postgres_url, CLIENTS) == [(0,)]
+    # A server ends a process after its client.
+    while found(postgres_url, CLIENTS) != [(0,)]:  # noqa: ASYNC110
+        await asyncio.sleep(0.01)
+
+
+READ = (
+    "SELECT relname, coalesce(idx_tup_fetch, 0) + coalesce(seq_tup_read, 0) "
+    "FROM pg_stat_user_tables"
+)
+MANY = 500
+"""Sessions beside the one that is measured, all begun since its plans were made."""
+
+
+async def rows_read(url: str, parcel: Any) -> dict[str, int]:
+    """The rows of each table that were read so far."""
+    session = await parcel.manager._session()
+    for connection in list(session.store.saver._connections._used):
+        await connection.execute("SELECT pg_stat_force_next_flush()")
+    return dict(found(url, READ))
+
+
+async def test_a_turn_reads_as_many_rows_late_and_among_many_sessions(postgres_url: str) -> None:
+    async with opened(postgres_url, "s-1") as parcel:
+        await parcel.start()
+        for _ in range(20):
+            await parcel.process_message("hello")
+        with connected(postgres_url) as connection:
+            told = connection.execute("SELECT * FROM sessions").description or ()
+            copied = ", ".join(one.name for one in told if one.name != "session_id")
+            connection.execute(
+                f"INSERT INTO sessions (session_id, {copied}) "
+                f"SELECT 'other-' || number, {copied} FROM sessions, generate_series(1, {MANY}) "
+                "AS number"
+            )
+        before = await rows_read(postgres_url, parcel)
+        await parcel.process_message("hello")
+        after = await rows_read(postgres_url, parcel)
+
+    read = {table: after[table] - before[table] for table in after}
+    assert read["checkpoint_blobs"] > 0
+    assert {table: rows for table, rows in read.items() if rows > 10} == {}
 
 
 async def test_a_rollback_whose_commit_prunes_keeps_what_it_goes_back_to(kept_url: str) -> None:
