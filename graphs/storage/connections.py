@@ -372,6 +372,7 @@ LEASE = 4.0
 WAIT = 30.0
 """Seconds for which a turn waits for a lease of another process."""
 _SHORTLY = 1.0
+_MOST_KEYS = 1000
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.01, 0.25
 
 
@@ -387,6 +388,8 @@ class Leases:
         self._held: set[_Held] = set()
         self._ended_here: set[_Held] = set()
         self._unwanted: set[asyncio.Task[None]] = set()
+        self._keys: dict[tuple[str, str], Row] = {}
+        """Columns of the seals of the last sessions of a store with keys; data keys are wrapped."""
 
     @asynccontextmanager
     async def of(
@@ -497,8 +500,16 @@ class Leases:
         }
 
         async def answered(connection: Connection) -> tuple[bool, Row | None]:
-            kept = await _kept(connection, wanted, arrival, seals)
-            return await self._answered(connection, {**wanted, **kept})
+            known = self._keys.pop((tenant, session_id), None)
+            kept = await _kept(connection, wanted, arrival, seals, known)
+            there, head = await self._answered(connection, {**wanted, **kept})
+            if known and head is None:
+                # The session may have another data key by now; a busy one costs no more than this.
+                kept = await _kept(connection, wanted, arrival, seals, None)
+                there, head = await self._answered(connection, {**wanted, **kept})
+            if head and kept["data_key"] is not None:
+                self._know(head)
+            return there, head
 
         asking = asyncio.ensure_future(self._connections.trying(answered))
         try:
@@ -510,6 +521,13 @@ class Leases:
             raise
         except Exception as error:
             raise_translated(error)
+
+    def _know(self, head: Row) -> None:
+        """Keep the columns of a seal, so that the next turn does not read them first."""
+        columns = ("session_id", *Seal.columns)
+        self._keys[head["tenant"], head["session_id"]] = {name: head[name] for name in columns}
+        if len(self._keys) > _MOST_KEYS:
+            del self._keys[next(iter(self._keys))]
 
     async def _given_back(self, asking: asyncio.Future[tuple[bool, Row | None]]) -> None:
         with suppress(psycopg.Error):
@@ -567,8 +585,17 @@ class Leases:
             self._ended_here.discard(held)
 
 
-async def _kept(connection: Connection, wanted: Row, arrival: Arrival, seals: Seals) -> Row:
+async def _kept(
+    connection: Connection, wanted: Row, arrival: Arrival, seals: Seals, known: Row | None
+) -> Row:
     """Return the input of a turn as the lease keeps it, and the data key with which it is sealed.
+
+    Args:
+        connection: Reads the row of the session.
+        wanted: The parameters of the lease.
+        arrival: The request for the turn.
+        seals: Makes the encryption.
+        known: The columns of the seal; None: they are read.
 
     Raises:
         StateError: The key of the session is not set.
@@ -577,7 +604,7 @@ async def _kept(connection: Connection, wanted: Row, arrival: Arrival, seals: Se
         return {"kept": None, "data_key": None}
     seal, data_key = Seal(wanted["tenant"]), None
     if seals.keys:
-        found = await run(connection, statements.LATE_HEAD, **wanted)
+        found = [known] if known else await run(connection, statements.LATE_HEAD, **wanted)
         if not found:
             return {"kept": None, "data_key": None}
         seal, data_key = seals.of(found[0]), found[0]["data_key"] or ""

@@ -347,6 +347,26 @@ async def test_a_data_key_that_changes_before_the_lease_is_read_again(
     assert len(given) >= 2
 
 
+@pytest.mark.parametrize("change", ["rotated", "begun again"])
+async def test_a_data_key_that_has_changed_since_the_last_turn_makes_no_session_busy(
+    postgres_url: str, change: str
+) -> None:
+    async with clinic(postgres_url, key=OLD) as journey:
+        await journey.start()
+    async with clinic(postgres_url, key=BOTH) as journey:
+        await journey.process_message("hello")
+        if change == "rotated":
+            assert await rotated(postgres_url, BOTH) == []
+        else:
+            async with clinic(postgres_url, key=BOTH) as other:
+                await other.delete()
+                await other.start()
+        reply = await journey.process_message("again", when_busy="reject")
+
+        assert reply.metadata["version"] == (2 if change == "rotated" else 1)
+        assert (await messages(journey))[-1] == "again"
+
+
 @pytest.mark.parametrize("is_sealed", [False, True])
 async def test_the_chain_of_a_session_holds_after_turns_that_died(
     postgres_url: str, is_sealed: bool
