@@ -44,6 +44,8 @@ class Caller:
         key_id: Id of its key, which is no secret; empty: no key is required here.
         session: The only session that it reaches; None: any.
         address: Its address; empty where no limit is set.
+        ends: The end of its key, in seconds since 1970; None: it has none. A key may end earlier.
+        is_signed: True if its key is a signed token of an identity provider.
     """
 
     tenant: str
@@ -52,6 +54,8 @@ class Caller:
     key_id: str = ""
     session: str | None = None
     address: str = ""
+    ends: float | None = None
+    is_signed: bool = False
 
     def has(self, scope: Scope) -> bool:
         """Return whether the caller has a scope, or one that includes it."""

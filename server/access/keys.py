@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import json
 import re
 import secrets
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, String, bindparam, delete, select, update
+from sqlalchemy import JSON, ColumnElement, String, bindparam, cast, delete, func, select, update
 
 from graphs.records.listing import checked_limit, paged
 from graphs.storage.sealing import Seal
@@ -31,26 +33,40 @@ TOKEN_SECONDS = 15 * 60
 """Life of a token, in seconds."""
 MOST_SECONDS = 10 * 365 * 86_400
 """Longest life of a key, in seconds."""
+_ID_FORM = re.compile(r"[0-9a-f]{12}")
 _KEY = re.compile(MARK + r"_([0-9a-f]{12})_[A-Za-z0-9_-]{43}")
 _RECORDS = Records(api_keys)
 _MINE = of_tenant(api_keys)
 _ID = api_keys.c.id == bindparam("id_is")
 _VALID: ColumnElement[bool] = api_keys.c.revoked_at.is_(None)
-_ITS_TOKENS = api_keys.c.made_by == bindparam("of_key", type_=String)
 _IS_KEY = api_keys.c.made_by.is_(None)
+_MAKERS = api_keys.alias("makers")
+_IS_MAKER = (_MAKERS.c.tenant == api_keys.c.tenant) & (_MAKERS.c.id == api_keys.c.made_by)
+_ALL = select(
+    api_keys,
+    _MAKERS.c.expires_at.label("maker_expires_at"),
+    _MAKERS.c.revoked_at.label("maker_revoked_at"),
+).outerjoin(_MAKERS, _IS_MAKER)
+"""Keys and tokens; a token with the end of its key."""
+_PAGE = _ALL.where(_MINE, api_keys.c.id > bindparam("above")).order_by(api_keys.c.id)
+_IDS: ColumnElement[str] = bindparam("ids", type_=String)
 # The key tells of which tenant it is.
-FIND = Sql.of(select(api_keys).where(_ID), all_tenants=True)
-PAGE = Sql.of(
-    first(
-        select(api_keys)
-        .where(_MINE, _IS_KEY, api_keys.c.id > bindparam("above"))
-        .order_by(api_keys.c.id)
-    )
+FIND = Sql.of(_ALL.where(_ID), all_tenants=True)
+HELD = Sql(
+    Sql.of(
+        _ALL.where(api_keys.c.id.in_(select(func.json_each(_IDS).table_valued("value").c.value))),
+        all_tenants=True,
+    ).sqlite,
+    Sql.of(
+        _ALL.where(api_keys.c.id.in_(select(func.json_array_elements_text(cast(_IDS, JSON))))),
+        all_tenants=True,
+    ).postgres,
+    all_tenants=True,
 )
-ONE = Sql.of(select(api_keys).where(_MINE, _ID, _IS_KEY))
-REVOKE = Sql.of(
-    update(api_keys).where(_MINE, _ID | _ITS_TOKENS, _VALID).values(revoked_at=bindparam("now"))
-)
+PAGE = Sql.of(first(_PAGE.where(_IS_KEY)))
+PAGE_WITH_TOKENS = Sql.of(first(_PAGE))
+ONE = Sql.of(_ALL.where(_MINE, _ID))
+REVOKE = Sql.of(update(api_keys).where(_MINE, _ID, _VALID).values(revoked_at=bindparam("now")))
 END = Sql.of(
     update(api_keys)
     .where(_MINE, _ID, _VALID, api_keys.c.replaced_by.is_(None))
@@ -77,8 +93,8 @@ class ApiKey:
         session_id: The only session that it reaches; None: any.
         made_by: Id of the key that asked for this token; None: it is no token.
         created_at: The time when it was made, as all times in UTC.
-        expires_at: The end of its life; None: none.
-        revoked_at: The time when it was revoked; None: it was not.
+        expires_at: The end of its life; None: none. A token ends with its key at the latest.
+        revoked_at: The time when it or its key was revoked; None: it was not.
         replaced_by: Id of the key that replaces it; None: none does.
     """
 
@@ -108,10 +124,19 @@ class ApiKey:
         """The visible part of the key."""
         return f"{MARK}_{self.id}"
 
+    @property
+    def maker(self) -> str | None:
+        """The visible part of the key that asked for this token; None: it is no token."""
+        known = self.made_by is not None and is_key_id(self.made_by)
+        return f"{MARK}_{self.made_by}" if known else self.made_by
+
     def caller(self) -> Caller:
         """Return the caller who sends this key."""
         scopes = frozenset(map(Scope, self.scopes.split()))
-        return Caller(self.tenant, scopes, self.user_id, self.id, self.session_id)
+        ends = self.expires_at and datetime.fromisoformat(self.expires_at).timestamp()
+        return Caller(
+            self.tenant, scopes, self.user_id, self.id, self.session_id, ends=ends or None
+        )
 
 
 _COLUMNS = tuple(field.name for field in fields(ApiKey))
@@ -173,6 +198,11 @@ def _is_id(value: str) -> bool:
     return 0 < len(value) <= 200 and value.isprintable()
 
 
+def is_key_id(text: str) -> bool:
+    """Return whether a text has the form of the id of a key of the database."""
+    return _ID_FORM.fullmatch(text) is not None
+
+
 def is_key(text: str) -> bool:
     """Return whether a text has the form of a key of the database."""
     return _KEY.fullmatch(text) is not None
@@ -192,44 +222,56 @@ class StoredKeys:
         """Make a key; its secret is only in the result. Tokens that are over are removed.
 
         A token ends with the key that asks for it at the latest.
+
+        Raises:
+            UnknownKeyError: The key that asks for a token is over.
         """
         new = _made(wanted, tenant)
+        written = []
         if wanted.made_by is not None:
             rows = await self._store.of(tenant).read(ONE, id_is=wanted.made_by)
-            ends = [row["expires_at"] for row in rows if row["expires_at"]]
+            makers = [_checked(_read(row)) for row in rows]  # a key of the settings has no row
+            ends = [one.expires_at for one in makers if one.expires_at]
             until = min(filter(None, [new.key.expires_at, *ends]), default=None)
             new = replace(new, key=replace(new.key, expires_at=until))
-        written = [_RECORDS.adding([_row(new.key)], Seal())]
-        if wanted.made_by is not None:
-            row: Row = {"now": new.key.created_at}
-            written.append(Statement(FORGET_TOKENS, [row]))
-        await self._store.of(checked_tenant(tenant)).write(*written)
+            written.append(Statement(FORGET_TOKENS, [{"now": new.key.created_at}]))
+        added = _RECORDS.adding([_row(new.key)], Seal())
+        await self._store.of(checked_tenant(tenant)).write(added, *written)
         return new
 
-    async def page(self, limit: int = 100, after: str = "", tenant: str = TENANT) -> Page[ApiKey]:
-        """Return a page of the keys of a tenant by id, after an id; tokens are not listed.
+    async def page(
+        self, limit: int = 100, after: str = "", tenant: str = TENANT, *, tokens: bool = False
+    ) -> Page[ApiKey]:
+        """Return a page of the keys of a tenant by id, after an id.
+
+        Args:
+            limit: Most keys of the page.
+            after: The last id of the page before.
+            tenant: The tenant.
+            tokens: True: tokens too.
 
         Raises:
             ConfigurationError: The limit is not from 1 to 1000.
         """
         most = checked_limit(limit)
-        rows = await self._store.of(tenant).read(PAGE, above=after, most=most + 1)
+        page = PAGE_WITH_TOKENS if tokens else PAGE
+        rows = await self._store.of(tenant).read(page, above=after, most=most + 1)
         return paged([_read(row) for row in rows], most, lambda key: key.id)
 
     async def revoke(self, key_id: str, tenant: str = TENANT) -> ApiKey:
-        """End a key and the tokens that were made with it, now and for ever.
+        """End a key and the tokens that were made with it, or one token, now and for ever.
 
         Raises:
             UnknownKeyError: The tenant has no such key, or it is over.
         """
         key = await self._valid(key_id, tenant)
         at = stamp(now())
-        row: Row = {"id_is": key.id, "of_key": key.id, "now": at}
+        row: Row = {"id_is": key.id, "now": at}
         await self._store.of(tenant).write(Statement(REVOKE, [row]))
         return replace(key, revoked_at=at)
 
     async def rotate(self, key_id: str, seconds: int, tenant: str = TENANT) -> NewKey:
-        """Make a key like another one, which ends after a time.
+        """Make a key like another one, which ends after a time, and its tokens with it.
 
         Args:
             key_id: Id of the other key. The new one has its name, scopes, user and session, and
@@ -240,11 +282,15 @@ class StoredKeys:
 
         Raises:
             UnknownKeyError: The tenant has no such key, or it is over, or was replaced.
-            ConfigurationError: The time is not 0 to 10 years.
+            ConfigurationError: The time is not 0 to 10 years, or it is a token.
         """
         if not 0 <= seconds <= MOST_SECONDS:
             raise ConfigurationError("The other key ends after 0 seconds to 10 years.")
         key = await self._valid(key_id, tenant)
+        if key.made_by is not None:
+            raise ConfigurationError(
+                f"'{key.shown}' is a token, which ends soon. Ask for another one: POST /v1/tokens."
+            )
         if key.replaced_by is not None:
             raise UnknownKeyError(
                 f"The key '{key.shown}' was replaced by {MARK}_{key.replaced_by}."
@@ -274,6 +320,12 @@ class StoredKeys:
             return None
         return key if key.state == "valid" else None
 
+    async def over(self, ids: Iterable[str]) -> set[str]:
+        """Return which of these keys and tokens, of any tenant, are over, by one query."""
+        asked = set(ids)
+        rows = await self._store.read(HELD, ids=json.dumps(sorted(asked)))
+        return asked - {key.id for key in map(_read, rows) if key.state == "valid"}
+
     async def _valid(self, key_id: str, tenant: str) -> ApiKey:
         id_ = key_id.removeprefix(f"{MARK}_")
         rows = await self._store.of(tenant).read(ONE, id_is=id_)
@@ -281,10 +333,18 @@ class StoredKeys:
             raise UnknownKeyError(
                 f"There is no key '{key_id:.40}'. journeygraph keys list shows the ids."
             )
-        key = _read(rows[0])
-        if key.state != "valid":
-            raise UnknownKeyError(f"The key '{key.shown}' is {key.state} already.")
-        return key
+        return _checked(_read(rows[0]))
+
+
+def _checked(key: ApiKey) -> ApiKey:
+    """Return a key that is valid.
+
+    Raises:
+        UnknownKeyError: It is over.
+    """
+    if key.state != "valid":
+        raise UnknownKeyError(f"The key '{key.shown}' is {key.state} already.")
+    return key
 
 
 def _made(wanted: Wanted, tenant: str) -> NewKey:
@@ -326,4 +386,8 @@ def _row(key: ApiKey) -> Row:
 
 
 def _read(row: Row) -> ApiKey:
-    return ApiKey(**{name: row[name] for name in _COLUMNS})
+    """Return a key, or a token with the end of its key if that is earlier."""
+    key = ApiKey(**{name: row[name] for name in _COLUMNS})
+    ends = filter(None, (key.expires_at, row["maker_expires_at"]))
+    revoked = key.revoked_at or row["maker_revoked_at"]
+    return replace(key, expires_at=min(ends, default=None), revoked_at=revoked)

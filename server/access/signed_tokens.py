@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 import logging
 import time
 from collections.abc import Mapping
@@ -91,7 +92,7 @@ class SignedTokens:
 
         self._jwt = jwt
         self.provider = provider
-        self._known: TTLCache[bytes, tuple[Caller, float]] = TTLCache(_MOST_KNOWN, KNOWN_SECONDS)
+        self._known: TTLCache[bytes, Caller] = TTLCache(_MOST_KNOWN, KNOWN_SECONDS)
         is_url = "://" in provider.keys
         self._keys: _Fetched | _File
         self._keys = _Fetched(jwt, provider.keys) if is_url else _File(jwt, provider.keys)
@@ -105,15 +106,14 @@ class SignedTokens:
         if token.count(".") != 2 or len(token) > _MOST_CHARACTERS:
             return None
         given = hashlib.sha256(token.encode("utf-8", "replace")).digest()
-        known = self._known.get(given)
-        if known is None:
+        caller = self._known.get(given)
+        if caller is None:
             claims = await self._verified(token)
-            caller = claims and self._caller_of(claims)
-            if not claims or not caller:
+            caller = self._caller_of(claims) if claims else None
+            if caller is None:
                 return None
-            known = self._known[given] = (caller, float(claims["exp"]))
-        caller, ends = known
-        return caller if time.time() < ends + LEEWAY_SECONDS else None
+            self._known[given] = caller
+        return caller if time.time() < (caller.ends or 0.0) else None
 
     async def _verified(self, token: str) -> Mapping[str, Any] | None:
         """Return the claims of a token; None if its signature or a claim is wrong."""
@@ -142,9 +142,19 @@ class SignedTokens:
         if not (_is_id(user) and is_tenant(tenant)):
             return None
         scopes = _scopes_in(claims.get(provider.scope_claim) if provider.scope_claim else None)
-        if scopes:
-            return Caller(str(tenant), scopes, key_id="jwt")
-        return Caller(str(tenant), frozenset({Scope.TALK}), str(user), "jwt")
+        return Caller(
+            str(tenant),
+            scopes or frozenset({Scope.TALK}),
+            None if scopes else user,
+            _key_id(claims["iss"], user),
+            ends=float(claims["exp"]) + LEEWAY_SECONDS,
+            is_signed=True,
+        )
+
+
+def _key_id(issuer: str, subject: str) -> str:
+    """Return the id of all tokens of a person, whose limits count together."""
+    return f"jwt-{hashlib.sha256(json.dumps([issuer, subject]).encode()).hexdigest()[:12]}"
 
 
 def _is_id(value: Any) -> bool:

@@ -868,6 +868,9 @@ def keys(
         str, typer.Option("--overlap", help="With rotate: the rest of the life of the other key.")
     ] = "24h",
     tenant: Annotated[str, typer.Option("--tenant", help="Tenant of the keys.")] = "default",
+    tokens: Annotated[
+        bool, typer.Option("--tokens", help="With list: tokens too, with the keys that made them.")
+    ] = False,
     store: Store = None,
     as_json: AsJson = False,
     limit: Limit = 200,
@@ -876,8 +879,9 @@ def keys(
     """Make, list, revoke and replace the API keys of the database.
 
     create: make a key with scopes, and write it to standard output; only its SHA-256 is stored.
-    list: show ids, scopes and states. revoke: end a key and its tokens; servers refuse it within 5
-    seconds. rotate: make a key like another one, which ends after --overlap.
+    list: show ids, scopes and states. revoke: end a key and its tokens, or one token; servers
+    refuse it within 5 seconds. rotate: make a key like another one, which ends after --overlap, and
+    its tokens with it.
 
     Scopes: talk (start sessions and talk in them), operate (all sessions, acts of operators,
     tokens), admin (all). Keys count on servers that need a key: with JOURNEYGRAPH_STORED_KEYS=true
@@ -890,6 +894,8 @@ def keys(
         raise typer.BadParameter("The id of a key belongs to revoke and rotate, which need it.")
     if action != "create" and (scope or name or user or ends):
         raise typer.BadParameter("--scope, --name, --user and --ends belong to create.")
+    if tokens and action != "list":
+        raise typer.BadParameter("--tokens belongs to list.")
     if action == "create":
         seconds = None if ends is None else module.seconds_of(ends)
         wanted = Wanted(tuple(scope or ()), name, user, seconds=seconds)
@@ -899,7 +905,7 @@ def keys(
     elif action == "revoke":
         module.revoke(key or "", tenant, store, as_json=as_json)
     else:
-        module.listed(tenant, store, limit, after or "", as_json=as_json)
+        module.listed(tenant, store, limit, after or "", tokens=tokens, as_json=as_json)
 
 
 @command

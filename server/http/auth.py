@@ -7,6 +7,7 @@ import hmac
 import ipaddress
 import time
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import lru_cache
 from http import HTTPStatus
@@ -19,8 +20,9 @@ from starlette.types import Scope as Connection
 from journeys import ConfigurationError
 from journeys.config import TENANT
 from server.access.callers import ANYONE, Caller, Scope
+from server.access.held_keys import HeldKey, HeldKeys
 from server.access.keys import ApiKey, StoredKeys, is_key
-from server.http.problems import Problem, out_of_scope, too_many
+from server.http.problems import Problem, out_of_scope, too_many, unauthorized
 
 if TYPE_CHECKING:
     from server.access.limits import Limits, Refused
@@ -84,6 +86,7 @@ class Keys:
         self._known: TTLCache[bytes, ApiKey] = TTLCache(_MOST_KNOWN, KNOWN_SECONDS, timer)
         self._seen: LRUCache[bytes, bool] = LRUCache(_MOST_KNOWN)
         self._limits = limits
+        self._held = HeldKeys()
         self.stored: StoredKeys | None = None
 
     @property
@@ -136,13 +139,9 @@ class Keys:
         if self._limits is not None:
             _raise(await self._limits.count(caller, counts))
 
-    async def holds(self, authorization: str) -> bool:
-        """Return whether the key of a request that was admitted still counts.
-
-        Raises:
-            StateError: The store failed.
-        """
-        return not self or await self._caller(_key_in(authorization), ANYONE) is not None
+    def held(self, caller: Caller) -> AbstractContextManager[HeldKey]:
+        """Return a block for an open stream of a client, with the key that it ends with."""
+        return self._held.hold(caller, self.stored)
 
     async def _admitted(self, authorization: str, scope: Scope, unknown: Caller = ANYONE) -> Caller:
         if caller := await self._caller(_key_in(authorization), unknown):
@@ -151,12 +150,7 @@ class Keys:
             raise out_of_scope(scope)
         if self._limits and authorization:
             _raise(await self._limits.suspect(unknown))
-        raise Problem(
-            HTTPStatus.UNAUTHORIZED,
-            "unauthorized",
-            "An API key is required: send the header 'Authorization: Bearer KEY'.",
-            headers={"WWW-Authenticate": "Bearer"},
-        )
+        raise unauthorized()
 
     async def _caller(self, key: str, unknown: Caller) -> Caller | None:
         given = _digest(key)

@@ -55,9 +55,12 @@ Asking = Annotated[Caller, Depends(_caller)]
 
 
 async def _client(request: Request, caller: Asking) -> str:
-    """Return the digest of the client's API key, or of its user, whose tokens change."""
-    sent = request.headers.get("authorization", "")
-    name = sent if caller.user is None else f"{caller.tenant}|{caller.user}"
+    """Return the digest of the client's API key, or of its person, whose tokens change."""
+    name = request.headers.get("authorization", "")
+    if caller.user is not None:
+        name = f"{caller.tenant}|{caller.user}"
+    elif caller.is_signed:
+        name = f"{caller.tenant}|\0{caller.key_id}"
     return hashlib.sha256(name.encode()).hexdigest()
 
 

@@ -100,6 +100,16 @@ def no_session() -> Problem:
     return Problem(*_NO_SESSION)
 
 
+def unauthorized() -> Problem:
+    """Return the problem for a request without a key that counts."""
+    return Problem(
+        HTTPStatus.UNAUTHORIZED,
+        "unauthorized",
+        "An API key is required: send the header 'Authorization: Bearer KEY'.",
+        headers={"WWW-Authenticate": "Bearer"},
+    )
+
+
 def out_of_scope(scope: str) -> Problem:
     """Return the problem for a key without the scope of a route."""
     return Problem(

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterable, Iterator
+import time
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,13 +21,16 @@ from graphs.storage.statements import Sql, Statement, now
 from graphs.storage.store import open_store
 from graphs.storage.tables import api_keys, sessions
 from journeys import ConfigurationError
+from server.access import held_keys
 from server.access.callers import RULES, Scope, rule_of
+from server.access.held_keys import LOOK_SECONDS
 from server.access.keys import StoredKeys, Wanted
 from server.app import app_of
 from server.http.auth import KNOWN_SECONDS, Keys
 from server.http.routing import ApiRoute
 from server.settings import Settings
 from tests.http.test_http_access import ROUTES, with_key
+from tests.http.test_http_turns import until
 from tests.support import api as helpers
 from tests.support import command
 from tests.support.api import KEY, Api, wired
@@ -463,19 +469,147 @@ async def test_a_token_ends_with_a_key_that_ends_earlier(keyed: Api) -> None:
     assert short.json()["expires_at"] == key.key.expires_at
 
 
-async def test_a_stream_ends_with_its_key(office: Api, clock: Clock) -> None:
-    desk, ann = await made(office, "operate"), await made(office, "talk", user="ann")
-    session = await started(office, ann)
-    path = f"/v1/sessions/{session}"
-    async with office.client.stream("GET", f"{path}/events", headers=ann) as stream:
-        lines = stream.aiter_lines()
-        first = await anext(lines)
-        await stored(office).revoke(id_in(ann))
-        clock.now += KNOWN_SECONDS
-        said = await office.client.post(
-            f"{path}/messages", json={"message": "my secret"}, headers=desk
-        )
-        rest = [line async for line in lines]
+async def test_a_replaced_key_takes_its_tokens_along(keyed: Api, clock: Clock) -> None:
+    desk = await made(keyed, "operate")
+    ann = await token(keyed, desk, user="ann")
+    kept = await token(keyed, await made(keyed, "operate"), user="ann")
 
-    assert (first, said.status_code) == ("id: 0", 200)
-    assert not [line for line in rest if "secret" in line or line.startswith("event")]
+    await stored(keyed).rotate(id_in(desk), 0)
+    clock.now += KNOWN_SECONDS
+
+    for key, status in ((desk, 401), (ann, 401), (kept, 200)):
+        assert (await keyed.client.get("/v1/journeys", headers=key)).status_code == status
+
+
+async def test_a_token_that_is_revoked_leaves_its_key(office: Api, clock: Clock) -> None:
+    desk = await made(office, "operate")
+    ann = await token(office, desk, user="ann")
+
+    await stored(office).revoke(id_in(ann))
+    clock.now += KNOWN_SECONDS
+
+    for key, status in ((ann, 401), (desk, 200)):
+        assert (await office.client.get("/v1/journeys", headers=key)).status_code == status
+    with pytest.raises(ConfigurationError, match="is a token, which ends soon"):
+        await stored(office).rotate(id_in(await token(office, desk, user="ann")), 0)
+
+
+async def test_a_key_that_is_over_makes_no_token_while_it_is_still_known(office: Api) -> None:
+    desk = await made(office, "operate")
+    assert (await office.client.get("/v1/sessions", headers=desk)).status_code == 200
+    await stored(office).revoke(id_in(desk))
+
+    answer = await office.client.post("/v1/tokens", json={"user": "ann"}, headers=desk)
+
+    assert (answer.status_code, answer.json()["code"]) == (401, "unauthorized")
+    assert (await office.client.get("/v1/sessions", headers=desk)).status_code == 200, "still known"
+
+
+def test_the_command_lists_tokens_with_their_keys_and_revokes_one(
+    kept_url: str, folder: Path
+) -> None:
+    del folder
+    at = ("--store", kept_url)
+    desk = run("keys", "create", "--scope", "operate", "--name", "desk", *at).stdout.strip()
+    secret = asyncio.run(token_of(kept_url, desk[3:15]))
+
+    plain = json.loads(run("keys", "list", "--json", *at).stdout)["keys"]
+    found = json.loads(run("keys", "list", "--tokens", "--json", *at).stdout)["keys"]
+    listed = run("keys", "list", "--tokens", *at).stdout
+
+    assert [one["key"] for one in plain] == [desk[:15]]
+    [mine] = [one for one in found if one["made_by"]]
+    assert (mine["key"], mine["made_by"], mine["user_id"]) == (secret[:15], desk[:15], "ann")
+    assert secret[16:] not in listed + json.dumps(found)
+    assert {desk[:15], secret[:15], "s-1"} <= set(listed.split())
+    assert "The token" in flat(run("keys", "revoke", secret[:15], *at).stdout)
+    assert asyncio.run(valid(kept_url, desk, secret)) == [True, False]
+    run("keys", "create", "--scope", "talk", "--tokens", *at, code=2)
+
+
+async def token_of(url: str, key_id: str) -> str:
+    """Return a new token of a key, of one session."""
+    store = await open_store(url, None)
+    wanted = Wanted(("talk",), user="ann", session="s-1", seconds=900, made_by=key_id)
+    try:
+        return (await StoredKeys(store).create(wanted)).secret
+    finally:
+        await store.close()
+
+
+# --- Streams -------------------------------------------------------------------------------------
+
+
+@asynccontextmanager
+async def listening(api: Api, key: dict[str, str], session: str) -> AsyncIterator[Any]:
+    """Open the stream of a session; yield its lines after the first one."""
+    path = f"/v1/sessions/{session}/events"
+    async with api.client.stream("GET", path, headers=key) as stream:
+        lines = stream.aiter_lines()
+        assert await anext(lines) == "id: 0"
+        yield lines
+
+
+async def test_streams_that_wait_end_with_their_key_by_one_query_for_all(
+    keyed: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(held_keys, "LOOK_SECONDS", 0.02)
+    asked: list[set[str]] = []
+    over = StoredKeys.over
+
+    async def counted(self: StoredKeys, ids: Iterable[str]) -> set[str]:
+        asked.append(set(ids))
+        return await over(self, asked[-1])
+
+    monkeypatch.setattr(StoredKeys, "over", counted)
+    desk, other = await made(keyed, "operate"), await made(keyed, "talk", user="ann")
+    ann = await token(keyed, desk, user="ann")
+    session = await started(keyed, ann)
+
+    async with (
+        listening(keyed, other, session) as stays,
+        listening(keyed, other, session),
+        listening(keyed, ann, session) as ends,
+    ):
+        await stored(keyed).revoke(id_in(desk))  # of which the token is
+        assert not [line async for line in ends if line.startswith(("event", "data"))]
+        said = await keyed.client.post(
+            f"/v1/sessions/{session}/messages", json={"message": "hi"}, headers=other
+        )
+        assert said.status_code == 200
+        assert "event: version" in [await anext(stays), await anext(stays), await anext(stays)]
+
+    assert {id_in(other)[3:], id_in(ann)[3:]} in asked
+    assert set().union(*asked) == {id_in(other)[3:], id_in(ann)[3:]}
+    await until(lambda: true(not keyed.wiring.keys._held._held))
+    assert LOOK_SECONDS <= 5
+
+
+async def test_a_stream_that_waits_ends_at_the_end_of_its_key(
+    office: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = await stored(office).create(Wanted(("operate",), seconds=600))
+    session = await started(office, with_key(key.secret))
+    passed = SimpleNamespace(time=lambda: time.time() + 599.9)
+    monkeypatch.setattr(held_keys, "time", passed)
+
+    async with listening(office, with_key(key.secret), session) as lines:
+        assert not [line async for line in lines if line.startswith(("event", "data"))]
+
+
+async def test_a_store_that_fails_for_a_moment_ends_no_stream(
+    office: Api, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(held_keys, "LOOK_SECONDS", 0.02)
+    key = await made(office, "operate")
+    session = await started(office, key)
+    async with listening(office, key, session) as lines:
+        with monkeypatch.context() as broken:
+            broken.setattr("server.access.keys.HELD", None)
+            await until(lambda: true("keys_not_watched" in caplog.text))
+        await stored(office).revoke(id_in(key))
+        assert not [line async for line in lines if line.startswith(("event", "data"))]
+
+
+async def true(value: Any) -> Any:
+    return value

@@ -285,6 +285,37 @@ async def test_only_pages_of_the_origins_may_call_the_server(serve: Callable[...
         assert "access-control-allow-origin" not in refused.headers
 
 
+_STAINLESS = (
+    "arch,lang,os,package-version,retry-count,runtime,runtime-version,timeout,helper-method"
+)
+CLIENTS = {
+    "openai": (
+        "/v1/chat/completions",
+        "authorization,content-type,openai-organization,openai-project,"
+        + ",".join(f"x-stainless-{name}" for name in _STAINLESS.split(",")),
+    ),
+    "openai agents": ("/v1/responses", "authorization,content-type,openai-beta,x-session-id"),
+    "ai sdk": ("/v1/ai-sdk/parcel", "authorization,content-type,user-agent"),
+    "ag-ui": ("/v1/ag-ui/parcel", "accept,authorization,cache-control,content-type,last-event-id"),
+    "sentry and opentelemetry": ("/v1/sessions", "authorization,baggage,sentry-trace,traceparent"),
+}
+"""Headers for which the browsers' clients of each protocol need a leave, and their route."""
+
+
+@pytest.mark.parametrize(("path", "names"), CLIENTS.values(), ids=CLIENTS)
+async def test_clients_in_browsers_may_send_their_headers(
+    serve: Callable[..., Any], path: str, names: str
+) -> None:
+    api = await serve(cors_origins=[SHOP], keys=(KEY,))
+    asked = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": names}
+
+    answer = await api.client.options(path, headers={"Origin": SHOP, **asked})
+
+    allowed = answer.headers["access-control-allow-headers"].lower().replace(" ", "").split(",")
+    assert (answer.status_code, answer.headers["access-control-allow-origin"]) == (200, SHOP)
+    assert set(names.split(",")) <= set(allowed)
+
+
 @pytest.mark.parametrize("status", [200, 401, 404])
 async def test_such_a_page_can_read_answers_and_problems(
     serve: Callable[..., Any], status: int

@@ -18,12 +18,13 @@ from jwt.algorithms import ECAlgorithm
 
 from journeys import ConfigurationError
 from server.access import signed_tokens
+from server.access.limits import Limits, read_limits
 from server.access.signed_tokens import Provider, SignedTokens
 from server.http.auth import Keys
 from server.http.wiring import wire
 from server.settings import Settings
 from tests.http.test_http_access import with_key
-from tests.http.test_keys import made, started
+from tests.http.test_keys import listening, made, started
 from tests.support import api as helpers
 from tests.support.api import Api
 
@@ -169,6 +170,63 @@ async def test_a_token_ends_also_while_it_is_known(
     monkeypatch.setattr("server.access.signed_tokens.time", later)
 
     assert await status(api, token) == 401
+
+
+async def test_a_stream_that_waits_ends_with_its_token(
+    serve: Callable[..., Any], issuer: Issuer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api = await serve(keys=Keys(signed=signed(written(tmp_path, issuer))))
+    token = with_key(issuer.token())
+    session = await started(api, token)
+    shift = 600 + signed_tokens.LEEWAY_SECONDS - 1.1  # its end is told in whole seconds
+    passed = SimpleNamespace(time=lambda: time.time() + shift)
+    monkeypatch.setattr("server.access.held_keys.time", passed)
+
+    async with listening(api, token, session) as lines:
+        assert not [line async for line in lines if line.startswith(("event", "data"))]
+
+
+async def test_tokens_of_one_person_count_together_and_not_with_those_of_others(
+    serve: Callable[..., Any], issuer: Issuer, tmp_path: Path
+) -> None:
+    limits = Limits(read_limits("requests", "key 2/hour"))
+    signs = signed(written(tmp_path, issuer), scope_claim="scope")
+    api = await serve(keys=Keys(signed=signs, limits=limits), limits=limits)
+
+    def of(person: str, number: int) -> str:
+        return issuer.token(sub=person, scope="operate", jti=str(number))
+
+    assert [await status(api, of("ann", number)) for number in range(3)] == [200, 200, 429]
+    assert await status(api, of("ben", 1)) == 200
+    assert await status(api, issuer.token(sub="ann")) == 200, "as a user, ann is another caller"
+
+
+async def test_wrong_signatures_count_as_wrong_keys_of_an_address(
+    serve: Callable[..., Any], issuer: Issuer, tmp_path: Path
+) -> None:
+    limits = Limits(read_limits("wrong_keys", "address 2/hour"))
+    signs = signed(written(tmp_path, issuer))
+    api = await serve(keys=Keys(signed=signs, limits=limits), limits=limits)
+    known, new = issuer.token(), issuer.token(jti="new")
+    assert await status(api, known) == 200
+
+    stranger = Issuer()
+    assert [await status(api, stranger.token(jti=str(n))) for n in range(4)] == [401, 401, 429, 429]
+    assert [await status(api, one) for one in (known, new)] == [200, 429]
+
+
+async def test_a_start_that_is_sent_again_with_a_newer_token_is_the_same(
+    serve: Callable[..., Any], issuer: Issuer, tmp_path: Path
+) -> None:
+    keys = signed(written(tmp_path, issuer), scope_claim="scope")
+    api = await serve(keys=Keys(signed=keys))
+    once = {"Idempotency-Key": "once"}
+
+    async def start(person: str, number: int) -> str:
+        token = issuer.token(sub=person, scope="operate", jti=str(number))
+        return await started(api, {**with_key(token), **once})
+
+    assert await start("ann", 1) == await start("ann", 2) != await start("ben", 1)
 
 
 async def test_a_new_key_of_the_provider_is_read_from_its_file(

@@ -44,27 +44,32 @@ def rotate(key_id: str, overlap: str, tenant: str, store: str | None, *, as_json
 
 
 def revoke(key_id: str, tenant: str, store: str | None, *, as_json: bool) -> None:
-    """End a key and its tokens."""
+    """End a key and its tokens, or a token."""
     key = _done(store, lambda keys: keys.revoke(key_id, tenant))
     if as_json:
         write_json({"key": _data(key)})
     else:
-        _say(f"The key '{key.shown}' is revoked. Servers refuse it within 5 seconds.")
+        what = "key" if key.made_by is None else "token"
+        _say(f"The {what} '{key.shown}' is revoked. Servers refuse it within 5 seconds.")
 
 
-def listed(tenant: str, store: str | None, limit: int, after: str, *, as_json: bool) -> None:
-    """List the keys of a tenant, without their secrets."""
-    found: Page[ApiKey] = _done(store, lambda keys: keys.page(limit, after, tenant))
+def listed(
+    tenant: str, store: str | None, limit: int, after: str, *, tokens: bool, as_json: bool
+) -> None:
+    """List the keys of a tenant, and its tokens if they are asked for, without their secrets."""
+    found: Page[ApiKey] = _done(store, lambda keys: keys.page(limit, after, tenant, tokens=tokens))
     if as_json:
         write_json({"keys": [_data(key) for key in found], "next": found.next})
         return
     if not found:
         _say("There are no keys. Make one with: journeygraph keys create --scope talk")
         return
-    shown = Listing("key", "name", "scopes", "user", "state", "ends at")
+    of_tokens = ("session", "token of") if tokens else ()
+    shown = Listing("key", "name", "scopes", "user", "state", "ends at", *of_tokens)
     for key in found:
         ends = f"{key.expires_at[:19]}Z" if key.expires_at else None
-        shown.add_row(*row(key.shown, key.name, key.scopes, key.user_id, key.state, ends))
+        more = (key.session_id, key.maker) if tokens else ()
+        shown.add_row(*row(key.shown, key.name, key.scopes, key.user_id, key.state, ends, *more))
     out.print(shown)
     show_next(found.next)
 
@@ -103,8 +108,8 @@ def _show_new(new: NewKey, *, as_json: bool) -> None:
 
 
 def _data(key: ApiKey) -> dict[str, Any]:
-    shown = {**asdict(key), "key": key.shown, "state": key.state}
-    return {name: value for name, value in shown.items() if name not in ("digest", "made_by")}
+    shown = {**asdict(key), "key": key.shown, "state": key.state, "made_by": key.maker}
+    return {name: value for name, value in shown.items() if name != "digest"}
 
 
 def _say(text: str) -> None:

@@ -7,13 +7,14 @@ from collections.abc import AsyncIterator, Sequence
 from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Request
+from fastapi import APIRouter, Depends, Path
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import TypeAdapter
 
 from graphs.records.listing import Listed, cursor_behind
 from journeys import SessionExpiredError, VersionInfo, VersionNotFoundError
-from server.http.deps import LastEvent, ListedSession, RequestId, Wired, served_of
+from server.access.callers import Caller
+from server.http.deps import Asking, LastEvent, ListedSession, RequestId, Wired, served_of
 from server.http.event_logs import STORED, EventId
 from server.http.problems import Problem
 from server.http.routing import ApiRoute
@@ -65,7 +66,7 @@ async def _of_turn(
 
 
 async def _of_session(
-    listed: ListedSession, last: LastEvent, wiring: Wired, request_id: RequestId, request: Request
+    listed: ListedSession, last: LastEvent, wiring: Wired, request_id: RequestId, caller: Asking
 ) -> _Events:
     """Return the versions of a session from now on, or after the last one that is known."""
     known = last.turn if last else listed.version
@@ -73,8 +74,7 @@ async def _of_session(
         raise _gone(f"The session has no version {known}; its last one is {listed.version}.")
     if listed.status == "expired":
         raise SessionExpiredError(f"Session '{listed.session_id}' has expired.")
-    sent = request.headers.get("authorization", "")
-    return _versions(wiring, listed, known, request_id, sent)
+    return _versions(wiring, listed, known, request_id, caller)
 
 
 @router.get("/{session_id}/turns/{turn}/events", response_class=EventSourceResponse)
@@ -143,16 +143,18 @@ async def _to_come(wiring: Wiring, listed: Listed, turn: int, request_id: str) -
 
 
 async def _versions(
-    wiring: Wiring, listed: Listed, known: int, request_id: str, sent: str
+    wiring: Wiring, listed: Listed, known: int, request_id: str, caller: Caller
 ) -> _Events:
     # An id without data: whoever connects again before the first event misses nothing.
     yield ServerSentEvent(id=str(known))
-    with wiring.turns.watched.watch(listed.session_id, wiring.directory.heads) as seen:
+    watched = wiring.turns.watched.watch(listed.session_id, wiring.directory.heads)
+    with wiring.keys.held(caller) as held, watched as seen:
         while not seen.end:
-            await seen.beyond(known)
+            async with held.limited():
+                await seen.beyond(known)
+            if held.is_over:
+                return
             try:
-                if not await wiring.keys.holds(sent):  # it was revoked, or has ended
-                    return
                 found = [] if seen.end else await _after(wiring, listed, known)
             except Exception as error:
                 yield _error(error, request_id)

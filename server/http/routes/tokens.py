@@ -8,9 +8,9 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
 from server.access.callers import Scope
-from server.access.keys import TOKEN_SECONDS, StoredKeys, Wanted
+from server.access.keys import TOKEN_SECONDS, StoredKeys, UnknownKeyError, Wanted
 from server.http.deps import Asking, Wired
-from server.http.problems import Problem
+from server.http.problems import Problem, unauthorized
 from server.http.routing import ApiRoute
 from server.http.schemas import SessionId
 
@@ -71,6 +71,9 @@ async def make(new: NewToken, wiring: Wired, caller: Asking) -> Token:
         seconds=TOKEN_SECONDS,
         made_by=caller.key_id,
     )
-    made = await keys.create(wanted, caller.tenant)
+    try:
+        made = await keys.create(wanted, caller.tenant)
+    except UnknownKeyError:  # it is over, and this process still knows it
+        raise unauthorized() from None
     ends = made.key.expires_at or ""
     return Token(token=made.secret, user=new.user, session_id=new.session_id, expires_at=ends)
