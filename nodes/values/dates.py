@@ -73,15 +73,10 @@ def _grammar(words: Vocabulary) -> SimpleNamespace:
     names = (*made.months.values, *made.weekdays.values, *near)
     made.own = {part for name in names for part in plain(name).split()}
     made.names = frozenset(names)
-    first, *others = words.languages
-    usual = {*first.around.filler, *first.names.common}
-    made.own_past = compiled(rf"\b{one_of(first.dates.past)}\b")
-    made.past_beside = [
-        (
-            compiled(rf"\b{one_of(each.dates.past)}\b"),
-            {*each.around.filler, *each.names.common} - usual,
-        )
-        for each in others
+    usual = [{*each.around.filler, *each.names.common} for each in words.languages]
+    made.over = [
+        (compiled(rf"\b{one_of(each.dates.past)}\b"), own - usual[0])
+        for each, own in zip(words.languages, usual, strict=True)
     ]
     return made
 
@@ -91,12 +86,9 @@ def _is_over(text: str, own: SimpleNamespace) -> bool:
 
     A word of a language next to the spoken one, such as "war", needs another word of that language.
     """
-    if not own.past.search(text):
-        return False
-    words = words_in(text)
-    return own.own_past.search(text) is not None or any(
-        telling.intersection(word for word in words if not past.fullmatch(word))
-        for past, telling in own.past_beside
+    return any(
+        not telling or telling.intersection(w for w in words_in(text) if not past.fullmatch(w))
+        for past, telling in own.over
         if past.search(text)
     )
 
@@ -350,8 +342,8 @@ _FORMS: tuple[tuple[str, bool, Callable[[_Days, re.Match[str]], date | None]], .
     ("feast", True, _Days.feast),
     ("next_week_starts", True, lambda days, _: days.next_week(days.setting.week_begins)),
     ("near_words", True, _Days.near),
-    ("month_ends", True, lambda days, _: _next_month(days.today) - timedelta(days=1)),
-    ("next_month", False, lambda days, _: _next_month(days.today)),
+    ("month_ends", True, lambda days, _: next_month(days.today) - timedelta(days=1)),
+    ("next_month", False, lambda days, _: next_month(days.today)),
     ("ahead_of", True, _Days.counted),
     ("from_day", True, _Days.counted),
 )
@@ -399,18 +391,16 @@ def _after(day: date, count: int, unit: int = 1) -> date | None:
         return None
 
 
-def _next_month(day: date) -> date:
+def next_month(day: date) -> date:
+    """Return the first day of the month after that of a day."""
     return (day.replace(day=1) + timedelta(days=31)).replace(day=1)
 
 
-def respelled_day(text: str, setting: Setting) -> str:
-    """Return a text with what is nearly the name of a month or day as that name."""
-    return respelled(text, _grammar(setting.words).names, 5)
-
-
-def respelled_time(text: str, setting: Setting) -> str:
-    """Return a text with what is nearly a word of times, "half pats seven", as that word."""
-    return respelled(text, _times_grammar(setting.words).spelled_words, 7)
+def respelled_moment(text: str, kind: str, words: Vocabulary) -> str:
+    """Return a text with what is nearly a word of dates or times, "half pats seven", as that."""
+    if kind == "date":
+        return respelled(text, _grammar(words).names, 5)
+    return respelled(text, _times_grammar(words).spelled_words, 7)
 
 
 _MOST_WORDS = 4  # of a date without digits, as in "el lunes que viene"
@@ -423,15 +413,15 @@ _TELLING = re.compile(r"[@=<>{}\[\]|\\*^$€£%#+]")
 @cache
 def _elsewhere() -> dict[str, SimpleNamespace]:
     """Return what tells each language that only dateparser reads, and names a day in it."""
-    return {name: _as_told(said) for name, said in everywhere().elsewhere.items()}
-
-
-def _as_told(said: dict[str, str]) -> SimpleNamespace:
-    groups = [plain(group).split() for group in said["weekdays"].split(",")]
-    weekdays = {word: at for at, group in enumerate(groups) for word in group}
-    words = frozenset(plain(said.get("words", "")).split())
-    ones = compiled(rf"(?<!\w){one_of(literal(said.get('ones', '').split()))}(?!\w)")
-    return SimpleNamespace(weekdays=weekdays, words=words and words.union(weekdays), ones=ones)
+    made = {}
+    for name, said in everywhere().elsewhere.items():
+        groups = [plain(group).split() for group in said["weekdays"].split(",")]
+        weekdays = {word: at for at, group in enumerate(groups) for word in group}
+        words = frozenset(plain(said.get("words", "")).split())
+        ones = compiled(rf"(?<!\w){one_of(literal(said.get('ones', '').split()))}(?!\w)")
+        telling = words and words.union(weekdays)
+        made[name] = SimpleNamespace(weekdays=weekdays, words=telling, ones=ones)
+    return made
 
 
 def date_elsewhere(text: str, field: Field, setting: Setting) -> str | None:
@@ -449,23 +439,21 @@ def date_elsewhere(text: str, field: Field, setting: Setting) -> str | None:
         telling = words.difference(_grammar(setting.words).own)
         if len(said.split()) > _MOST_WORDS:
             return None
-    languages = tuple(
-        [
-            name
-            for name, own in _elsewhere().items()
-            if name not in setting.words.spoken
-            and (other if not own.words else not own.words.isdisjoint(telling))
-        ]
-    )
-    if not languages:
+    known = {
+        name: own
+        for name, own in _elsewhere().items()
+        if name not in setting.words.spoken
+        and (other if not own.words else not own.words.isdisjoint(telling))
+    }
+    if not known:
         return None
     # The day alone: dateparser keeps every setting that it was ever given.
     base = datetime(setting.at.year, setting.at.month, setting.at.day)  # noqa: DTZ001
     prefers = "past" if wants_past(field, setting) else "future"
-    day = _parsed(said, languages, base, prefers, "MDY" if setting.month_is_first else "DMY")
+    day = _parsed(said, (*known,), base, prefers, "MDY" if setting.month_is_first else "DMY")
     named = {
         at
-        for own in map(_elsewhere().__getitem__, languages)
+        for own in known.values()
         for word, at in own.weekdays.items()
         if word in (words if own.words else folded)
     }
@@ -554,6 +542,11 @@ def _times_grammar(words: Vocabulary) -> SimpleNamespace:
         midnight=own.names.get(0, ()),
         leads_elsewhere=tuple(leads),  # where "am" is a preposition
     )
+
+    def form_of(say: str) -> re.Pattern[str]:  # "quarter to {hour}"
+        said = say.replace(" ", r"[\s-]+").replace("(", "(?:").replace("{minutes}", "{minute}")
+        return compiled(made.filled(rf"\b{said}(?![\w:]|[.,]\d)(?:{{pm}})?"))
+
     made.values, made.ways = values, Table({**days.ahead, **days.behind})
     made.readers = [
         (made.worded, _worded),
@@ -562,7 +555,7 @@ def _times_grammar(words: Vocabulary) -> SimpleNamespace:
         (made.on_the_hour, _hit),
         (made.military, partial(_hit, whole=True)),
         (made.four_digits, partial(_hit, whole=True, certain=False)),
-        *((_written(form.say, made), partial(_hit, form=form)) for form in own.forms),
+        *((form_of(form.say), partial(_hit, form=form)) for form in own.forms),
         (made.spelled, _hit),
         (made.named_hour, _named_hour),
     ]
@@ -571,12 +564,6 @@ def _times_grammar(words: Vocabulary) -> SimpleNamespace:
     told += [phrase for said in own.names.values() for phrase in said]
     made.spelled_words = frozenset(words_in(" ".join(told)))
     return made
-
-
-def _written(say: str, own: SimpleNamespace) -> re.Pattern[str]:
-    """Return the pattern of a form of times in words: "quarter to {hour}"."""
-    said = say.replace(" ", r"[\s-]+").replace("(", "(?:").replace("{minutes}", "{minute}")
-    return compiled(own.filled(rf"\b{said}(?![\w:]|[.,]\d)(?:{{pm}})?"))
 
 
 class _Clock(NamedTuple):
@@ -637,18 +624,10 @@ def readings_in(text: str, words: Vocabulary) -> list[Hit]:
     own = _times_grammar(words)
     if not own.maybe.search(text):
         return []
-    raw = [hit for hit in _raw(text, own)[:MOST_HITS] if hit[2].hour <= _NOON or hit[2].half != "a"]
+    written = [read(found, own) for form, read in own.readers for found in form.finditer(text)]
+    raw = [hit for hit in written if hit][:MOST_HITS]
+    raw = [hit for hit in raw if hit.value.hour <= _NOON or hit.value.half != "a"]
     return apart([_with_readings(hit, text, own) for hit in raw])
-
-
-def _raw(text: str, own: SimpleNamespace) -> list[Hit]:
-    """Find times as they are written."""
-    hits: list[Hit] = []
-    for pattern, read in own.readers:
-        for found in pattern.finditer(text):
-            if hit := read(found, own):
-                hits.append(hit)
-    return hits
 
 
 def _in_digits(found: re.Match[str], own: SimpleNamespace) -> Hit:

@@ -174,11 +174,8 @@ def _respelled(field: Field, text: str, hits: Sequence[Hit], setting: Setting) -
     """Return a short text with words that are nearly those of values of a field's type."""
     if len(text) > _LONGEST_SLIP:
         return text
-    if field.type == "date":
-        certain = [1 for hit in hits if hit.certain]
-        return text if certain else dates.respelled_day(text, setting)
-    if field.type == "time":
-        return dates.respelled_time(text, setting)
+    if field.type == "time" or (field.type == "date" and not [1 for hit in hits if hit.certain]):
+        return dates.respelled_moment(text, field.type, setting.words)
     return respelled_number(text, field, setting) if field.type in ("integer", "number") else text
 
 
