@@ -440,25 +440,23 @@ class PathwayManager:
     ) -> _Answered | JourneyResponse:
         """Take a turn, or return the stored response if the session is busy and it is sent again.
 
-        A request that is sent again gives up no turn: neither a newer one nor its own.
+        A request that is sent again gives up no turn: neither a newer one nor its own, which may
+        run in another process.
         """
         interrupts = given.when_busy == "interrupt"
         try:
             return await answered(replace(arrival, when_busy="reject") if interrupts else arrival)
         except SessionBusyError:
-            if done := await self._sent_again(given):
-                return done
+            session, head = await self._known()
+            sent = requests_after(given.requests, head["version"] - 1)
+            if row := await self._done_before(session, sent):
+                return await self._response_again(session, row)
             if not interrupts:
                 raise
-        runs = (await self._session()).lock.is_running(given.requests)
-        return await answered(replace(arrival, when_busy="enqueue") if runs else arrival)
-
-    async def _sent_again(self, given: Given) -> JourneyResponse | None:
-        """Return the stored response to a request without its turn; None if it is a new one."""
-        session, head = await self._known()
-        sent = requests_after(given.requests, head["version"] - 1)
-        row = await self._done_before(session, sent)
-        return await self._response_again(session, row) if row else None
+        is_own = await unfinished.is_running(session, given.requests)
+        rule: WhenBusy = "enqueue" if is_own else "interrupt"
+        # A turn that another process begins from now on may be its own.
+        return await answered(replace(arrival, when_busy=rule, gives_up=head["fence"]))
 
     def events(self, given: Given) -> AsyncIterator[JourneyEvent]:
         """Run one turn with its input, and yield its events."""

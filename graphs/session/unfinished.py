@@ -1,11 +1,16 @@
-"""Turns whose process died: another process takes them, from the input that their lease kept."""
+"""Turns by the input that their lease kept: those that run, and those whose process died.
+
+Another process takes the turn of one that died.
+"""
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Self
 
+from graphs.records.idempotency import Request
 from graphs.session.session import Session
 from graphs.session.turn import Given, died_in
 from graphs.storage import statements
@@ -42,6 +47,27 @@ class Died:
         return Statement(sql, [row], exactly_one=exactly_one)
 
 
+async def is_running(session: Session, requests: Collection[Request]) -> bool:
+    """Return whether a turn that runs, in any process, answers requests with one of these keys.
+
+    Raises:
+        StateError: The store failed, or what it keeps was changed.
+    """
+    kept = await _kept(session) if session.store.is_shared else []
+    running = [request for part in kept for request in part.requests]
+    # Nothing may wait after this: the next turn of this process may be one of them.
+    here = session.lock.running
+    running += here.requests if here else ()
+    return any(one.is_named_as(request) for one in running for request in requests)
+
+
+async def _kept(session: Session) -> list[Given]:
+    """Return the input that is kept of the session's turn."""
+    seal = session.ledger_writer.seal
+    rows = await session.store.read(RUNNING.all, session=session.session_id)
+    return [part for row in rows for part in died_in(RUNNING.value(row, "message", seal))]
+
+
 async def parts_of(session: Session, head: Row, died: Died) -> list[Given]:
     """Return the input of the turn that died, and count the try; empty if it is given up.
 
@@ -60,9 +86,7 @@ async def parts_of(session: Session, head: Row, died: Died) -> list[Given]:
         await session.store.write(died.by(statements.TRY_DIED, exactly_one=True))
     except WriteConflict:  # its process was only late, and has committed it
         return []
-    seal = session.ledger_writer.seal
-    rows = await session.store.read(RUNNING.all, session=session.session_id)
-    return [part for row in rows for part in died_in(RUNNING.value(row, "message", seal))]
+    return await _kept(session)
 
 
 async def drop(session: Session, head: Row, died: Died, reason: str) -> None:

@@ -452,7 +452,7 @@ class Leases:
         if arrival.when_busy == "reject":
             raise SessionBusyError(session_id)
         if arrival.when_busy == "interrupt":
-            await self._interrupted(tenant, session_id)
+            await self._interrupted(tenant, session_id, arrival.gives_up)
         with waiting_turn("process"):
             return await self._waited_for(session_id, ask)
 
@@ -475,13 +475,12 @@ class Leases:
                     retryable=True,
                 )
 
-    async def _interrupted(self, tenant: str, session_id: str) -> None:
+    async def _interrupted(self, tenant: str, session_id: str, gives_up: int | None) -> None:
         """Ask the process that holds the lease to give up its turn."""
+        asked: Row = {"tenant": tenant, "session": session_id, "gives_up": gives_up}
         try:
             await self._connections.trying(
-                lambda connection: run(
-                    connection, statements.INTERRUPT, tenant=tenant, session=session_id
-                )
+                lambda connection: run(connection, statements.INTERRUPT, **asked)
             )
         except Exception as error:
             raise_translated(error)

@@ -610,6 +610,8 @@ _NEXT_FENCE = sessions.c.fence + literal_column("1")
 _FREE = sessions.c.lease_until.is_(None) | (sessions.c.lease_until < _NOW)
 _MINE = (SESSION, sessions.c.fence == bindparam("held"))
 
+_GIVES_UP: ColumnElement[int] = bindparam("gives_up", type_=Integer())
+
 RUNNING = Records(running_turns)
 _RUNS = (RUNNING.mine,)
 _OF_FENCE = running_turns.c.fence == bindparam("held")
@@ -682,6 +684,7 @@ RELEASE = _on_postgres(
 INTERRUPT = _on_postgres(
     update(sessions)
     .where(SESSION, sessions.c.lease_until >= _NOW)
+    .where(sessions.c.fence == func.coalesce(_GIVES_UP, sessions.c.fence))
     .values(unwanted_fence=sessions.c.fence)
 )
 """Ask the process that holds the lease to give up its turn."""

@@ -237,11 +237,14 @@ class Arrival:
         kept: Returns what another process needs to take the turn if this one dies, as JSON; it is
             called when the session is free. None: nothing.
         journeys: Ids of the journeys whose data this store may keep, sealed if it has keys.
+        gives_up: Under "interrupt", the fence of the only turn of another process that it may give
+            up; None: the one that runs.
     """
 
     when_busy: WhenBusy = "enqueue"
     kept: Callable[[], Mapping[str, Any]] | None = None
     journeys: Collection[str] = ()
+    gives_up: int | None = None
 
 
 _WAITS = Arrival()
@@ -315,10 +318,6 @@ class SessionLock(asyncio.Lock):
         """Give up the running turn, if that is possible."""
         if self.running:
             self.running.ask()
-
-    def is_running(self, requests: Collection[Any]) -> bool:
-        """Return whether the turn that could be given up answers one of these requests."""
-        return self.running is not None and any(one in self.running.requests for one in requests)
 
     def settle(self) -> None:
         """Let nothing give up the running turn from now on: it begins an effect or its commit."""

@@ -36,7 +36,6 @@ from journeys import (
     JourneySpec,
     NeedsMigrationError,
 )
-from journeys.config import WhenBusy
 from journeys.faults import Fault
 from journeys.reading.rule_reader import own_version
 from nodes.llm.models import Models, check_model, is_configured, open_models
@@ -270,7 +269,7 @@ class Wiring:
         """
         if self.catalogue:
             await self.follow()
-        served = await self._joined(caller, session_id, given.when_busy if given else "enqueue")
+        served = await self._serving_itself(caller, session_id, given)
         arrival = given.arrival(self._unsealed) if given else None
         while served is None:
             async with self.directory.store.turn(session_id, arrival) as head:
@@ -310,24 +309,29 @@ class Wiring:
         session.on_answer = spend
         return session
 
-    async def _joined(self, caller: Caller, session_id: str, rule: WhenBusy) -> Served | None:
-        """Return the version of the session if a message joins others, which takes its turn itself.
+    async def _serving_itself(
+        self, caller: Caller, session_id: str, given: Input | None
+    ) -> Served | None:
+        """Return the version of a session if its manager takes the turn; None: it is taken here.
 
-        A request that may not know of the session must not disturb its turns, so that is checked
-        here if the session is busy.
+        There a message joins others, and a request that is sent again is answered before it is
+        refused or interrupts a turn. A request that may not know of the session must not disturb
+        its turns, so that is checked before.
 
         Raises:
             Problem: There is no such session, or it is not for the caller.
         """
-        is_busy = self.directory.store.lock(session_id).is_busy
-        joins = is_busy and rule == "coalesce"
-        if not joins and not (caller.user and (is_busy or rule != "enqueue")):
+        is_busy, by_itself = self.directory.store.lock(session_id).is_busy, False
+        is_hasty = given is not None and given.when_busy != "enqueue"
+        if given and is_hasty:
+            by_itself = is_busy if given.when_busy == "coalesce" else bool(given.requests)
+        if not by_itself and not (caller.user and (is_busy or is_hasty)):
             return None
         found = await self.directory.found(session_id)
         if found is None or not caller.reaches(session_id, found.user):
             raise no_session()
         listed = found.listed
-        if not joins:
+        if not by_itself:
             return None
         return await self.serving(session_id, listed.journey_id, listed.journey_version)
 

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Callable
 from contextlib import AsyncExitStack
+from functools import partial
 from typing import Any
 
 import pytest
@@ -26,10 +27,13 @@ from tests.http.test_keys import made
 from tests.sessions.test_session_faults import Gate
 from tests.sessions.test_unfinished_turns import KEPT, left
 from tests.support import api as helpers
+from tests.support import watching
 from tests.support.api import KEY, Api, answer_in, events_in
 from tests.support.post_office import found
 from tests.support.solo import Solo
+from tests.support.watching import Watch
 
+watch = watching.watch
 Serve = Callable[..., Any]
 
 
@@ -131,6 +135,74 @@ async def test_a_stream_that_is_interrupted_ends_in_the_problem(
     name, problem = told[-1]
     assert (name, problem["code"]) == ("error", "turn_interrupted")
     assert (await second).status_code == 200
+
+
+@pytest.mark.parametrize("rule", ["reject", "interrupt"])
+@pytest.mark.parametrize("journey", [Solo, Sealed])
+async def test_a_request_sent_again_is_answered_again_while_a_newer_turn_runs(
+    serve: Serve, store_url: str, journey: type[Journey], rule: str
+) -> None:
+    gate = Gate()
+    gate.open.set()
+    key = bytes(range(32))
+    api = await serve(Served(journey, {"clerk": gate}), url=store_url, encryption_key=key)
+    session = await api.begin(journey.spec.id)
+    again = partial(sent, api, session, "m0", headers={"Idempotency-Key": "k"}, when_busy=rule)
+    known = await again()
+    gate.open.clear()
+    gate.reached.clear()
+    newer = asyncio.ensure_future(sent(api, session, "m1"))
+    await gate.reached.wait()
+
+    replayed = await again()
+    gate.open.set()
+
+    assert replayed.json() == known.json()
+    assert replayed.headers["idempotent-replay"] == "true"
+    assert (await newer).json()["metadata"]["version"] == 2
+
+
+@pytest.mark.parametrize("journey", [Solo, Sealed])
+@pytest.mark.parametrize("place", ["the same server", "another server"])
+async def test_a_request_sent_again_does_not_interrupt_its_own_turn(
+    serve: Serve,
+    postgres_url: str,
+    watch: Watch,
+    monkeypatch: pytest.MonkeyPatch,
+    journey: type[Journey],
+    place: str,
+) -> None:
+    monkeypatch.setattr(connections, "LEASE", 0.6)
+    gate = Gate()
+    served = Served(journey, {"clerk": gate})
+    options: Any = {"url": postgres_url, "encryption_key": bytes(range(32))}
+    one = other = await serve(served, **options)
+    if place == "another server":
+        # Stores with pools of different sizes share nothing in the process.
+        other = await serve(served, **options, database_pool_size=3)
+    session = await one.begin(journey.spec.id)
+    named: Any = {"headers": {"Idempotency-Key": "k"}, "when_busy": "interrupt"}
+    first = asyncio.ensure_future(sent(one, session, "m0", **named))
+    await gate.reached.wait()
+
+    again = asyncio.ensure_future(sent(other, session, "m0", **named))
+    while not any(number for _, number in watch.points("journeygraph.turn.waiting")):  # noqa: ASYNC110
+        await asyncio.sleep(0.01)
+    await renewed(postgres_url)
+    gate.open.set()
+
+    assert (await first).json()["metadata"]["version"] == 1
+    assert (await again).json() == (await first).json()
+    assert (await again).headers["idempotent-replay"] == "true"
+    assert "idempotent-replay" not in (await first).headers
+
+
+async def renewed(url: str) -> None:
+    """Wait until the lease of the only session is renewed twice."""
+    known: set[Any] = set()
+    while len(known) < 3:
+        known |= set(found(url, "SELECT lease_until FROM sessions"))
+        await asyncio.sleep(0.01)
 
 
 async def test_messages_that_wait_join(serve: Serve, store_url: str) -> None:
