@@ -1,8 +1,9 @@
 """A campaign: clients talk to servers that are killed, on a store that fails, and all is counted.
 
 Each client sends the messages of its sessions in order, each with its `Idempotency-Key`, until it
-is answered. At the end every session is read from the store. Every message must be there once, in
-order, with its reply; context, stack, audit and chain must be those of these messages.
+is answered; under any rule for a busy session, and some of them twice at once. At the end every
+session is read from the store. Every message must be there once, in order, with its reply; context,
+stack, audit and chain must be those of these messages.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from urllib.parse import urlsplit
 from redis import Redis
 
 from journeys import JourneyConfig
+from journeys.config import BUSY_RULES
 from tests.faults import desk, newer_desk
 from tests.faults.servers import Servers
 from tests.storage.test_encryption import spellings
@@ -123,13 +125,13 @@ class Campaign:
             "JOURNEYGRAPH_LOG_LEVEL": "info",
             "JOURNEYGRAPH_SESSION_TTL_SECONDS": str(golden.CENTURY),
             "JOURNEYGRAPH_RESUME_AFTER_SECONDS": str(golden.CENTURY),
-            "FAULTS_SPANS": str(self.folder),
+            "FAULTS_FOLDER": str(self.folder),
         }
         return settings if self.lease is None else {**settings, "FAULTS_LEASE": str(self.lease)}
 
     async def run(self) -> None:
         """Continue the sessions of the stored release, let clients talk, and check everything."""
-        async with self._served() as servers:
+        async with self.served() as servers:
             await self._continue_stored(servers)
             clients = [asyncio.create_task(self._talk(servers, i)) for i in range(self.clients)]
             failing = asyncio.create_task(self._fail(servers))
@@ -141,11 +143,12 @@ class Campaign:
                 await asyncio.wait([failing, *clients])
             await servers.stop()
         self.counts += servers.counts
-        await self._check()
+        await self.check()
         self.counts["seconds waited at most"] = round(servers.longest)
 
     @asynccontextmanager
-    async def _served(self) -> AsyncIterator[Servers]:
+    async def served(self) -> AsyncIterator[Servers]:
+        """Yield the servers, all of which answer; kill them at the end."""
         servers = Servers(self.servers, self.folder, self.environment, self.api_key)
         try:
             for number in range(self.servers):
@@ -175,22 +178,32 @@ class Campaign:
         """Begin sessions, one after the other, until the faults are over."""
         while not self._over.is_set():
             self._begun += 1
-            talk = Talk(f"s-{client}-{self._begun}", self.word if client % 2 else "")
-            body = {"journey_id": talk.journey, "session_id": talk.name}
-            answer = await servers.post("", body, f"{talk.name}-start")
-            assert answer.status_code == 201, answer.text
-            talk.version = answer.json()["journey_version"]
-            self.talks.append(talk)
+            name = f"s-{client}-{self._begun}"
+            talk = await self.begun(servers, name, self.word if client % 2 else "")
             while talk.answered < self.messages and not self._over.is_set():
                 await self._say(servers, talk, talk.answered + 1)
 
+    async def begun(self, servers: Servers, name: str, secret: str = "") -> Talk:
+        """Return a new session."""
+        talk = Talk(name, secret)
+        body = {"journey_id": talk.journey, "session_id": name}
+        answer = await servers.post("", body, f"{name}-start")
+        assert answer.status_code == 201, answer.text
+        talk.version = answer.json()["journey_version"]
+        self.talks.append(talk)
+        return talk
+
     async def _say(self, servers: Servers, talk: Talk, number: int) -> None:
-        text = talk.said(number)
-        answer = await servers.post(
-            f"/{talk.name}/messages", {"message": text}, f"{talk.name}-{number}"
-        )
+        text, rule = talk.said(number), random.choice(BUSY_RULES)
+        place, key = f"/{talk.name}/messages", f"{talk.name}-{number}"
+        sent = [
+            servers.post(place, {"message": text, "when_busy": rule}, key)
+            for _ in range(random.choice((1, 1, 2)))
+        ]
+        answer, *others = await asyncio.gather(*sent)
         assert answer.status_code == 200, answer.text
         reply = answer.json()
+        assert [other.json() for other in others] in ([], [reply])
         assert reply["message"] == f"{_DESKS[talk.version].NOTED} {text}"
         assert reply["metadata"]["version"] == number
         talk.answered += 1
@@ -227,7 +240,8 @@ class Campaign:
 
     # --- What is left ----------------------------------------------------------------------------
 
-    async def _check(self) -> None:
+    async def check(self) -> None:
+        """Hold all sessions against what their clients were answered, and look for secrets."""
         self.tell("checking all sessions")
         for talk in self.talks:
             await self._check_session(talk)

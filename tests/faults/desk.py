@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import random
+from pathlib import Path
 from typing import Any
 
 from tests.support import crash_child
 
 NOTED, HOME = "noted", "tell"
 """The first word of the replies of this version, and its first pathway."""
+DEADLY = "deadly"
+"""Word of a message at which a server dies, once for each message."""
 
 
 class Diary(crash_child.Diary):
@@ -37,9 +41,18 @@ def writer(noted: str) -> Any:
     async def write(payload: dict[str, Any]) -> dict[str, Any]:
         await asyncio.sleep(random.uniform(0, 0.02))
         text = payload["message"]
+        if DEADLY in text:
+            _die_once(text)
         return {"response": f"{noted} {text}", "heard": text, "count": 1}
 
     return write
+
+
+def _die_once(text: str) -> None:
+    died = Path(os.environ["FAULTS_FOLDER"], text.replace(" ", "-"))
+    if not died.exists():
+        died.touch()
+        crash_child.die()
 
 
 AGENTS = {"listener": listener, "writer": writer(NOTED)}

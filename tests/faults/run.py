@@ -29,7 +29,7 @@ from tests.support import postgres, redis
 KINDS = ("sqlite", "postgres", "releases")
 FAULTS = 12
 """Faults of a campaign."""
-_SHOWN = ("sessions", "turns", "replayed", "sent again", "seconds waited at most")
+_SHOWN = ("sessions", "turns", "replayed", "sent again", "started again", "seconds waited at most")
 
 
 def main(words: list[str]) -> int:

@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import httpx2
@@ -19,6 +20,8 @@ from tests.support import command
 
 PAUSE = 0.02
 _SECONDS = 30.0
+_NO_STORE = "✗ The store"
+_NONE: Mapping[str, str] = MappingProxyType({})
 
 
 def free_port() -> int:
@@ -38,7 +41,8 @@ class Servers:
         key: The key of their clients.
 
     Attributes:
-        counts: The numbers of requests that were sent again, replayed, or refused for now.
+        counts: The numbers of requests that were sent again, replayed, or refused for now, and of
+            servers that were started again because there was no store at their start.
         longest: Seconds of the request that took longest, with all its repetitions.
     """
 
@@ -46,6 +50,8 @@ class Servers:
         self._folder, self._environment = folder, environment
         self.ports = [free_port() for _ in range(number)]
         self._running: list[Any] = [None] * number
+        self._words: list[Sequence[str]] = [()] * number
+        self._told = [0] * number
         self._headers = {"Authorization": f"Bearer {key}"}
         self._client = httpx2.AsyncClient(timeout=_SECONDS, headers=self._headers)
         self.counts: Counter[str] = Counter()
@@ -54,6 +60,7 @@ class Servers:
     def start(self, number: int, words: Sequence[str]) -> None:
         """Start a server with these words on its command line."""
         place = ("--port", str(self.ports[number]))
+        self._words[number], self._told[number] = words, len(self.log(number))
         with (self._folder / f"log-{number}").open("ab") as log:
             streams: Any = {"stdin": subprocess.DEVNULL, "stdout": log, "stderr": log}
             self._running[number] = command.start(
@@ -69,9 +76,12 @@ class Servers:
             assert code == (0 if how == signal.SIGTERM else -how)
 
     async def up(self, number: int) -> None:
-        """Wait until a server answers."""
+        """Wait until a server answers; start it again if its store failed when it began."""
         while True:
-            assert self._running[number].poll() is None, self.log(number)
+            if self._running[number].poll() is not None:
+                assert _NO_STORE in self.log(number)[self._told[number] :], self.log(number)
+                self.counts["started again"] += 1
+                self.start(number, self._words[number])
             try:
                 await self._client.get(f"http://127.0.0.1:{self.ports[number]}/healthz")
             except httpx2.HTTPError:
@@ -81,15 +91,27 @@ class Servers:
 
     def log(self, number: int) -> str:
         """Return the output of a server."""
-        return (self._folder / f"log-{number}").read_text()
+        log = self._folder / f"log-{number}"
+        return log.read_text() if log.exists() else ""
+
+    def died(self, number: int, how: signal.Signals) -> bool:
+        """Return whether a server was ended by a signal."""
+        return bool(self._running[number].poll() == -how)
+
+    async def ask(
+        self, number: int, path: str, body: Mapping[str, Any], headers: Mapping[str, str] = _NONE
+    ) -> Any:
+        """Send a request to one server, once; return the answer."""
+        place = f"http://127.0.0.1:{self.ports[number]}/v1/sessions{path}"
+        return await self._client.post(place, json=body, headers=headers)
 
     async def post(self, path: str, body: Mapping[str, Any], key: str) -> Any:
         """Send a request, with its key, to any server until it is answered; return the answer."""
         begun, headers = time.monotonic(), {"Idempotency-Key": key}
         while True:
-            place = f"http://127.0.0.1:{random.choice(self.ports)}/v1/sessions{path}"
+            number = random.randrange(len(self.ports))
             try:
-                answer = await self._client.post(place, json=body, headers=headers)
+                answer = await self.ask(number, path, body, headers)
             except httpx2.HTTPError:
                 self.counts["sent again"] += 1
             else:
@@ -105,9 +127,9 @@ class Servers:
         if answer.status_code in (429, 503):
             self.counts["answered 429 or 503"] += 1
             return True
-        moved = answer.status_code == 409 and answer.json()["code"] == "needs_migration"
-        self.counts["of another release"] += moved
-        return moved
+        code = answer.json()["code"] if answer.status_code == 409 else ""
+        self.counts["of another release"] += code == "needs_migration"
+        return code in ("needs_migration", "session_busy")
 
     async def stop(self) -> None:
         """End all servers as a machine does; they finish their turns."""

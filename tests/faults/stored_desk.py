@@ -45,7 +45,7 @@ class _File(SpanExporter):
 
 if lease := os.environ.get("FAULTS_LEASE"):
     connections.LEASE = float(lease)
-if folder := os.environ.get("FAULTS_SPANS"):
+if folder := os.environ.get("FAULTS_FOLDER"):
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(_File(folder)))
     trace.set_tracer_provider(provider)

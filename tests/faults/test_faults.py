@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx2
 import pytest
 
 from tests.faults import campaign
 from tests.faults.campaign import CRASH, CUT, KILL, RESTART, STOP, UPGRADE, Campaign
+from tests.faults.desk import DEADLY
 from tests.support import postgres
+from tests.support.post_office import found
 
 pytestmark = [pytest.mark.slow, pytest.mark.real_time]
 LEASE = 0.5
@@ -54,3 +59,39 @@ async def test_two_releases_side_by_side_keep_each_session_in_its_version(
     await held(run, upgrade=2, kill=3, cut=2)
     assert {talk.version for talk in run.talks} == {"1", "2"}
     assert run.counts["of another release"] > 0
+
+
+async def test_a_storm_of_retries_under_one_key_is_one_turn(
+    tmp_path: Path, own_server: postgres.Server
+) -> None:
+    run = campaign.on_postgres(own_server, tmp_path, [], lease=LEASE)
+    async with run.served() as servers:
+        talk = await run.begun(servers, DEADLY)
+        place, body = f"/{talk.name}/messages", {"message": talk.said(1)}
+
+        answers = await asyncio.gather(*(servers.post(place, body, "k") for _ in range(12)))
+
+        assert servers.died(0, signal.SIGKILL) != servers.died(1, signal.SIGKILL)
+        assert {answer.status_code for answer in answers} == {200}
+        assert len({answer.text for answer in answers}) == 1
+        talk.answered = 1
+    await run.check()
+
+
+async def test_the_other_server_takes_the_turn_of_a_killed_one(
+    tmp_path: Path, own_server: postgres.Server
+) -> None:
+    run = campaign.on_postgres(own_server, tmp_path, [], lease=LEASE)
+    async with run.served() as servers:
+        talk = await run.begun(servers, DEADLY)
+        with pytest.raises(httpx2.HTTPError):
+            await servers.ask(0, f"/{talk.name}/messages", {"message": talk.said(1)})
+        await servers.end(0)
+        state = f"FROM sessions WHERE session_id = '{talk.name}'"
+        while found(run.url, f"SELECT version {state}") != [(1,)]:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        talk.answered = 1
+    await run.check()
+    assert servers.died(0, signal.SIGKILL)
+    assert found(run.url, "SELECT count(*) FROM running_turns") == [(0,)]
+    assert ("taken_over",) in found(run.url, "SELECT kind FROM audit")
