@@ -451,8 +451,8 @@ _STATE_ON_SQLITE = tuple(_checkpoints.c[name] for name in ("type", "checkpoint",
 _STATE_ON_POSTGRES: tuple[ColumnElement[Any], ...] = (
     literal_column("checkpoints.checkpoint::text").label("checkpoint"),
     literal_column("checkpoints.metadata::text").label("metadata"),
-    # OFFSET keeps Postgres from reading all values of the session for a hash join: a lookup for
-    # each value costs the same at any length of the session.
+    # With OFFSET 0, each value is read by its key. A join would read the values of all versions,
+    # and compare the tenant of each.
     literal_column(
         "(SELECT array_agg(array[v.key::bytea, b.type::bytea, b.blob]) "
         "FROM jsonb_each_text(checkpoints.checkpoint -> 'channel_versions') AS v CROSS JOIN "

@@ -35,6 +35,7 @@ from server.http.turns import Turns
 from server.http.wiring import Wiring
 from tests.benchmarks.material import CONTEXT, Referral, desk, questions, session
 from tests.benchmarks.measure import Figure, Pairs, Steps, alternate, duration, scratch
+from tests.support.postgres import started
 
 ROUNDS = 40
 SESSIONS, TURNS = 8, 10
@@ -42,6 +43,7 @@ SESSIONS, TURNS = 8, 10
 EVENNESS = 4.0
 """Most that the slowest turn of a hundred takes, of the middle one."""
 MANY, FEW = 200, 5
+_TENANT = "acme"
 Round = Callable[..., Awaitable[list[float]]]
 """Run the clients for a round, at a rate if one is given; return the seconds of each turn."""
 
@@ -112,22 +114,32 @@ async def _sizes(steps: Steps) -> Figure:
 
 
 async def _access(steps: Steps) -> Figure:
-    """Return what a key of the database and limits of each kind cost in a turn."""
-    url, rate = f"memory://{uuid.uuid4()}", "key 1000000000/minute, address 1000000000/minute"
+    """Return what a tenant, its key, limits of each kind and row-level security cost in a turn.
+
+    Both servers use one Postgres: one as a role that row-level security binds, the other as its
+    superuser, which no policy binds.
+    """
+    rate = "key 1000000000/minute, tenant 1000000000/minute, address 1000000000/minute"
     kinds = ("requests", "turns", "sessions", "tokens")
     limits = Limits([limit for kind in kinds for limit in read_limits(kind, rate)])
-    store = await open_store(url, None)
-    key = (await StoredKeys(store).create(Wanted(("talk",)))).secret
-    async with (
-        served(url, _wide(FEW), limits=limits) as keyed,
-        served(f"memory://{uuid.uuid4()}", _wide(FEW)) as open_,
-        clients(keyed, sessions=1, access=key) as theirs,
-        clients(open_, sessions=1) as ours,
-    ):
-        rounds = steps("HTTP, with and without a key and limits", ROUNDS)
-        pairs: Pairs = await alternate(theirs, ours, rounds, calls=TURNS)
-    await store.close()
-    return pairs.figure("turn over HTTP with key and limits", "without", 1.1, duration)
+    postgres = await asyncio.to_thread(started)
+    try:
+        url = postgres.copy()
+        store = await open_store(url, None, tenant=_TENANT)
+        key = (await StoredKeys(store).create(Wanted(("talk",)), _TENANT)).secret
+        async with (
+            served(postgres.fenced(url), _wide(FEW), limits=limits) as keyed,
+            served(url, _wide(FEW)) as open_,
+            clients(keyed, sessions=1, access=key) as theirs,
+            clients(open_, sessions=1) as ours,
+        ):
+            rounds = steps("HTTP, with and without a tenant, a key and limits", ROUNDS)
+            pairs: Pairs = await alternate(theirs, ours, rounds, calls=TURNS)
+        await store.close()
+    finally:
+        await asyncio.to_thread(postgres.end)
+    what = "turn over HTTP with tenant, key, limits, row-level security, Postgres"
+    return pairs.figure(what, "without", 1.1, duration)
 
 
 def _wide(pathways: int) -> type[Journey]:

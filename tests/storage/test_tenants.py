@@ -15,7 +15,7 @@ import pytest
 from sqlalchemy import delete, exists, insert, select, update
 
 from graphs.session.directory import Directory
-from graphs.storage.statements import Sql, of_tenant
+from graphs.storage.statements import HEAD, Sql, of_tenant
 from graphs.storage.store import open_store
 from graphs.storage.tables import audit, metadata, sessions, turns
 from journeys import (
@@ -193,6 +193,48 @@ async def test_a_role_sees_only_the_tenant_of_its_transaction(
             role.execute(
                 "INSERT INTO probes (tenant, process, at) VALUES ('acme', 'p', '2030-01-01')"
             )
+
+
+async def test_a_thread_of_another_program_belongs_to_default(
+    postgres_url: str, postgres_server: Postgres
+) -> None:
+    await talked(postgres_url, ("default", "acme"))
+    named = {"bare", "other/one", "acme-corp/one", "default/one", "acme/one", "acme/", "/b", "*/"}
+    with connected(postgres_url) as connection:
+        for thread in named:
+            connection.execute(
+                "INSERT INTO checkpoint_blobs (thread_id, checkpoint_ns, channel, version, type) "
+                "VALUES (%s, '', 'messages', '1', 'empty')",
+                [thread],
+            )
+    with psycopg.connect(postgres_server.fenced(postgres_url), autocommit=True) as role:
+        for tenant, mine in (
+            ("default", (named | {"s-1"}) - {"acme/one", "acme/"}),
+            ("acme", {"acme/one", "acme/", "acme/s-1"}),
+            ("acme-corp", {"acme-corp/one"}),
+            ("*", named | {"s-1", "acme/s-1"}),
+        ):
+            role.execute("SELECT set_config('journeygraph.tenant', %s, false)", [tenant])
+            seen = role.execute("SELECT DISTINCT thread_id FROM checkpoint_blobs").fetchall()
+            assert {thread for (thread,) in seen} == mine, tenant
+        role.execute("SELECT set_config('journeygraph.tenant', 'acme', false)")
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            role.execute("INSERT INTO checkpoint_writes VALUES ('other/one', '', '1', 't', 0, 'c')")
+
+
+async def test_a_state_is_read_by_the_keys_of_its_values_alone(
+    postgres_url: str, postgres_server: Postgres
+) -> None:
+    await talked(postgres_url, ("acme",))
+    names = ("tenant", "session", "thread")
+    wanted = dict(zip(names, ("acme", "s-1", "acme/s-1"), strict=True))
+    with psycopg.connect(postgres_server.fenced(postgres_url), autocommit=True) as role:
+        plan = role.execute(f"EXPLAIN (COSTS OFF) {HEAD.postgres}", wanted).fetchall()
+
+    [key] = [line for (line,) in plan if "Index Cond" in line and "channel" in line]
+    assert "channel = v.key" in key
+    assert "version = v.value" in key
+    assert not [line for (line,) in plan if " on tenants" in line]
 
 
 async def test_a_second_tenant_keeps_older_releases_away(url: str) -> None:
