@@ -28,6 +28,7 @@ from server.http.routes import (
     sessions,
     tokens,
     turns,
+    user_data,
 )
 from server.http.routes import journeys as journeys_routes
 from server.http.schemas import ProblemBody
@@ -181,6 +182,7 @@ def _routes(*, keyed: bool) -> Sequence[BaseRoute]:
     api.include_router(escalations.router, responses=_problems(), **behind_the_key)
     api.include_router(reviews.router, responses=_problems(), **behind_the_key)
     api.include_router(tokens.router, responses=_problems(), **behind_the_key)
+    api.include_router(user_data.router, responses=_problems(), **behind_the_key)
     api.include_router(journeys_routes.router, responses=_problems(), **behind_the_key)
     api.include_router(chat_completions.router, responses=openai_api.ERRORS, **behind_the_key)
     api.include_router(responses.router, responses=openai_api.ERRORS, **behind_the_key)

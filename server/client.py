@@ -14,6 +14,7 @@ from urllib.parse import quote
 import httpx2
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
+from graphs.evidence.receipts import Receipt
 from journeys import EscalationEntry, VersionInfo
 from journeys.config import AnswerRule, WhenBusy
 from server.http.schemas import (
@@ -44,6 +45,7 @@ _OVER = ("session_not_found", "session_expired")
 """Codes of a session that is over."""
 _VERSION = TypeAdapter(VersionInfo)
 _ENTRY = TypeAdapter(EscalationEntry)
+_RECEIPT = TypeAdapter(Receipt)
 _M = TypeVar("_M", bound=BaseModel)
 
 
@@ -283,11 +285,54 @@ class JourneyClient:
         """Give the conversation of an escalation back to the assistant."""
         return await self._operate(escalation_id, "release", {"by": by}, key)
 
+    async def export_user(self, user: str) -> AsyncIterator[dict[str, Any]]:
+        """Yield all that the server has of a user, one record after the other.
+
+        The records are as `GET /v1/users/{user_id}/export` describes them. A stream that breaks off
+        is not continued.
+
+        Raises:
+            ApiError: `no_answer` also if the stream ended before its last record.
+        """
+        request = self._requests.request("GET", f"{_path_of(user)}/export")
+        answer = await self._requests.opened(request)
+        if answer is None or not answer.is_success:
+            if answer is not None:
+                await answer.aread()
+            self._requests.checked(answer)
+        assert answer is not None
+        try:
+            async with aclosing(_lines(answer)) as lines:
+                async for line in lines:
+                    record = json.loads(line)
+                    if record["type"] == "error":
+                        raise _refusal(0, json.dumps(record["problem"]).encode())
+                    yield record
+                    if record["type"] == "end":
+                        return
+        except httpx2.TransportError:
+            self._requests.checked(None)
+        finally:
+            await answer.aclose()
+        self._requests.checked(None)
+
+    async def delete_user(self, user: str) -> Receipt:
+        """Delete all that the server has of a user, and return the receipt.
+
+        Raises:
+            ApiError: 404 also if it was done by a try whose answer was lost.
+        """
+        return _RECEIPT.validate_json(await self._requests.send("DELETE", _path_of(user)))
+
     async def _operate(
         self, escalation_id: str, act: str, body: Mapping[str, Any], key: str | None
     ) -> EscalationEntry:
         path = f"/v1/escalations/{escalation_id}/{act}"
         return _ENTRY.validate_json(await self._requests.send("POST", path, body, key))
+
+
+def _path_of(user: str) -> str:
+    return f"/v1/users/{quote(user, safe='')}"
 
 
 class ClientSession:
@@ -474,17 +519,24 @@ class _Opening:
         self._lost += 1
 
 
-async def _events(answer: httpx2.Response) -> AsyncIterator[_Sent]:
-    """Yield the events of a stream that is read.
+async def _lines(answer: httpx2.Response, end: bytes = b"\n") -> AsyncGenerator[str, None]:
+    """Yield the parts of a stream, each without its end.
 
-    Lines end with a line feed alone: httpx2 would also split the data of an event at other
-    characters that end lines in Unicode.
+    Lines end with a line feed alone: httpx2 would also split data at other characters that end
+    lines in Unicode.
     """
     rest = b""
     async for part in answer.aiter_bytes():
-        *blocks, rest = (rest + part).split(b"\n\n")
-        for block in blocks:
-            lines = [line.partition(": ") for line in block.decode().split("\n")]
+        *whole, rest = (rest + part).split(end)
+        for one in whole:
+            yield one.decode()
+
+
+async def _events(answer: httpx2.Response) -> AsyncIterator[_Sent]:
+    """Yield the events of a stream that is read."""
+    async with aclosing(_lines(answer, b"\n\n")) as blocks:
+        async for block in blocks:
+            lines = [line.partition(": ") for line in block.split("\n")]
             fields = {name: value for name, _, value in lines if name}
             if fields:
                 named = fields.get("event", ""), fields.get("data", "null"), fields.get("id", "")

@@ -14,7 +14,7 @@ from typing import Any
 
 from sqlalchemy import and_, bindparam, literal_column, select
 
-from graphs.evidence import anchors
+from graphs.evidence import anchors, receipts
 from graphs.records.chain import begins, digest, late_begin, link_hash
 from graphs.records.history import CHECKS
 from graphs.storage.sealing import Seal, Seals
@@ -181,7 +181,9 @@ async def verify(store: Store, seals: Seals, session_id: str) -> Verified | None
 
 
 async def verify_anchors(store: Store) -> Broken | None:
-    """Return the first session that was removed, or what differs in the anchors; None: nothing.
+    """Return the first session that was removed, or what differs in anchors and receipts.
+
+    None: nothing.
 
     Raises:
         StateError: The store could not be read.
@@ -195,7 +197,7 @@ async def verify_anchors(store: Store) -> Broken | None:
     for row in await store.read(_UNDEAD):
         fault = "the session has a tombstone, but neither expired nor was deleted"
         return Broken(row["session_id"], "tombstones", row["version"], fault)
-    different = await anchors.fault_of(store)
+    different = await anchors.fault_of(store) or await receipts.fault_of(store)
     return Broken("", *different) if different else None
 
 

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Collection,
+    Iterable,
+    Sequence,
+)
 from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple, Self
 
-from graphs.evidence import anchors, verification
+from graphs.evidence import anchors, receipts, verification
 from graphs.evidence.anchors import Anchor, Anchoring
+from graphs.evidence.receipts import Receipt
 from graphs.evidence.verification import Broken, Verified
 from graphs.records import data_keys, definitions, history
 from graphs.records.definitions import Epoch
@@ -29,6 +37,8 @@ from graphs.session.webhook import EscalationPort, EscalationSender
 from graphs.storage.sealing import Seal, Seals, is_sealed
 from graphs.storage.statements import ALL_TURNS, now
 from graphs.storage.store import Store, open_store
+from graphs.users import deletion
+from graphs.users.export import Record, export_user
 from journeys import (
     AuditedTurn,
     CheckEntry,
@@ -323,6 +333,37 @@ class Directory:
         broken = [one.broken for one in found if one.broken]
         late = {one.session_id: one.unchained_before for one in found if one.unchained_before}
         return Verification(len(found), sum(one.turns for one in found), broken, late, anchor)
+
+    async def export_user(self, user: str) -> AsyncIterator[Record] | None:
+        """Return all that the store has of a user, as `graphs.users.export.export_user`.
+
+        None: the store has no session and no key of this user.
+        """
+        if not await deletion.is_known(self.store, user):
+            return None
+        return export_user(self.store, self.seals, user)
+
+    async def sessions_of(self, user: str) -> int:
+        """Return the number of sessions of a user, also of expired ones."""
+        return await deletion.count_sessions(self.store, user)
+
+    async def delete_user(
+        self, user: str, asked_by: str, gone: Callable[[str], None]
+    ) -> Receipt | None:
+        """Delete the data of a user, as `graphs.users.deletion.delete_user`."""
+        return await deletion.delete_user(self.store, self.seals, user, asked_by, gone)
+
+    async def receipts(
+        self, user: str | None = None, *, after: int = 0, limit: int = 50
+    ) -> list[Receipt]:
+        """Return complete receipts of deleted users, the oldest first.
+
+        Args:
+            user: Only those of this user; None: all.
+            after: Number of the last one of the previous page.
+            limit: Maximum number of receipts.
+        """
+        return await receipts.read(self.store, self.seals.keys, user, after, limit)
 
     def jobs(
         self,

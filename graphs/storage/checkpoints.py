@@ -360,6 +360,9 @@ class StoreSaver(TurnSaver):
         """Return whether another file than the opened one is in its place now."""
         return False
 
+    async def compact(self) -> None:
+        """Remove deleted data from the file of the database; a server does this itself."""
+
     @abstractmethod
     async def sealed_again(self, session_id: str, old: AesSeal, new: AesSeal) -> list[Statement]:
         """Return the statements that encrypt all states of a session with another key.

@@ -152,6 +152,11 @@ class SqliteJourneySaver(StoreSaver, SqliteSaver):
         """Remove a session's checkpoints, with other statements, in one transaction."""
         await self.write([*written, *_forgotten(thread_of(self.tenant, session_id))])
 
+    async def compact(self) -> None:
+        """Rewrite the file without the parts that are not used, and empty its write-ahead log."""
+        if self._file:
+            await self._done(partial(_compact, self.conn), whole=True)
+
     async def sealed_again(self, session_id: str, old: AesSeal, new: AesSeal) -> Written:
         """Return the statements that encrypt all states of a session with another key."""
         states = await self.read(statements.STATES, session=session_id)
@@ -336,6 +341,13 @@ def _write(connection: sqlite3.Connection, written: Written) -> None:
                     raise WriteConflict
             elif sql:
                 connection.executemany(sql, statement.rows)
+
+
+def _compact(connection: sqlite3.Connection) -> None:
+    connection.execute("VACUUM")
+    [is_busy, *_] = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    if is_busy:
+        raise sqlite3.OperationalError("another process reads the database")
 
 
 def _read(connection: sqlite3.Connection, query: str, parameters: Any) -> Rows:

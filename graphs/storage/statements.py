@@ -224,6 +224,27 @@ class Records:
         """Statement that reads all rows of a session."""
         return Sql.of(select(self._table).where(self.mine))
 
+    @cached_property
+    def page(self) -> Sql:
+        """Statement that reads the next `most` rows of a session, in the order of `last_key`.
+
+        `after` is this key of the row before them, or empty.
+        """
+        key = self.columns[self.last_key]
+        return Sql.of(
+            first(select(self._table).where(self.mine, key > bindparam("after")).order_by(key))
+        )
+
+    @property
+    def last_key(self) -> str:
+        """Name of the last column of the primary key."""
+        return str([*self._table.primary_key][-1].name)
+
+    @property
+    def has_turns(self) -> bool:
+        """True if each row belongs to a turn."""
+        return not {"turn", "version"}.isdisjoint(self.columns.keys())
+
     def sealed_again(self, rows: Iterable[Row], old: Seal, new: Seal) -> Statement:
         """Return the statement that encrypts rows with another key.
 

@@ -6,7 +6,7 @@ import asyncio
 import sqlite3
 import threading
 import weakref
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -182,12 +182,31 @@ class Store:
         """
         await _asked(self.saver.write(list(written)))
 
-    async def forget(self, session_id: str, *, expired_at: str | None = None) -> None:
+    def with_keys(self, keys: EncryptionKeys | None) -> Store:
+        """Return the store in which sessions that need these keys take their turns in this process.
+
+        It is this one if no journey that needs them is open here.
+        """
+        whole = self._whole or self
+        place, _, size = whole.key
+        opened = _open.get(asyncio.get_running_loop(), {}).get((place, keys, size))
+        if opened is None or not opened.done() or opened.cancelled() or opened.exception():
+            return self
+        return opened.result().of(self.tenant)
+
+    async def forget(
+        self,
+        session_id: str,
+        *,
+        expired_at: str | None = None,
+        first: Sequence[Statement] = (),
+    ) -> None:
         """Remove a session's state, turns and audit; leave a tombstone for its chain.
 
         Args:
             session_id: The session.
             expired_at: The time of expiry, to leave its row as a tombstone; else None.
+            first: Statements that precede it in its transaction.
 
         Raises:
             WriteConflict: It has not expired by then, or its row is already a tombstone.
@@ -198,12 +217,23 @@ class Store:
         stone: Row = {"session": session_id, "reason": reason}
         left = Statement(statements.LEAVE_TOMBSTONE, [{**stone, "ended_at": stamp(now())}])
         if expired_at:
-            first = [Statement(statements.MARK_EXPIRED, row, exactly_one=True), left]
+            head = [Statement(statements.MARK_EXPIRED, row, exactly_one=True), left]
         else:
-            first = [left, Statement(statements.FORGET_SESSION, row)]
+            head = [left, Statement(statements.FORGET_SESSION, row)]
         others = statements.FORGET_RECORDS
-        written = [*first, *(Statement(sql, row) for sql in others)]
+        written = [*first, *head, *(Statement(sql, row) for sql in others)]
         await _asked(self.saver.forget(session_id, written))
+
+    async def compact(self) -> None:
+        """Remove deleted data from the file of the store, if it is one of SQLite.
+
+        The file is rewritten. Until then, deleted data may be in parts of it that are not used.
+        Turns wait meanwhile. Servers of Postgres do this themselves.
+
+        Raises:
+            StateError: Another process uses the file, or there is not enough space for a copy.
+        """
+        await _asked(self.saver.compact())
 
     async def close(self) -> None:
         """Release the store; the last user closes it."""

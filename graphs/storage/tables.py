@@ -423,6 +423,23 @@ api_keys = Table(
     Index("api_keys_by_expiry", "expires_at"),
 )
 
+receipts = Table(
+    "receipts",
+    metadata,
+    tenant(primary_key=True),
+    Column("id", String(32), primary_key=True, comment="random"),
+    Column("salt", String(32), nullable=False, comment="of the digest"),
+    Column("digest", String(64), nullable=False, comment="HMAC of the id of the user"),
+    Column("asked_by", NAME, nullable=False, comment="id of the key; empty: no key was required"),
+    Column("begun_at", TIME, nullable=False),
+    Column("sessions", Integer, nullable=False, comment="that were deleted so far"),
+    Column("keys", Integer, nullable=False, comment="and tokens that were deleted so far"),
+    Column("ended_at", TIME, comment="null: the deletion is not complete"),
+    Column("number", Integer, comment="among the complete ones, from 1; null: not complete"),
+    Column("root", String(64), comment="of this receipt and all before it; null: not complete"),
+    Index("receipts_by_number", "tenant", "number", unique=True),
+)
+
 definitions = Table(
     "definitions",
     metadata,

@@ -107,6 +107,8 @@ class Rule:
 _TURN, _START = Rule(Scope.TALK, "turns"), Rule(Scope.TALK, "sessions")
 _TALK, _OPERATE = Rule(Scope.TALK), Rule(Scope.OPERATE)
 _OF_SESSION = "/v1/sessions/{session_id}"
+_ADMIN = Rule(Scope.ADMIN)
+_OF_USER = "/v1/users/{user_id:path}"
 _OF_ESCALATION = "/v1/escalations/{escalation_id}"
 RULES: Mapping[tuple[str, str], Rule] = {
     ("POST", "/v1/sessions"): _START,
@@ -129,6 +131,8 @@ RULES: Mapping[tuple[str, str], Rule] = {
     ("POST", f"{_OF_SESSION}/fork"): Rule(Scope.OPERATE, "sessions"),
     ("POST", f"{_OF_SESSION}/recording"): _OPERATE,
     ("POST", "/v1/tokens"): _OPERATE,
+    ("GET", f"{_OF_USER}/export"): _ADMIN,
+    ("DELETE", _OF_USER): _ADMIN,
     ("GET", "/v1/journeys"): _TALK,
     ("GET", "/v1/journeys/{journey_id}"): _TALK,
     ("GET", "/v1/journeys/{journey_id}/graph"): _TALK,

@@ -8,7 +8,7 @@ import hmac
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
-from typing import Any
+from typing import Any, Self
 
 import orjson
 
@@ -16,6 +16,7 @@ from graphs.records.definitions import Epoch
 from graphs.session.directory import Directory, Found
 from graphs.session.session import SessionContext
 from graphs.storage.statements import now
+from journeys import JourneyConfig
 from nodes.telemetry import cache_read
 from server.cache.port import Cache, Counts
 
@@ -137,6 +138,12 @@ class Contexts:
         self._epoch = Epoch(0, 0)
         self._pending: dict[str, tuple[bytes, float] | None] = {}
         self._writing: asyncio.Task[None] | None = None
+
+    @classmethod
+    def of(cls, cache: Cache, config: JourneyConfig) -> Self:
+        """Return the contexts of the tenant of a config."""
+        versioned = VersionedCache(cache, "context", config.tenant, config.secret)
+        return cls(versioned, config.session_ttl_seconds)
 
     @property
     def counts(self) -> Counts:

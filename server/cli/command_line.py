@@ -909,6 +909,52 @@ def keys(
 
 
 @command
+def users(
+    action: Annotated[
+        Literal["export", "delete", "receipts"],
+        typer.Argument(metavar="ACTION", show_choices=False, help="export, delete or receipts."),
+    ],
+    user: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="USER",
+            help="Id of a user; with receipts only those of this user.",
+            show_default=False,
+        ),
+    ] = None,
+    store: Store = None,
+    as_json: AsJson = False,
+    limit: Limit = 200,
+    after: After = None,
+) -> None:
+    """Export or delete all that the store has of a user, or list the receipts of deletions.
+
+    export: write all records of the user, decrypted, to standard output, one line of JSON each; the
+    last one is `end`. delete: delete all sessions of the user with their history and audit, and the
+    user's keys and tokens; it can be stopped, and continues with the next call. receipts: list
+    complete deletions; they have no words and no id of a user.
+
+    Sessions without a user, and those of another tenant (JOURNEYGRAPH_TENANT), are not part of it.
+
+    Exit code 1: there is no session and no key of this user.
+    """
+    from server.cli.database import user_records as module
+
+    if user is None and action != "receipts":
+        raise typer.BadParameter(f"{action} needs the id of a user.")
+    if after and action != "receipts":
+        raise typer.BadParameter("--after belongs to receipts.")
+    if as_json and action == "export":
+        raise typer.BadParameter("export writes JSON lines, and takes no --json.")
+    if action == "export":
+        module.export(user or "", store)
+    elif action == "delete":
+        module.delete(user or "", store, as_json=as_json)
+    else:
+        module.listed(user, store, limit, after or "", as_json=as_json)
+
+
+@command
 def schema(
     kind: Annotated[
         Literal["journey", "agent", "concierge", "guidelines", "conversation", "personas"] | None,

@@ -23,6 +23,8 @@ _SANE = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _POLICY = b"content-security-policy"
 _SNIFF = (b"x-content-type-options", b"nosniff")
 _HEADERS = [_SNIFF, (b"cache-control", b"no-store"), (_POLICY, b"frame-ancestors 'none'")]
+_STREAMS = (b"text/event-stream", b"application/x-ndjson")
+"""Content types of streams."""
 _LENGTHS = (b"content-length", b"transfer-encoding")
 _OWN = {b"x-request-id", *dict(_HEADERS)}
 
@@ -117,7 +119,7 @@ class _Exchange:
         if message["type"] == "http.response.start":
             self.begun = True
             given, added = _joined(message.get("headers", ()))
-            if any(n == b"content-type" and v.startswith(b"text/event-stream") for n, v in given):
+            if any(n == b"content-type" and v.startswith(_STREAMS) for n, v in given):
                 self._patience = STALL_SECONDS
             named = [(b"x-request-id", self._request_id.encode())]
             if self._has_rest:

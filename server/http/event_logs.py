@@ -152,8 +152,8 @@ class TurnLogs:
         self._of.setdefault((log.tenant, log.session_id), []).append(log)
 
     def ended(self, log: TurnLog) -> None:
-        """Keep an ended log for some minutes, while there is room."""
-        if log.turn is not None:
+        """Keep an ended log for some minutes, while there is room, unless it was dropped."""
+        if log in self._of.get((log.tenant, log.session_id), ()):
             self._ended.append((time.monotonic(), log))
             self._size += log.size
             self._drop()
@@ -172,6 +172,12 @@ class TurnLogs:
             if log.turn == turn and (log.run == run if run else log.stands or not log.is_over):
                 return log
         return None
+
+    def forget(self, tenant: str, session_id: str) -> None:
+        """Drop the logs of a deleted session."""
+        if gone := self._of.pop((tenant, session_id), []):
+            self._size -= sum(log.size for _, log in self._ended if log in gone)
+            self._ended = deque(one for one in self._ended if one[1] not in gone)
 
     def _drop(self) -> None:
         since = time.monotonic() - KEPT_SECONDS

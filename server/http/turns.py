@@ -98,6 +98,11 @@ class Turns:
         """Return the log of a turn as `TurnLogs.find`, of the tenant."""
         return self.logs.find(self._tenant, session_id, turn, run)
 
+    def forget(self, session_id: str) -> None:
+        """Drop the events of the turns of a deleted session, and end its streams."""
+        self.logs.forget(self._tenant, session_id)
+        self.watched.look(session_id)
+
     def __len__(self) -> int:
         """Return the number of turns that run or wait."""
         return len(self._running)

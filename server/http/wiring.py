@@ -42,7 +42,7 @@ from nodes.llm.models import Models, check_model, is_configured, open_models
 from nodes.services import Services
 from server.access.callers import ANYONE, Caller
 from server.access.keys import StoredKeys
-from server.cache import Cache, Contexts, VersionedCache, open_cache
+from server.cache import Cache, Contexts, open_cache
 from server.definitions.stored_journeys import Catalogue, Given, given_by
 from server.discover.journeys import Found, Name, Served, example_ids, find
 from server.http.auth import Keys
@@ -158,11 +158,17 @@ class Wiring:
         wiring._directory, wiring._whole = self.directory.of(tenant), self
         return wiring
 
+    def forget(self, session_id: str) -> None:
+        """Drop the copies of a deleted session in this process and in the cache; end its streams.
+
+        The cache is written in the background.
+        """
+        self.turns.forget(session_id)
+        if self.cache is not None:
+            self.contexts.forget(session_id)
+
     def _contexts_of(self, config: JourneyConfig) -> Contexts | None:
-        if self.cache is None:
-            return None
-        versioned = VersionedCache(self.cache, "context", config.tenant, config.secret)
-        return Contexts(versioned, config.session_ttl_seconds)
+        return None if self.cache is None else Contexts.of(self.cache, config)
 
     def by_model(self) -> list[tuple[Any, list[JourneySpec]]]:
         """Return the models of the journeys, each with its journeys."""

@@ -41,6 +41,8 @@ ROUTES = [
     ("GET", "/v1/sessions/s-1/fields"),
     ("GET", "/v1/sessions/s-1/fields/street"),
     ("POST", "/v1/tokens"),
+    ("GET", "/v1/users/u-1/export"),
+    ("DELETE", "/v1/users/u-1"),
     ("GET", "/v1/reviews"),
     ("GET", "/v1/escalations"),
     ("GET", "/v1/escalations/e-1"),
@@ -74,7 +76,8 @@ async def test_the_routes_named_here_are_all_there_are(api: Api) -> None:
             .replace("{escalation_id}", "e-1")
             .replace("{version}", "1")
             .replace("{turn}", "1")
-            .replace("{model}", "parcel"),
+            .replace("{model}", "parcel")
+            .replace("{user_id}", "u-1"),
         )
         for path, methods in description["paths"].items()
         for method in methods

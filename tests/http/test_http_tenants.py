@@ -83,7 +83,9 @@ async def says(api: Api, key: dict[str, str], message: str, **headers: str) -> A
 
 OF_A_SESSION = [(method, path) for method, path in ROUTES if "/s-1" in path]
 OF_AN_ESCALATION = [(method, path) for method, path in ROUTES if "/e-1" in path]
-OF_NONE = [route for route in ROUTES if route not in (*OF_A_SESSION, *OF_AN_ESCALATION)]
+OF_A_USER = [(method, path) for method, path in ROUTES if "/u-1" in path]
+_OF_ONE = (*OF_A_SESSION, *OF_AN_ESCALATION, *OF_A_USER)
+OF_NONE = [route for route in ROUTES if route not in _OF_ONE]
 
 
 @pytest.mark.parametrize("owner", ["default", "acme"])
@@ -120,6 +122,34 @@ async def test_an_escalation_of_another_tenant_is_as_one_that_does_not_exist(api
     assert (await asked(api, other, "GET", "/v1/escalations")).json()["escalations"] == []
     claimed = await asked(api, theirs, "POST", f"/v1/escalations/{call['id']}/claim")
     assert claimed.json()["status"] == "claimed"
+
+
+@pytest.mark.parametrize("owner", ["default", "acme"])
+async def test_a_user_of_another_tenant_is_as_one_that_does_not_exist(api: Api, owner: str) -> None:
+    theirs = await key_of(api, owner)
+    other = await key_of(api, "default" if owner == "acme" else "acme")
+    await begun(api, theirs, user="u-1", context={"customer": SECRET})
+    for method, path in OF_A_USER:
+        foreign = await asked(api, other, method, path)
+        absent = await asked(api, other, method, path.replace("u-1", "none"))
+        assert (foreign.status_code, foreign.content) == (absent.status_code, absent.content)
+        assert (foreign.status_code, foreign.json()["code"]) == (404, "user_not_found")
+    assert SECRET in (await asked(api, theirs, "GET", "/v1/users/u-1/export")).text
+
+
+async def test_a_user_of_one_id_is_deleted_in_one_tenant_alone(api: Api) -> None:
+    keys = {tenant: await key_of(api, tenant) for tenant in ("default", "acme", "acme-corp")}
+    for tenant, key in keys.items():
+        await begun(api, key, user="u-1", context={"customer": f"of {tenant}"})
+    receipt = (await asked(api, keys["acme"], "DELETE", "/v1/users/u-1")).json()
+    assert (receipt["sessions"], receipt["number"]) == (1, 1)
+    for tenant, key in keys.items():
+        shown = await asked(api, key, "GET", "/v1/users/u-1/export")
+        assert shown.status_code == (404 if tenant == "acme" else 200)
+        found = {other for other in keys if f'"of {other}"' in shown.text}
+        assert found == ({tenant} - {"acme"})
+        listed = await api.wiring.of(tenant).directory.receipts()
+        assert [one.id for one in listed] == ([receipt["id"]] if tenant == "acme" else [])
 
 
 async def test_no_list_shows_what_another_tenant_has(api: Api) -> None:

@@ -131,6 +131,7 @@ def test_a_route_without_a_scope_is_refused_when_it_is_declared() -> None:
 def needed(method: str, path: str) -> Scope:
     """The scope of a route of `ROUTES`."""
     places = {"s-1": "{session_id}", "e-1": "{escalation_id}", "street": "{name}"}
+    places["u-1"] = "{user_id:path}"
     parts = [places.get(part, part) for part in path.split("/")]
     for number, journey in product(("{version}", "{turn}"), ("{journey_id}", "{model}")):
         known = {"1": number, "parcel": journey}

@@ -34,7 +34,7 @@ TABLES = (
     *("validation_audit", "definitions", "definition_epoch", "field_attempts", "effects"),
     "escalations",
 )
-_OF_CHAINS = ("tombstones", "anchors", "anchored_heads", "tenants")
+_OF_CHAINS = ("tombstones", "anchors", "anchored_heads", "tenants", "receipts", "api_keys")
 """Tables with rows that stay when their session is deleted."""
 _MISSING = (
     f"These tests need a real Postgres: set {NAMED} to the URL of one, run `make test` (which "

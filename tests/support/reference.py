@@ -21,6 +21,8 @@ from server.cli.command_line import app
 from server.settings import Settings
 
 DOCS = Path(__file__).parents[2] / "docs"
+_RULES = {(method, path.replace(":path", "")): rule for (method, path), rule in RULES.items()}
+"""The rules by the paths of the API description."""
 
 
 def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -87,7 +89,7 @@ def _routes(described: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 def _scope(name: str) -> str:
     """Return the scope that a route needs; empty: it needs no key."""
     method, _, path = name.partition(" ")
-    rule = RULES.get((method, path))
+    rule = _RULES.get((method, path))
     return f"`{rule.scope}`" if rule else ""
 
 

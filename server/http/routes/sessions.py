@@ -255,8 +255,7 @@ def _not_recordable(reason: str) -> Problem:
 async def delete(session: OpenSession, wiring: Wired) -> None:
     """Delete a session with its history and its audit; refused while a turn runs."""
     await session.delete()
-    if wiring.cache is not None:
-        wiring.contexts.forget(session.session_id)
+    wiring.forget(session.session_id)
 
 
 def _journey_of(new: NewSession, wiring: Wiring) -> str:

@@ -1,0 +1,1 @@
+"""The data of one user: export and deletion."""

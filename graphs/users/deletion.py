@@ -1,0 +1,132 @@
+"""Delete the data of a user: sessions, keys and tokens, with a receipt.
+
+Each session is deleted in its own transaction, between two of its turns, and counted in the receipt
+by the same transaction. A deletion that was stopped is continued by the next call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlalchemy import String, bindparam, func, select
+
+from graphs.evidence import receipts
+from graphs.evidence.receipts import Receipt
+from graphs.storage.sealing import Seals
+from graphs.storage.statements import Row, Sql, first, of_tenant
+from graphs.storage.store import Store
+from graphs.storage.tables import api_keys, sessions
+from journeys import SessionBusyError, StateError, TooManyWaitingError
+
+AT_ONCE = 100
+"""Number of sessions that are found by one query."""
+_USER = bindparam("user", type_=String)
+_MINE = (of_tenant(sessions), sessions.c.user_id == _USER)
+_SESSIONS = Sql.of(
+    first(
+        select(sessions.c.session_id, sessions.c.key_id)
+        .where(*_MINE, sessions.c.session_id > bindparam("after"))
+        .order_by(sessions.c.session_id)
+    )
+)
+_COUNT = Sql.of(select(func.count().label("sessions")).select_from(sessions).where(*_MINE))
+_KEYS = Sql.of(first(select(api_keys.c.id).where(of_tenant(api_keys), api_keys.c.user_id == _USER)))
+
+
+class DeletionUnfinishedError(StateError):
+    """A part of the data of a user is not deleted yet; the next call continues."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(
+            f"The data of the user is not deleted as a whole: {reason} Delete the user again: "
+            "this continues.",
+            retryable=True,
+        )
+
+
+async def count_sessions(store: Store, user: str) -> int:
+    """Return the number of sessions of a user, also of expired ones.
+
+    Raises:
+        StateError: The store failed.
+    """
+    [row] = await store.read(_COUNT, user=user)
+    return int(row["sessions"])
+
+
+async def is_known(store: Store, user: str) -> bool:
+    """Return whether the store has a session or a key of a user.
+
+    Raises:
+        StateError: The store failed.
+    """
+    of: Row = {"user": user, "most": 1}
+    return bool(await store.read(_SESSIONS, after="", **of) or await store.read(_KEYS, **of))
+
+
+async def delete_user(
+    store: Store, seals: Seals, user: str, asked_by: str, gone: Callable[[str], None]
+) -> Receipt | None:
+    """Delete all that a store has of a user, and return the receipt.
+
+    A running turn of a session is waited for. Sessions that begin meanwhile are deleted too.
+
+    Args:
+        store: The store, for the tenant of the user.
+        seals: The keys of the settings. No key is needed to delete.
+        user: The user.
+        asked_by: Id of the key of the client who asks; empty: no key was required.
+        gone: Called with the id of each session after it was deleted.
+
+    Returns:
+        The receipt; None: there is nothing of this user.
+
+    Raises:
+        DeletionUnfinishedError: A session was busy for too long, or a file could not be rewritten.
+        StateError: The store failed.
+    """
+    receipt = await receipts.unfinished(store, user, seals.keys)
+    if receipt is None:
+        if not await is_known(store, user):
+            return None
+        receipt = await receipts.begin(store, user, asked_by, seals.keys)
+    await receipts.drop_keys(store, receipt, user)  # so that nobody uses them to begin a session
+    while await _delete_found(store, seals, receipt, user, gone):
+        pass
+    await receipts.drop_keys(store, receipt, user)
+    try:
+        await store.compact()
+    except StateError as error:
+        raise DeletionUnfinishedError(f"the file cannot be rewritten. {error}") from error
+    return await receipts.complete(store, receipt)
+
+
+async def _delete_found(
+    store: Store, seals: Seals, receipt: Receipt, user: str, gone: Callable[[str], None]
+) -> bool:
+    """Delete the sessions of a user; return whether there was one.
+
+    A busy session does not keep the others.
+    """
+    of: Row = {"user": user, "after": "", "most": AT_ONCE}
+    busy: Exception | None = None
+    while rows := await store.read(_SESSIONS, **of):
+        of["after"] = rows[-1]["session_id"]
+        for row in rows:
+            session_id = row["session_id"]
+            mine = store if row["key_id"] is None else store.with_keys(seals.keys)
+            try:
+                await _delete(mine, receipt, session_id, user)
+            except (SessionBusyError, TooManyWaitingError, StateError) as error:
+                busy = error
+            else:
+                gone(session_id)
+    if busy:
+        raise DeletionUnfinishedError(str(busy)) from busy
+    return bool(of["after"])
+
+
+async def _delete(store: Store, receipt: Receipt, session_id: str, user: str) -> None:
+    async with store.turn(session_id) as head:
+        if head is not None and head["user_id"] == user:
+            await store.forget(session_id, first=[receipts.counted(receipt, session_id)])

@@ -1,0 +1,121 @@
+"""`journeygraph users`: the data of one user, exported or deleted, and receipts of deletions."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import asdict
+from typing import NamedTuple
+
+from graphs.evidence.receipts import Receipt
+from graphs.session.directory import Directory
+from journeys import Page
+from server.cache import Contexts, open_cache
+from server.cli.terminal.rendering import Listing, out, progress, row, show_next, write_json
+from server.discover.errors import CommandError
+from server.settings import Settings
+
+COMMAND = "command"
+"""Name in receipts of a person who uses the command."""
+
+
+class _Opened(NamedTuple):
+    directory: Directory
+    contexts: Contexts | None
+
+
+def export(user: str, store: str | None) -> None:
+    """Write all that the store has of a user to standard output, as JSON lines."""
+    asyncio.run(_export(user, store))
+
+
+def delete(user: str, store: str | None, *, as_json: bool) -> None:
+    """Delete the data of a user, and show the receipt."""
+    receipt = asyncio.run(_delete(user, store, quiet=as_json))
+    if as_json:
+        write_json({"receipt": asdict(receipt)})
+        return
+    ended = f"{receipt.ended_at:.19}Z"
+    said = (
+        f"Deleted: {receipt.sessions} sessions, {receipt.keys} keys and tokens. Receipt "
+        f"{receipt.id} of {ended}, root {receipt.root}."
+    )
+    out.print(said, markup=False, soft_wrap=True)
+
+
+def listed(user: str | None, store: str | None, limit: int, after: str, *, as_json: bool) -> None:
+    """List receipts of deletions, the oldest first."""
+    found = asyncio.run(_listed(user, store, limit, after))
+    if as_json:
+        write_json({"receipts": [asdict(one) for one in found], "next": found.next})
+        return
+    if not found:
+        out.print("There are no receipts.")
+        return
+    shown = Listing("number", "receipt", "ended at", "sessions", "keys", "asked by")
+    for one in found:
+        cells = (one.number, one.id, f"{one.ended_at:.19}Z", one.sessions, one.keys, one.asked_by)
+        shown.add_row(*row(*cells))
+    out.print(shown)
+    show_next(found.next)
+
+
+async def _export(user: str, store: str | None) -> None:
+    async with _opened(store) as (directory, _):
+        records = await directory.export_user(user)
+        if records is None:
+            raise _no_user(user)
+        total = await directory.sessions_of(user)
+        with progress("Exporting", total, quiet=out.is_terminal) as steps:
+            async for record in records:
+                out.raw(json.dumps(record, ensure_ascii=False))
+                if record["type"] == "session":
+                    steps.step()
+
+
+async def _delete(user: str, store: str | None, *, quiet: bool) -> Receipt:
+    async with _opened(store) as (directory, contexts):
+        total = await directory.sessions_of(user)
+        with progress("Deleting", total, quiet=quiet) as steps:
+
+            def gone(session_id: str) -> None:
+                if contexts:
+                    contexts.forget(session_id)
+                steps.step()
+
+            receipt = await directory.delete_user(user, COMMAND, gone)
+    if receipt is None:
+        raise _no_user(user)
+    return receipt
+
+
+async def _listed(user: str | None, store: str | None, limit: int, after: str) -> Page[Receipt]:
+    if after and not after.isdecimal():
+        raise CommandError("--after takes the number of a receipt.", exit_code=2)
+    async with _opened(store) as (directory, _):
+        wanted = {"after": int(after or 0), "limit": limit + 1}
+        found = await directory.receipts(user, **wanted)
+    more = str(found[limit - 1].number) if len(found) > limit else None
+    return Page(found[:limit], more)
+
+
+@asynccontextmanager
+async def _opened(store: str | None) -> AsyncIterator[_Opened]:
+    settings = Settings()
+    config = settings.config(store)
+    directory, cache = await Directory.open(config), open_cache(settings.redis())
+    try:
+        contexts = Contexts.of(cache, config) if cache else None
+        yield _Opened(directory, contexts)
+        if contexts:
+            await contexts.written()
+    finally:
+        if cache:
+            await cache.close()
+        await directory.close()
+
+
+def _no_user(user: str) -> CommandError:
+    return CommandError(f"There is no session and no key of the user '{user:.200}' in the store.")

@@ -1,0 +1,140 @@
+"""Routes of the data of a user: export and deletion."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from http import HTTPStatus
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends
+from fastapi.responses import StreamingResponse
+
+from graphs.evidence.receipts import Receipt
+from graphs.session.input import checked_id
+from graphs.users.deletion import DeletionUnfinishedError
+from graphs.users.export import Record
+from journeys import ConfigurationError, StateError
+from server.http.deps import Asking, RequestId, Wired
+from server.http.problems import RETRY_AFTER, Problem, problem_of
+from server.http.routing import ApiRoute
+
+LINES = "application/x-ndjson"
+"""Media type of JSON lines."""
+_PIECE = 64 * 1024
+"""Bytes after which records are sent."""
+_AS_LINES: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "JSON lines, each with `type`. The first is `export`, the last `end` with "
+        "the number of `sessions` and `records`. If something fails later, the last is `error` "
+        "with a `problem`.",
+        "content": {LINES: {"schema": {"type": "string"}}},
+    }
+}
+
+router = APIRouter(prefix="/v1/users", tags=["users"], route_class=ApiRoute)
+
+
+def _no_user() -> Problem:
+    return Problem(
+        HTTPStatus.NOT_FOUND,
+        "user_not_found",
+        "There is no session and no key of this user. GET /v1/sessions/{session_id} shows sessions "
+        "without a user.",
+    )
+
+
+async def _named(user_id: str) -> str:
+    try:
+        return checked_id(user_id, "user_id")
+    except ConfigurationError:
+        raise _no_user() from None
+
+
+User = Annotated[str, Depends(_named)]
+
+
+@router.get("/{user_id:path}/export", response_class=StreamingResponse, responses=_AS_LINES)
+async def export(user: User, wiring: Wired, request_id: RequestId) -> StreamingResponse:
+    """Return all that the server has of a user, decrypted, as JSON lines.
+
+    For each session: `session`, `state` (context, fields, last messages), then its `turn`, `audit`,
+    `check`, `field_attempt`, `effect`, `answer`, `timer`, `running_turn` and `escalation` records;
+    at the end each `key`, without its secret. Sessions without a user are not part of it. 404
+    `user_not_found`: there is no session and no key of this user. 409 `not_readable`: a session
+    cannot be decrypted.
+    """
+    records = await wiring.directory.export_user(user)
+    if records is None:
+        raise _no_user()
+    lines = _lines(records, request_id)
+    first = await anext(lines)
+    return StreamingResponse(_joined(first, lines), media_type=LINES)
+
+
+@router.delete("/{user_id:path}")
+async def delete(user: User, wiring: Wired, caller: Asking) -> Receipt:
+    """Delete all sessions of a user, with all that belongs to them, and the user's keys and tokens.
+
+    Running turns are waited for. The receipt has no words, and an HMAC instead of the id of the
+    user; `journeygraph users receipts` lists it. 404 `user_not_found`: there is no session and no
+    key of this user, so also after a deletion. 503 `deletion_unfinished`: send it again, which
+    continues.
+    """
+    done = wiring.directory.delete_user(user, caller.key_id, wiring.forget)
+    try:
+        receipt = await wiring.turns.take(done)
+    except DeletionUnfinishedError as error:
+        raise Problem(
+            HTTPStatus.SERVICE_UNAVAILABLE,
+            "deletion_unfinished",
+            str(error),
+            headers={"Retry-After": str(RETRY_AFTER)},
+        ) from error
+    if receipt is None:
+        raise _no_user()
+    if wiring.cache is not None:
+        await wiring.contexts.written()
+    return receipt
+
+
+async def _lines(records: AsyncIterator[Record], request_id: str) -> AsyncIterator[bytes]:
+    """Yield records as JSON lines, many at once; after a failure, the last line is a problem.
+
+    Raises:
+        Problem: 409 `not_readable`, before the first lines.
+        StateError: The store failed before the first lines.
+    """
+    piece, is_begun = bytearray(), False
+    try:
+        async for record in records:
+            piece += _line(record)
+            if len(piece) >= _PIECE:
+                yield bytes(piece)
+                piece.clear()
+                is_begun = True
+    except Exception as error:
+        failed = _failure(error)
+        if not is_begun:
+            raise failed from error
+        body = problem_of(failed, request_id).body(request_id)
+        piece += _line({"type": "error", "problem": body})
+    yield bytes(piece)
+
+
+def _line(record: Record) -> bytes:
+    return json.dumps(record, ensure_ascii=False).encode() + b"\n"
+
+
+def _failure(error: Exception) -> Exception:
+    """Return the problem of a session that cannot be decrypted; any other error as it is."""
+    is_lasting = isinstance(error, StateError) and not error.retryable
+    if isinstance(error, ConfigurationError) or is_lasting:
+        return Problem(HTTPStatus.CONFLICT, "not_readable", str(error))
+    return error
+
+
+async def _joined(first: bytes, more: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    yield first
+    async for piece in more:
+        yield piece

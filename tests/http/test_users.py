@@ -1,0 +1,533 @@
+"""The data of a user: all of it is exported, and nothing of it is left after its deletion."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+from collections.abc import AsyncIterator, Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from redis.asyncio import Redis
+from sqlalchemy import Integer, bindparam, delete, literal_column, select, update
+
+from graphs.evidence.anchors import anchor
+from graphs.records.history import CHECKS
+from graphs.records.idempotency import ANSWERS
+from graphs.storage import store as stores
+from graphs.storage.sealing import Seal
+from graphs.storage.statements import (
+    FORGET_SESSION,
+    RUNNING,
+    SESSION,
+    Sql,
+    Statement,
+    of_tenant,
+)
+from graphs.storage.tables import metadata, receipts, sessions
+from journeys import (
+    Effect,
+    Escalation,
+    Field,
+    Journey,
+    Pathway,
+    Reminder,
+    Silence,
+    Transition,
+    Validation,
+)
+from server.access.keys import Wanted
+from server.cache import open_cache
+from server.client import ApiError, JourneyClient
+from server.discover.journeys import Served
+from server.http.auth import Keys
+from tests.http.test_http_access import with_key
+from tests.http.test_http_streams import opened
+from tests.http.test_http_turns import Gate, until
+from tests.storage.test_encryption import everything as in_files
+from tests.storage.test_encryption import spellings
+from tests.support import api as helpers
+from tests.support import command
+from tests.support.api import Api, one, serving, wired
+from tests.support.clerks import said
+from tests.support.command import flat
+from tests.support.post_office import database
+from tests.support.post_office import opened as opened_parcel
+from tests.support.postgres import connected
+from tests.support.redis import RedisServer
+from tests.support.solo import Solo
+
+serve, api = helpers.serve, helpers.api
+folder, logging_as_before = command.folder, command.logging_as_before
+Serve = Callable[..., Any]
+CANARY = "kanarienvogel4711"
+ANN = "ann4711"
+KEY = bytes(range(32))
+OVER = Sql.of(
+    update(sessions)
+    .where(SESSION)
+    .values(expires_at=literal_column("'2000-01-01T00:00:00.000000+00:00'"))
+)
+WITHOUT_WORDS = {"timers", "late_links"}
+KINDS = {
+    *("turn", "audit", "check", "field_attempt", "effect", "answer", "timer", "running_turn"),
+    "escalation",
+}
+KEY_OF_SETTINGS = "a-key-of-the-settings"
+WRAPPED = Sql.of(select(sessions.c.data_key).where(SESSION))
+DAMAGE = Sql.of(update(sessions).where(SESSION).values(data_key=literal_column("'x'")))
+RECEIPTS = Sql.of(select(receipts).where(of_tenant(receipts)))
+_NUMBER = receipts.c.number == bindparam("number_is", type_=Integer)
+RECOUNT = Sql.of(
+    update(receipts).where(of_tenant(receipts), _NUMBER).values(sessions=literal_column("7"))
+)
+REMOVE = Sql.of(delete(receipts).where(of_tenant(receipts), _NUMBER))
+OWNED = {table.name for table in metadata.tables.values() if table.foreign_keys}
+
+
+class Parlour(Journey):
+    """Take an order."""
+
+    __escalation__ = Escalation()
+    __silence__ = Silence(reminders=[Reminder("20 hours")])
+    __validation__ = Validation()
+
+    class OrderPath(Pathway):
+        __fields__ = [
+            Field("dish", "text", ask="Which dish?"),
+            Field("guests", "integer", ask="How many guests?", confirm=True),
+        ]
+        __effects__ = [Effect("book", save="booked", done="Booked: {booked}.")]
+        __agents__ = ["clerk"]
+
+    class AsidePath(Pathway):
+        __agents__ = ["clerk"]
+
+    __transitions__ = [Transition(said("aside"), to_pathway="aside")]
+
+
+class SecretParlour(Parlour):
+    """Take an order in secret."""
+
+    __sensitive__ = True
+
+
+def book(dish: str) -> str:
+    """Book a table.
+
+    Args:
+        dish: The dish.
+    """
+    return f"{dish} on a plate"
+
+
+def clerk(payload: dict[str, Any]) -> dict[str, Any]:
+    return {"response": f"I have {payload['message']}, and ann@example.org has it too."}
+
+
+PARLOURS = [Served(one, {"clerk": clerk}, {"book": book}) for one in (Parlour, SecretParlour)]
+
+
+def everything(url: str) -> dict[str, str]:
+    """Return the text of every table of a store; bytes are in hexadecimal."""
+    if url.startswith("postgresql"):
+        with connected(url) as server:
+            names = server.execute(
+                "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"
+            ).fetchall()
+            return {
+                name: "\n".join(
+                    text for (text,) in server.execute(f"SELECT t::text FROM {name} AS t")
+                )
+                for (name,) in names
+            }
+    found: dict[str, str] = {}
+    with closing(sqlite3.connect(stores._place(url), uri=True)) as file:
+        for (name,) in file.execute("SELECT name FROM sqlite_master WHERE type = 'table'"):
+            rows = file.execute(f"SELECT * FROM {name}").fetchall()
+            found[name] = "\n".join(
+                cell.hex() if isinstance(cell, bytes) else str(cell) for row in rows for cell in row
+            )
+    return found
+
+
+def holding(url: str, word: str = CANARY) -> set[str]:
+    """Return the tables in which a word stands, as it is or in hexadecimal."""
+    forms = (word, word.encode().hex())
+    return {name for name, text in everything(url).items() if any(one in text for one in forms)}
+
+
+@pytest.fixture
+async def redis(redis_server: RedisServer) -> AsyncIterator[Any]:
+    client = Redis.from_url(redis_server.url)
+    yield client
+    await client.aclose()
+
+
+@pytest.fixture
+async def parlour(store_url: str, redis_server: RedisServer) -> AsyncIterator[Api]:
+    """A server with a cache in Redis, on every store, for clients with keys of the store."""
+    wiring = wired(*PARLOURS, keys=Keys(uses_stored=True), url=store_url, encryption_key=KEY)
+    wiring.cache = open_cache(redis_server.url)
+    async with serving(wiring) as api:
+        api.client.headers.update(with_key((await keys_of(api).create(Wanted(("admin",)))).secret))
+        yield api
+
+
+def keys_of(api: Api) -> Any:
+    stored = api.wiring.keys.stored
+    assert stored is not None
+    return stored
+
+
+async def talked(api: Api, session_id: str, user: str, journey: str = "parlour") -> None:
+    """Talk until the tables have words of it, each with the name of the user."""
+    word = f"{CANARY}{user}"
+    context = {"name": word * 500}  # so large that it is stored apart from the checkpoint
+    session = await api.begin(journey, session_id, user=user, context=context)
+    for message in ("hello", word, "3", "yes", f"aside {word}", "a person, please"):
+        await api.says(session, message)
+    rolled_back = await api.client.post(f"{session}/rollback", json={"version": 1})
+    assert rolled_back.status_code == 200, rolled_back.text
+    told = await api.hears(session, f"aside {word}")
+    assert told[-1][0] == "done"
+
+
+async def plant(api: Api, session_id: str, user: str) -> None:
+    """Write a word where only a crash, a model or another saver would have left one."""
+    word = f"{CANARY}{user}"
+    store, seal = api.wiring.directory.store, Seal()
+    mine = {"session_id": session_id, "at": "2026-01-01", "journey_id": "parlour", "turn": 1}
+    check = {"pathway_id": "order", "is_valid": False, "violations": [word], "latency_ms": 1.0}
+    check |= {"outcome": "sent", "bypassed": False, "review": True}
+    answer = {"key": "0" * 64, "digest": "0" * 64, "version": 1, "answer": {"reply": word}}
+    died = {"fence": 0, "version": 1, "asked": "x", "message": {"message": word}, "tries": 0}
+    await store.write(
+        CHECKS.adding([{**mine, **check}], seal),
+        ANSWERS.adding([{**mine, **answer}], seal),
+        RUNNING.adding([{**mine, **died}], seal),
+    )
+    place = {"thread_id": session_id, "checkpoint_ns": "", "checkpoint_id": "1"}
+    await store.saver.aput_writes({"configurable": place}, [("messages", word)], "t-1")
+
+
+async def exported(api: Api, user: str) -> list[dict[str, Any]]:
+    async with client_of(api) as client:
+        return [record async for record in client.export_user(user)]
+
+
+def client_of(api: Api) -> JourneyClient:
+    key = api.client.headers.get("authorization", "").removeprefix("Bearer ")
+    return JourneyClient(f"http://127.0.0.1:{api.port}", key, retries=0)
+
+
+async def test_nothing_of_a_user_is_left_anywhere(parlour: Api, store_url: str, redis: Any) -> None:
+    api, word = parlour, f"{CANARY}{ANN}"
+    for session_id, user in (("s-1", ANN), ("s-2", ANN), ("s-3", "bob")):
+        await talked(api, session_id, user)
+    await talked(api, "s-4", ANN, "secret_parlour")
+    fork = await api.client.post("/v1/sessions/s-1/fork", json={"version": 1, "session_id": "s-5"})
+    assert fork.status_code == 201, fork.text
+    token = (await api.client.post("/v1/tokens", json={"user": ANN})).json()["token"]
+    await keys_of(api).create(Wanted(("talk",), name=word, user=ANN))
+    await plant(api, "s-1", ANN)
+    store = api.wiring.directory.store
+    await store.write(Statement(OVER, [{"session": "s-2"}]))
+    await anchor(store)
+    await api.wiring.contexts.written()
+    cached = await redis.keys("jg:default:context:s-*")
+    assert b"jg:default:context:s-1" in cached
+    on_postgres = store_url.startswith("postgresql")
+    words = {"checkpoint_blobs", "api_keys"}
+    words |= {"checkpoint_writes"} if on_postgres else {"checkpoints", "writes"}
+    assert holding(store_url, word) == (OWNED - WITHOUT_WORDS) | words
+    bobs = holding(store_url, f"{CANARY}bob")
+    [[wrapped]] = [list(row.values()) for row in await store.read(WRAPPED, session="s-4")]
+    turn = (await api.client.get("/v1/sessions/s-1")).json()["version"]
+    assert api.wiring.turns.log_of("s-1", turn) is not None
+    before = await exported(api, "bob")
+
+    async with opened(api, "/v1/sessions/s-1/events") as stream:
+        async with client_of(api) as client:
+            receipt = await client.delete_user(ANN)
+        assert (await stream.rest())[-1][0] == "deleted"
+
+    assert (receipt.sessions, receipt.keys, receipt.number) == (4, 2, 1)
+    await anchor(store)
+    assert holding(store_url, word) == set()
+    assert holding(store_url, ANN) == set()
+    assert holding(store_url, wrapped) == set()
+    for session_id in ("s-1", "s-2", "s-4", "s-5"):
+        assert holding(store_url, session_id) == {"tombstones"}
+    assert not [key for key in await redis.keys("jg:*") if b"s-1" in key]
+    assert api.wiring.turns.log_of("s-1", turn) is None
+    if store_url.startswith("sqlite"):
+        files = in_files(store_url)
+        assert not [form for form in spellings(word) if form in files]
+        assert f"{CANARY}bob".encode() in files
+    assert holding(store_url, f"{CANARY}bob") == bobs
+    assert (await exported(api, "bob"))[1:] == before[1:]
+    found = await api.wiring.directory.verified()
+    assert found is not None
+    assert (found.sessions, found.broken) == (1, [])
+    assert await keys_of(api).find(token) is None
+
+
+async def test_an_export_has_all_that_is_stored(parlour: Api, store_url: str) -> None:
+    api = parlour
+    await talked(api, "s-1", "ann")
+    await talked(api, "s-2", "ann", "secret_parlour")
+    await talked(api, "s-3", "bob")
+    await api.begin("parlour", "s-4")
+    made = await keys_of(api).create(Wanted(("talk",), name="phone", user="ann"))
+    await plant(api, "s-1", "ann")
+
+    records = await exported(api, "ann")
+
+    kinds = [record["type"] for record in records]
+    assert (kinds[0], kinds[-1]) == ("export", "end")
+    assert (records[-1]["sessions"], records[-1]["records"]) == (2, len(records) - 2)
+    assert set(kinds) == {"export", "session", "state", "key", "end"} | KINDS
+    text = json.dumps(records)
+    assert f"{CANARY}bob" not in text
+    assert made.secret not in text
+    assert made.key.digest not in text
+    for session_id in ("s-1", "s-2"):
+        mine = [record for record in records if record.get("session_id") == session_id]
+        found = {record["type"] for record in mine if f"{CANARY}ann" in json.dumps(record)}
+        assert found >= {"state", "turn", "audit", "field_attempt", "effect", "escalation"}
+        turns = [record for record in mine if record["type"] == "turn"]
+        assert [record["version"] for record in turns] == list(range(9))
+        assert turns[2]["message"] == f"{CANARY}ann"
+        [state] = [record for record in mine if record["type"] == "state"]
+        assert state["values"]["context"]["name"].startswith(f"{CANARY}ann")
+    [key] = [record for record in records if record["type"] == "key"]
+    assert (key["id"], key["name"]) == (made.key.id, "phone")
+    plain = (await api.client.get("/v1/users/ann/export")).text
+    assert [json.loads(line) for line in plain.split("\n")[:-1]][1:] == records[1:]
+
+
+async def test_a_long_session_is_exported_in_its_order(serve: Serve) -> None:
+    def long(payload: dict[str, Any]) -> str:
+        return f"{payload['message']} " + "ä" * 60_000
+
+    api: Api = await serve(one(Solo, clerk=long))
+    session = await api.begin("solo", user="ann")
+    for number in range(25):
+        await api.says(session, f"message {number}")
+
+    records = await exported(api, "ann")
+
+    turns = [record for record in records if record["type"] == "turn"]
+    assert [record["message"] for record in turns[1:]] == [f"message {n}" for n in range(25)]
+    assert sum(len(record["reply"]) for record in turns) > 25 * 60_000
+
+
+async def test_a_running_turn_is_waited_for(serve: Serve, store_url: str) -> None:
+    gate = Gate()
+    api: Api = await serve(one(Solo, clerk=gate), url=store_url)
+    session = await api.begin("solo", user="ann")
+    turn = asyncio.create_task(api.says(session, CANARY))
+    await gate.begun.wait()
+
+    deletion = asyncio.create_task(api.client.delete("/v1/users/ann"))
+    await until(began(api))
+    assert not deletion.done()
+    gate.let.set()
+
+    assert (await turn)["message"] == "Hold on."
+    assert (await deletion).json()["sessions"] == 1
+    assert holding(store_url) == set()
+
+
+def began(api: Api) -> Callable[[], Any]:
+    """Return whether a deletion has begun, by its receipt."""
+
+    async def begun() -> Any:
+        return await api.wiring.directory.store.read(RECEIPTS)
+
+    return begun
+
+
+@pytest.mark.parametrize("ended", ["between sessions", "at the file"])
+async def test_a_deletion_that_was_stopped_is_continued(
+    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ended: str
+) -> None:
+    monkeypatch.setattr(stores, "_BUSY_SECONDS", 0.05)
+    url = f"sqlite:///{tmp_path / 'journeys.db'}"
+    api: Api = await serve(url=url)
+    for number in range(3):
+        await api.begin(session_id=f"s-{number}", user="ann")
+    directory = api.wiring.directory
+    if ended == "between sessions":
+
+        def stopped(session_id: str) -> None:
+            raise asyncio.CancelledError
+
+        with pytest.raises(asyncio.CancelledError):
+            await directory.delete_user("ann", "", stopped)
+        assert await directory.sessions_of("ann") == 2
+    else:
+        with database(url) as reader:
+            reader.execute("BEGIN")
+            reader.execute("SELECT count(*) FROM sessions").fetchall()
+            refused = await api.client.delete("/v1/users/ann")
+        assert (refused.status_code, refused.json()["code"]) == (503, "deletion_unfinished")
+        assert refused.headers["retry-after"] == "1"
+        assert await directory.sessions_of("ann") == 0
+    assert await directory.receipts() == []
+    [begun] = await directory.store.read(RECEIPTS)
+
+    receipt = (await api.client.delete("/v1/users/ann")).json()
+
+    assert (receipt["id"], receipt["sessions"], receipt["number"]) == (begun["id"], 3, 1)
+    again = await api.client.delete("/v1/users/ann")
+    assert (again.status_code, again.json()["code"]) == (404, "user_not_found")
+
+
+async def test_receipts_name_nobody_and_a_changed_one_is_found(
+    serve: Serve, store_url: str
+) -> None:
+    api: Api = await serve(url=store_url, keys=(KEY_OF_SETTINGS,), encryption_key=KEY)
+    api.client.headers.update(with_key(KEY_OF_SETTINGS))
+    directory = api.wiring.directory
+    for user in ("ann", "bob", "cay"):
+        await api.begin(session_id=f"of-{user}", user=user)
+        deleted = await api.client.delete(f"/v1/users/{user}")
+        assert deleted.json()["asked_by"] == "settings-1"
+    assert holding(store_url, "bob") == {"tombstones"}  # in the id of the session alone
+
+    assert [one.number for one in await directory.receipts()] == [1, 2, 3]
+    assert [one.number for one in await directory.receipts("bob")] == [2]
+    assert [one.number for one in await directory.receipts(after=1, limit=1)] == [2]
+    assert await directory.receipts("dan") == []
+    found = await directory.verified()
+    assert found is not None
+    assert found.broken == []
+
+    for change, fault in (
+        (RECOUNT, "receipt 2 or the one before was changed"),
+        (REMOVE, "missing"),
+    ):
+        await directory.store.write(Statement(change, [{"number_is": 2}]))
+        found = await directory.verified()
+        assert found is not None
+        assert [one.table for one in found.broken] == ["receipts"]
+        assert fault in found.broken[0].fault
+
+
+async def test_a_session_that_was_removed_by_hand_is_still_found(serve: Serve) -> None:
+    api: Api = await serve()
+    for session_id, user in (("s-1", "ann"), ("s-2", "bob")):
+        await api.begin(session_id=session_id, user=user)
+    store = api.wiring.directory.store
+    await anchor(store)
+    assert (await api.client.delete("/v1/users/ann")).status_code == 200
+    await store.write(Statement(FORGET_SESSION, [{"session": "s-2"}]))
+
+    found = await api.wiring.directory.verified()
+
+    assert found is not None
+    assert [one.session_id for one in found.broken] == ["s-2"]
+
+
+async def test_what_cannot_be_decrypted_is_refused_and_deleted_all_the_same(
+    serve: Serve, memory_url: str
+) -> None:
+    keyed: Api = await serve(*PARLOURS, url=memory_url, encryption_key=KEY)
+    await keyed.begin("secret_parlour", "s-1", user="ann")
+    api: Api = await serve(PARLOURS[0], url=memory_url)
+
+    refused = await api.client.get("/v1/users/ann/export")
+    assert (refused.status_code, refused.json()["code"]) == (409, "not_readable")
+    assert "JOURNEYGRAPH_ENCRYPTION_KEY" in refused.json()["detail"]
+
+    assert (await api.client.delete("/v1/users/ann")).json()["sessions"] == 1
+
+
+async def test_an_export_that_fails_late_ends_with_a_problem(serve: Serve, memory_url: str) -> None:
+    api: Api = await serve(*PARLOURS, url=memory_url, encryption_key=KEY)
+    await api.begin("parlour", "s-1", user="ann", context={"name": "x" * 100_000})
+    await api.begin("secret_parlour", "s-2", user="ann")
+    await api.wiring.directory.store.write(Statement(DAMAGE, [{"session": "s-2"}]))
+    records: list[dict[str, Any]] = []
+
+    async def read() -> None:
+        async with client_of(api) as client:
+            async for record in client.export_user("ann"):
+                records.append(record)
+
+    with pytest.raises(ApiError) as failed:
+        await read()
+
+    assert failed.value.code == "not_readable"
+    assert [record["type"] for record in records if record["type"] != "timer"] == [
+        *("export", "session", "state", "turn", "session")
+    ]
+
+
+@pytest.mark.parametrize("user", ["nobody", "x" * 201, "a%00b", "a/b", "ann/export"])
+async def test_a_user_of_whom_nothing_is_stored_is_not_there(api: Api, user: str) -> None:
+    await api.begin(user="ann")
+
+    for answer in (
+        await api.client.get(f"/v1/users/{user}/export"),
+        await api.client.delete(f"/v1/users/{user}"),
+    ):
+        assert (answer.status_code, answer.json()["code"]) == (404, "user_not_found")
+
+
+async def test_the_id_of_a_user_may_be_an_address(api: Api) -> None:
+    user = "https://login.example/users/1"
+    async with api.wiring.session(api.wiring.journeys["parcel"], "s-1") as session:
+        await session.start_session(user=user)
+    async with client_of(api) as client:
+        assert [record["type"] async for record in client.export_user(user)][-1] == "end"
+        assert (await client.delete_user(user)).sessions == 1
+        with pytest.raises(ApiError, match="user_not_found"):
+            await client.delete_user(user)
+
+
+async def test_the_commands_do_the_same(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, redis: Any, redis_server: RedisServer
+) -> None:
+    at = f"sqlite:///{folder / 'journeys.db'}"
+    monkeypatch.setenv("JOURNEYGRAPH_REDIS_URL", redis_server.url)
+    for tenant in ("default", "acme"):
+        await redis.set(f"jg:{tenant}:context:s-1", "x")
+        async with opened_parcel(at, tenant=tenant) as parcel:
+            await parcel.manager.start_session(user="ann")
+    monkeypatch.setenv("JOURNEYGRAPH_TENANT", "acme")
+
+    async def run(*words: str, code: int = 0) -> Any:
+        return await asyncio.to_thread(lambda: command.run(*words, code=code))
+
+    lines = (await run("users", "export", "ann", "--store", at)).stdout.splitlines()
+    assert json.loads(lines[0])["tenant"] == "acme"
+    assert json.loads(lines[-1]) == {"type": "end", "sessions": 1, "records": 3}
+    said_ = flat((await run("users", "delete", "ann", "--store", at)).stdout)
+    assert "Deleted: 1 sessions, 0 keys and tokens. Receipt " in said_
+    listed = await run("users", "receipts", "ann", "--json", "--store", at)
+    [receipt] = json.loads(listed.stdout)["receipts"]
+    assert (receipt["sessions"], receipt["asked_by"]) == (1, "command")
+    assert receipt["id"] in said_
+    assert "command" in (await run("users", "receipts", "--store", at)).stdout
+    for action in ("export", "delete"):
+        refused = await run("users", action, "ann", "--store", at, code=1)
+        assert "no session and no key of the user 'ann'" in flat(refused.output)
+    assert await redis.get("jg:acme:context:s-1") is None
+    assert await redis.get("jg:default:context:s-1") == b"x"
+    monkeypatch.setenv("JOURNEYGRAPH_TENANT", "default")
+    assert "There are no receipts." in (await run("users", "receipts", "--store", at)).stdout
+    assert (await run("users", "export", "ann", "--store", at)).stdout
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("export",), ("delete",), ("export", "ann", "--json"), ("delete", "ann", "--after", "1")],
+)
+def test_a_command_that_is_wrong_is_refused(folder: Path, words: tuple[str, ...]) -> None:
+    command.run("users", *words, code=2)
