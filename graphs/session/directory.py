@@ -38,6 +38,7 @@ from graphs.storage.sealing import Seal, Seals, is_sealed
 from graphs.storage.statements import ALL_TURNS, now
 from graphs.storage.store import Store, open_store
 from graphs.users import deletion
+from graphs.users.deletion import Erase
 from graphs.users.export import Record, export_user
 from journeys import (
     AuditedTurn,
@@ -348,10 +349,10 @@ class Directory:
         return await deletion.count_sessions(self.store, user)
 
     async def delete_user(
-        self, user: str, asked_by: str, gone: Callable[[str], None]
+        self, user: str, asked_by: str, erase: Erase, gone: Callable[[str], None]
     ) -> Receipt | None:
         """Delete the data of a user, as `graphs.users.deletion.delete_user`."""
-        return await deletion.delete_user(self.store, self.seals, user, asked_by, gone)
+        return await deletion.delete_user(self.store, self.seals, user, asked_by, erase, gone)
 
     async def receipts(
         self, user: str | None = None, *, after: int = 0, limit: int = 50

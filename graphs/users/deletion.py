@@ -6,7 +6,7 @@ by the same transaction. A deletion that was stopped is continued by the next ca
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from sqlalchemy import String, bindparam, func, select
 
@@ -18,6 +18,8 @@ from graphs.storage.store import Store
 from graphs.storage.tables import api_keys, sessions
 from journeys import SessionBusyError, StateError, TooManyWaitingError
 
+Erase = Callable[[str], Awaitable[None]]
+"""Deletes the copies of a session outside the store."""
 AT_ONCE = 100
 """Number of sessions that are found by one query."""
 _USER = bindparam("user", type_=String)
@@ -65,7 +67,12 @@ async def is_known(store: Store, user: str) -> bool:
 
 
 async def delete_user(
-    store: Store, seals: Seals, user: str, asked_by: str, gone: Callable[[str], None]
+    store: Store,
+    seals: Seals,
+    user: str,
+    asked_by: str,
+    erase: Erase,
+    gone: Callable[[str], None],
 ) -> Receipt | None:
     """Delete all that a store has of a user, and return the receipt.
 
@@ -76,13 +83,16 @@ async def delete_user(
         seals: The keys of the settings. No key is needed to delete.
         user: The user.
         asked_by: Id of the key of the client who asks; empty: no key was required.
+        erase: Called with the id of each session before it is deleted. If it raises a StateError,
+            the session stays.
         gone: Called with the id of each session after it was deleted.
 
     Returns:
         The receipt; None: there is nothing of this user.
 
     Raises:
-        DeletionUnfinishedError: A session was busy for too long, or a file could not be rewritten.
+        DeletionUnfinishedError: A session was busy for too long or a copy of it could not be
+            erased, or a file could not be rewritten.
         StateError: The store failed.
     """
     receipt = await receipts.unfinished(store, user, seals.keys)
@@ -91,7 +101,7 @@ async def delete_user(
             return None
         receipt = await receipts.begin(store, user, asked_by, seals.keys)
     await receipts.drop_keys(store, receipt, user)  # so that nobody uses them to begin a session
-    while await _delete_found(store, seals, receipt, user, gone):
+    while await _delete_found(store, seals, receipt, user, erase, gone):
         pass
     await receipts.drop_keys(store, receipt, user)
     try:
@@ -102,7 +112,12 @@ async def delete_user(
 
 
 async def _delete_found(
-    store: Store, seals: Seals, receipt: Receipt, user: str, gone: Callable[[str], None]
+    store: Store,
+    seals: Seals,
+    receipt: Receipt,
+    user: str,
+    erase: Erase,
+    gone: Callable[[str], None],
 ) -> bool:
     """Delete the sessions of a user; return whether there was one.
 
@@ -116,7 +131,7 @@ async def _delete_found(
             session_id = row["session_id"]
             mine = store if row["key_id"] is None else store.with_keys(seals.keys)
             try:
-                await _delete(mine, receipt, session_id, user)
+                await _delete(mine, receipt, session_id, user, erase)
             except (SessionBusyError, TooManyWaitingError, StateError) as error:
                 busy = error
             else:
@@ -126,7 +141,8 @@ async def _delete_found(
     return bool(of["after"])
 
 
-async def _delete(store: Store, receipt: Receipt, session_id: str, user: str) -> None:
+async def _delete(store: Store, receipt: Receipt, session_id: str, user: str, erase: Erase) -> None:
     async with store.turn(session_id) as head:
         if head is not None and head["user_id"] == user:
+            await erase(session_id)
             await store.forget(session_id, first=[receipts.counted(receipt, session_id)])

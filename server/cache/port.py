@@ -34,7 +34,7 @@ class Counts:
 
 
 class Cache(Protocol):
-    """Bytes by key. Only `clear` raises: a failed read counts as a miss.
+    """Bytes by key. Only `erase` and `clear` raise: a failed read counts as a miss.
 
     Attributes:
         counts: Errors and skipped operations; hits and misses are counted by the callers that check
@@ -53,6 +53,14 @@ class Cache(Protocol):
 
     async def drop(self, keys: Sequence[str]) -> None:
         """Delete values."""
+        ...
+
+    async def erase(self, keys: Sequence[str]) -> None:
+        """Delete values that must not stay.
+
+        Raises:
+            CacheUnavailableError: The cache did not answer.
+        """
         ...
 
     async def clear(self, prefix: str) -> int:
@@ -119,6 +127,8 @@ class MemoryCache:
         """Delete values."""
         for key in keys:
             self._kept.pop(key, None)
+
+    erase = drop
 
     async def clear(self, prefix: str) -> int:
         """Delete every value whose key has this prefix; return their number."""

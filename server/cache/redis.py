@@ -31,7 +31,7 @@ BREAKER_FAILURES = 3
 BREAKER_SECONDS = 5.0
 """Seconds for which the breaker stays open; then one operation probes the server."""
 CLEAR_SECONDS = 10.0
-"""Time limit of a manual invalidation, which a person waits for."""
+"""Time limit of a deletion that must succeed."""
 _SCHEMES = ("redis://", "rediss://", "unix://")
 _CONNECTIONS = 16
 _OF_ANOTHER_TYPE = "WRONGTYPE"
@@ -95,19 +95,21 @@ class RedisCache:
 
         await self._tried(ask)
 
+    async def erase(self, keys: Sequence[str]) -> None:
+        """Delete values that must not stay, without the breaker and its short time limit.
+
+        Raises:
+            CacheUnavailableError: It did not answer in time, or refused.
+        """
+        await self._surely(self._client.unlink(*keys))
+
     async def clear(self, prefix: str) -> int:
         """Delete every value whose key has this prefix; return their number.
 
         Raises:
             CacheUnavailableError: It did not answer in time, or refused.
         """
-        try:
-            async with asyncio.timeout(CLEAR_SECONDS):
-                return await self._cleared(prefix)
-        except Exception as error:
-            raise CacheUnavailableError(
-                f"The cache {self._place} could not be cleared: {type(error).__name__}."
-            ) from None
+        return await self._surely(self._cleared(prefix))
 
     async def distrust(self) -> None:
         """Close every connection: one that is out of step returns wrong responses."""
@@ -148,6 +150,15 @@ class RedisCache:
             if len(keys) == _AT_A_TIME:
                 count, keys = count + await self._client.unlink(*keys), []
         return count + (await self._client.unlink(*keys) if keys else 0)
+
+    async def _surely(self, deleted: Awaitable[_T]) -> _T:
+        try:
+            async with asyncio.timeout(CLEAR_SECONDS):
+                return await deleted
+        except Exception as error:
+            raise CacheUnavailableError(
+                f"The cache {self._place} could not be cleared: {type(error).__name__}."
+            ) from None
 
     async def _tried(self, ask: Callable[[], Awaitable[_T]]) -> _T | None:
         """Run an operation within the budget; return None if it failed or was skipped."""

@@ -16,9 +16,9 @@ from graphs.records.definitions import Epoch
 from graphs.session.directory import Directory, Found
 from graphs.session.session import SessionContext
 from graphs.storage.statements import now
-from journeys import JourneyConfig
+from journeys import JourneyConfig, StateError
 from nodes.telemetry import cache_read
-from server.cache.port import Cache, Counts
+from server.cache.port import Cache, CacheUnavailableError, Counts
 
 LARGEST = 2**18
 """Most bytes of a value; a larger one would cost more time than a cache saves."""
@@ -85,6 +85,14 @@ class VersionedCache:
     async def drop(self, names: Sequence[str]) -> None:
         """Delete values."""
         await self._cache.drop([self.key(name) for name in names])
+
+    async def erase(self, names: Sequence[str]) -> None:
+        """Delete values that must not stay.
+
+        Raises:
+            CacheUnavailableError: The cache did not answer.
+        """
+        await self._cache.erase([self.key(name) for name in names])
 
     def key(self, name: str) -> str:
         """Return the key of a name."""
@@ -196,6 +204,18 @@ class Contexts:
     def forget(self, session_id: str) -> None:
         """Delete the context of a deleted session, in the background."""
         self._soon(session_id, None)
+
+    async def erase(self, session_id: str) -> None:
+        """Delete the context of a session that must not stay, after all pending writes.
+
+        Raises:
+            StateError: The cache did not answer.
+        """
+        await self.written()
+        try:
+            await self._versioned.erase([session_id])
+        except CacheUnavailableError as error:
+            raise StateError(str(error), retryable=True) from error
 
     async def written(self) -> None:
         """Wait until all pending writes are done."""

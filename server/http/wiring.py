@@ -167,6 +167,15 @@ class Wiring:
         if self.cache is not None:
             self.contexts.forget(session_id)
 
+    async def erase(self, session_id: str) -> None:
+        """Drop the copy of a session in the cache before its user is deleted.
+
+        Raises:
+            StateError: The cache did not answer.
+        """
+        if self.cache is not None:
+            await self.contexts.erase(session_id)
+
     def _contexts_of(self, config: JourneyConfig) -> Contexts | None:
         return None if self.cache is None else Contexts.of(self.cache, config)
 

@@ -41,6 +41,7 @@ from journeys import (
 )
 from server.access.keys import Wanted
 from server.cache import open_cache
+from server.cache.redis import RedisCache
 from server.client import ApiError, JourneyClient
 from server.discover.journeys import Served
 from server.http.auth import Keys
@@ -57,6 +58,7 @@ from tests.support.command import flat
 from tests.support.post_office import database
 from tests.support.post_office import opened as opened_parcel
 from tests.support.postgres import connected
+from tests.support.proxy import Proxy
 from tests.support.redis import RedisServer
 from tests.support.solo import Solo
 
@@ -171,7 +173,7 @@ async def redis(redis_server: RedisServer) -> AsyncIterator[Any]:
 async def parlour(store_url: str, redis_server: RedisServer) -> AsyncIterator[Api]:
     """A server with a cache in Redis, on every store, for clients with keys of the store."""
     wiring = wired(*PARLOURS, keys=Keys(uses_stored=True), url=store_url, encryption_key=KEY)
-    wiring.cache = open_cache(redis_server.url)
+    wiring.cache = RedisCache(redis_server.url, budget=60)
     async with serving(wiring) as api:
         api.client.headers.update(with_key((await keys_of(api).create(Wanted(("admin",)))).secret))
         yield api
@@ -212,6 +214,10 @@ async def plant(api: Api, session_id: str, user: str) -> None:
     )
     place = {"thread_id": session_id, "checkpoint_ns": "", "checkpoint_id": "1"}
     await store.saver.aput_writes({"configurable": place}, [("messages", word)], "t-1")
+
+
+async def nowhere(session_id: str) -> None:
+    """Erase no copy: there is none outside the store."""
 
 
 async def exported(api: Api, user: str) -> list[dict[str, Any]]:
@@ -368,7 +374,7 @@ async def test_a_deletion_that_was_stopped_is_continued(
             raise asyncio.CancelledError
 
         with pytest.raises(asyncio.CancelledError):
-            await directory.delete_user("ann", "", stopped)
+            await directory.delete_user("ann", "", nowhere, stopped)
         assert await directory.sessions_of("ann") == 2
     else:
         with database(url) as reader:
@@ -489,6 +495,29 @@ async def test_the_id_of_a_user_may_be_an_address(api: Api) -> None:
         assert (await client.delete_user(user)).sessions == 1
         with pytest.raises(ApiError, match="user_not_found"):
             await client.delete_user(user)
+
+
+async def test_a_session_stays_until_the_cache_has_deleted_its_copy(
+    memory_url: str, redis: Any, redis_network: Proxy
+) -> None:
+    wiring = wired(*PARLOURS, url=memory_url, encryption_key=KEY)
+    wiring.cache = open_cache(redis_network.url)
+    async with serving(wiring) as api:
+        session = await api.begin("parlour", "s-cached", user=ANN)
+        await api.says(session, "hello")
+        await wiring.contexts.written()
+        await redis.set("jg:default:context:s-cached", "x")
+
+        redis_network.refuses = True
+        refused = await api.client.delete(f"/v1/users/{ANN}")
+        assert (refused.status_code, refused.json()["code"]) == (503, "deletion_unfinished")
+        assert "could not be cleared: ConnectionError" in refused.json()["detail"]
+        assert (await api.client.get(session)).status_code == 200
+
+        redis_network.refuses = False
+        done = await api.client.delete(f"/v1/users/{ANN}")
+        assert (done.status_code, done.json()["sessions"]) == (200, 1)
+        assert not await redis.exists("jg:default:context:s-cached")
 
 
 async def test_the_commands_do_the_same(

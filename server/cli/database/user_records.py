@@ -80,12 +80,11 @@ async def _delete(user: str, store: str | None, *, quiet: bool) -> Receipt:
         total = await directory.sessions_of(user)
         with progress("Deleting", total, quiet=quiet) as steps:
 
-            def gone(session_id: str) -> None:
+            async def erase(session_id: str) -> None:
                 if contexts:
-                    contexts.forget(session_id)
-                steps.step()
+                    await contexts.erase(session_id)
 
-            receipt = await directory.delete_user(user, COMMAND, gone)
+            receipt = await directory.delete_user(user, COMMAND, erase, lambda _: steps.step())
     if receipt is None:
         raise _no_user(user)
     return receipt
@@ -107,10 +106,7 @@ async def _opened(store: str | None) -> AsyncIterator[_Opened]:
     config = settings.config(store)
     directory, cache = await Directory.open(config), open_cache(settings.redis())
     try:
-        contexts = Contexts.of(cache, config) if cache else None
-        yield _Opened(directory, contexts)
-        if contexts:
-            await contexts.written()
+        yield _Opened(directory, Contexts.of(cache, config) if cache else None)
     finally:
         if cache:
             await cache.close()

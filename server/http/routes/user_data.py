@@ -81,7 +81,7 @@ async def delete(user: User, wiring: Wired, caller: Asking) -> Receipt:
     key of this user, so also after a deletion. 503 `deletion_unfinished`: send it again, which
     continues.
     """
-    done = wiring.directory.delete_user(user, caller.key_id, wiring.forget)
+    done = wiring.directory.delete_user(user, caller.key_id, wiring.erase, wiring.forget)
     try:
         receipt = await wiring.turns.take(done)
     except DeletionUnfinishedError as error:
@@ -93,8 +93,6 @@ async def delete(user: User, wiring: Wired, caller: Asking) -> Receipt:
         ) from error
     if receipt is None:
         raise _no_user()
-    if wiring.cache is not None:
-        await wiring.contexts.written()
     return receipt
 
 
