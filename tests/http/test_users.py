@@ -502,13 +502,11 @@ async def test_a_session_stays_until_the_cache_has_deleted_its_copy(
 ) -> None:
     wiring = wired(*PARLOURS, url=memory_url, encryption_key=KEY)
     wiring.cache = open_cache(redis_network.url)
+    redis_network.refuses = True
     async with serving(wiring) as api:
         session = await api.begin("parlour", "s-cached", user=ANN)
         await api.says(session, "hello")
-        await wiring.contexts.written()
         await redis.set("jg:default:context:s-cached", "x")
-
-        redis_network.refuses = True
         refused = await api.client.delete(f"/v1/users/{ANN}")
         assert (refused.status_code, refused.json()["code"]) == (503, "deletion_unfinished")
         assert "could not be cleared: ConnectionError" in refused.json()["detail"]
