@@ -69,6 +69,11 @@ def _born_at(table: Any) -> Any:
 
 _ANCHORED = Sql.of(select(anchored_heads).where(_born_at(anchored_heads)))
 _TOMBSTONE = Sql.of(select(tombstones).where(_born_at(tombstones)))
+_ENDED_BEFORE = Sql.of(
+    select(tombstones.c.created_at).where(
+        of_tenant(tombstones), tombstones.c.session_id == bindparam("session")
+    )
+)
 _BIRTH = ("tenant", "session_id", "created_at")
 _THERE = and_(*(sessions.c[name] == anchored_heads.c[name] for name in _BIRTH))
 _ENDED = and_(*(tombstones.c[name] == anchored_heads.c[name] for name in _BIRTH))
@@ -207,10 +212,31 @@ async def _read(store: Store, seals: Seals, head: Row) -> Verified:
         await walk.late_links()
         await walk.turns()
         await walk.anchored()
+        if walk.origin:
+            await _check_origin(store, seals, walk)
     except _Fault as fault:
         broken = Broken(head["session_id"], *fault.args)
         return Verified(head["session_id"], head["version"] + 1, walk.begins_at, broken)
     return Verified(head["session_id"], head["version"] + 1, walk.begins_at)
+
+
+async def _check_origin(store: Store, seals: Seals, fork: _Walk) -> None:
+    """Compare the beginning of a fork with the link from which it was taken.
+
+    If the other session has ended, its links are deleted, and its id may belong to a new one.
+    """
+    session_id, version, hash_ = fork.origin
+    head = await store.read(LATE_HEAD, session=session_id)
+    if not hash_ or not head or head[0]["status"] == "expired":
+        return
+    span = {"low": version - 1, "high": version}
+    rows = await store.read(TURNS.of_turns, session=session_id, **span)
+    with _reading(TURNS.name, fork.begins_at):
+        links = [TURNS.value(row, "link", seals.reader(head[0])) for row in rows]
+    is_there = any(link and link["hash"] == hash_ for link in links)
+    if not is_there and not await store.read(_ENDED_BEFORE, session=session_id):
+        fault = f"version {version} of session '{session_id}', from which it was forked, differs"
+        raise _Fault(TURNS.name, fork.begins_at, fault)
 
 
 @dataclass(slots=True)
@@ -234,12 +260,14 @@ class _Walk:
 
     Attributes:
         begins_at: Version with which its chain begins.
+        origin: In a fork: the other session, its version, and the hash of the link of that.
     """
 
     store: Store
     seal: Seal
     head: Row
     begins_at: int = 0
+    origin: Sequence[Any] = ()
     _hash: str = ""
     _hashes: dict[int, str] = field(default_factory=dict)
     _late: list[str] = field(default_factory=list)
@@ -344,6 +372,7 @@ class _Walk:
             known = begins(self.store.tenant, self.head["session_id"], "")[:2]
             if link.get("begins", [])[:2] != known:
                 raise _Fault(table, number, "it is not the beginning of this session's chain")
+            self.origin = link["begins"][3:]
         self._hash = link_hash(self._hash, number, link)
         if self._hash != link["hash"]:
             raise _Fault(table, number, "its link was changed")

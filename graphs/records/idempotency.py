@@ -16,13 +16,13 @@ from typing import Any, Self
 
 from sqlalchemy import bindparam, delete, select
 
-from graphs.records.ledger import LedgerWriter
 from graphs.storage.sealing import Seal
-from graphs.storage.statements import ALL_TURNS, TURNS, Records, Row, Sql, Statement, now
+from graphs.storage.statements import Records, Row, Sql, Statement, now
 from graphs.storage.store import Store
 from graphs.storage.tables import answers
 from journeys import ConfigurationError, IdempotencyKeyError, JourneyResponse
 from nodes.json_data import canonical, plain, stamp
+from nodes.state.context import Context
 
 KEPT = timedelta(hours=24)
 """Time for which an answer is kept."""
@@ -239,16 +239,10 @@ def answer_in(row: Row, seal: Seal) -> Any:
     return ANSWERS.value(row, "answer", seal)
 
 
-async def response_again(
-    row: Row, session_id: str, store: Store, writer: LedgerWriter
-) -> JourneyResponse:
-    """Return the response in a row, with the context that the ledger has for its version.
+def response_again(row: Row, context: Context, seal: Seal) -> JourneyResponse:
+    """Return the response in a row, with the context of its version.
 
     Raises:
-        StateError: The store failed, or a row was changed.
+        StateError: The row was changed.
     """
-    span = {**ALL_TURNS, "high": row["version"]}
-    turns = await store.read(TURNS.of_turns, session=session_id, **span)
-    context = writer.state_of(turns).context
-    stored = answer_in(row, writer.seal)
-    return JourneyResponse(**stored, accumulated_context=context, replayed=True)
+    return JourneyResponse(**answer_in(row, seal), accumulated_context=context, replayed=True)

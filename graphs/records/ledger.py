@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -177,19 +177,11 @@ class LedgerWriter:
         """Return the public record of a row of the ledger."""
         return version_info(row, self.seal, self.spec.active_in(row["pathway_id"]))
 
-    def state_of(self, rows: Sequence[Row]) -> VersionState:
-        """Return the context at a version from the operations of all rows up to it."""
-        contexts: dict[int, Context] = {}
-        before: Context = {}
-        context: Context = {}
-        for row in rows:
-            back, before = row["rolled_back_to"], context
-            held = context if back is None else contexts[back]
-            context = apply_ops(held, TURNS.value(row, "operations", self.seal))
-            contexts[row["version"]] = context
+    def state_of(self, row: Row, before: Context, context: Context) -> VersionState:
+        """Return a version with its context, and the difference to the version before."""
         both = context.keys() & before.keys()
         return VersionState(
-            self.version(rows[-1]),
+            self.version(row),
             context,
             added={name: value for name, value in context.items() if name not in both},
             changed={
@@ -199,6 +191,17 @@ class LedgerWriter:
             },
             removed={name: value for name, value in before.items() if name not in both},
         )
+
+    async def context_after(self, rows: AsyncIterator[Row]) -> Context:
+        """Return the context at a version, from the operations of all rows up to it."""
+        contexts: dict[int, Context] = {}
+        context: Context = {}
+        async for row in rows:
+            back = row["rolled_back_to"]
+            held = context if back is None else contexts[back]
+            context = apply_ops(held, TURNS.value(row, "operations", self.seal))
+            contexts[row["version"]] = context
+        return context
 
     async def history_of(self, name: str, rows: AsyncIterator[Row]) -> AsyncIterator[FieldVersion]:
         """Yield all values of a context name, from the operations in the ledger."""

@@ -92,7 +92,7 @@ from graphs.session.turn import (
 from graphs.session.webhook import EscalationSender, port_of
 from graphs.storage.errors import Unconfirmed, WriteConflict, unconfirmed
 from graphs.storage.sealing import Seal, Seals
-from graphs.storage.statements import ALL_TURNS, AUDIT, DIED, ROW_BYTES, TURN, TURNS, Records, Row
+from graphs.storage.statements import AUDIT, DIED, ROW_BYTES, TURN, TURNS, Records, Row
 from graphs.storage.store import Arrival
 from journeys import (
     AuditedTurn,
@@ -661,18 +661,17 @@ class PathwayManager:
     async def state_at(self, version: int) -> VersionState:
         """Return the context at a version, and its difference to the version before.
 
-        It is made from the ledger, which also has it for versions whose state was pruned, and in a
-        fork for those from before.
+        If the state of a version was pruned, or a fork has it from before, they are made from the
+        ledger, which has all versions.
 
         Raises:
             VersionNotFoundError: There is no such version.
         """
         session, head = await self._known()
-        known = session.number(head, version)
-        rows = await session.store.read(
-            TURNS.of_turns, session=self.session_id, **{**ALL_TURNS, "high": known}
-        )
-        return session.ledger_writer.state_of(rows)
+        row, before = await session.version(head, version), {}
+        if version:
+            before = await session.context_at(await session.version(head, version - 1))
+        return session.ledger_writer.state_of(row, before, await session.context_at(row))
 
     async def transcript(
         self, limit: int | None = None, after: str | None = None
@@ -1040,8 +1039,10 @@ class PathwayManager:
         return None
 
     async def _response_again(self, session: Session, row: Row) -> JourneyResponse:
-        writer = session.ledger_writer
-        return await idempotency.response_again(row, self.session_id, session.store, writer)
+        # The head may have been read before the row was there.
+        version = await session.version(row, row["version"])
+        context = await session.context_at(version)
+        return idempotency.response_again(row, context, session.ledger_writer.seal)
 
     async def _follow_up(
         self, session: Session, head: Row, given: Given, response: JourneyResponse

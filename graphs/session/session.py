@@ -18,6 +18,7 @@ from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 
 from graphs.compile import RECURSION_LIMIT, build
 from graphs.records import chain, escalations, forks, idempotency
+from graphs.records.history import read_changes
 from graphs.records.idempotency import Request
 from graphs.records.ledger import LedgerWriter
 from graphs.steps import COMMIT, Graph
@@ -42,7 +43,7 @@ from nodes.authored import contained
 from nodes.draft import new_turn, position_of_fork
 from nodes.journal import WAITING, Journal
 from nodes.json_data import stamp, words_of
-from nodes.state.context import Op
+from nodes.state.context import Context, Op
 from nodes.state.escalation import takeover_of
 from nodes.state.messages import GIVEN_BACK, mark
 from nodes.state.session import Position, Turn
@@ -206,11 +207,26 @@ class Session:
         values: Mapping[str, Any] = (await self._state(row)).checkpoint["channel_values"]
         return values
 
+    async def context_at(self, row: Row) -> Context:
+        """Return the context of a version by its row.
+
+        It is in the state of the version. If that was pruned, or is in the session from which this
+        one was forked, it is made from the operations of all turns up to there.
+        """
+        if found := await self._found_state(row):
+            context: Context = found.checkpoint["channel_values"].get("context", {})
+            return context
+        changes = read_changes(self.store, self.session_id, row["version"])
+        return await self.ledger_writer.context_after(changes)
+
+    async def _found_state(self, row: Row) -> CheckpointTuple | None:
+        found: CheckpointTuple | None = await self.saver.state_in(row, self.ledger_writer.seal)
+        return found
+
     async def _state(self, row: Row) -> CheckpointTuple:
-        seal = self.ledger_writer.seal
-        found: CheckpointTuple | None = await self.saver.state_in(row, seal)
-        if found is not None:
+        if found := await self._found_state(row):
             return found
+        seal = self.ledger_writer.seal
         where = f"The state of version {row['version']} of session '{self.session_id}'"
         if other := await forks.origin(self.store, seal, self.session_id, row["version"]):
             raise VersionNotFoundError(

@@ -6,6 +6,7 @@ import asyncio
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -319,6 +320,43 @@ async def test_the_context_at_a_version_is_shown_with_what_the_turn_changed(
     for unknown in (20, -1, True, "1"):
         with pytest.raises(VersionNotFoundError, match="has no version"):
             await call.journey.state_at(unknown)
+
+
+async def test_the_context_at_a_version_is_the_same_after_its_state_is_pruned(
+    talk: Talk, memory_url: str
+) -> None:
+    call = await talk(Parcel, AGENTS, memory_url, context={"customer": "C-1"})
+    for message in ("street=Main", "start over", "street=Side", "value=9"):
+        await call.says(message)
+    for back in (1, 3):
+        await call.journey.rollback(back)
+        await call.says(f"value={back}")
+    states = [await call.journey.state_at(version) for version in range(9)]
+    for number in range(120):
+        await call.says(f"how much is {number}?")
+    with pytest.raises(VersionNotFoundError):
+        await call.journey.rollback(8)
+
+    assert [await call.journey.state_at(version) for version in range(9)] == states
+
+
+async def test_the_context_at_a_new_version_is_shown_without_the_turns_before(
+    talk: Talk, kept_url: str
+) -> None:
+    call = await talk(Parcel, AGENTS, kept_url)
+    for message in ("street=Main", "card=1", "how much", "start over"):
+        await call.says(message)
+    answer = await call.journey.process_message("street=Side", idempotency_key="k")
+    known = await call.journey.state_at(5)
+    earlier = "DELETE FROM turns WHERE version < 4"
+    store = (await call.journey.manager._session()).store
+    await store.write(Statement(Sql(earlier, earlier), [{}]))
+
+    again = await call.journey.process_message("street=Side", idempotency_key="k")
+
+    assert (known.context, known.added) == ({"card": "1", "street": "Side"}, {"street": "Side"})
+    assert await call.journey.state_at(5) == known
+    assert again == replace(answer, replayed=True)
 
 
 async def test_an_unknown_version_is_an_error(talk: Talk, store_url: str) -> None:

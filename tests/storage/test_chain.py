@@ -32,7 +32,7 @@ from journeys import (
 from nodes.llm.scripted import ScriptedModel
 from tests.flow_control.desk import VALID, says
 from tests.flow_control.late_child import RUDE, LateDesk
-from tests.storage.test_encryption import CANARY, KEY, conversation
+from tests.storage.test_encryption import CANARY, KEY, clinic, conversation
 from tests.storage.test_migrations import CENTURY
 from tests.support.clocks import Clock
 from tests.support.command import flat, run
@@ -233,6 +233,33 @@ async def test_turns_rollbacks_forks_late_rows_and_deletion_verify(
     assert await broken(store) == []
 
 
+async def test_a_fork_is_compared_with_the_session_it_was_taken_from(
+    store: Store, store_url: str
+) -> None:
+    async with opened(store_url, "s-1") as parcel:
+        await parcel.start()
+        for text in ("street=Main", "card=1"):
+            await parcel.process_message(text)
+        await parcel.fork(1, "s-2")
+    async with opened(store_url, "s-2") as fork:
+        await fork.process_message("card=2")
+        await fork.fork(2, "s-3")
+    assert await broken(store) == []
+
+    async with opened(store_url, "s-1") as parcel:
+        await parcel.delete()
+        await parcel.start()
+        await parcel.process_message("street=Side")
+    assert await broken(store) == []  # its id is used again
+    forget = "DELETE FROM tombstones"
+    await store.write(Statement(Sql(forget, forget), [{}]))
+
+    [found] = await broken(store)
+
+    assert (found.session_id, found.table, found.turn) == ("s-2", "turns", 0)
+    assert found.fault == "version 1 of session 's-1', from which it was forked, differs"
+
+
 async def test_an_expired_session_leaves_a_tombstone(
     store: Store, store_url: str, clock: Clock
 ) -> None:
@@ -288,13 +315,17 @@ async def test_late_rows_written_at_once_are_all_chained(store: Store, store_url
 
 async def test_a_sensitive_session_is_verified_with_its_key(file_url: str) -> None:
     await conversation(file_url)
+    async with clinic(file_url) as journey:
+        await journey.fork(2, "s-2")
     store = await open_store(file_url, None)
     assert await broken(store, KEY) == []
     with pytest.raises(ConfigurationError, match="encryption_key"):
         await broken(store)
 
     with database(file_url) as connection:
-        connection.execute("UPDATE turns SET reply = message WHERE version = 2")
+        connection.execute(
+            "UPDATE turns SET reply = message WHERE version = 2 AND session_id = 's-1'"
+        )
     [one] = await broken(store, KEY)
     assert (one.table, one.turn) == ("turns", 2)
     assert CANARY not in str(one)

@@ -14,6 +14,7 @@ from typing import Any
 from psycopg import AsyncCursor
 
 import graphs.session.manager  # noqa: F401  (so that a fork has it)
+from graphs.records.history import read_changes
 from graphs.storage import connections, statements, store
 from graphs.storage.sqlite import SqliteJourneySaver
 from graphs.storage.store import Store
@@ -124,6 +125,10 @@ async def checked(
     assert [item["content"] for item in state.conversation_history] == spoken[-40:]
     assert state.returning == (state.version % 3 == 1)
     assert (await journey.manager.state_at(state.version)).context == expected["context"]
+    session = await journey.manager._session()
+    changes = read_changes(session.store, session.session_id, state.version)
+    writer = session.at(await session.head()).ledger_writer
+    assert await writer.context_after(changes) == expected["context"]
     return state.version
 
 
