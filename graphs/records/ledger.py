@@ -177,8 +177,15 @@ class LedgerWriter:
         """Return the public record of a row of the ledger."""
         return version_info(row, self.seal, self.spec.active_in(row["pathway_id"]))
 
-    def state_of(self, row: Row, before: Context, context: Context) -> VersionState:
-        """Return a version with its context, and the difference to the version before."""
+    def state_of(self, row: Row, before: Context, held: Context) -> VersionState:
+        """Return a version with its context, and the difference to the version before.
+
+        Args:
+            row: The row of the version.
+            before: The context of the version before.
+            held: The context that its operations change: `before`, or that of a rollback.
+        """
+        context = apply_ops(held, TURNS.value(row, "operations", self.seal))
         both = context.keys() & before.keys()
         return VersionState(
             self.version(row),

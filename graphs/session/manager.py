@@ -132,6 +132,7 @@ from nodes.features.takeover import WITH_PERSON
 from nodes.json_data import size, words_of
 from nodes.llm.models import Models, check_model, is_configured, open_models
 from nodes.services import Services
+from nodes.state.context import Context
 from nodes.state.dialogue_state import OperatorAct, Takeover
 from nodes.state.escalation import takeover_of
 from nodes.telemetry import report
@@ -668,10 +669,14 @@ class PathwayManager:
             VersionNotFoundError: There is no such version.
         """
         session, head = await self._known()
-        row, before = await session.version(head, version), {}
-        if version:
-            before = await session.context_at(await session.version(head, version - 1))
-        return session.ledger_writer.state_of(row, before, await session.context_at(row))
+        row = await session.version(head, version)
+        before = await self._context_at(session, head, version - 1) if version else {}
+        back = row["rolled_back_to"]
+        held = before if back is None else await self._context_at(session, head, back)
+        return session.ledger_writer.state_of(row, before, held)
+
+    async def _context_at(self, session: Session, head: Row, version: int) -> Context:
+        return await session.context_at(await session.version(head, version))
 
     async def transcript(
         self, limit: int | None = None, after: str | None = None
