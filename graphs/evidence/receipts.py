@@ -9,7 +9,7 @@ from __future__ import annotations
 import hmac
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from sqlalchemy import (
@@ -43,6 +43,8 @@ _OPEN = receipts.c.number.is_(None)
 _MINE = of_tenant(receipts)
 _OF_USER = of_tenant(api_keys) & (api_keys.c.user_id == bindparam("user", type_=String))
 _ONE = Sql.of(select(receipts).where(_MINE, _ID))
+# Whether a receipt was written whose acknowledgement was lost.
+_ADDED = Sql.of(select(receipts.c.id).where(_MINE, receipts.c.id == bindparam("id")))
 _UNFINISHED = Sql.of(select(receipts).where(_MINE, _OPEN).order_by(receipts.c.begun_at))
 _PAGE = Sql.of(
     first(
@@ -136,7 +138,8 @@ async def begin(store: Store, user: str, asked_by: str, keys: EncryptionKeys | N
         "sessions": 0,
         "keys": 0,
     }
-    await store.write(_RECORDS.adding([row], Seal(store.tenant)))
+    added = _RECORDS.adding([row], Seal(store.tenant))
+    await store.write(replace(added, proof=_ADDED))
     return _receipt({**dict.fromkeys(_SHOWN), **row})
 
 

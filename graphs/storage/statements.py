@@ -209,6 +209,12 @@ class Records:
         return Sql.of(rows.order_by(list(self._table.primary_key)[-1]))
 
     @cached_property
+    def next_turn(self) -> Sql:
+        """Statement for the first turn of a session, from `low` to `high`, that has rows."""
+        rows = select(func.min(self.turn).label("turn"))
+        return Sql.of(rows.where(self.mine, in_span(self.turn)))
+
+    @cached_property
     def change(self) -> Sql:
         """Statement that replaces the encrypted columns of one row, by its primary key.
 

@@ -32,6 +32,8 @@ Record = dict[str, Any]
 """A record of the export; `type` says what it is."""
 AT_ONCE = 20
 """Number of rows, and of sessions, that are in memory at once."""
+MOST_TURNS = 100
+"""Number of turns whose rows are read at once, up to 1 MB."""
 _NAMES = {
     turns: "turn",
     audit: "audit",
@@ -127,7 +129,7 @@ async def _session(store: Store, seals: Seals, session_id: str, user: str) -> As
     if state := await store.saver.state_in(head, seal):
         yield _record("state", session_id, {"values": state.checkpoint["channel_values"]})
     for name, records in _PARTS:
-        async for row in _rows(store, records, session_id, head["version"]):
+        async for row in _rows(store, records, session_id):
             yield _record(name, session_id, _shown(records.opened(row, seal)))
 
 
@@ -144,31 +146,30 @@ async def _seal_of(store: Store, seals: Seals, head: Row) -> Seal:
     return Seal(store.tenant)
 
 
-async def _rows(store: Store, records: Records, session_id: str, last: int) -> AsyncIterator[Row]:
-    """Yield the rows of a session; of a table with turns, in the order of these.
-
-    Args:
-        store: The store.
-        records: The table.
-        session_id: The session.
-        last: Number of its last turn.
-    """
+async def _rows(store: Store, records: Records, session_id: str) -> AsyncIterator[Row]:
+    """Yield the rows of a session; of a table with turns, in the order of these."""
     mine: Row = {"session": session_id}
-    span = {**ALL_TURNS}
-    while records.has_turns and span["low"] < last:
-        high = min(await last_that_fits(store, session_id, span, records.fitting), last)
-        for row in await store.read(records.of_turns, **mine, low=span["low"], high=high):
-            yield row
-        span["low"] = high
-    if records.has_turns:  # of a turn that failed, or that was taken meanwhile
-        for row in await store.read(records.of_turns, **mine, **span):
-            yield row
+    if records.has_turns:
+        span = {**ALL_TURNS}
+        while (turn := await _next_turn(store, records, session_id, span)) is not None:
+            # Of a span without an end, the sizes of all rows would be added up each time.
+            some = {"low": turn - 1, "high": turn - 1 + MOST_TURNS}
+            some["high"] = await last_that_fits(store, session_id, some, records.fitting)
+            for row in await store.read(records.of_turns, **mine, **some):
+                yield row
+            span["low"] = some["high"]
         return
     after = ""
     while rows := await store.read(records.page, **mine, after=after, most=AT_ONCE):
         for row in rows:
             yield row
         after = rows[-1][records.last_key]
+
+
+async def _next_turn(store: Store, records: Records, session_id: str, span: Row) -> int | None:
+    [row] = await store.read(records.next_turn, session=session_id, **span)
+    found: int | None = row["turn"]
+    return found
 
 
 def _shown(row: Mapping[str, Any]) -> dict[str, Any]:

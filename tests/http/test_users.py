@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sqlite3
+import tracemalloc
 from collections.abc import AsyncIterator, Callable
 from contextlib import closing
 from pathlib import Path
@@ -17,12 +18,14 @@ from sqlalchemy import Integer, bindparam, delete, literal_column, select, updat
 from graphs.evidence.anchors import anchor
 from graphs.records.history import CHECKS
 from graphs.records.idempotency import ANSWERS
+from graphs.session.directory import Directory
 from graphs.storage import store as stores
 from graphs.storage.sealing import Seal
 from graphs.storage.statements import (
     FORGET_SESSION,
     RUNNING,
     SESSION,
+    TURNS,
     Sql,
     Statement,
     of_tenant,
@@ -33,6 +36,7 @@ from journeys import (
     Escalation,
     Field,
     Journey,
+    JourneyConfig,
     Pathway,
     Reminder,
     Silence,
@@ -51,7 +55,7 @@ from tests.http.test_http_turns import Gate, until
 from tests.storage.test_encryption import everything as in_files
 from tests.storage.test_encryption import spellings
 from tests.support import api as helpers
-from tests.support import command
+from tests.support import command, forked
 from tests.support.api import Api, one, serving, wired
 from tests.support.clerks import said
 from tests.support.command import flat
@@ -60,7 +64,9 @@ from tests.support.post_office import opened as opened_parcel
 from tests.support.postgres import connected
 from tests.support.proxy import Proxy
 from tests.support.redis import RedisServer
+from tests.support.secret_ferry import OLDER_KEY, older_file
 from tests.support.solo import Solo
+from tests.support.user_child import delete_and_die
 
 serve, api = helpers.serve, helpers.api
 folder, logging_as_before = command.folder, command.logging_as_before
@@ -73,6 +79,7 @@ OVER = Sql.of(
     .where(SESSION)
     .values(expires_at=literal_column("'2000-01-01T00:00:00.000000+00:00'"))
 )
+GIVE = Sql.of(update(sessions).values(user_id=literal_column("'ann'")), all_tenants=True)
 WITHOUT_WORDS = {"timers", "late_links"}
 KINDS = {
     *("turn", "audit", "check", "field_attempt", "effect", "answer", "timer", "running_turn"),
@@ -332,10 +339,57 @@ async def test_a_long_session_is_exported_in_its_order(serve: Serve) -> None:
     assert sum(len(record["reply"]) for record in turns) > 25 * 60_000
 
 
-async def test_a_running_turn_is_waited_for(serve: Serve, store_url: str) -> None:
+@pytest.mark.slow
+async def test_an_export_needs_no_more_memory_for_more_data(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'journeys.db'}"
+    async with opened_parcel(url) as parcel:
+        await parcel.manager.start_session(user="ann")
+    directory = await Directory.open(JourneyConfig(persistence=url))
+    [begun] = await directory.store.read(TURNS.all, session="s-1")
+    for number in range(1, 301):
+        turn = {**begun, "version": number, "reply": f"{number}".zfill(100_000)}
+        await directory.store.write(Statement(TURNS.add, [turn]))
+    records = await directory.export_user("ann")
+    assert records is not None
+    read = 0
+    tracemalloc.start()
+    try:
+        async for record in records:
+            read += len(record.get("reply", ""))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+        await directory.close()
+    assert read == 300 * 100_000
+    assert peak < read / 4
+
+
+async def test_a_session_that_an_older_release_encrypted_is_exported(tmp_path: Path) -> None:
+    config = JourneyConfig(persistence=older_file(tmp_path), encryption_key=OLDER_KEY)
+    directory = await Directory.open(config)
+    await directory.store.write(Statement(GIVE, [{}]))
+    records = await directory.export_user("ann")
+    assert records is not None
+    text = json.dumps([record async for record in records])
+    await directory.close()
+
+    assert "aes256gcm:" not in text
+    assert '"message": "Harwich"' in text
+
+
+class SecretSolo(Solo):
+    """One pathway, one agent, in secret."""
+
+    __sensitive__ = True
+
+
+@pytest.mark.parametrize("journey", [Solo, SecretSolo])
+async def test_a_running_turn_is_waited_for(
+    serve: Serve, store_url: str, journey: type[Journey]
+) -> None:
     gate = Gate()
-    api: Api = await serve(one(Solo, clerk=gate), url=store_url)
-    session = await api.begin("solo", user="ann")
+    api: Api = await serve(one(journey, clerk=gate), url=store_url, encryption_key=KEY)
+    session = await api.begin(next(iter(api.wiring.journeys)), user="ann")
     turn = asyncio.create_task(api.says(session, CANARY))
     await gate.begun.wait()
 
@@ -392,6 +446,42 @@ async def test_a_deletion_that_was_stopped_is_continued(
     assert (receipt["id"], receipt["sessions"], receipt["number"]) == (begun["id"], 3, 1)
     again = await api.client.delete("/v1/users/ann")
     assert (again.status_code, again.json()["code"]) == (404, "user_not_found")
+
+
+@pytest.mark.slow
+def test_killed_before_each_statement_of_a_deletion(kept_url: str) -> None:
+    """Each process continues what the one before has begun, and gets one statement further."""
+
+    async def begun() -> None:
+        for number in range(4):
+            async with opened_parcel(kept_url, f"s-{number}") as parcel:
+                await parcel.manager.start_session({"name": CANARY}, user=ANN)
+
+    async def state() -> tuple[int, list[dict[str, Any]], list[Any]]:
+        directory = await Directory.open(JourneyConfig(persistence=kept_url))
+        written = await directory.store.read(RECEIPTS)
+        found = await directory.verified()
+        assert found is not None
+        left = await directory.sessions_of(ANN)
+        await directory.close()
+        return left, written, found.broken
+
+    asyncio.run(begun())
+    statement, survived, lefts = 0, False, set()
+    while not survived:
+        statement += 1
+        process = forked.process(delete_and_die, kept_url, ANN, statement)
+        process.start()
+        process.join(100)
+        survived = process.exitcode == 0
+        left, written, broken = asyncio.run(state())
+        assert broken == [], statement
+        assert len(written) <= 1, statement
+        assert left + sum(row["sessions"] for row in written) == 4, statement
+        lefts.add(left)
+    assert len(lefts) > 2
+    assert (left, written[0]["sessions"], written[0]["number"]) == (0, 4, 1)
+    assert holding(kept_url, CANARY) == holding(kept_url, ANN) == set()
 
 
 async def test_receipts_name_nobody_and_a_changed_one_is_found(

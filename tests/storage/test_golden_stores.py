@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import literal_column, select, update
 
 from graphs.evidence.verification import verify_all, verify_anchors
 from graphs.storage.sealing import Seals
+from graphs.storage.statements import Sql, Statement
 from graphs.storage.store import open_store
+from graphs.storage.tables import sessions
 from journeys import JourneyConfig, StateError
 from tests.support import golden
 from tests.support.api import Api, serving, wired
 from tests.support.golden import LIFE, Agency, SecretTrip, Trip
 
+ALL = Sql.of(select(sessions.c.session_id), all_tenants=True)
+GIVE = Sql.of(update(sessions).values(user_id=literal_column("'ann'")), all_tenants=True)
 KINDS = [(release, kind) for release in golden.releases() for kind in ("sqlite", "postgres")]
 
 
@@ -189,3 +195,21 @@ def test_the_stores_of_a_release_have_both_plain_and_sealed_sessions(tmp_path: P
             (sealed,) = connection.execute(asked, ["secret_trip-%"]).fetchone()
         connection.close()
         assert (plain > 0, sealed) == (True, 0)
+
+
+async def test_every_session_can_be_exported_and_deleted(api: Api, url: str) -> None:
+    store = api.wiring.directory.store
+    listed = {row["session_id"] for row in await store.read(ALL)}
+    await store.write(Statement(GIVE, [{}]))
+
+    lines = (await api.client.get("/v1/users/ann/export")).text.splitlines()
+    records = [json.loads(line) for line in lines]
+    assert records[-1]["type"] == "end"
+    assert {one["session_id"] for one in records if one["type"] == "session"} == listed
+    assert {one["session_id"] for one in records if one["type"] == "state"} == listed
+    assert not [line for line in lines if "aes256gcm:" in line]
+
+    deleted = await api.client.delete("/v1/users/ann")
+    assert deleted.json()["sessions"] == len(listed)
+    assert await store.read(ALL) == []
+    assert await verify_anchors(store) is None
