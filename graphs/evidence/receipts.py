@@ -62,21 +62,33 @@ _LAST = Sql.of(
 )
 _COUNT_SESSION = Sql.of(
     update(receipts)
-    .where(_MINE, _ID, exists(select(sessions.c.session_id).where(SESSION)))
+    .where(_MINE, _ID, _OPEN, exists(select(sessions.c.session_id).where(SESSION)))
     .values(sessions=receipts.c.sessions + literal_column("1"))
+)
+# Whether a session was deleted by the very transaction whose acknowledgement was lost.
+_COUNTED = Sql.of(
+    select(receipts.c.id).where(_MINE, _ID, ~exists(select(sessions.c.session_id).where(SESSION)))
 )
 _COUNT_KEYS = Sql.of(
     update(receipts)
-    .where(_MINE, _ID)
+    .where(_MINE, _ID, _OPEN)
     .values(
         keys=receipts.c["keys"]
         + select(func.count()).select_from(api_keys).where(_OF_USER).scalar_subquery()
     )
 )
-_DROP_KEYS = Sql.of(delete(api_keys).where(_OF_USER))
+_IS_OPEN = exists(select(receipts.c.id).where(_MINE, _ID, _OPEN))
+_DROP_KEYS = Sql.of(delete(api_keys).where(_OF_USER, _IS_OPEN))
 _COMPLETE = Sql.of(
     update(receipts)
-    .where(_MINE, _ID, _OPEN)
+    # Another call for the same user may count in it.
+    .where(
+        _MINE,
+        _ID,
+        _OPEN,
+        receipts.c.sessions == bindparam("of_sessions", type_=Integer),
+        receipts.c["keys"] == bindparam("of_keys", type_=Integer),
+    )
     .values(
         ended_at=bindparam("until"),
         number=bindparam("new_number", type_=Integer),
@@ -154,12 +166,16 @@ async def unfinished(store: Store, user: str, keys: EncryptionKeys | None) -> Re
 
 
 def counted(receipt: Receipt, session_id: str) -> Statement:
-    """Return the statement that counts a session in the transaction that deletes it."""
-    return Statement(_COUNT_SESSION, [{"id_is": receipt.id, "session": session_id}])
+    """Return the statement that counts a session in the transaction that deletes it.
+
+    It fails if the receipt is complete, or the session is not there.
+    """
+    row: Row = {"id_is": receipt.id, "session": session_id}
+    return Statement(_COUNT_SESSION, [row], exactly_one=True, proof=_COUNTED)
 
 
 async def drop_keys(store: Store, receipt: Receipt, user: str) -> None:
-    """Delete the keys and tokens of a user, and count them.
+    """Delete the keys and tokens of a user, and count them, unless the receipt is complete.
 
     Raises:
         StateError: The store failed.
@@ -183,6 +199,7 @@ async def complete(store: Store, receipt: Receipt) -> Receipt:
         row |= {"number": last + 1, "ended_at": stamp(now())}
         row["root"] = _root(root, row)
         end: Row = {"id_is": receipt.id, "until": row["ended_at"]}
+        end |= {"of_sessions": row["sessions"], "of_keys": row["keys"]}
         end |= {"new_number": row["number"], "new_root": row["root"]}
         try:
             await store.write(Statement(_COMPLETE, [end]))

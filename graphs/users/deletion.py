@@ -12,6 +12,7 @@ from sqlalchemy import String, bindparam, func, select
 
 from graphs.evidence import receipts
 from graphs.evidence.receipts import Receipt
+from graphs.storage.errors import WriteConflict
 from graphs.storage.sealing import Seals
 from graphs.storage.statements import Row, Sql, first, of_tenant
 from graphs.storage.store import Store
@@ -124,7 +125,7 @@ async def _delete_found(
     A busy session does not keep the others.
     """
     of: Row = {"user": user, "after": "", "most": AT_ONCE}
-    busy: Exception | None = None
+    left = ""
     while rows := await store.read(_SESSIONS, **of):
         of["after"] = rows[-1]["session_id"]
         for row in rows:
@@ -132,12 +133,14 @@ async def _delete_found(
             mine = store if row["key_id"] is None else store.with_keys(seals.keys)
             try:
                 await _delete(mine, receipt, session_id, user, erase)
+            except WriteConflict:
+                left = "another request deleted one of the user's sessions, or the user, meanwhile."
             except (SessionBusyError, TooManyWaitingError, StateError) as error:
-                busy = error
+                left = str(error)
             else:
                 gone(session_id)
-    if busy:
-        raise DeletionUnfinishedError(str(busy)) from busy
+    if left:
+        raise DeletionUnfinishedError(left)
     return bool(of["after"])
 
 

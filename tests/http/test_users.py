@@ -448,6 +448,34 @@ async def test_a_deletion_that_was_stopped_is_continued(
     assert (again.status_code, again.json()["code"]) == (404, "user_not_found")
 
 
+async def test_deletions_at_the_same_time_count_each_session_once(
+    serve: Serve, store_url: str
+) -> None:
+    apis = [await serve(url=store_url) for _ in range(2)]
+    for number in range(6):
+        await apis[0].begin(session_id=f"s-{number}", user=ANN)
+
+    async def deleted(api: Api) -> str:
+        async with JourneyClient(f"http://127.0.0.1:{api.port}") as client:
+            try:
+                await client.delete_user(ANN)
+            except ApiError as error:
+                return error.code
+            return "done"
+
+    begun = apis[1].begin(session_id="s-6", user=ANN)
+    *done, _ = await asyncio.gather(*map(deleted, apis * 2), begun)
+    assert {*done} - {"user_not_found"} == {"done"}
+    await deleted(apis[0])
+
+    directory = apis[0].wiring.directory
+    assert await directory.sessions_of(ANN) == 0
+    assert sum(one.sessions for one in await directory.receipts()) == 7
+    found = await directory.verified()
+    assert found is not None
+    assert found.broken == []
+
+
 @pytest.mark.slow
 def test_killed_before_each_statement_of_a_deletion(kept_url: str) -> None:
     """Each process continues what the one before has begun, and gets one statement further."""
