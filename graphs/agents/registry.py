@@ -97,19 +97,30 @@ def check_agent(spec: JourneySpec, name: str, agent: Any, overdue: Overdue) -> N
         as_agent(name, agent, overdue)
 
 
-def check_all(spec: JourneySpec, agents: Mapping[str, Any], *, has_model: bool = False) -> None:
-    """Raise an error if agents are missing.
+def check_all(
+    spec: JourneySpec,
+    agents: Mapping[str, Any],
+    overdue: Overdue = lambda agent: lambda: None,
+    *,
+    has_model: bool = False,
+) -> None:
+    """Refuse agents that are not used or not valid, and a journey without all of its agents.
 
     Args:
         spec: The journey.
         agents: The registered agents, by name.
+        overdue: Reports late agents.
         has_model: True if a model is configured; it runs every pathway that has a signature and no
             agent.
 
     Raises:
-        AgentNotRegisteredError: Agents are missing; the text names all of them with their pathways.
-        ConfigurationError: The provider of an agent's model is unknown or not installed.
+        AgentNotRegisteredError: An agent is not used, or agents are missing; the text names all of
+            them with their pathways.
+        ConfigurationError: An agent or one of its tools is not valid, or the provider of its model
+            is unknown or not installed.
     """
+    for name, agent in agents.items():
+        check_agent(spec, name, agent, overdue)
     for name, agent in [*agents.items(), *((path, agent) for _, path, agent in _places(spec))]:
         _check_model_name(name, agent)
     missing = {
@@ -153,12 +164,10 @@ def services_of(
         AgentNotRegisteredError: Agents are missing, or one is not used.
         ConfigurationError: A `ModelAgent` has no model, or a tool is missing.
     """
-    for name, agent in agents.items():
-        check_agent(spec, name, agent, overdue)
+    check_all(spec, agents, overdue, has_model=models is not None)
     shared = shared_tools(spec, tools or {})
     known = {name: registered_agent(name, agent) for name, agent in agents.items()}
     agents = {name: agent.call for name, agent in known.items()}
-    check_all(spec, agents, has_model=models is not None)
     check_allowed(spec, agents, shared)
     made = _Maker(spec, config, models, overdue, shared, known)
     callable_agents = {

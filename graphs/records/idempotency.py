@@ -56,8 +56,8 @@ class HistoryKey:
 
     Attributes:
         text: Names the conversation with the message, such as a digest.
-        is_first: True if there is no reply before the message. Some clients never send earlier
-            messages, so such a message repeats only the first turn, and only right after it.
+        is_first: True if there is no message before it. Some clients never send earlier messages,
+            so such a message repeats only the first turn, and only right after it.
     """
 
     text: str

@@ -31,11 +31,11 @@ from graphs.records.listing import (
     read_sessions,
 )
 from graphs.records.store_faults import faults_of
-from graphs.session.jobs import DueTimers, Expiry, Job, Jobs, UnfinishedTurns
+from graphs.session.jobs import DueTimers, Expiry, Job, Jobs, OpenCounts, UnfinishedTurns
 from graphs.session.session import is_over
 from graphs.session.webhook import EscalationPort, EscalationSender
 from graphs.storage.sealing import Seal, Seals, is_sealed
-from graphs.storage.statements import ALL_TURNS, now
+from graphs.storage.statements import ALL_TURNS, RUNNING_TURN, now
 from graphs.storage.store import Store, open_store
 from graphs.users import deletion
 from graphs.users.deletion import Erase
@@ -169,6 +169,14 @@ class Directory:
         listed = Listed(**{**{name: head[name] for name in _SHOWN}, "status": status})
         epoch = Epoch(head["definitions_epoch"] or 0, head["definitions_dropped"] or 0)
         return Found(listed, head["expires_at"], epoch, head["user_id"])
+
+    async def running_turn(self, session_id: str) -> int | None:
+        """Return the number of the turn that some process runs; None: none is known.
+
+        Only processes that share a database on Postgres keep it there.
+        """
+        rows = await self.store.read(RUNNING_TURN, session=session_id)
+        return rows[0]["version"] + 1 if rows else None
 
     async def heads(self, session_ids: Sequence[str]) -> dict[str, Head]:
         """Return the newest versions of sessions; those that do not exist are missing."""
@@ -386,6 +394,7 @@ class Directory:
             DueTimers(store, timed, take),
             Expiry(store, journeys),
             Anchoring(store),
+            OpenCounts(store, journeys),
         ]
         if store.is_shared:
             jobs.append(UnfinishedTurns(store, journeys, finish))

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 from graphs.records import timers
 from graphs.session.session import sweep
 from graphs.storage.errors import WriteConflict
-from graphs.storage.statements import UNFINISHED, Row, now
+from graphs.storage.statements import OPEN, UNFINISHED, Row, now
 from graphs.storage.store import Store
 from nodes.json_data import stamp
-from nodes.telemetry import report
+from nodes.telemetry import counted_open, report, takes_metrics
 
 if TYPE_CHECKING:
     from journeys import Journey, JourneyResponse
@@ -31,6 +31,10 @@ LOOK_SECONDS = 2.0
 """Seconds between two searches for due timers, and for turns whose process died."""
 EXPIRY_SECONDS = 60.0
 """Seconds between two searches for expired sessions."""
+COUNT_SECONDS = 15.0
+"""Seconds between two counts of what is open in the store."""
+MOST_COUNTED = 100_000
+"""Number up to which rows of one kind are counted."""
 AT_ONCE = 8
 """Timers that a process takes at the same time."""
 MOST_UNFINISHED = 100
@@ -202,6 +206,34 @@ class Expiry:
     async def _expire(self, store: Store, row: Row) -> None:
         with contextlib.suppress(WriteConflict):
             await store.forget(row["session_id"], expired_at=stamp(now()))
+
+
+class OpenCounts:
+    """Counts what is open in the store, where an application takes metrics.
+
+    Every process of a store counts the same.
+
+    Args:
+        store: The store.
+        journeys: Returns the ids of the journeys that this process serves.
+    """
+
+    name, pause = "counts", 0.0
+
+    def __init__(self, store: Store, journeys: Callable[[], Collection[str]]) -> None:
+        self._store, self._journeys = store, journeys
+
+    async def run(self) -> float:
+        """Report the numbers by one query; return the seconds until the next one."""
+        if takes_metrics():
+            rows = await self._store.read(OPEN, now=stamp(now()), most=MOST_COUNTED)
+            for what in ("session", "escalation", "timer"):
+                numbers = dict.fromkeys(self._journeys(), 0)
+                for row in rows:
+                    if row["what"] == what and row["journey_id"] in numbers:
+                        numbers[row["journey_id"]] = row["number"]
+                counted_open(what, numbers)
+        return COUNT_SECONDS
 
 
 async def pass_time(

@@ -53,10 +53,12 @@ from sqlalchemy.sql import operators, visitors
 from graphs.storage.sealing import RefusedError, Seal
 from graphs.storage.tables import (
     audit,
+    escalations,
     late_links,
     metadata,
     running_turns,
     sessions,
+    timers,
     tombstones,
     turns,
 )
@@ -717,6 +719,8 @@ INTERRUPT = _on_postgres(
 """Ask the process that holds the lease to give up its turn."""
 ADOPT = _on_postgres(update(running_turns).where(*_RUNS).values(fence=bindparam("new_fence")))
 """Bind the kept message of a lost lease to the one that its request has taken again."""
+RUNNING_TURN = Sql.of(select(running_turns.c.version).where(*_RUNS))
+"""Find the turn of a session that a process of this database runs."""
 FORGET_RUNNING = _on_postgres(delete(running_turns).where(*_RUNS))
 FORGET_DIED = _on_postgres(delete(running_turns).where(*_RUNS, _OF_FENCE))
 TRY_DIED = _on_postgres(
@@ -737,6 +741,31 @@ UNFINISHED = _on_postgres(
     all_tenants=True,
 )
 """Find sessions with a turn whose process died."""
+
+
+def _counted(what: str, of: Any, *conditions: ColumnElement[bool]) -> Any:
+    """Return the statement that counts `most` rows of a table by their journey."""
+    found = first(select(of.c.journey_id).where(*conditions)).subquery()
+    number = func.count().label("number")
+    return select(literal_column(f"'{what}'").label("what"), found.c.journey_id, number).group_by(
+        found.c.journey_id
+    )
+
+
+OPEN = Sql.of(
+    union_all(
+        _counted(
+            "session",
+            sessions,
+            sessions.c.status == literal_column("'active'"),
+            sessions.c.expires_at >= bindparam("now"),
+        ),
+        _counted("escalation", escalations, escalations.c.status == literal_column("'open'")),
+        _counted("timer", timers, timers.c.due_at <= bindparam("now")),
+    ),
+    all_tenants=True,
+)
+"""Count open sessions, calls for a person that nobody has taken, and due timers, by journey."""
 # A rollback may go back to a version that is pruned by the same commit; on Postgres the row that
 # points to it is not seen here yet.
 PRUNE = Sql.of(

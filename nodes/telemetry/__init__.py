@@ -21,6 +21,7 @@ from nodes.telemetry.activity import (
 from nodes.telemetry.otel import (
     cache_read,
     continuing,
+    counted_open,
     escalation_sent,
     guidelines_settled,
     limit_refused,
@@ -28,6 +29,7 @@ from nodes.telemetry.otel import (
     raised,
     reply_checked,
     report,
+    takes_metrics,
     waiting_turn,
 )
 
@@ -41,6 +43,7 @@ __all__ = [
     "agent_rests",
     "cache_read",
     "continuing",
+    "counted_open",
     "escalation_sent",
     "guidelines_settled",
     "limit_refused",
@@ -52,5 +55,6 @@ __all__ = [
     "raised",
     "reply_checked",
     "report",
+    "takes_metrics",
     "waiting_turn",
 ]

@@ -649,11 +649,14 @@ def model_breaker_changed(model: str, *, opened: bool) -> None:
 
 
 def _rests(who: dict[str, str], labels: dict[str, str], *, opened: bool) -> None:
+    seen = telemetry()
+    if seen:
+        seen.state("journeygraph.breaker.open", labels, int(opened))
     if not opened:
         report(logging.INFO, "breaker_closed", **who)
         return
     report(logging.WARNING, "breaker_opened", **who)
-    if seen := telemetry():
+    if seen:
         seen.count("journeygraph.breaker.opened", labels)
 
 

@@ -44,6 +44,12 @@ _COUNTERS = {
     "journeygraph.escalation.sent": ("{delivery}", "Tries to post calls for a person."),
     "journeygraph.turn.flagged": ("{turn}", "Turns with a flag."),
 }
+_STATES = {
+    "journeygraph.breaker.open": ("{breaker}", "1 while a breaker is open, else 0."),
+    "journeygraph.escalation.waiting": ("{escalation}", "Calls that no person has taken."),
+    "journeygraph.session.open": ("{session}", "Sessions that are not complete or expired."),
+    "journeygraph.timer.due": ("{timer}", "Timers that are due and not taken."),
+}
 _GAUGES = {
     "journeygraph.stream.active": ("{stream}", "Open streams of the events of sessions."),
     "journeygraph.turn.active": ("{turn}", "Turns that run."),
@@ -74,6 +80,10 @@ class Telemetry:
         self._levels = {
             name: meter.create_up_down_counter(name, unit, told)
             for name, (unit, told) in _GAUGES.items()
+        }
+
+        self._states = {
+            name: meter.create_gauge(name, unit, told) for name, (unit, told) in _STATES.items()
         }
 
     @property
@@ -137,6 +147,10 @@ class Telemetry:
     def rise(self, name: str, attributes: Attributes, number: int) -> None:
         """Add to a level; a negative number lowers it."""
         self._levels[name].add(number, attributes)
+
+    def state(self, name: str, attributes: Attributes, number: int) -> None:
+        """Set a number that stays until the next one."""
+        self._states[name].set(number, attributes)
 
     def place(self) -> dict[str, str]:
         """Return the trace and the span that run here; empty outside of one."""
@@ -283,6 +297,31 @@ def cache_read(cache: str, *, hit: bool) -> None:
     result = "hit" if hit else "miss"
     labels = {"journeygraph.cache.name": cache, "journeygraph.cache.result": result}
     _count("journeygraph.cache.read", labels)
+
+
+def takes_metrics() -> bool:
+    """Return whether an application takes metrics."""
+    seen = telemetry()
+    return seen is not None and seen.takes_metrics
+
+
+def counted_open(what: str, numbers: Mapping[str, int]) -> None:
+    """Tell how many of a kind a store has.
+
+    Args:
+        what: The kind: session (open), escalation (waiting) or timer (due).
+        numbers: The number of each journey, by its id.
+    """
+    if seen := telemetry():
+        for journey, number in numbers.items():
+            seen.state(_OPEN[what], {JOURNEY: journey}, number)
+
+
+_OPEN = {
+    "session": "journeygraph.session.open",
+    "escalation": "journeygraph.escalation.waiting",
+    "timer": "journeygraph.timer.due",
+}
 
 
 def limit_refused(limit: str, who: str) -> None:

@@ -147,6 +147,7 @@ RULES: Mapping[tuple[str, str], Rule] = {
     ("POST", "/v1/responses"): _TURN,
     ("POST", "/v1/ag-ui/{model}"): _TURN,
     ("POST", "/v1/ai-sdk/{model}"): _TURN,
+    ("GET", "/v1/ai-sdk/{model}/{session_id}/stream"): _TALK,
     ("GET", "/v1/models"): _TALK,
     ("GET", "/v1/models/{model}"): _TALK,
 }

@@ -13,7 +13,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import StreamingResponse
 
-from graphs.session.turn import Given, rule_of
+from graphs.session.turn import Given
 from journeys.config import ANSWER_RULES
 from server.http.deps import Asking, IdempotencyKey, RequestId, Wired
 from server.http.routing import session_name
@@ -27,6 +27,7 @@ from server.protocols.client_messages import (
 )
 from server.protocols.client_turns import (
     AS_STREAM,
+    BusyRule,
     Conversation,
     Heard,
     HistoryRoute,
@@ -119,6 +120,7 @@ async def run(
     caller: Asking,
     request_id: RequestId,
     key: IdempotencyKey,
+    when_busy: BusyRule = None,
 ) -> StreamingResponse:
     """Take the last message of a thread as a turn, for clients of AG-UI.
 
@@ -128,12 +130,12 @@ async def run(
     answers it. If the reply is not what was streamed, MESSAGES_SNAPSHOT has it. A message that is
     sent again with its id gets the same reply and is no second turn.
     """
-    conversation = Conversation(wiring, caller, model, session_name(given.thread_id))
+    conversation = Conversation(wiring, caller, model, session_name(given.thread_id), when_busy)
     if given.resume:
         answers = {entry.interrupt_id: entry.payload for entry in given.resume}
         once = key or f"resume:{digest_of(answers)}"
-        rule = rule_of(wiring.config, None, ANSWER_RULES)
-        heard = await conversation.streaming(Given.answer(answers, once, rule), request_id)
+        answer = Given.answer(answers, once, conversation.rule(ANSWER_RULES))
+        heard = await conversation.streaming(answer, request_id)
     else:
         message = given.message()
         once = key or f"message:{digest_of(message.id)}"

@@ -1,4 +1,4 @@
-"""POST /v1/ai-sdk/{model}: the UI message stream of the AI SDK 5 and later, for `useChat`.
+"""/v1/ai-sdk/{model}: the UI message stream of the AI SDK 5 and later, for `useChat`.
 
 The chat is the session, and its last message is a turn.
 """
@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator, Mapping
+from http import HTTPStatus
 from typing import Any, Literal
 
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
-from starlette.responses import StreamingResponse
+from starlette.responses import Response, StreamingResponse
 
-from server.http.deps import Asking, IdempotencyKey, RequestId, Wired
+from server.http.deps import Asking, IdempotencyKey, RequestId, SessionName, Wired
 from server.http.routing import session_name
 from server.protocols.client_messages import TextPart, digest_of, last_of, text_of
 from server.protocols.client_turns import (
     AS_STREAM,
+    BusyRule,
     Conversation,
     Heard,
     HistoryRoute,
@@ -99,6 +101,7 @@ async def chat(
     caller: Asking,
     request_id: RequestId,
     key: IdempotencyKey,
+    when_busy: BusyRule = None,
 ) -> StreamingResponse:
     """Take the last message of a chat as a turn, for `useChat` of the AI SDK.
 
@@ -108,10 +111,29 @@ async def chat(
     reply is another one, it follows after an empty line. A message that is sent again with its id,
     as to regenerate its reply, gets the same reply and is no second turn.
     """
-    conversation = Conversation(wiring, caller, model, session_name(given.id))
+    conversation = Conversation(wiring, caller, model, session_name(given.id), when_busy)
     message = given.message()
     once = key or f"message:{digest_of(message.id)}"
     heard = await conversation.streamed(text_of(message.parts), once, request_id)
+    return event_stream(_events(heard), {**heard.headers, **_HEADER})
+
+
+@router.get(
+    "/{model}/{session_id}/stream",
+    response_class=StreamingResponse,
+    responses={**AS_STREAM, 204: {"description": "No turn runs."}},
+)
+async def resume(
+    model: ModelName, session_id: SessionName, wiring: Wired, caller: Asking, request_id: RequestId
+) -> Response:
+    """Get the message that is being said, from its beginning, for `useChat` with `resume`.
+
+    204 if no turn of the chat runs, or there is no such chat. A process that does not run the turn
+    sends the whole reply after its end.
+    """
+    heard = await Conversation(wiring, caller, model, session_id).running(request_id)
+    if heard is None:
+        return Response(status_code=HTTPStatus.NO_CONTENT)
     return event_stream(_events(heard), {**heard.headers, **_HEADER})
 
 

@@ -15,6 +15,7 @@ from server.http.deps import Asking, Client, IdempotencyKey, RequestId, Wired
 from server.http.routing import EVENTS
 from server.protocols.client_messages import NO_TOOLS, UNSUPPORTED, history_key, never
 from server.protocols.client_turns import (
+    BusyRule,
     Conversation,
     Heard,
     event_stream,
@@ -131,6 +132,7 @@ async def complete(
     client: Client,
     request_id: RequestId,
     key: IdempotencyKey,
+    when_busy: BusyRule = None,
     session: SessionHeader = None,
 ) -> Response:
     """Take the last message of a conversation as a turn, for clients of the OpenAI API.
@@ -142,7 +144,7 @@ async def complete(
     """
     said = spoken(asked.messages, "messages")
     name = session_of([session, asked.user, caller.session], said, client, key)
-    conversation = Conversation(wiring, caller, asked.model, name)
+    conversation = Conversation(wiring, caller, asked.model, name, when_busy)
     message, once = said[-1][1], key or history_key(said)
     if asked.stream:
         heard = await conversation.streamed(message, once, request_id)

@@ -67,8 +67,7 @@ def history_key(said: Sequence[Said]) -> HistoryKey:
     Args:
         said: The messages of the user and the assistant; the last one is the message.
     """
-    is_first = all(role == "user" for role, _ in said)
-    return HistoryKey(digest_of(said), is_first)
+    return HistoryKey(digest_of(said), is_first=len(said) == 1)
 
 
 def digest_of(*values: Any) -> str:

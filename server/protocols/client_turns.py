@@ -8,7 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -16,20 +24,23 @@ from http import HTTPStatus
 from operator import methodcaller
 from typing import Annotated, Any, NamedTuple, TypeVar
 
-from fastapi import Path, Request
-from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
+from fastapi import Header, Path, Request
+from fastapi.sse import KEEPALIVE_COMMENT, ServerSentEvent, format_sse_event
 from pydantic import TypeAdapter, ValidationError
 from starlette.responses import StreamingResponse
 
 from graphs.records.idempotency import HistoryKey, new_id
+from graphs.records.listing import Listed
 from graphs.session.manager import PathwayManager
 from graphs.session.turn import Given, rule_of
 from journeys import SessionExistsError
+from journeys.config import BUSY_RULES, WhenBusy
 from nodes.state.session import PARTING
 from server.access.callers import Caller
 from server.http.deps import REPLAYED, known_version
 from server.http.event_logs import TurnLog
 from server.http.problems import Problem
+from server.http.routes.events import turn_to_come
 from server.http.routing import EVENTS, ApiRoute, session_name
 from server.http.schemas import Reply, SessionId
 from server.http.wiring import Wiring
@@ -46,6 +57,14 @@ PING_SECONDS = 15.0
 """Seconds without an event after which a comment keeps the connection of a stream."""
 ModelName = Annotated[
     str, Path(max_length=400, description="The journey, as JOURNEY or JOURNEY@VERSION.")
+]
+BusyRule = Annotated[
+    WhenBusy | None,
+    Header(
+        alias="X-When-Busy",
+        description="Rule if a turn of the session runs, as `when_busy` of a message: `enqueue`, "
+        "`reject`, `interrupt` or `coalesce`. Default: that of the server.",
+    ),
 ]
 _SESSION_ID: TypeAdapter[str] = TypeAdapter(SessionId)
 _T = TypeVar("_T")
@@ -72,12 +91,14 @@ class Conversation:
         model: The journey, as JOURNEY or JOURNEY@VERSION. A version is for the begin alone: a
             session continues in its own.
         session_id: The session.
+        when_busy: Rule if a turn of the session runs; None: that of the server.
     """
 
     wiring: Wiring
     caller: Caller
     model: str
     session_id: str
+    when_busy: WhenBusy | None = None
 
     @property
     def journey_id(self) -> str:
@@ -100,7 +121,7 @@ class Conversation:
             Problem: The journey is not served, or is not that of the session.
             JourneyError: As of `process_message`.
         """
-        given = Given.message(message, key, rule_of(self.wiring.config))
+        given = Given.message(message, key, self.rule())
         act = self._in_journey(methodcaller("answer", given))
 
         async def turn() -> Any:
@@ -124,7 +145,7 @@ class Conversation:
             Problem: As of `reply`.
             JourneyError: As of `reply`, unless the turn has begun.
         """
-        given = Given.message(message, key, rule_of(self.wiring.config))
+        given = Given.message(message, key, self.rule())
         return await self.streaming(given, request_id)
 
     async def streaming(self, given: Given, request_id: str) -> Heard:
@@ -136,7 +157,48 @@ class Conversation:
             return await self.wiring.turns.tell(self.session_id, in_turn, act, request_id)
 
         log = await self._begun(turn)
-        return Heard(log, {**self.headers, **(REPLAYED if log.replayed else {})})
+        return Heard(log.events, {**self.headers, **(REPLAYED if log.replayed else {})})
+
+    def rule(self, known: Sequence[WhenBusy] = BUSY_RULES) -> WhenBusy:
+        """Return the rule if a turn of the session runs.
+
+        Args:
+            known: The rules that are possible.
+
+        Raises:
+            ConfigurationError: It is not one of these.
+        """
+        return rule_of(self.wiring.config, self.when_busy, known)
+
+    async def running(self, request_id: str) -> Heard | None:
+        """Return the events of the turn that runs, from its beginning.
+
+        A process that does not run it sends the whole reply after the commit.
+
+        Args:
+            request_id: Of the request.
+
+        Returns:
+            None: no turn runs, or the client has no such session of this journey.
+        """
+        for name in filter(None, (self.session_id, self._name_of_user())):
+            found = await self.wiring.directory.found(name)
+            if found is None or not self.caller.reaches(name, found.user):
+                continue
+            if found.listed.journey_id != self.journey_id:
+                return None
+            self.session_id = name
+            return await self._running(found.listed, request_id)
+        return None
+
+    async def _running(self, listed: Listed, request_id: str) -> Heard | None:
+        if log := self.wiring.turns.log_of(listed.session_id, listed.version + 1):
+            return Heard(log.events, self.headers)
+        turn = await self.wiring.directory.running_turn(listed.session_id)
+        if turn is None:
+            return None
+        events = partial(turn_to_come, self.wiring, listed, turn, request_id)
+        return Heard(events, self.headers)
 
     def _in_journey(self, act: Callable[[PathwayManager], _T]) -> Callable[[PathwayManager], _T]:
         def checked(session: PathwayManager) -> _T:
@@ -155,13 +217,21 @@ class Conversation:
         """Take a turn; if there is no session, begin it and take the turn again."""
         if done := await self._found(turn):
             return done
-        if self.caller.user is not None and self.session_id != self.caller.session:
-            # Users choose names freely: the same name of another user is another session.
-            self.session_id = new_id(f"{self.caller.tenant}|{self.caller.user}", self.session_id)
+        if name := self._name_of_user():
+            self.session_id = name
             if done := await self._found(turn):
                 return done
         await self._begin()
         return await turn()
+
+    def _name_of_user(self) -> str | None:
+        """Return the id of a session that the user of the key names; None: the name is the id.
+
+        Users choose names freely: the same name of another user is another session.
+        """
+        if self.caller.user is None or self.session_id == self.caller.session:
+            return None
+        return new_id(f"{self.caller.tenant}|{self.caller.user}", self.session_id)
 
     async def _found(self, turn: Callable[[], Awaitable[_T]]) -> _T | None:
         """Take a turn; return None if there is no session."""
@@ -225,13 +295,13 @@ class Piece(NamedTuple):
 class Heard(NamedTuple):
     """The events of a turn, and the headers of the answer."""
 
-    log: TurnLog
+    events: Callable[[], AsyncIterator[ServerSentEvent]]
     headers: Mapping[str, str]
 
     async def pieces(self) -> AsyncIterator[Piece]:
         """Yield the parts of the turn: texts, `replaced` if it applies, and `done` or `error`."""
         sent = ""
-        async for event in self.log.events():
+        async for event in self.events():
             data = json.loads(event.raw_data or "{}")
             if event.event == "token" and data["text"]:
                 sent += data["text"]

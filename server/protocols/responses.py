@@ -21,6 +21,7 @@ from server.http.problems import Problem
 from server.http.routing import EVENTS
 from server.protocols.client_messages import UNSUPPORTED, Said, digest_of, history_key, never
 from server.protocols.client_turns import (
+    BusyRule,
     Conversation,
     Heard,
     event_stream,
@@ -168,6 +169,7 @@ async def respond(
     client: Client,
     request_id: RequestId,
     key: IdempotencyKey,
+    when_busy: BusyRule = None,
     session: SessionHeader = None,
 ) -> Response:
     """Take a message as a turn, for clients of the OpenAI API.
@@ -179,7 +181,8 @@ async def respond(
     """
     said = asked.said()
     name = session_of([*asked.session_names(session), caller.session], said, client, key)
-    conversation, message = Conversation(wiring, caller, asked.model, name), said[-1][1]
+    conversation = Conversation(wiring, caller, asked.model, name, when_busy)
+    message = said[-1][1]
     if asked.stream:
         heard = await conversation.streamed(message, key or _key(asked, said), request_id)
         written = _Written(asked, conversation.session_id)

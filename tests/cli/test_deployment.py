@@ -437,6 +437,8 @@ async def names_at_metrics() -> set[str]:
             seen.measure(name, 1.0, {})
         for name in otel._COUNTERS:
             seen.count(name, {})
+        for name in otel._STATES:
+            seen.state(name, {}, 1)
         for name in otel._GAUGES:
             seen.rise(name, {}, 1)
             seen.rise(name, {}, -1)

@@ -53,6 +53,7 @@ ROUTES = [
     ("POST", "/v1/responses"),
     ("POST", "/v1/ag-ui/parcel"),
     ("POST", "/v1/ai-sdk/parcel"),
+    ("GET", "/v1/ai-sdk/parcel/s-1/stream"),
     ("GET", "/v1/models"),
     ("GET", "/v1/models/parcel"),
     ("GET", "/metrics"),

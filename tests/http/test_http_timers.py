@@ -23,14 +23,18 @@ from journeys import (
     TimeTrigger,
     Transition,
 )
+from server.telemetry import Metrics
 from tests.http.test_http_streams import opened
 from tests.http.test_http_turns import until
+from tests.http.test_metrics import shown, total
 from tests.support import api as helpers
+from tests.support import watching
 from tests.support.api import Api, one
 from tests.support.clocks import Clock
 from tests.support.solo import Solo
+from tests.support.watching import Watch
 
-serve = helpers.serve
+serve, watch = helpers.serve, watching.watch
 HOUR = 3_600
 Serve = Callable[..., Any]
 
@@ -85,6 +89,29 @@ async def test_a_timer_is_taken_once_by_one_of_two_servers_and_told_on_the_strea
     assert (await api.says(session, "thank you"))["pathway_id"] == "discount"
     history = (await api.client.get(f"{session}/history")).json()["entries"]
     assert [each["content"] for each in history].count("Shall we continue?") == 1
+
+
+async def test_due_timers_are_counted(
+    serve: Serve, store_url: str, clock: Clock, watch: Watch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "COUNT_SECONDS", 0.01)
+    let = asyncio.Event()
+
+    async def discount(ask: Any) -> str:
+        await let.wait()
+        return "Ten percent less."
+
+    api = await serve(offer(discount), url=store_url, metrics=Metrics())
+    await api.says(await api.begin("offer"), "hello")
+
+    async def due(number: int) -> bool:
+        return total(await shown(api), "journeygraph_timer_due") == number
+
+    await until(lambda: due(0))
+    clock.passes(3 * HOUR)
+    await until(lambda: due(1))
+    let.set()
+    await until(lambda: due(0))
 
 
 async def test_a_closed_session_is_listed_and_opens_with_a_message(

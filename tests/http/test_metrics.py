@@ -23,15 +23,18 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from prometheus_client.parser import text_string_to_metric_families
 
-from journeys import ConfigurationError
+from graphs.session import jobs
+from journeys import NEVER, ConfigurationError, Journey, Pathway, Pipeline
 from nodes.llm.scripted import ScriptedModel
 from nodes.telemetry import reply_checked
 from server.settings import Settings
 from server.telemetry import ENDPOINT, Metrics, exporting
 from tests.http.test_http_models import Weather
+from tests.http.test_http_turns import until
 from tests.support import api as helpers
 from tests.support import command, model_shop, watching
 from tests.support.api import KEY, Api, one
+from tests.support.bike_shop import Workshop, clerk
 from tests.support.command import ROOT, served, start
 from tests.support.watching import Watch
 
@@ -109,6 +112,68 @@ async def test_calls_of_models_and_their_tokens_are_counted(
     calls = total(samples, "gen_ai_client_operation_duration_seconds_count")
     assert calls == len(model.calls)
     assert total(samples, "gen_ai_client_token_usage_sum", gen_ai_token_type="output") > 0
+
+
+async def test_what_is_open_in_the_store_is_counted(
+    serve: Callable[..., Any], watch: Watch, store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "COUNT_SECONDS", 0.02)
+    api = await serve(one(Workshop, clerk=clerk), url=store_url, metrics=Metrics())
+    other = await serve(one(Workshop, clerk=clerk), url=store_url, metrics=Metrics())
+
+    async def counted(*numbers: float) -> None:
+        """Wait until both servers count so many open sessions and calls."""
+        names = ("session_open", "escalation_waiting")
+        for each in (api, other):
+            await until(partial(is_counted, each, dict(zip(names, numbers, strict=True))))
+
+    async def is_counted(each: Api, numbers: dict[str, float]) -> bool:
+        samples = await shown(each)
+        return all(total(samples, f"journeygraph_{name}") == n for name, n in numbers.items())
+
+    await counted(0, 0)
+    for number in (1, 2):
+        session = await api.begin("workshop", f"s-{number}")
+        await api.says(session, "a person, please")
+    await counted(2, 2)
+    [call, _] = (await api.client.get("/v1/escalations")).json()["escalations"]
+    await api.client.post(f"/v1/escalations/{call['id']}/claim", json={"by": "ann"})
+    await counted(2, 1)
+    await api.client.delete("/v1/sessions/s-1")
+    await api.client.delete("/v1/sessions/s-2")
+    await counted(0, 0)
+
+
+async def test_a_breaker_is_open_until_a_call_succeeds(
+    serve: Callable[..., Any], watch: Watch
+) -> None:
+    clock, fails = [0.0], [True]
+
+    class Fragile(Journey):
+        class TalkPath(Pathway):
+            __pipeline__ = Pipeline.sequential(["clerk"]).with_limits(
+                breaker_failures=2, clock=lambda: clock[0]
+            )
+            __complete_when__ = NEVER
+
+    async def failing(payload: dict[str, Any]) -> str:
+        if fails[0]:
+            raise RuntimeError("canary")
+        return "Yes."
+
+    api = await serve(one(Fragile, clerk=failing), metrics=Metrics())
+    session = await api.begin("fragile")
+
+    async def state() -> list[tuple[float, str]]:
+        found = (await shown(api)).get("journeygraph_breaker_open", ())
+        return [(one.value, one.labels["gen_ai_agent_name"]) for one in found]
+
+    for _ in range(3):
+        await api.says(session, "hi")
+    assert await state() == [(1, "clerk")]
+    clock[0], fails[0] = 10_000.0, False
+    assert (await api.says(session, "hi"))["message"] == "Yes."
+    assert await state() == [(0, "clerk")]
 
 
 SECRET = "tulip"

@@ -404,6 +404,8 @@ def test_without_a_key_other_addresses_are_refused_with_the_way_out(
         (["broken.py"], 1, "is 'oder'"),
         (["bare.py:Base"], 1, "no pathways"),
         (["bare.py:Bare"], 1, "no agent for: 'one'"),
+        (["misnamed.py"], 1, "uses an agent 'clark'. Did you mean 'clerk'?"),
+        (["uncallable.py"], 1, "Agent 'clerk'"),
         (["locked.py"], 1, "JOURNEYGRAPH_ENCRYPTION_KEY"),
         (["orders.py", "orders.py"], 1, "Two journeys have the id 'orders'"),
         (["--store", "sqlite:////nowhere/at/all.db", "--port", "0"], 1, "cannot be opened"),
@@ -416,6 +418,8 @@ def test_what_cannot_be_served_is_said_in_a_line(
     folder: Path, words: list[str], code: int, says: str
 ) -> None:
     (folder / "locked.py").write_text(LOCKED)
+    (folder / "misnamed.py").write_text(SLOW.replace("clerk}", 'clerk, "clark": clerk}'))
+    (folder / "uncallable.py").write_text(SLOW.replace("clerk}", "5}"))
 
     free = [] if "--port" in words else ["--port", "0"]
     result = run("serve", *words, *free, code=code)

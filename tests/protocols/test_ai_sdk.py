@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
 
+from server.http.auth import Keys
 from tests.http.test_http_turns import Gate
+from tests.http.test_keys import made
 from tests.support import api as helpers
 from tests.support.api import Api, one
 from tests.support.openai_clients import turns_of
@@ -131,6 +134,60 @@ async def test_a_turn_that_fails_is_an_error_of_the_stream(serve: Serve) -> None
     assert last["type"] == "error"
     assert "canary" not in last["errorText"]
     assert await turns_of(api) == []
+
+
+# --- A page that was loaded again -----------------------------------------------------------------
+
+
+async def resumed(api: Api, chat: str = "call-1", **headers: str) -> tuple[int, str]:
+    """What `useChat` with `resume` gets when its page is loaded."""
+    answer = await api.client.get(f"/v1/ai-sdk/solo/{chat}/stream", headers=headers)
+    return answer.status_code, answer.text
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+async def test_a_page_that_is_loaded_again_gets_the_message_that_is_being_said(
+    postgres_url: str, serve: Serve, elsewhere: bool
+) -> None:
+    gate = Gate()
+    api = await serve(one(Solo, clerk=gate), url=postgres_url)
+    page = await serve(one(Solo, clerk=Gate()), url=postgres_url) if elsewhere else api
+    assert await resumed(page) == (204, "")
+
+    async with api.client.stream("POST", "/v1/ai-sdk/solo", json=chat_of("hi")):
+        await gate.begun.wait()
+    again = asyncio.create_task(resumed(page))
+    await asyncio.wait([again], timeout=0.1)  # it waits for the rest
+    assert not again.done()
+    gate.let.set()
+    status, text = await again
+
+    assert (status, text_in(chunks_in(text))) == (200, "Hold on.")
+    assert chunks_in(text)[-1]["messageMetadata"]["version"] == 1
+    assert await turns_of(api) == ["hi"]
+    if elsewhere:
+        assert await resumed(page) == (204, "")
+
+
+async def test_only_the_user_of_a_chat_gets_its_message(serve: Serve) -> None:
+    gate = Gate()
+    api = await serve(one(Solo, clerk=gate), keys=Keys(uses_stored=True))
+    ann, ben = await made(api, "talk", user="ann"), await made(api, "talk", user="ben")
+    desk = await made(api, "talk")
+    begun = {"json": chat_of("hi"), "headers": ann}
+
+    async with api.client.stream("POST", "/v1/ai-sdk/solo", **begun) as stream:
+        await gate.begun.wait()
+        chat = stream.headers["x-session-id"]
+        assert chat != "call-1", "a user's name of a chat is not its id"
+        for key, name in ((ben, "call-1"), (ben, chat), (desk, "call-1")):
+            assert await resumed(api, name, **key) == (204, "")
+        other = await api.client.get(f"/v1/ai-sdk/parcel/{chat}/stream", headers=desk)
+        assert other.status_code == 204
+        gate.let.set()
+        status, text = await resumed(api, **ann)
+
+    assert (status, text_in(chunks_in(text))) == (200, "Hold on.")
 
 
 FILE = {"type": "file", "mediaType": "image/png", "url": "data:,"}

@@ -9,7 +9,7 @@ from typing import Any
 
 import openai
 import pytest
-from openai import AsyncOpenAI
+from openai import AsyncOpenAI, BadRequestError, ConflictError
 
 from journeys import NEVER, Journey, Pathway
 from nodes.llm.scripted import ScriptedModel
@@ -161,6 +161,84 @@ async def test_two_requests_at_once_with_one_conversation_are_one_turn(
     assert await turns_of(api) == ["hi"]
 
 
+# --- A caller who interrupts ----------------------------------------------------------------------
+
+
+class Speaker:
+    """An agent that says two words, the second when it is released; it counts its runs."""
+
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+        self.let = asyncio.Event()
+        self.spoken = asyncio.Event()
+
+    async def __call__(self, payload: dict[str, Any]) -> AsyncIterator[str]:
+        self.heard.append(payload["message"])
+        yield f"To {payload['message']}: "
+        self.spoken.set()
+        await self.let.wait()
+        yield "done."
+
+
+@pytest.mark.parametrize("partial", [False, True], ids=["no reply", "a part of the reply"])
+@pytest.mark.parametrize(
+    ("rule", "kept"), [("enqueue", ["one", "two"]), ("interrupt", ["two"]), ("coalesce", None)]
+)
+async def test_a_caller_who_speaks_into_the_reply_loses_and_doubles_nothing(
+    serve: Serve, client_of: Clients, rule: str, kept: list[str] | None, partial: bool
+) -> None:
+    speaker = Speaker()
+    api = await serve(one(Solo, clerk=speaker))
+    client = client_of(api, default_headers={**SESSION, "X-When-Busy": rule})
+    asked: Any = {"model": "solo", "messages": [user("one")]}
+
+    first = await client.chat.completions.create(**asked, stream=True)
+    async for chunk in first:
+        if "To one" in (chunk.choices[0].delta.content or ""):
+            break
+    await first.close()  # as a voice framework does it when the caller speaks
+    said = [assistant("To one:")] if partial else []
+    asked["messages"] = [user("one"), *said, user("two")]
+    second = asyncio.create_task(streamed(client, **asked))
+    again = asyncio.create_task(streamed(client, **asked))  # sent twice, as after a lost answer
+    if rule == "interrupt":
+        await until(lambda: heard(speaker, "two"))
+    speaker.let.set()
+
+    assert {text_in(chunks) for chunks in (await second, await again)} == {"To two: done."}
+    assert await turns_of(api) == (kept or ["one", "two"])
+    assert speaker.heard == ["one", "two"]
+
+
+async def heard(speaker: Speaker, message: str) -> bool:
+    return message in speaker.heard
+
+
+async def test_a_request_that_must_not_wait_is_refused_in_the_shape_of_the_protocol(
+    serve: Serve, client_of: Clients
+) -> None:
+    speaker = Speaker()
+    api = await serve(one(Solo, clerk=speaker))
+    client = client_of(api)
+    asked: Any = {"model": "solo", "extra_headers": {**SESSION, "X-When-Busy": "reject"}}
+    first = asyncio.create_task(
+        client.chat.completions.create(messages=[user("one")], **asked, stream=True)
+    )
+    await speaker.spoken.wait()
+
+    with pytest.raises(ConflictError) as busy:
+        await client.chat.completions.create(messages=[user("two")], **asked)
+    asked["extra_headers"]["X-When-Busy"] = "shout"
+    with pytest.raises(BadRequestError) as unknown:
+        await client.chat.completions.create(messages=[user("two")], **asked)
+    speaker.let.set()
+    await (await first).close()
+
+    assert busy.value.code == "session_busy"
+    assert unknown.value.code == "invalid_request"
+    assert "interrupt" in unknown.value.message
+
+
 async def test_a_key_repeats_its_answer_also_after_another_turn(
     api: Api, client_of: Clients
 ) -> None:
@@ -241,7 +319,7 @@ async def test_the_texts_of_a_stream_end_with_the_reply(
     log.add("done", json.dumps({"message": reply}))
     log.end()
 
-    heard = [piece async for piece in Heard(log, {}).pieces()]
+    heard = [piece async for piece in Heard(log.events, {}).pieces()]
 
     assert heard[-1].kind == "done"
     assert heard[:-1] == [("text", one) if isinstance(one, str) else one for one in pieces]

@@ -62,7 +62,7 @@ async def _of_turn(
         )
     if turn <= listed.version:
         return _these(await _reply(wiring, listed, turn))
-    return _to_come(wiring, listed, turn, request_id)
+    return turn_to_come(wiring, listed, turn, request_id)
 
 
 async def _of_session(
@@ -127,7 +127,9 @@ async def _these(*events: ServerSentEvent) -> _Events:
         yield event
 
 
-async def _to_come(wiring: Wiring, listed: Listed, turn: int, request_id: str) -> _Events:
+async def turn_to_come(
+    wiring: Wiring, listed: Listed, turn: int, request_id: str
+) -> AsyncIterator[ServerSentEvent]:
     """Wait for the commit of a turn of another process, and yield its last event."""
     limit = wiring.config.turn_timeout_seconds + GRACE_SECONDS
     with wiring.turns.watched.watch(listed.session_id, wiring.directory.heads) as seen:
