@@ -5,6 +5,7 @@ No container engine is needed: the steps of the Dockerfile run in a folder, as f
 
 from __future__ import annotations
 
+import asyncio
 import fnmatch
 import json
 import os
@@ -14,35 +15,46 @@ import signal
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import promql_parser
 import pytest
 import yaml
 from hatchling import build
-from opentelemetry.exporter.prometheus._mapping import sanitize_attribute
 from typer.main import get_command
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from graphs.session import turn
+from journeys import NEVER, Journey, Pathway, Pipeline, Validation
 from nodes.features import guidance
-from nodes.telemetry import activity, otel
+from nodes.llm.scripted import Fault, ScriptedModel
+from nodes.telemetry import activity
 from nodes.turn import validate
+from server.access.limits import Limits, read_limits
 from server.app import create_app
 from server.cli.command_line import app as command_line
 from server.cli.serve import _ANSWER_SECONDS
+from server.http.auth import Keys
 from server.http.readiness import READY_SECONDS
 from server.http.routing import MAX_BODY_BYTES
 from server.http.turns import GRACE_SECONDS
 from server.settings import Settings, known_settings
 from server.telemetry import Metrics
 from tests.cli.test_projects import steps_of, version
+from tests.http.test_http_models import Weather
+from tests.http.test_http_turns import until
+from tests.http.test_metrics import shown
+from tests.support import api as helpers
 from tests.support import command, watching
+from tests.support.api import one
+from tests.support.bike_shop import Workshop, clerk
 from tests.support.command import ROOT, run
 from tests.support.watching import Watch
 
 folder, logging_as_before, watch = command.folder, command.logging_as_before, watching.watch
+serve = helpers.serve
 NAME = "ferry_desk"
 PAGE = (ROOT / "docs" / "how-to" / "operate.md").read_text()
 OF_OTHERS = {"POSTGRES_USER", "POSTGRES_DB", "POSTGRES_PASSWORD", "FORWARDED_ALLOW_IPS"}
@@ -411,65 +423,99 @@ def _talk(port: str, key: str) -> None:
 
 # --- Alerts and the dashboard ---------------------------------------------------------------------
 
-OF_PROMETHEUS = {
-    "up",
-    "rate",
-    "sum",
-    "by",
-    "increase",
-    "histogram_quantile",
-    "job",
-    "le",
-    "instance",
-}
-OTHERS = {
-    "http_server_request_duration_seconds_count": {"http_route", "http_response_status_code"},
-}
-"""Metrics of FastAPI, and their labels here; a test of /metrics sees them."""
+OF_PROMETHEUS = {"job", "instance", "le"}
+"""Labels that Prometheus adds, and the one of buckets."""
 
 
-async def names_at_metrics() -> set[str]:
-    """The names of all metrics, each reported once."""
-    seen, metrics = otel.telemetry(), Metrics()
-    assert seen
-    with metrics.collected():
-        for name in otel._HISTOGRAMS:
-            seen.measure(name, 1.0, {})
-        for name in otel._COUNTERS:
-            seen.count(name, {})
-        for name in otel._STATES:
-            seen.state(name, {}, 1)
-        for name in otel._GAUGES:
-            seen.rise(name, {}, 1)
-            seen.rise(name, {}, -1)
-        text = (await metrics.shown(""))[0].decode()
-    return {*re.findall(r"^(\w+)[ {]", text, re.M), *OTHERS}
+class Selected(NamedTuple):
+    """A metric that an expression asks for, with the labels by which it does."""
+
+    name: str
+    labels: set[str]
+
+
+def selected(node: Any, by: Iterable[str] = ()) -> Iterator[Selected]:
+    """Find the metrics of a parsed expression."""
+    if isinstance(node, promql_parser.VectorSelector):
+        labels = {one.name for one in node.matchers.matchers}
+        yield Selected(node.name, {*labels, *by} - OF_PROMETHEUS)
+    elif isinstance(node, promql_parser.AggregateExpr):
+        yield from selected(node.expr, node.modifier.labels if node.modifier else by)
+    elif isinstance(node, promql_parser.MatrixSelector):
+        yield from selected(node.vector_selector, by)
+    elif isinstance(node, promql_parser.BinaryExpr):
+        yield from (*selected(node.lhs, by), *selected(node.rhs, by))
+    elif isinstance(node, promql_parser.Call):
+        for argument in node.args:
+            yield from selected(argument, by)
+    else:
+        assert isinstance(node, promql_parser.NumberLiteral), node
 
 
 def expressions(project: Path) -> list[str]:
     rules = yaml.safe_load((project / "deploy" / "monitoring" / "alerts.yaml").read_text())
     board = json.loads((project / "deploy" / "monitoring" / "dashboard.json").read_text())
     alerts = [rule["expr"] for group in rules["groups"] for rule in group["rules"]]
-    shown = [target["expr"] for panel in board["panels"] for target in panel["targets"]]
+    drawn = [target["expr"] for panel in board["panels"] for target in panel["targets"]]
     assert len(alerts) > 10
-    assert len(shown) > 15
-    return [*alerts, *shown]
+    assert len(drawn) > 15
+    return [*alerts, *(one.replace("$__rate_interval", "5m") for one in drawn)]
 
 
-async def test_alerts_and_dashboard_ask_for_metrics_and_labels_that_exist(
-    project: Path, watch: Watch
+class Fragile(Journey):
+    """One pathway with a breaker, whose replies are checked."""
+
+    __validation__ = Validation()
+
+    class TalkPath(Pathway):
+        __pipeline__ = Pipeline.sequential(["broken"]).with_limits(breaker_failures=1)
+        __complete_when__ = NEVER
+
+
+def broken(ask: Any) -> str:
+    """Fail at some words."""
+    if ask["message"] == "fail":
+        raise RuntimeError
+    return "Yes."
+
+
+async def test_alerts_and_dashboard_ask_for_what_a_server_with_traffic_exports(
+    project: Path, serve: Callable[..., Any], watch: Watch
 ) -> None:
-    metrics = await names_at_metrics()
-    observed = (ROOT / "docs" / "how-to" / "observability.md").read_text()
-    labels = {sanitize_attribute(name) for name in re.findall(r"`([\w.]+)`", observed)}
-    labels = labels.union(*OTHERS.values())
+    limits = Limits(read_limits("sessions", "tenant 3/hour"))
+    served = (one(Workshop, clerk=clerk), one(Fragile, broken=broken), one(Weather))
+    nowhere = {"escalation_webhook": "http://127.0.0.1:9/", "escalation_secret": "s" * 20}
+    async with ScriptedModel({"response": "Sunny."}, always=Fault.status(500)) as model:
+        api = await serve(
+            *served,
+            model=model,
+            metrics=Metrics(),
+            limits=limits,
+            keys=Keys(limits=limits),
+            breaker_failures=1,
+            **nowhere,
+        )
+        weather = await api.begin("weather", "s-1")
+        for message in ("How is it?", "And now?"):
+            await api.says(weather, message)
+        await api.says(await api.begin("workshop", "s-2"), "a person, please")
+        fragile = await api.begin("fragile", "s-3")
+        async with api.client.stream("GET", f"{fragile}/events"):
+            await asyncio.gather(*(api.says(fragile, word) for word in ("hi", "hi", "fail")))
+        assert (await api.client.post("/v1/sessions", json={})).status_code == 429
 
-    for expression in expressions(project):
-        bare = re.sub(r'"[^"]*"|\[[^\]]*\]', "", expression)
-        assert bare.count("(") == bare.count(")")
-        words = set(re.findall(r"[a-z_]\w*", bare)) - OF_PROMETHEUS
-        assert words & metrics or "up{" in expression, expression
-        assert words - metrics <= labels, expression
+        async def told() -> dict[str, list[Any]]:
+            samples = await shown(api)
+            return samples if {"journeygraph_escalation_sent_total"} <= samples.keys() else {}
+
+        samples = await until(told)
+
+    found = {name: set().union(*(one.labels for one in of)) for name, of in samples.items()}
+    asked = [each for one in expressions(project) for each in selected(promql_parser.parse(one))]
+    assert len(asked) > 30
+    assert {one.name for one in asked} - found.keys() == {"up"}
+    wrong = [one for one in asked if one.name != "up" and not one.labels <= found[one.name]]
+    assert wrong == []
 
 
 def test_values_of_labels_in_alerts_are_ones_that_are_reported(project: Path) -> None:
