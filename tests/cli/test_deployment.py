@@ -390,10 +390,10 @@ def _as_user(root: Path, user: int) -> dict[str, Any]:
 
 
 def _is_open(path: Path) -> bool:
-    for one in (path, *path.parents):
-        if "pytest" in one.name and one.owner() == "root":
-            one.chmod(0o755)
-    return all(one.stat().st_mode & 0o005 == 0o005 for one in (path, *path.parents))
+    for folder in (path, *path.parents):
+        if "pytest" in folder.name and folder.owner() == "root":
+            folder.chmod(0o755)
+    return all(folder.stat().st_mode & 0o005 == 0o005 for folder in (path, *path.parents))
 
 
 def _files(root: Path) -> set[str]:
@@ -437,6 +437,7 @@ class Selected(NamedTuple):
 def selected(node: Any, by: Iterable[str] = ()) -> Iterator[Selected]:
     """Find the metrics of a parsed expression."""
     if isinstance(node, promql_parser.VectorSelector):
+        assert node.name
         labels = {one.name for one in node.matchers.matchers}
         yield Selected(node.name, {*labels, *by} - OF_PROMETHEUS)
     elif isinstance(node, promql_parser.AggregateExpr):

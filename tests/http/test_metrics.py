@@ -27,8 +27,11 @@ from graphs.session import jobs
 from journeys import NEVER, ConfigurationError, Journey, Pathway, Pipeline
 from nodes.llm.scripted import ScriptedModel
 from nodes.telemetry import reply_checked
+from server.access.keys import Wanted
+from server.http.auth import Keys
 from server.settings import Settings
 from server.telemetry import ENDPOINT, Metrics, exporting
+from tests.http.test_http_access import with_key
 from tests.http.test_http_models import Weather
 from tests.http.test_http_turns import until
 from tests.support import api as helpers
@@ -74,6 +77,22 @@ async def test_they_need_a_key_where_one_is_set(serve: Callable[..., Any], watch
 
     assert (await api.client.get("/metrics")).status_code == 401
     assert await shown(api, Authorization=f"Bearer {KEY}")
+
+
+async def test_a_key_of_another_tenant_sees_no_numbers_of_all_tenants(
+    serve: Callable[..., Any], watch: Watch
+) -> None:
+    api = await serve(keys=Keys(uses_stored=True), metrics=Metrics())
+    stored = api.wiring.keys.stored
+    own, other = [
+        with_key((await stored.create(Wanted(("admin",)), tenant)).secret)
+        for tenant in ("default", "acme")
+    ]
+
+    answer = await api.client.get("/metrics", headers=other)
+
+    assert (answer.status_code, answer.json()["code"]) == (403, "other_tenant")
+    assert await shown(api, **own)
 
 
 async def test_turns_waits_flags_and_streams_are_counted(

@@ -7,7 +7,8 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from server.http.deps import Wired
+from journeys.config import TENANT
+from server.http.deps import Asking, Wired
 from server.http.problems import Problem
 from server.http.routing import ApiRoute, accept_of
 
@@ -18,11 +19,18 @@ _FORMAT: dict[int | str, dict[str, Any]] = {
 
 
 @router.get("/metrics", response_class=Response, responses=_FORMAT)
-async def shown(request: Request, wiring: Wired) -> Response:
+async def shown(request: Request, wiring: Wired, caller: Asking) -> Response:
     """Return the metrics of this process, in Prometheus' text format or as OpenMetrics.
 
-    404 `metrics_off` unless the server is started with `JOURNEYGRAPH_METRICS=true`.
+    404 `metrics_off` unless the server is started with `JOURNEYGRAPH_METRICS=true`. They are of all
+    tenants: 403 `other_tenant` for a key of another tenant than `default`.
     """
+    if caller.tenant != TENANT:
+        raise Problem(
+            HTTPStatus.FORBIDDEN,
+            "other_tenant",
+            "The metrics are of all tenants. Send a key of the tenant 'default'.",
+        )
     if wiring.metrics is None:
         raise Problem(
             HTTPStatus.NOT_FOUND,
