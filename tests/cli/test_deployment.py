@@ -16,10 +16,13 @@ import subprocess
 import sys
 import urllib.request
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 import promql_parser
+import psycopg
 import pytest
 import yaml
 from hatchling import build
@@ -27,11 +30,13 @@ from typer.main import get_command
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from graphs.session import turn
+from graphs.storage.migrate_postgres import migrate_postgres
 from journeys import NEVER, Journey, Pathway, Pipeline, Validation
 from nodes.features import guidance
 from nodes.llm.scripted import Fault, ScriptedModel
 from nodes.telemetry import activity
 from nodes.turn import validate
+from server.access.keys import Wanted
 from server.access.limits import Limits, read_limits
 from server.app import create_app
 from server.cli.command_line import app as command_line
@@ -51,14 +56,17 @@ from tests.support import command, watching
 from tests.support.api import one
 from tests.support.bike_shop import Workshop, clerk
 from tests.support.command import ROOT, run
+from tests.support.postgres import Postgres
 from tests.support.watching import Watch
 
 folder, logging_as_before, watch = command.folder, command.logging_as_before, watching.watch
 serve = helpers.serve
 NAME = "ferry_desk"
 PAGE = (ROOT / "docs" / "how-to" / "operate.md").read_text()
-OF_OTHERS = {"POSTGRES_USER", "POSTGRES_DB", "POSTGRES_PASSWORD", "FORWARDED_ALLOW_IPS"}
-"""Variables that the image of Postgres takes, and uvicorn."""
+OF_POSTGRES = {"POSTGRES_USER", "POSTGRES_DB", "POSTGRES_PASSWORD", "SERVER_PASSWORD"}
+"""Variables that the image of Postgres and its script take."""
+OF_OTHERS = {*OF_POSTGRES, "FORWARDED_ALLOW_IPS"}
+"""These, and the one of uvicorn."""
 
 
 @pytest.fixture
@@ -123,7 +131,7 @@ def test_every_variable_is_a_setting(
 def test_the_settings_of_compose_are_valid(
     compose: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    given = {"POSTGRES_PASSWORD": "pw", "JOURNEYGRAPH_API_KEYS": "k" * 20}
+    given = {"SERVER_PASSWORD": "pw", "JOURNEYGRAPH_API_KEYS": "k" * 20}
     monkeypatch.delenv("DATABASE_URL", raising=False)
     for name, value in compose["services"]["server_1"]["environment"].items():
         filled = re.sub(r"\$\{(\w+)[^}]*\}", lambda found: given.get(found[1], ""), value)
@@ -135,7 +143,7 @@ def test_the_settings_of_compose_are_valid(
     assert settings.keys() == ["k" * 20]
     assert settings.redis() == "redis://valkey:6379/0"
     store = settings.config().persistence
-    assert store == "postgresql://journeygraph:pw@postgres:5432/journeygraph"
+    assert store == "postgresql://journeygraph_server:pw@postgres:5432/journeygraph"
     assert {"valkey", "postgres"} <= set(compose["services"])
 
 
@@ -172,7 +180,7 @@ def test_every_port_and_path_is_served(
     assert container["ports"] == [{"name": "http", "containerPort": int(port)}]
     assert {probe["port"] for probe in probes} == {"http"}
     assert cluster["Service"]["spec"]["ports"][0]["targetPort"] == "http"
-    servers = re.findall(r"^    server (\w+):(\d+);", proxy, re.M)
+    servers = re.findall(r"^    server (\w+):(\d+) resolve;", proxy, re.M)
     of_ours = [name for name, one in compose["services"].items() if name.startswith("server")]
     assert servers == [(name, port) for name in of_ours]
     (listens,) = re.findall(r"listen (\d+);", proxy)
@@ -243,11 +251,64 @@ def test_containers_have_no_rights_and_write_nowhere(
             "readOnlyRootFilesystem": True,
             "capabilities": {"drop": ["ALL"]},
         }
-        assert "volumes" not in spec
+        assert [one["mountPath"] for one in container["volumeMounts"]] == ["/tmp"]
+        assert ["emptyDir" in one for one in spec["volumes"]] == [True]
     for name in ("migrate", "server_1", "server_2"):
         service = compose["services"][name]
         assert (service["read_only"], service["cap_drop"]) == (True, ["ALL"])
-        assert "volumes" not in service
+        assert (service["tmpfs"], "volumes" in service) == (["/tmp"], False)
+
+
+async def test_the_role_of_the_servers_serves_its_tenant_and_changes_no_table(
+    project: Path,
+    compose: dict[str, Any],
+    postgres_server: Postgres,
+    serve: Callable[..., Any],
+) -> None:
+    postgres = compose["services"]["postgres"]
+    assert "./role.sh:/docker-entrypoint-initdb.d/role.sh:ro" in postgres["volumes"]
+    assert set(postgres["environment"]) == OF_POSTGRES
+    (role,) = re.findall(r"//(\w+):\$\{SERVER", str(compose["services"]["server_1"]))
+    assert f"//{postgres['environment']['POSTGRES_USER']}:" in str(compose["services"]["migrate"])
+    url = postgres_server.made()
+    mine = f"{role}_{os.getpid()}"  # roles are of a whole server
+    script = (project / "deploy" / "role.sh").read_text().replace(role, mine)
+    with roles_of(postgres_server, url, script, mine) as of_servers:
+        migrate_postgres(url)
+        api = await serve(url=of_servers, keys=Keys(uses_stored=True))
+        stored = api.wiring.keys.stored
+        key = (await stored.create(Wanted(("admin",)), "acme")).secret
+        begun = await api.client.post(
+            "/v1/sessions",
+            json={"journey_id": "parcel", "session_id": "s-1"},
+            headers={"Authorization": f"Bearer {key}"},
+        )
+        assert begun.status_code == 201
+        with psycopg.connect(of_servers, autocommit=True) as connection:
+            assert connection.execute("SELECT session_id FROM sessions").fetchall() == []
+            connection.execute("SELECT set_config('journeygraph.tenant', 'acme', false)")
+            assert connection.execute("SELECT session_id FROM sessions").fetchall() == [("s-1",)]
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                connection.execute("DROP TABLE sessions")
+        await api.wiring.directory.close()
+
+
+@contextmanager
+def roles_of(server: Postgres, url: str, script: str, role: str) -> Iterator[str]:
+    """Run the script of the image on a new database; yield its URL for the role that it makes."""
+    parts = urlsplit(url)
+    names = {"POSTGRES_USER": parts.username, "POSTGRES_DB": parts.path[1:], "SERVER_PASSWORD": "p"}
+    place = {"PGHOST": parts.hostname, "PGPORT": str(parts.port), "PATH": os.environ["PATH"]}
+    if server.server:
+        place["PATH"] = f"{server.server.programs}{os.pathsep}{place['PATH']}"
+    given: Any = {**names, **place}
+    subprocess.run(["sh", "-c", script], env=given, check=True, capture_output=True, timeout=110)
+    try:
+        yield parts._replace(netloc=f"{role}:p@{parts.hostname}:{parts.port}").geturl()
+    finally:
+        server.drop(url)
+        with psycopg.connect(server.url, autocommit=True) as connection:
+            connection.execute(f"DROP ROLE {role}")
 
 
 def test_images_have_versions_and_the_python_is_one_that_we_run_on(
