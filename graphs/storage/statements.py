@@ -765,7 +765,7 @@ OPEN = Sql.of(
     ),
     all_tenants=True,
 )
-"""Count open sessions, calls for a person that nobody has taken, and due timers, by journey."""
+"""Count open sessions, calls for a person that are not taken, and due timers, by journey."""
 # A rollback may go back to a version that is pruned by the same commit; on Postgres the row that
 # points to it is not seen here yet.
 PRUNE = Sql.of(

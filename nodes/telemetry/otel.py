@@ -46,7 +46,7 @@ _COUNTERS = {
 }
 _STATES = {
     "journeygraph.breaker.open": ("{breaker}", "1 while a breaker is open, else 0."),
-    "journeygraph.escalation.waiting": ("{escalation}", "Calls that no person has taken."),
+    "journeygraph.escalation.waiting": ("{escalation}", "Calls that are not taken."),
     "journeygraph.session.open": ("{session}", "Sessions that are not complete or expired."),
     "journeygraph.timer.due": ("{timer}", "Timers that are due and not taken."),
 }

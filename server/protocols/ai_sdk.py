@@ -126,7 +126,7 @@ async def chat(
 async def resume(
     model: ModelName, session_id: SessionName, wiring: Wired, caller: Asking, request_id: RequestId
 ) -> Response:
-    """Get the message that is being said, from its beginning, for `useChat` with `resume`.
+    """Get the message that is being written, from its beginning, for `useChat` with `resume`.
 
     204 if no turn of the chat runs, or there is no such chat. A process that does not run the turn
     sends the whole reply after its end.
