@@ -101,6 +101,30 @@ def test_a_token_that_is_over_is_renewed(shop: str, chat: str, visits: Visits) -
     assert len(given) == 2
 
 
+def test_a_page_that_has_no_token_for_a_moment_goes_on(
+    shop: str, chat: str, visits: Visits
+) -> None:
+    visits.expect_error("ERR_FAILED")
+    asked: list[str] = []
+
+    def token(route: Route) -> None:
+        asked.append(route.request.url)
+        if len(asked) == 1:
+            route.abort()
+        else:
+            made = httpx2.post(f"{chat}/v1/tokens", json={"user": "ann"}, headers=AUTHORIZED)
+            route.fulfill(body=made.json()["token"])
+
+    page = visits.open(shop, "chat-token")
+    page.route("**/chat-token", token)
+    page.goto(f"{shop}/")
+    expect(page.get_by_text("The server does not answer")).to_be_visible()
+    page.get_by_role("button", name="Try again").click()
+    say(page, "My parcel never came")
+
+    expect(page.locator(".message.assistant").last).to_contain_text("order number")
+
+
 def test_a_conversation_that_is_gone_is_followed_by_another(
     shop: str, chat: str, visits: Visits
 ) -> None:

@@ -57,8 +57,12 @@ export const key = {
 /** Return the key of a page of another server: `ask()` returns a token, now or later. */
 export function renewed(ask) {
   let token = null; // a promise, so that requests at the same time ask once
+  const none = () => {
+    token = null; // the next request asks again
+    throw lost();
+  };
   return {
-    get: () => (token ||= Promise.resolve(ask()).then((given) => given || "")),
+    get: () => (token ||= Promise.resolve().then(ask).then((given) => given || "", none)),
     forget: () => {
       token = null;
     },
