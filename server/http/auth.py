@@ -119,15 +119,17 @@ class Keys:
                 429 `too_many_requests`.
             StateError: The store failed.
         """
-        if self._limits is None:
-            return await self._admitted(authorization, scope) if self else ANYONE
-        client = connection.get("client")
-        unknown = replace(ANYONE, address=client[0] if client else "")
-        caller = await self._admitted(authorization, scope, unknown) if self else unknown
-        if not self._limits.has_requests:
-            return caller
-        caller = replace(caller, address=unknown.address)
-        _raise(await self._limits.admit(caller, counts))
+        unknown = ANYONE
+        if self._limits is not None:
+            client = connection.get("client")
+            unknown = replace(ANYONE, address=client[0] if client else "")
+        caller = await self._admitted(authorization, unknown) if self else unknown
+        may = caller.has(scope)
+        if self._limits is not None and self._limits.has_requests:
+            caller = replace(caller, address=unknown.address)
+            _raise(await self._limits.admit(caller, counts if may else ""))
+        if not may:
+            raise out_of_scope(scope)
         return caller
 
     async def count(self, caller: Caller, counts: str) -> None:
@@ -143,11 +145,9 @@ class Keys:
         """Return a block for an open stream of a client, with the key that it ends with."""
         return self._held.hold(caller, self.stored)
 
-    async def _admitted(self, authorization: str, scope: Scope, unknown: Caller = ANYONE) -> Caller:
+    async def _admitted(self, authorization: str, unknown: Caller) -> Caller:
         if caller := await self._caller(_key_in(authorization), unknown):
-            if caller.has(scope):
-                return caller
-            raise out_of_scope(scope)
+            return caller
         if self._limits and authorization:
             _raise(await self._limits.suspect(unknown))
         raise unauthorized()
@@ -167,6 +167,8 @@ class Keys:
         caller = await self._looked_up(key, given)
         if caller:
             self._seen[given] = True
+        else:
+            self._seen.pop(given, None)
         return caller
 
     async def _looked_up(self, key: str, given: bytes) -> Caller | None:

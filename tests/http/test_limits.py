@@ -13,7 +13,7 @@ from journeys import ConfigurationError
 from nodes.llm.scripted import ScriptedModel
 from server.access.keys import StoredKeys
 from server.access.limits import Limits, _network, read_limits
-from server.http.auth import Keys
+from server.http.auth import KNOWN_SECONDS, Keys
 from server.http.wiring import wire
 from server.settings import Settings
 from server.telemetry import Metrics
@@ -180,6 +180,44 @@ async def test_wrong_keys_are_limited_and_a_known_key_is_not(
     assert (await listed(api, other)).status_code == 429
     clock.now += 60
     assert (await listed(api, other)).status_code == 200
+
+
+async def test_a_key_that_is_over_is_a_wrong_one(
+    serve: Callable[..., Any], clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = limits(clock, wrong_keys="address 2/minute")
+    keys = Keys(uses_stored=True, limits=given, timer=clock)
+    api = await serve(keys=keys, limits=given)
+    key = await made(api, "talk")
+    assert (await listed(api, key)).status_code == 200
+    stored = api.wiring.keys.stored
+    await stored.revoke(key["Authorization"].removeprefix("Bearer ")[:15])
+    clock.now += KNOWN_SECONDS
+    asked = []
+    find = StoredKeys.find
+
+    async def counted(self: StoredKeys, secret: str) -> Any:
+        asked.append(secret)
+        return await find(self, secret)
+
+    monkeypatch.setattr(StoredKeys, "find", counted)
+    statuses = [(await listed(api, key)).status_code for _ in range(4)]
+
+    assert statuses == [401, 401, 429, 429]
+    assert len(asked) == 2
+
+
+async def test_requests_beyond_the_scope_of_a_key_are_limited_too(
+    serve: Callable[..., Any], clock: Clock
+) -> None:
+    api = await serve(**keyed(limits(clock, requests="key 2/hour", turns="key 1/hour")))
+    key = await made(api, "talk")
+    path = "/v1/sessions/s-1/events"  # a turn, for operators
+
+    for code in ("out_of_scope", "out_of_scope", "too_many_requests"):
+        answer = await api.client.post(path, json={"name": "paid"}, headers=key)
+        assert answer.json()["code"] == code
+        assert "requests" in answer.text or code == "out_of_scope"
 
 
 async def test_refused_requests_are_counted_without_names_of_callers(
