@@ -79,8 +79,7 @@ def signal(reading: Reading, expected: Expected) -> Command | None:
     for name, command in _PLAIN:
         if name in meant:
             return command
-    polite = not reading.lexicon.words("polite").isdisjoint(reading.words)
-    if "human_alone" in meant and (polite or not expected.in_text):
+    if "human_alone" in meant and (reading.has("polite") or not expected.in_text):
         return Human()
     return (
         _given_up(reading, expected, meant)
@@ -96,7 +95,7 @@ def _has_none(reading: Reading, expected: Expected) -> bool:
         return False
     reading = reading.core()
     words = reading.words
-    denied = words[:1] and words[0] in lexicon.words("negation") and not reading.tokens[0].closes
+    denied = reading.opens("negation") and not reading.tokens[0].closes
     behind = words[1:] if denied and len(words) <= _FEW else []
     if names_field(behind, field, lexicon) or is_question_of(behind, field, lexicon):
         return True
@@ -123,7 +122,7 @@ def _skipped(reading: Reading, meant: frozenset[str], expected: Expected) -> Com
     if field is None:
         return None
     if "skip" in meant:  # "rather not" is an answer where yes or no was asked
-        is_no = field.type == "boolean" and reading.lexicon.says("no", reading.said)
+        is_no = field.type == "boolean" and reading.says("no")
         return None if is_no else Skip()
     if field.type not in _COUNTED and "lacking" in meant:
         return Skip() if not field.required or field.type not in FREE else None
@@ -146,8 +145,7 @@ def _questioned(reading: Reading, expected: Expected) -> Command | None:
 
 def explains(part: Reading, command: Command) -> bool:
     """Return whether words only say why something is asked for."""
-    said, lexicon = part.said, part.lexicon
-    if lexicon.says("reason", said) and not part.asks:
+    if part.says("reason") and not part.asks:
         return True
     again: dict[type, tuple[str, ...]] = {
         Wait: ("busy", "unknown"),
@@ -155,9 +153,9 @@ def explains(part: Reading, command: Command) -> bool:
         Skip: ("unknown", "nothing"),
         Cancel: ("no",),
     }
-    if isinstance(command, Cancel) and lexicon.words("negation").intersection(part.words):
+    if isinstance(command, Cancel) and part.has("negation"):
         return not part.asks  # "forget it, don't file anything"
-    return any(lexicon.says(name, said) for name in again.get(type(command), ()))
+    return any(map(part.says, again.get(type(command), ())))
 
 
 _LONGEST_GREETING = 60
@@ -235,13 +233,12 @@ def answer(reading: Reading, expected: Expected, parse: Parser) -> Parse | None:
     """Read yes or no, if that was asked; `parse` reads the words behind it."""
     if expected.kind not in YES_OR_NO or not reading.tokens:
         return None
-    said, lexicon = reading.said, reading.lexicon
-    if lexicon.says("unsure", said):
+    if reading.says("unsure"):
         return None
     for name, command in _alone(expected.kind):
-        if lexicon.says(name, said) and not reading.ends_asking:
+        if reading.says(name) and not reading.ends_asking:
             return Parse([command], certain=True, whole=True)
-    no, yes = lexicon.begins("no", said), lexicon.begins("yes", said)
+    no, yes = reading.begins("no"), reading.begins("yes")
     if no >= yes > 0 or (no and not yes):
         return _after_no(reading, no, expected, parse)
     if yes:
@@ -268,8 +265,7 @@ def _after_yes(reading: Reading, end: int, expected: Expected, parse: Parser) ->
     goes_on = expected.kind == "return" and not is_conditional(tail)
     if goes_on and (going := _going_on(tail, expected, parse)):
         return going if is_parted(head, tail) or going.certain else None
-    begins = tail.lexicon.begins
-    limited = begins("but", tail.said) or (begins("in_time", tail.said) and not tail.ends_asking)
+    limited = tail.begins("but") or (tail.begins("in_time") and not tail.ends_asking)
     if limited or is_conditional(tail) or holds("no", tail):
         return _changes(tail, expected, parse) or Parse(unread=(reading.raw,))
     if not is_parted(head, tail):
@@ -299,8 +295,8 @@ def _after_no(reading: Reading, end: int, expected: Expected, parse: Parser) -> 
     if not tail.tokens:
         return None if reading.ends_asking else Parse([Deny()], certain=True, whole=True)
     behind = reading.part(1)
-    meant = behind.after(behind.lexicon.begins("repair", behind.said))
-    if meant.tokens != behind.tokens and tail.lexicon.begins("yes", meant.said):
+    meant = behind.behind("repair")
+    if meant is not behind and meant.begins("yes"):
         return answer(meant, expected, parse)  # "no, wait, yes": the last one is meant
     if expected.kind == "correction" and (replaced := _replaced(tail, expected)):
         return replaced
@@ -310,13 +306,12 @@ def _after_no(reading: Reading, end: int, expected: Expected, parse: Parser) -> 
 def _declined(
     reading: Reading, head: Reading, tail: Reading, expected: Expected, parse: Parser
 ) -> Parse | None:
-    if tail.tokens[0].word in tail.lexicon.words("no_what") and not head.tokens[-1].closes:
+    if tail.opens("no_what") and not head.tokens[-1].closes:
         return None
     if changes := _changes(reading, expected, parse) or _changes(tail, expected, parse):
         return changes
-    says = tail.lexicon.says
-    again = any(says(name, tail.said) for name in ("enough", "decline", "no"))
-    if expected.kind in _OFFERS and (again or (says("reason", tail.said) and not tail.asks)):
+    again = any(map(tail.says, ("enough", "decline", "no")))
+    if expected.kind in _OFFERS and (again or (tail.says("reason") and not tail.asks)):
         return Parse([Deny()], certain=True, whole=True)
     if holds("yes", tail):
         return Parse(unread=(reading.raw,))
@@ -327,10 +322,10 @@ def _declined(
 
 def _changes(tail: Reading, expected: Expected, parse: Parser) -> Parse | None:
     """Read what shall be different; a yes or no before it only leads there."""
-    meant = expected.kind == "return" and tail.lexicon.begins("meant", tail.said)
+    meant = expected.kind == "return" and tail.begins("meant")
     if not meant and expected.kind not in _REPLACING:
         return None
-    rest = tail.after(tail.lexicon.begins("but", tail.said))  # "all right but my phone, it is ..."
+    rest = tail.after(tail.begins("but"))  # "all right but my phone, it is ..."
     expected = replace(expected, asked=None, fields=())
     for words in (tail, rest) if rest.tokens else (tail,):
         found = parse(unjoined(words), expected)
@@ -373,7 +368,7 @@ def boolean(reading: Reading, expected: Expected) -> tuple[Fill, Reading, Readin
         return None
     end, word = (no, "no") if no >= yes else (yes, "yes")
     head, tail = reading.before(end), reading.after(end)
-    again = len(head.tokens) > 1 and head.words[-1] in reading.lexicon.words("no")
+    again = len(head.tokens) > 1 and head.part(-1).opens("no")
     if tail.tokens and not (again or is_parted(head, tail)):  # "nah no rush"
         return None
     value = value_in(field, head.raw, expected.setting)
@@ -383,7 +378,7 @@ def boolean(reading: Reading, expected: Expected) -> tuple[Fill, Reading, Readin
 
 def begins(name: str, reading: Reading) -> int:
     """Return where a yes or no ends that words begin with; "no thanks, we'll" ends at the comma."""
-    end = reading.lexicon.begins(name, reading.said)
+    end = reading.begins(name)
     head = reading.before(end).tokens if end else ()
     if len(head) in (0, len(reading.tokens)) or head[-1].closes:
         return end
@@ -393,31 +388,27 @@ def begins(name: str, reading: Reading) -> int:
 
 def is_conditional(tail: Reading) -> bool:
     """Return whether words set a condition: "only if it is free", not "if possible"."""
-    said = unjoined(tail).said
-    if tail.ends_asking or any(tail.lexicon.says("idle", part.said) for part in tail.clauses[:1]):
+    if tail.ends_asking or any(part.says("idle") for part in tail.clauses[:1]):
         return False
-    return tail.lexicon.begins("condition", said) > 0
+    return unjoined(tail).begins("condition") > 0
 
 
 def holds(name: str, tail: Reading) -> bool:
     """Return whether a clause is a yes, or a no."""
-    return any(tail.lexicon.says(name, unjoined(part).said) for part in tail.clauses)
+    return any(unjoined(part).says(name) for part in tail.clauses)
 
 
 def is_parted(head: Reading, tail: Reading) -> bool:
     """Return whether the words after a yes or no are separate: "no one" is not a "no"."""
-    if any(part.tokens[-1].closes for part in (head, head.core()) if part.tokens):
-        return True
-    follows = head.lexicon.words("follows")
-    return tail.tokens[0].word in follows
+    closes = any(part.tokens[-1].closes for part in (head, head.core()) if part.tokens)
+    return closes or tail.opens("follows")
 
 
 def unjoined(tail: Reading) -> Reading:
     """Return words without the "and" before them."""
-    joints, first = tail.lexicon.words("joints"), 0
-    while first < len(tail.tokens) and tail.tokens[first].word in joints:
-        first += 1
-    return tail.part(first) if first else tail
+    while tail.opens("joints"):
+        tail = tail.part(1)
+    return tail
 
 
 _MEANINGS = ("meaning_leave", "meaning_go_on", "meaning_anew", "meaning_change", "meaning_person")
@@ -436,7 +427,7 @@ def choice(reading: Reading, expected: Expected) -> Parse | None:
     if len(exact) == 1:
         return _taken(exact[0], expected, reading.raw)
     about = expected.asked["about"] if expected.asked else ""
-    if about == IN_TURN and reading.lexicon.says("all", reading.said):
+    if about == IN_TURN and reading.says("all"):
         return _taken(options[0], expected)
     task = reading.lexicon.part("task", reading.said, "task")
     if reading.asks or (task is not None and is_task(task, expected.tasks, reading.lexicon)):
@@ -454,7 +445,7 @@ def choice(reading: Reading, expected: Expected) -> Parse | None:
 def _named(reading: Reading, options: Sequence[Option], expected: Expected) -> Parse | None:
     if option := _meant(reading, options):
         return _taken(option, expected, reading.raw)
-    if expected.kind in CHOOSING and reading.lexicon.says("neither", reading.said):
+    if expected.kind in CHOOSING and reading.says("neither"):
         return Parse([Deny()], certain=True, whole=True)
     return None
 
@@ -489,16 +480,11 @@ def _of_runtime(reading: Reading, options: Sequence[Option], expected: Expected)
     lexicon = reading.lexicon
     if expected.kind not in CHOOSING:
         return None
-    for name in _MEANINGS:
-        if lexicon.says(name, reading.said):
-            meant = [
-                o
-                for o in options
-                if lexicon.says(name, read(o["label"], lexicon).said)
-                or lexicon.says(name, read(o["id"].replace("_", " "), lexicon).said)
-            ]
-            if len(meant) == 1:
-                return _taken(meant[0], expected)
+    for name in filter(reading.says, _MEANINGS):
+        called = [(o, (o["label"], o["id"].replace("_", " "))) for o in options]
+        meant = [o for o, own in called if any(read(each, lexicon).says(name) for each in own)]
+        if len(meant) == 1:
+            return _taken(meant[0], expected)
     return None
 
 
@@ -508,7 +494,7 @@ def _meant(reading: Reading, options: Sequence[Option]) -> Option | None:
 
 def _by_place(reading: Reading, options: Sequence[Option]) -> Option | None:
     lexicon = reading.lexicon
-    lead = lexicon.begins("choice_lead", reading.said)
+    lead = reading.begins("choice_lead")
     for part in (reading, reading.after(lead)) if lead else (reading,):
         place = lexicon.ordinals.get(lexicon.part("ordinal", part.said, "place") or "", 0)
         if place and -len(options) <= place <= len(options):
@@ -519,7 +505,7 @@ def _by_place(reading: Reading, options: Sequence[Option]) -> Option | None:
 def _by_name(reading: Reading, options: Sequence[Option]) -> Option | None:
     """Return the only option whose label holds all words that say which one."""
     small, padded = reading.lexicon.words("small"), f" {reading.said} "
-    lead = reading.lexicon.begins("choice_lead", reading.said)
+    lead = reading.begins("choice_lead")
     for part in (reading, reading.after(lead)) if lead else (reading,):
         said = [word for word in part.core().words if word not in small]
         labels = [frozenset(_label(f"{o['label']} {o['id']}", reading)) for o in options]

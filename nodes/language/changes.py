@@ -56,13 +56,11 @@ def named_change(part: Reading, expected: Expected, *, two: bool = False) -> lis
 
 def end_of_lead(reading: Reading) -> int:
     """Return where the words end that only lead to a correction; "no one" does not."""
-    end = reading.lexicon.begins("lead", reading.said)
-    if not end:
-        return 0
+    end = reading.begins("lead")
     head, tail = reading.before(end), reading.after(end)
-    if not head.tokens or not tail.tokens or head.tokens[-1].closes:
+    if not head.tokens or head.tokens[-1].closes:
         return end
-    return 0 if tail.tokens[0].word in reading.lexicon.words("no_what") else end
+    return 0 if tail.opens("no_what") else end
 
 
 def _contrasted(reading: Reading, expected: Expected) -> list[Command]:
@@ -123,7 +121,7 @@ def _part_replaced(new: Reading, old: Reading, expected: Expected) -> Correct | 
 def _only_number(words: Reading) -> str:
     """Return the only number in words: "ends in 23"; empty if there is none, or another."""
     numbers = [word for word in words.words if word.isdigit()]
-    several = len(list(words.clauses)) > 1 or words.lexicon.words("joints") & {*words.words}
+    several = len(words.clauses) > 1 or words.has("joints")
     return numbers[0] if len(numbers) == 1 and not several else ""
 
 
@@ -132,9 +130,8 @@ def _read_anew(field: Field, new: Reading, expected: Expected) -> Read | None:
     words = new.core()
     led = words.tokens and words.words[0] in words.lexicon.leads.get("date", ())
     is_mere = (words.part(1) if led else words).day()
-    return (_other_day(new, field, expected) if is_mere else None) or readable_part(
-        field, new, expected
-    )
+    day = _other_day(new, field, expected) if is_mere else None
+    return day or readable_part(field, new, expected)
 
 
 def _other_day(new: Reading, field: Field, expected: Expected) -> Read | None:
@@ -165,11 +162,10 @@ def _answered_anew(new: Reading, old: Reading, expected: Expected) -> Fill | Non
 
 def said_value(new: Reading, field: Field, expected: Expected) -> Read | None:
     """Return the value at the end of words that lead to it: "the accident was on the 3rd"."""
-    lexicon = new.lexicon
-    stripped = new.after(lexicon.begins("lead", new.said))
-    stripped = stripped.after(lexicon.begins("meant", stripped.said)) if stripped.tokens else new
+    stripped = new.behind("lead")
+    stripped = stripped.behind("meant") if stripped.tokens else new
     if field.type in WORDY:
-        found = lexicon.matches("form_said", new.marked)
+        found = new.lexicon.matches("form_said", new.marked)
         part = new.marked_part(*found[0].span("new")) if found else stripped
         short = 0 < len(part.tokens) <= _LONGEST_VALUE
         read = readable_part(field, part, expected) if short else None
@@ -219,8 +215,7 @@ def unspelled(words: Reading) -> Reading:
 def labelled(words: Reading, expected: Expected) -> Correct | Fill | None:
     """Return the value right behind the name of its field: "phone 0171 234", "the amount 820"."""
     lexicon, fields = words.lexicon, expected.all_fields
-    around = lexicon.any_words("articles", "own")
-    while len(words.tokens) > 1 and words.words[0] in around:
+    while len(words.tokens) > 1 and words.opens("articles", "own"):
         words = words.part(1)
     for count in range(min(_LEADING, len(words.tokens) - 1), 0, -1):
         what, new = words.words[:count], words.part(count)
@@ -296,14 +291,13 @@ def _called(words: Sequence[str], expected: Expected, lexicon: Lexicon) -> list[
 
 def _pointed_at(reading: Reading, expected: Expected) -> list[Command]:
     """Read "the name", where it was asked whether all is right, or what is wrong."""
-    lexicon = reading.lexicon
-    words = reading.core().words
-    led = words and words[0] in lexicon.any_words("articles", "own")
-    if len(words) > _LONGEST_NAME or not words or words[-1] in lexicon.words("small"):
+    words = reading.core()
+    led = words.opens("articles", "own") and not expected.kind
+    if len(words.tokens) > _LONGEST_NAME or words.part(-1).opens("small"):
         return []
-    if not (expected.kind == "summary" or (led and not expected.kind)):
+    if not (words.tokens and (led or expected.kind == "summary")):
         return []
-    fields = _called(words, expected, lexicon)
+    fields = _called(words.words, expected, reading.lexicon)
     if any(f.type not in WORDY and found_in(f, reading.raw, expected.setting) for f in fields):
         return []  # "3 cars" says what it shall be
     return [Clear(field.name) for field in fields]
@@ -362,12 +356,8 @@ def shortest(words: Reading, field: Field, expected: Expected) -> str | None:
         return None
     value = _value(field, readable[0], expected)
     same = [part for part in readable if _value(field, part, expected) == value]
-    article = (
-        same[-2].words[0]
-        if len(same) > 1 and len(same[-2].tokens) == len(same[-1].tokens) + 1
-        else ""
-    )
-    return same[-2 if article in words.lexicon.words("articles") else -1].raw
+    several = len(same) > 1 and len(same[-2].tokens) == len(same[-1].tokens) + 1
+    return same[-2 if several and same[-2].opens("articles") else -1].raw
 
 
 def _places(words: Reading, field: Field, expected: Expected) -> range:

@@ -101,10 +101,9 @@ def may_be_about(message: str, field: Field, language: str) -> bool:
 
 def _unjoined(part: Reading) -> Reading:
     """Return words without the joints before them, nor a yes or no that leads to those."""
-    lexicon, joints = part.lexicon, part.lexicon.words("joints")
-    answer = max(lexicon.begins("yes", part.said), lexicon.begins("no", part.said))
+    answer = max(part.begins("yes"), part.begins("no"))
     tail = part.after(answer) if answer else part
-    return unjoined(tail if tail.tokens and tail.tokens[0].word in joints else part)
+    return unjoined(tail if tail.opens("joints") else part)
 
 
 def _end(part: Reading) -> int:

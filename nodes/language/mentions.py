@@ -71,13 +71,6 @@ def names(words: Iterable[str], field: Field, lexicon: Lexicon) -> bool:
     return bool(_among(words, _words(field, lexicon).names))
 
 
-def closeness(words: Iterable[str], field: Field, lexicon: Lexicon) -> int:
-    """Count the words that belong to a field, with the small ones of its name: "check in"."""
-    own, words = _words(field, lexicon), list(words)
-    named = _among(words, own.near) and _among(words, own.near | own.own)
-    return min(_MOST_COUNTED, len(set(named)))
-
-
 def concerns(words: Iterable[str], field: Field, lexicon: Lexicon) -> bool:
     """Return whether one of the words belongs to a field, or to its description."""
     known = _words(field, lexicon)
@@ -185,7 +178,6 @@ _SOLE = (*_SPANNED, "money", "phone", "email", "enum")
 _MOST_SPANS = 12
 _TWO = 2
 _NAMED, _SURE = 8, 20
-_NONE: frozenset[str] = frozenset()
 _LONGEST_ARTICLE = 4
 _LONGEST_SUBJECT = 4
 
@@ -321,7 +313,7 @@ def _with_or_without(
 def _single(found: Sequence[Claim], reading: Reading, expected: Expected) -> Iterator[Claim]:
     """Yield a one for what is counted by its name, and asked for or one of several: "one room"."""
     lexicon, pending = reading.lexicon, expected.pending
-    if lexicon.words("ones").isdisjoint(reading.words):
+    if not reading.has("ones"):
         return
     fields = [f for f in expected.fields if f.type in COUNTED]
     for place, token in enumerate(reading.tokens) if found or pending in fields else ():
@@ -337,7 +329,12 @@ def _single(found: Sequence[Claim], reading: Reading, expected: Expected) -> Ite
 
 
 def _named(
-    field: Field, value: Any, reading: Reading, start: int, end: int, words: frozenset[str] = _NONE
+    field: Field,
+    value: Any,
+    reading: Reading,
+    start: int,
+    end: int,
+    words: frozenset[str] = frozenset(),
 ) -> Claim:
     """Return a value that is named, at its place in the message."""
     span = Span(value, reading.text[start:end], start, end, True, field.type)
@@ -347,8 +344,7 @@ def _named(
 def _after_nights(found: Sequence[Claim], reading: Reading, expected: Expected) -> list[Claim]:
     """Return the day until which a person stays for so many nights from the day before it on."""
     nights, lexicon = reading.lexicon.words("nights"), reading.lexicon
-    fields = expected.all_fields
-    if nights.isdisjoint(reading.words) or any(names(nights, f, lexicon) for f in fields):
+    if not reading.has("nights") or any(names(nights, f, lexicon) for f in expected.all_fields):
         return []
     days = [claim for claim in found if claim.field.type == "date"]
     fields = [claim.field for claim in days]
@@ -360,7 +356,7 @@ def _after_nights(found: Sequence[Claim], reading: Reading, expected: Expected) 
         return []
     for span in found_in(COUNT, reading.text, expected.setting):
         words = reading.between(span.start, reading.end).part(1, 2)
-        if words.tokens and words.words[0] in nights:
+        if words.opens("nights"):
             until = (date.fromisoformat(str(first)) + timedelta(days=span.value)).isoformat()
             return [_named(opened[0], until, reading, span.start, words.tokens[0].end, nights)]
     return []
@@ -409,7 +405,12 @@ def _in_order(found: Sequence[Claim], reading: Reading) -> list[Claim]:
         claims = [claim for claim in found if claim.field.type == kind]
         places = sorted({(claim.start, claim.end) for claim in claims})
         fields = list(dict.fromkeys(claim.field.name for claim in claims))
-        if len(places) == len(fields) == 2 and _is_until(places[0][1], places[1][0], reading):
+        if len(places) != len(fields) or len(fields) != _TWO:
+            continue
+        end, start = places[0][1], places[1][0]
+        between = reading.between(end, start)
+        until = len(between.tokens) <= _TWO and between.has("until")
+        if until or reading.text[end:start].strip() in ("-", "\u2013"):
             wanted = list(zip(places, fields, strict=True))
             kept = [c for c in claims if ((c.start, c.end), c.field.name) in wanted]
             return _forwards(sorted(kept, key=lambda claim: claim.start))
@@ -460,12 +461,6 @@ def later_day(said: str, raw: str, expected: Expected, *, is_mere: bool) -> str:
     return day.isoformat()
 
 
-def _is_until(end: int, start: int, reading: Reading) -> bool:
-    between, words = reading.text[end:start].strip(), reading.between(end, start).words
-    until = len(words) <= 2 and bool(reading.lexicon.words("until").intersection(words))
-    return until or between in ("-", "\u2013")
-
-
 def _claim(
     reading: Reading,
     field: Field,
@@ -488,32 +483,32 @@ def _claim(
     if reading.lexicon.words("either").intersection((*before[-1:], *behind[:1])):
         return None
     near = [*before[-_BEFORE:], *behind[:_BEHIND]]
-    parts = reading.lexicon.words("name_parts").intersection(before[-_BEFORE:])
     is_ordinal = field.type in COUNTED and inside.day() and not inside.said.isdigit()
     if is_ordinal and len(near) > 1 and not names_field(near, field, reading.lexicon):
         return None  # "the 28th" counts nothing
-    parts = parts if field.type in NAMES else frozenset()
-    whole = reading.lexicon.words("name_parts").intersection(inside.words)
-    if parts and not whole and not names_field(parts, field, reading.lexicon):
+    parts = reading.lexicon.words("name_parts").intersection(before[-_BEFORE:])
+    is_part = bool(parts) and field.type in NAMES and not inside.has("name_parts")
+    if is_part and not names_field(parts, field, reading.lexicon):
         return None  # "first name Beth"
     # What is never asked for is always said by the way, and what a pattern finds is meant.
     guarded = field.type in _WEAK and field.asked and not span.own and not replaces
     if guarded and _is_by_the_way(clause, span, field, [*days, span], asked):
         return None
     values = [span, *days] if field.type in COUNTED else [span]
-    asking = reading.lexicon.begins("wonder", reading.said) > 0
+    asking = reading.begins("wonder") > 0
     usual = asked and not asking and not _strange(_around(clause, values), clause, field)
     if not (span.certain or _is_led(field, before, behind, near, reading, asked, usual)):
         return None
-    close = closeness(near, field, reading.lexicon)
     beside = names_field(behind[:1], field, reading.lexicon)
     persons = reading.lexicon.words("persons")
     people = field.type in COUNTED and _is_for(before, reading.lexicon)
     people = people and names_field(persons, field, reading.lexicon)
-    words = frozenset(_among(near, _words(field, reading.lexicon).near))
-    told = frozenset() if words else _told(near, field, rivals, reading.lexicon)
-    weight = 8 * span.certain + 2 * (close or bool(told)) + 2 * beside + 4 * people + asked
-    words |= told
+    own = _words(field, reading.lexicon)
+    words = frozenset(_among(near, own.near))
+    # The small words of a name count next to others of it: "check in".
+    close = min(_MOST_COUNTED, len({*_among(near, own.near | own.own)})) if words else 0
+    words = words or _told(near, field, rivals, reading.lexicon)
+    weight = 8 * span.certain + 2 * (close or bool(words)) + 2 * beside + 4 * people + asked
     return Claim(field, span, weight, words, is_named=bool(words or people))
 
 
@@ -539,16 +534,14 @@ def _is_kin(word: str, other: str) -> bool:
 def _is_all(span: Span, reading: Reading) -> bool:
     """Return whether a value is all that its clause says."""
     clause = next((c for c in reading.clauses if c.end >= span.end), reading)
-    around = reading.lexicon.any_words("around", "joints")
-    beside = [t for t in clause.tokens if t.end <= span.start or t.start >= span.end]
-    return all(token.word in around for token in beside)
+    return reading.lexicon.any_words("around", "joints").issuperset(_around(clause, [span]))
 
 
 def _from_until(reading: Reading, expected: Expected) -> list[Claim]:
     """Return the days of "from the 10th to the 12th of May", of which one has no month."""
-    until = reading.lexicon.words("until")
-    if until.isdisjoint(reading.words):
+    if not reading.has("until"):
         return []
+    until = reading.lexicon.words("until")
     known = [f for f in expected.correctable if f.type == "date"]
     fields = [*known, *[f for f in expected.fields if f.type == "date"]]
     places = [n for n, w in enumerate(reading.words) if n and w in until]
@@ -585,18 +578,15 @@ def on_day(month: date, day: int) -> date | None:
 def _clause_of(inside: Reading, reading: Reading, *, is_cut: bool) -> Reading:
     """Return the clause of a value; a "but" separates two clauses, and so does "and I want"."""
     first, last = inside.tokens[0], inside.tokens[-1]
-    turning, all_but, joints = map(reading.lexicon.words, ("turns", "all_but", "joints"))
     found = [c for c in reading.clauses if c.tokens[-1].end >= first.end]
     clause = found[0] if found else reading
-    said = clause.words if is_cut else []
-    if turning.isdisjoint(said) and joints.isdisjoint(said):
+    if not (is_cut and clause.has("turns", "joints")):
         return clause
+    turning, all_but, joints = map(reading.lexicon.words, ("turns", "all_but", "joints"))
+    said = clause.words
     turns = [n for n, w in enumerate(said) if w in turning and not (n and said[n - 1] in all_but)]
-    begins = reading.lexicon.begins
     turns += [
-        n
-        for n, word in enumerate(said)
-        if word in joints and n and begins("wish", clause.part(n + 1).said)
+        n for n, w in enumerate(said) if w in joints and n and clause.part(n + 1).begins("wish")
     ]
     firsts = [n + 1 for n in turns if clause.tokens[n].end <= first.start]
     ends = [n for n in turns if clause.tokens[n].start >= last.end]
@@ -605,7 +595,7 @@ def _clause_of(inside: Reading, reading: Reading, *, is_cut: bool) -> Reading:
 
 def is_article(inside: Reading) -> bool:
     """Return whether a value is a small word: "ein Tisch" is no number."""
-    return len(inside.tokens) == 1 and inside.words[0] in inside.lexicon.words("small")
+    return len(inside.tokens) == 1 and inside.opens("small")
 
 
 def _is_not_meant(clause: Reading, field: Field, span: Span, asked: bool) -> bool:
@@ -613,7 +603,7 @@ def _is_not_meant(clause: Reading, field: Field, span: Span, asked: bool) -> boo
     is_subject = asked and span.raw.casefold() in (_subject(clause) or "").split()
     if is_of_another(clause, field) and not is_subject:  # "my kitten is coughing"
         return True
-    return clause.lexicon.begins("asking", clause.said) > 0
+    return clause.begins("asking") > 0
 
 
 def _is_by_the_way(
@@ -627,8 +617,7 @@ def _is_by_the_way(
             break
         phrase = [] if token.word in joints and token.end <= span.start else [*phrase, token]
     around = _around(replace(clause, tokens=tuple(phrase)), told)
-    strange = _strange(around, clause, field)
-    return strange * (3 if asked else 4) >= len(phrase)
+    return _strange(around, clause, field) * (3 if asked else 4) >= len(phrase)
 
 
 def _is_led(
@@ -650,7 +639,7 @@ def _is_led(
         return asked or last in lexicon.words("bring_in") or _names_user(before, lexicon)
     if field.type == "phone":
         return True
-    unit = bool(following) and following in lexicon.words("units")
+    unit = following in lexicon.words("units")
     if field.type in ("time", "date", "datetime"):
         led = last in lexicon.leads.get(field.type, frozenset())
         return not unit and (led or usual)
@@ -726,11 +715,11 @@ def is_doubted(clause: Reading, field: Field) -> bool:
 
 def excludes(words: Reading) -> bool:
     """Return whether words exclude the value at their end: "any day but Friday"."""
-    all_but = words.lexicon.words("all_but")
-    if all_but.isdisjoint(words.words):
+    if not words.has("all_but"):
         return False
-    parts = [words.part(n).marked for n, word in enumerate(words.words) if word in all_but]
-    return bool([part for part in parts if words.lexicon.matches("form_all_but", part)])
+    parts = [words.part(n) for n in range(len(words.tokens))]
+    all_but = [part.marked for part in parts if part.opens("all_but")]
+    return bool([part for part in all_but if words.lexicon.matches("form_all_but", part)])
 
 
 def rules_out(reading: Reading, inside: Reading, field: Field) -> bool:
@@ -738,19 +727,18 @@ def rules_out(reading: Reading, inside: Reading, field: Field) -> bool:
 
     "Not" comes before what is denied, or a "no" after it: "outside no, inside".
     """
-    words, at = reading.lexicon.words, reading.tokens.index(inside.tokens[0])
-    before = reading.tokens[max(0, at - 2) : at]
-    if field.type in _DAYS and [t for t in before if t.word in words("open") and not t.closes]:
+    at = reading.tokens.index(inside.tokens[0])
+    before = reading.part(max(0, at - 2), at)
+    opened = reading.lexicon.words("open")
+    if field.type in _DAYS and [t for t in before.tokens if t.word in opened and not t.closes]:
         return True
-    all_but = words("all_but").intersection(reading.words)
-    if unfit(reading, inside) or (all_but and excludes(reading.between(0, inside.end))):
+    if unfit(reading, inside) or excludes(reading.between(0, inside.end)):
         return True
-    apart = [place for place, token in enumerate(before, start=1) if token.closes]
-    near = [token.word for token in before[max(apart, default=0) :]]
-    behind = reading.tokens[at + len(inside.tokens) :][:1]
-    ends = inside.tokens[-1].closes or not behind or not behind[0].closes
-    no = not ends and reading.lexicon.says("no", behind[0].word)
-    return no or not words("negation").isdisjoint(near)
+    apart = [place for place, token in enumerate(before.tokens, start=1) if token.closes]
+    behind = reading.part(at + len(inside.tokens)).part(0, 1)
+    ends = inside.tokens[-1].closes or not behind.tokens or not behind.tokens[0].closes
+    no = not ends and behind.says("no")
+    return no or before.part(max(apart, default=0)).has("negation")
 
 
 def unfit(clause: Reading, inside: Reading) -> bool:
@@ -758,7 +746,7 @@ def unfit(clause: Reading, inside: Reading) -> bool:
     if inside.tokens[-1].closes or clause.tokens[-1] is inside.tokens[-1]:
         return False
     behind = clause.part(clause.tokens.index(inside.tokens[-1]) + 1)
-    return behind.lexicon.begins("unfit", behind.said) > 0
+    return behind.begins("unfit") > 0
 
 
 def _overlap(one: Claim, other: Claim) -> bool:

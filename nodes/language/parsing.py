@@ -112,8 +112,7 @@ def read_message(message: str, expected: Expected) -> Parse:
 
 def parse(reading: Reading, expected: Expected) -> Parse:
     """Return the reading of words: a message, or the part after its yes or no."""
-    says, said = reading.lexicon.says, reading.said
-    answers = expected.kind in YES_OR_NO and (says("yes", said) or says("no", said))  # "uh huh"
+    answers = expected.kind in YES_OR_NO and (reading.says("yes") or reading.says("no"))  # "uh huh"
     if not answers and (command := signal(reading, expected)):
         return Parse([command], certain=True, whole=True)
     clauses = _clauses(reading, expected)
@@ -161,21 +160,17 @@ def _clauses(reading: Reading, expected: Expected) -> list[_Clause]:
 
 
 def _clause(words: Reading, expected: Expected) -> _Clause:
-    lexicon, said = words.lexicon, words.said
     lead = end_of_lead(words)
-    head, body = words.before(lead), words.after(lead)
-    meant = lexicon.begins("meant", body.said) if body.tokens else 0
-    no = lead and head.tokens[-1].closes and lexicon.words("no").intersection(head.words)
-    bare = unjoined(words)
-    idle = lexicon.says_any(IDLE, said) or (bare is not words and lexicon.says("idle", bare.said))
-    is_reason = words.words[0] in lexicon.words("reasons") and not words.ends_asking
+    head, body, bare = words.before(lead), words.after(lead), unjoined(words)
+    meant = body.behind("meant")
+    repairs = meant is not body or (lead > 0 and head.begins("repair") > 0)
+    idle = words.lexicon.says_any(IDLE, words.said) or (bare is not words and bare.says("idle"))
+    is_reason = words.opens("reasons") and not words.ends_asking
     return _Clause(
         words,
-        body.after(meant) if meant else body,
-        replaces=meant > 0
-        or not lexicon.words("rather").isdisjoint(words.words)
-        or (lead > 0 and lexicon.begins("repair", head.said) > 0),
-        apart=bool(no),
+        meant,
+        replaces=repairs or words.has("rather"),
+        apart=lead > 0 and head.tokens[-1].closes and head.has("no"),
         is_idle=idle or is_greeting(words.raw),
         is_reason=is_reason,
         command=None if idle or is_reason else _signal(words, expected),
@@ -189,7 +184,7 @@ def _signal(words: Reading, expected: Expected) -> Command | None:
     if whole or words.asks:
         return whole
     for name in LEAVING if bare.lexicon.begins_any(LEAVING, bare.said) else ():
-        end = bare.lexicon.begins(name, bare.said)
+        end = bare.begins(name)
         if end and end < len(bare.said) and (command := signal(bare.before(end), expected)):
             return command if _is_reason(unjoined(bare.after(end)), command, expected) else None
     return None
@@ -273,11 +268,10 @@ class _Pass:
 
     def _from_new_day(self, command: Command) -> Command:
         """Return a last day that was counted in nights, counted from the first day as changed."""
-        nights = self.lexicon.words("nights")
         days = [c for c in self.commands if isinstance(c, Correct) and _DATE.fullmatch(str(c.read))]
         if not isinstance(command, Fill) or len(days) != 1:
             return command
-        in_nights = not nights.isdisjoint(read(command.value, self.lexicon).words)
+        in_nights = read(command.value, self.lexicon).has("nights")
         if not (in_nights and _DATE.fullmatch(str(command.read))):
             return command
         known, first = str(self.expected.known[days[0].field]), str(days[0].read)
@@ -286,8 +280,7 @@ class _Pass:
 
     def _leads_on(self, no: Reading) -> bool:
         """Return whether a bare "no" may only lead to what follows; "no, but ..." answers."""
-        answers = self.lexicon.words("joints").intersection(self.reading.words[1:2])
-        return len(no.tokens) == 1 and not answers
+        return len(no.tokens) == 1 and not self.reading.part(1).opens("joints")
 
     def _taken_back(self) -> Parse | None:
         """Read a yes or no by its name that a later clause turns: "no breakfast, well, yes"."""
@@ -305,7 +298,7 @@ class _Pass:
         for place, (before, clause) in enumerate(pairwise(self.clauses), start=1):
             led = clause.replaces or end_of_lead(clause.words)
             words = clause.body if clause.body.tokens else clause.words
-            if self.lexicon.says(other, words.said) and (led or not before.body.tokens):
+            if words.says(other) and (led or not before.body.tokens):
                 rest = tuple(c.words.raw for c in self.clauses[place + 1 :] if not c.is_idle)
                 fill = Fill(given.field, other, read=other == "yes")
                 return Parse([fill], not rest, not rest, rest, (given.value,))
@@ -313,8 +306,8 @@ class _Pass:
 
     def _takes_back(self) -> bool:
         """Return whether a later clause takes a change back: "no parking, hmm, leave it"."""
-        bodies = [clause.body.core().said for clause in self.clauses[1:]]
-        return any(self.lexicon.begins("keep", body) for body in bodies if body)
+        bodies = [clause.body.core() for clause in self.clauses[1:]]
+        return any(body.begins("keep") for body in bodies if body.tokens)
 
     # What is said of the field that was asked for, by all of the message.
 
@@ -323,7 +316,7 @@ class _Pass:
         reading = self.reading
         if field.type in NAMES and ". " in reading.raw and len(self.clauses) > 1:
             return None  # "Lee. Ann Lee"
-        if self.lexicon.begins("wonder", reading.said) or is_greeting(reading.text):
+        if reading.begins("wonder") or is_greeting(reading.text):
             return None  # both pass for values
         read = None if self._gives_others(field) else self._meant(field, reading)
         if read is None:
@@ -339,7 +332,7 @@ class _Pass:
         reading, strange = self.reading, words_around(self.reading.raw, self.expected.setting)
         if self.lexicon.fits("form_named_other", reading.marked):
             return Parse(unread=(reading.raw,))  # "his name is Karl"
-        is_own = self.lexicon.begins("i_am", reading.said) > 0
+        is_own = reading.begins("i_am") > 0
         certain = not strange and (not is_own or is_users(field, self.lexicon))
         return Parse(given, certain, certain, strange)
 
@@ -363,21 +356,17 @@ class _Pass:
 
     def _is_plain(self, field: Field) -> bool:
         """Return whether words that may be a text or name have no sign against it."""
-        lexicon, said = self.lexicon, self.reading.said
-        if any(lexicon.says(cue, said) for cue in ("unknown", "nothing", "skip")):
+        if any(map(self.reading.says, ("unknown", "nothing", "skip"))):
             return False
         for clause in self.clauses:
-            words = clause.words.said
             if clause.command or clause.words.asks or clause.apart:
                 return False
-            if any(lexicon.begins(cue, words) for cue in ("wish", "repair", "wonder")):
+            if any(map(clause.words.begins, ("wish", "repair", "wonder"))):
                 return False
-        if lexicon.words("wrong").intersection(self.reading.words):
+        if self.reading.has("wrong"):
             return False
-        if field.type in NAMES:
-            led = self.reading.after(lexicon.begins("name_lead", said))
-            if lexicon.words("own").intersection(led.words):
-                return False  # "to my brother"
+        if field.type in NAMES and self.reading.behind("name_lead").has("own"):
+            return False  # "to my brother"
         # Three long clauses may be several wishes.
         long = len(self.clauses) > _MOST_PLAIN and len(self.reading.tokens) > _LONGEST_PLAIN
         long &= field.type == "text"
@@ -503,14 +492,13 @@ class _Pass:
 
     def _is_out(self, words: Reading, names: Iterable[str]) -> bool:
         """Return whether a choice is denied: after a "not", or as one that does not suit."""
-        negation = self.lexicon.words("negation")
         for name in names:
             label = read(name.replace("_", " "), self.lexicon).words
             for place in range(len(words.tokens) - len(label) + 1):
                 if words.words[place : place + len(label)] == label:
                     inside = words.part(place, place + len(label))
-                    before = words.words[max(0, place - 2) : place]
-                    return bool(negation.intersection(before)) or unfit(words, inside)
+                    denied = words.part(max(0, place - 2), place).has("negation")
+                    return denied or unfit(words, inside)
         return False
 
     def _held(self, clause: _Clause) -> list[Claim]:
@@ -561,7 +549,7 @@ class _Pass:
                 continue
             words = _together(clause.words, after.words) if after else clause.words
             body = _together(clause.body, after.words) if after else clause.body
-            if words.ends_asking and not self.lexicon.begins("wish", words.said):
+            if words.ends_asking and not words.begins("wish"):
                 continue
             tried: list[tuple[Token, ...]] = []
             for part in (words, unjoined(words), words.after(end_of_lead(words)), body):
@@ -605,7 +593,7 @@ class _Pass:
         for claim in here:
             known = known.union(claim.words, usual(claim.field, self.expected.setting))
         bare = unjoined(words)
-        lead = max([lexicon.begins(cue, bare.said) for cue in _LEADS])
+        lead = max([bare.begins(cue) for cue in _LEADS])
         leads = len(words.tokens) - len(bare.tokens) + len(bare.before(lead).tokens)
         body = clause.body.tokens[0].start
         places = [(claim.span.start, claim.span.end) for claim in here]
@@ -619,7 +607,7 @@ class _Pass:
             or [start for start, end in places if start < token.end and token.start < end]
         ]
         left = [token for token in words.tokens if token not in tokens]
-        asking = words.asks and not self._wishes(unjoined(words))
+        asking = words.asks and not unjoined(words).begins("wish")
         meant = [
             claim
             for claim in here
@@ -640,15 +628,12 @@ class _Pass:
         """Return whether a question says more of a choice than that: "is Dr. Chen a woman?"."""
         if claim.field.type not in _WEAK or claim.is_by_the_way:
             return False
-        begins = self.lexicon.begins
-        if begins("question", words.said) and not begins("wonder", words.said):
+        if words.begins("question") and not words.begins("wonder"):
             return False  # "how about outside?"
         known = self.lexicon.any_words("small", "closing", "joints").union(claim.words)
         sides = (words.between(words.start, claim.start), words.between(claim.end, words.end))
         return any(
-            side.tokens
-            and not known.issuperset(side.words)
-            and not self.lexicon.says("filler", side.said)
+            side.tokens and not known.issuperset(side.words) and not side.says("filler")
             for side in sides
         )
 
@@ -693,7 +678,7 @@ class _Pass:
         field, words = self.pending, clause.words
         if field is None or field.type in WORDY or self._has(field):
             return None
-        if field.type == "enum" and self.lexicon.says("no", words.words[-1]):
+        if field.type == "enum" and words.part(-1).says("no"):
             return None  # "outside no"
         read = self._meant(field, words)
         if read is None:
@@ -705,8 +690,7 @@ class _Pass:
 
     def _meant(self, field: Field, words: Reading) -> Read | None:
         """Return the value that all of some words are, unless it is of another or does not do."""
-        contrast = self.lexicon.words("contrast").intersection(words.words)
-        if contrast or excludes(words) or is_of_another(words, field):
+        if words.has("contrast") or excludes(words) or is_of_another(words, field):
             return None
         alike = [known for known in self.expected.correctable if known.type == field.type]
         if alike and any(clause.replaces for clause in self.clauses):
@@ -716,7 +700,7 @@ class _Pass:
 
     def _replaced(self, clause: _Clause) -> Command | None:
         """Return a clause as another value of what is known: "I meant John"."""
-        wanted = not self.lexicon.words("wanted").isdisjoint(clause.words.words)
+        wanted = clause.words.has("wanted")
         if not (clause.replaces or wanted or self.pending is None):
             return None
         changed: Command | None = None
@@ -725,7 +709,7 @@ class _Pass:
             changed = turned(clause.words, clause.body, self.expected)
         if changed or not clause.replaces:
             return changed
-        meant = self.lexicon.begins("meant", clause.words.after(lead).said) > 0
+        meant = clause.words.after(lead).begins("meant") > 0
         wordy = clause.apart or (meant and not self.expected.in_text)
         return of_type(clause.body.core(), self.expected, wordy=wordy)
 
@@ -782,7 +766,7 @@ class _Pass:
 
     def _is_open(self) -> bool:
         """Return whether words leave a value open: "200 or 300", "I do not know exactly"."""
-        if self.lexicon.any_words("either", "between").intersection(self.reading.words):
+        if self.reading.has("either", "between"):
             return True
         return any(self.lexicon.begins_any(OPEN, clause.words.said) for clause in self.clauses)
 
@@ -798,7 +782,7 @@ class _Pass:
             return False  # "the eleventh eleventh eighty-eight"
         if field.type == "email":
             return "@" in span.raw
-        if self.lexicon.words("own").intersection(before.words):
+        if before.has("own"):
             return False  # "my two sisters"
         idle = self.lexicon.any_words("small", "joints")
         if field.type == "enum":  # "it rains outside"
@@ -854,16 +838,15 @@ class _Pass:
         How it is spelled is left out: "to Ann Lee", "I am Ann Lee", "Lee with two Es".
         """
         words, lexicon = clause.body.core(), self.lexicon
-        while len(words.tokens) > 1 and lexicon.says("filler", words.words[-1]):
+        while len(words.tokens) > 1 and words.part(-1).says("filler"):
             words = words.part(0, -1)
-        words = unspelled(words.after(lexicon.begins("spelled", words.said)))
+        words = unspelled(words.behind("spelled"))
         leads = [n for n, w in enumerate(words.words) if w in lexicon.words("bring_in")]
         led = bool(leads) and 0 < leads[-1] < len(words.tokens) - 1
         words = words.part(leads[-1] + 1) if led else words
-        denied = words.tokens and lexicon.says("no", words.words[-1])
-        if denied or lexicon.words("own").intersection(words.words):
+        if (words.tokens and words.part(-1).says("no")) or words.has("own"):
             return words.part(0, 0), False  # "to my sister"
-        while len(words.tokens) > 1 and words.words[0] in lexicon.words("small"):
+        while len(words.tokens) > 1 and words.opens("small"):
             words = words.part(1)
         body, titles = clause.body.tokens, self.expected.setting.words.names.titles
         first = body.index(words.tokens[0]) if words.tokens else 0
@@ -932,17 +915,16 @@ class _Pass:
         if field.type in NAMES and command.read:
             own = set(read(command.value, self.lexicon).words)
             return any(own.intersection(read(part, self.lexicon).words) for part in self._unread())
-        between, part = self.lexicon.words("between"), self.lexicon.words("part")  # "two of them"
-        theirs = [c for c in self.clauses if between.isdisjoint(c.words.words)]
+        theirs = [c for c in self.clauses if not c.words.has("between")]
         theirs = [c for c in theirs if is_of_another(c.words, field)]
         return any(
             span.value != same
             and not is_article(inside)
-            and part.isdisjoint(clause.words.between(span.end, end).words[:1])
+            and not clause.words.between(span.end, clause.words.end).opens("part")  # "two of them"
             for clause in self._since(command)
             if clause not in theirs and not self._is_explained(clause.words)
             for span in spans_in(field, clause.words, self.expected)
-            for inside, end in [(self.reading.at(span), clause.words.end)]
+            for inside in [self.reading.at(span)]
             if not self._is_explained(inside)
         )
 
@@ -966,8 +948,8 @@ class _Pass:
 
     def _is_denial(self, clause: _Clause, field: Field) -> bool:
         """Return whether a "no" without punctuation negates words without a value."""
-        first, no = clause.words.tokens[0], self.lexicon.words("no")
-        if first.closes or first.word not in no or clause.body.tokens != clause.words.tokens[1:]:
+        words, behind = clause.words, clause.words.tokens[1:]
+        if words.tokens[0].closes or not words.opens("no") or clause.body.tokens != behind:
             return False
         return not found_in(field, clause.body.raw, self.expected.setting)
 
@@ -1061,14 +1043,13 @@ class _Pass:
             if not items:
                 return replace(settled, unread=(reading.raw,))
             first = self.clauses[0]
-            led = len(self.clauses) > 1 and self.lexicon.says("yes", first.words.said)
+            led = len(self.clauses) > 1 and first.words.says("yes")
             items = [c for c in items if not (led and c is first)]
             others = [c for c in self.clauses if c not in items and not self._is_explained(c.words)]
             is_list = len(items) + led == len(self.clauses)
-            open_ = self.lexicon.words("either").intersection(reading.words)
             if led or not is_list:
                 message = ", ".join(self._without_lead(c.words).raw for c in items)
-            is_list = is_list and not open_  # "a drill or a saw"
+            is_list = is_list and not reading.has("either")  # "a drill or a saw"
         else:
             behind = self._values_behind()
             own = [c for c in own if c not in behind]
@@ -1092,7 +1073,7 @@ class _Pass:
             certain &= field.type != "list" or is_list
         # Where a part was extracted, nothing explains the words around it.
         certain &= not field.extract or str(value).casefold() == message.casefold()
-        asks = reading.ends_asking or self.lexicon.begins("question", reading.said)
+        asks = reading.ends_asking or reading.begins("question")
         text = Fill(field.name, message, 0.5 if asks else 1.0, read=value)
         commands: list[Command] = [text, *changes]
         left = [part for part in settled.unread if part not in message] if apart else []
@@ -1122,11 +1103,11 @@ class _Pass:
 
     def _is_apart(self, clause: _Clause, field: Field) -> bool:
         """Return whether a clause is about another field than the text: "my surname is wrong"."""
-        words, parts = clause.words, self.lexicon.words("name_parts")
+        words = clause.words
         for other in self.expected.all_fields:
             if other is field or other.type in FREE:
                 continue
-            called = bool(parts.intersection(words.words)) and other.type in NAMES
+            called = other.type in NAMES and words.has("name_parts")
             weak = other.type in (*_WEAK, *NAMES) and names(words.words, other, self.lexicon)
             if called or weak:
                 return True
@@ -1139,19 +1120,15 @@ class _Pass:
 
     def _is_no_text(self, field: Field, settled: Parse) -> bool:
         """Return whether words skip the field, only ask a question, or have two values."""
-        lexicon, reading = self.lexicon, self.reading
-        if lexicon.begins("wonder", reading.said) or lexicon.says("filler", reading.said):
+        reading = self.reading
+        if reading.begins("wonder") or reading.says("filler") or is_greeting(reading.raw):
             return True
         if any(isinstance(command, Skip) for command in settled.commands):
             return True
-        refused = lexicon.words("refusing").intersection(reading.words[:1])
-        if is_greeting(reading.raw) or (refused and not field.required):
+        if reading.opens("refusing") and not field.required:
             return True
         told = [c for c in self.clauses if not c.is_idle and not c.command]
-        return bool(told) and all(c.words.asks and not self._wishes(c.words) for c in told)
-
-    def _wishes(self, words: Reading) -> bool:
-        return self.lexicon.begins("wish", words.said) > 0
+        return bool(told) and all(c.words.asks and not c.words.begins("wish") for c in told)
 
     def _own_values(self, field: Field) -> set[str]:
         """Return the values that a field's own patterns find, one after the other."""
@@ -1167,12 +1144,11 @@ class _Pass:
 
     def _is_item(self, clause: Reading) -> bool:
         """Return whether words may be one thing of a list: no sentence, and not "but no saws"."""
-        words, lexicon = self._as_item(clause), self.lexicon
-        denied = lexicon.any_words("negation", "no")
-        if clause.words[0] in lexicon.words("turns") and denied.intersection(words.words[:1]):
+        words = self._as_item(clause)
+        if clause.opens("turns") and words.opens("negation", "no"):
             return False
         short = 0 < len(words.tokens) <= _LONGEST_ITEM
-        return short and lexicon.words("talk").isdisjoint(words.words)
+        return short and not words.has("talk")
 
     def _as_item(self, words: Reading) -> Reading:
         """Return words without those that bring in a list: "and", "I need"."""
@@ -1184,8 +1160,8 @@ class _Pass:
 
     def _without_lead(self, words: Reading) -> Reading:
         """Return an item without the words that only lead to it: "and to", "gegen"."""
-        part, leads = self._as_item(words), self.lexicon.words("item_leads")
-        while len(part.tokens) > 1 and part.words[0] in leads:
+        part = self._as_item(words)
+        while len(part.tokens) > 1 and part.opens("item_leads"):
             part = part.part(1)
         return part
 

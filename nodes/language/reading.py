@@ -89,12 +89,36 @@ class Reading:
     @cached_property
     def asks(self) -> bool:
         """Return whether it is a question: by its sign, or by the word that it begins with."""
-        return self.ends_asking or self.lexicon.begins("question", self.said) > 0
+        return self.ends_asking or self.begins("question") > 0
 
     @cached_property
     def ends_asking(self) -> bool:
         """Return whether a question mark follows."""
         return bool(self.tokens) and self.text[self.tokens[-1].end :].lstrip().startswith("?")
+
+    def says(self, name: str) -> bool:
+        """Return whether the words are only a phrase of a name."""
+        return self.lexicon.says(name, self.said)
+
+    def begins(self, name: str) -> int:
+        """Return where a phrase of a name ends that the words begin with; else 0."""
+        return self.lexicon.begins(name, self.said)
+
+    def has(self, *uses: str) -> bool:
+        """Return whether one of the words has one of these uses."""
+        return not self.lexicon.any_words(*uses).isdisjoint(self.words)
+
+    def opens(self, *uses: str) -> bool:
+        """Return whether the first word has one of these uses."""
+        return bool(self.tokens) and self.tokens[0].word in self.lexicon.any_words(*uses)
+
+    def behind(self, *names: str) -> Reading:
+        """Return the words after a phrase of each name that they begin with, in this order."""
+        rest = self
+        for name in names:
+            if rest.tokens and (end := rest.begins(name)):
+                rest = rest.after(end)
+        return rest
 
     def part(self, first: int, last: int | None = None) -> Reading:
         """Return the words from one place to before another."""
@@ -139,8 +163,7 @@ class Reading:
 
     def core(self) -> Reading:
         """Return the words without those at both ends that say nothing."""
-        start = self.lexicon.begins("filler", self.said)
-        kept = self.after(start) if start else self
+        kept = self.behind("filler")
         closing, end = self.lexicon.words("closing"), len(kept.tokens)
         while end and kept.tokens[end - 1].word in closing:
             end -= 1
@@ -205,7 +228,7 @@ def parts_of(reading: Reading) -> list[Reading]:
         slip = 0
         if word in slips and goes_on and place >= within:
             rest = reading.part(place, place + _LONGEST_SLIP)
-            slip = len(rest.before(lexicon.begins("slip", rest.said)).tokens)
+            slip = len(rest.before(rest.begins("slip")).tokens)
             within = place + slip
         if slip or tokens[place - 1].closes or (word in joints and goes_on and place >= within):
             begins.append(place)
@@ -354,12 +377,10 @@ def readable_part(field: Field, reading: Reading, expected: Expected) -> Read | 
 
     Words at both ends that say nothing, or only lead there ("make it", "fine, then"), may go.
     """
-    lexicon = reading.lexicon
     tried = set()
-    lead = lexicon.begins("lead", reading.said)
-    meant = reading.after(lead) if lead else reading
-    start = lexicon.begins("meant", meant.said)
-    last = meant.after(start).core() if start else meant
+    meant = reading.behind("lead")
+    last = meant.behind("meant")
+    last = last if last is meant else last.core()
     for part in (reading, reading.core(), meant.core(), last):
         # Of a whole message the signs may be part of the value.
         raw = part.text.strip() if part.complete else part.raw
@@ -379,6 +400,4 @@ def _may_be(field: Field, part: Reading) -> bool:
     numbered = [word for word in part.words if word.isdigit()]
     if field.type in NAMES and (numbered or len(part.tokens) > _LONGEST_NAME):
         return False
-    lead = part.lexicon.begins("name_lead", part.said)
-    words = part.after(lead).words if lead else part.words
-    return part.lexicon.words("talk").isdisjoint(words)
+    return not part.behind("name_lead").has("talk")
