@@ -57,10 +57,9 @@ def named_change(part: Reading, expected: Expected, *, two: bool = False) -> lis
 def end_of_lead(reading: Reading) -> int:
     """Return where the words end that only lead to a correction; "no one" does not."""
     end = reading.begins("lead")
-    head, tail = reading.before(end), reading.after(end)
-    if not head.tokens or head.tokens[-1].closes:
+    if not end or reading.before(end).tokens[-1].closes:
         return end
-    return 0 if tail.opens("no_what") else end
+    return 0 if reading.after(end).opens("no_what") else end
 
 
 def _contrasted(reading: Reading, expected: Expected) -> list[Command]:

@@ -17,7 +17,7 @@ from journeys.languages.data import name_faults, read_as, refuse
 from journeys.locale import LANGUAGES
 from journeys.phrases import plain
 from nodes.values import make_ready
-from nodes.values.regular import any_of, filled, grouped, longest_first, named_in
+from nodes.values.scanning import any_of, filled, grouped, longest_first, named_in
 
 _WORD = re.compile(r"[a-z]{2,}")
 GROUP = re.compile(r"\(\?P<([a-z_]+)>")

@@ -116,7 +116,7 @@ class Reading:
         """Return the words after a phrase of each name that they begin with, in this order."""
         rest = self
         for name in names:
-            if rest.tokens and (end := rest.begins(name)):
+            if rest.tokens and (end := self.lexicon.begins(name, rest.said)):
                 rest = rest.after(end)
         return rest
 

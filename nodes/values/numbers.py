@@ -10,8 +10,8 @@ from itertools import zip_longest
 from types import SimpleNamespace
 
 from journeys.notions.fields import Field
-from nodes.values.regular import NOTHING
 from nodes.values.scanning import (
+    NOTHING,
     Hit,
     Setting,
     Table,
