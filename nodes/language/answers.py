@@ -76,9 +76,8 @@ def signal(reading: Reading, expected: Expected) -> Command | None:
     if field and field.type == "enum" and is_readable(field, reading.raw, expected.setting):
         return None
     meant = lexicon.all_of(SIGNALS, said)
-    for name, command in _PLAIN:
-        if name in meant:
-            return command
+    if plain := [command for name, command in _PLAIN if name in meant]:
+        return plain[0]
     if "human_alone" in meant and (reading.has("polite") or not expected.in_text):
         return Human()
     return (
@@ -494,8 +493,7 @@ def _meant(reading: Reading, options: Sequence[Option]) -> Option | None:
 
 def _by_place(reading: Reading, options: Sequence[Option]) -> Option | None:
     lexicon = reading.lexicon
-    lead = reading.begins("choice_lead")
-    for part in (reading, reading.after(lead)) if lead else (reading,):
+    for part in (reading, reading.behind("choice_lead")):
         place = lexicon.ordinals.get(lexicon.part("ordinal", part.said, "place") or "", 0)
         if place and -len(options) <= place <= len(options):
             return options[place - 1 if place > 0 else place]
@@ -505,28 +503,25 @@ def _by_place(reading: Reading, options: Sequence[Option]) -> Option | None:
 def _by_name(reading: Reading, options: Sequence[Option]) -> Option | None:
     """Return the only option whose label holds all words that say which one."""
     small, padded = reading.lexicon.words("small"), f" {reading.said} "
-    lead = reading.begins("choice_lead")
-    for part in (reading, reading.after(lead)) if lead else (reading,):
+    labels = [(o, frozenset(_label(f"{o['label']} {o['id']}", reading))) for o in options]
+    for part in (reading, reading.behind("choice_lead")):
         said = [word for word in part.core().words if word not in small]
-        labels = [frozenset(_label(f"{o['label']} {o['id']}", reading)) for o in options]
         found = [
             option
-            for option, own in zip(options, labels, strict=True)
+            for option, own in labels
             if all(any(_same(word, each) for each in own) for word in said)
         ]
         if said and len(found) == 1:
             return found[0]
-    names = [" ".join(_label(option["label"], reading)) for option in options]
-    whole = [o for o, n in zip(options, names, strict=True) if " " in n and f" {n} " in padded]
+    names = [(option, " ".join(_label(option["label"], reading))) for option in options]
+    whole = [option for option, name in names if " " in name and f" {name} " in padded]
     return whole[0] if len(whole) == 1 else None
 
 
 def _same(word: str, own: str) -> bool:
-    if word == own:
-        return True
     length = min(len(word), len(own))
-    if length < _SPELLED or word[0] != own[0]:
-        return False
+    if word == own or length < _SPELLED or word[0] != own[0]:
+        return word == own
     return bool(OSA.distance(word, own) <= (2 if length >= _LONG else 1))
 
 

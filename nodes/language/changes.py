@@ -272,10 +272,8 @@ def _removed(reading: Reading, expected: Expected) -> list[Command]:
 
 def _spoken_of(words: Sequence[str], expected: Expected, lexicon: Lexicon) -> list[Field]:
     """Return the fields that words name: one, or several with an "and" between them."""
-    pieces: list[list[str]] = [[]]
-    for word in words:
-        pieces = [*pieces, []] if word in lexicon.words("joints") else pieces
-        pieces[-1].append(word)
+    joints = [place for place, word in enumerate(words) if word in lexicon.words("joints")]
+    pieces = [words[n:m] for n, m in zip([0, *joints], [*joints, len(words)], strict=True)]
     each = [mentioned(piece, expected.correctable, lexicon) for piece in pieces]
     if len(each) > 1 and None not in each:
         return [field for field in each if field]

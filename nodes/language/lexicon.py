@@ -25,23 +25,8 @@ _NUMBERED = re.compile(r"\(\?P<\w+>")
 _BROKEN_AT_SIGN, _BROKEN = re.compile(r"(?:\n +)+(?=[|)])"), re.compile(r"(?:\n +)+")
 
 SIGNALS = (
-    "cancel_all",
-    "human",
-    "cancel",
-    "repeat",
-    "wait",
-    "restart",
-    "back",
-    "status",
-    "keep",
-    "human_alone",
-    "give_up",
-    "task",
-    "skip",
-    "lacking",
-    "unknown",
-    "nothing",
-    "explain",
+    *("cancel_all", "human", "cancel", "repeat", "wait", "restart", "back", "status", "keep"),
+    *("human_alone", "give_up", "task", "skip", "lacking", "unknown", "nothing", "explain"),
 )
 """Names of phrases about the conversation itself."""
 IDLE = ("filler", "joint", "idle")

@@ -217,11 +217,6 @@ class Claim:
         """Return its end."""
         return self.span.end
 
-    @property
-    def length(self) -> int:
-        """Return its length."""
-        return self.span.end - self.span.start
-
 
 def claims_in(
     reading: Reading, expected: Expected, replaced: Sequence[tuple[int, int]]
@@ -301,13 +296,13 @@ def _with_or_without(
         behind = [t for t in reading.tokens[place + 1 : place + 3] if t.word not in small][:1]
         if token.closes or not behind:
             continue
-        for fields, changes in ((expected.fields, False), (expected.correctable, True)):
-            for field in fields:
-                if field.type == "boolean" and names_field([behind[0].word], field, lexicon):
-                    said = leads[token.word]
-                    if not changes or expected.known[field.name] is not said:
-                        claim = _named(field, said, reading, token.start, behind[0].end)
-                        yield replace(claim, changes=changes)
+        said = leads[token.word]
+        for field in expected.all_fields:
+            if field.type == "boolean" and names_field([behind[0].word], field, lexicon):
+                changes = field.name in expected.known
+                if expected.known.get(field.name) is not said:
+                    claim = _named(field, said, reading, token.start, behind[0].end)
+                    yield replace(claim, changes=changes)
 
 
 def _single(found: Sequence[Claim], reading: Reading, expected: Expected) -> Iterator[Claim]:
@@ -389,12 +384,13 @@ def _changed(claim: Claim, *, replaces: bool, alone: bool, sole: bool) -> Claim 
 
 def _groups(found: Sequence[Claim]) -> list[list[Claim]]:
     """Return the plainest claims to each place; several where no field has the better one."""
-    left = sorted(found, key=lambda claim: (-claim.weight, -claim.length, claim.start))
+    left = sorted(found, key=lambda c: (-c.weight, c.start - c.end, c.start))
     groups = []
     while left:
         best = left[0]
         here = [claim for claim in left if claim is best or _overlap(claim, best)]
-        groups.append([c for c in here if (c.weight, c.length) == (best.weight, best.length)])
+        alike = (best.weight, best.end - best.start)
+        groups.append([c for c in here if (c.weight, c.end - c.start) == alike])
         left = [claim for claim in left if claim not in here]
     return groups
 
@@ -497,7 +493,7 @@ def _claim(
     values = [span, *days] if field.type in COUNTED else [span]
     asking = reading.begins("wonder") > 0
     usual = asked and not asking and not _strange(_around(clause, values), clause, field)
-    if not (span.certain or _is_led(field, before, behind, near, reading, asked, usual)):
+    if not (span.certain or _is_led(field, before, behind, reading.lexicon, asked, usual)):
         return None
     beside = names_field(behind[:1], field, reading.lexicon)
     persons = reading.lexicon.words("persons")
@@ -621,20 +617,13 @@ def _is_by_the_way(
 
 
 def _is_led(
-    field: Field,
-    before: Sequence[str],
-    behind: Sequence[str],
-    near: Sequence[str],
-    reading: Reading,
-    asked: bool,
-    usual: bool,
+    field: Field, before: list[str], behind: list[str], lexicon: Lexicon, asked: bool, usual: bool
 ) -> bool:
     """Return whether the words around a value say that it is one of the field.
 
     `usual`: it is asked for, and no strange words are around it.
     """
-    lexicon, last = reading.lexicon, before[-1] if before else ""
-    following = behind[0] if behind else ""
+    last, following = before[-1] if before else "", behind[0] if behind else ""
     if field.type in WORDY:  # it was found behind words that bring it in
         return asked or last in lexicon.words("bring_in") or _names_user(before, lexicon)
     if field.type == "phone":

@@ -389,14 +389,10 @@ class _Pass:
     @cached_property
     def claims(self) -> list[Claim]:
         """The values of the message; a slip of the tongue parts what is scanned."""
-        starts = [
-            n
-            for n, c in enumerate(self.clauses)
-            if n and (c.replaces or c.is_reason or self.clauses[n - 1].is_reason)
-        ]
         found: list[Claim] = []
-        fields = self.expected.all_fields
-        judged = [field.name for field in fields if field.type == "boolean"]
+        judged = [field for field in self.expected.all_fields if field.type == "boolean"]
+        parts = enumerate(pairwise(self.clauses), start=1)
+        starts = [n for n, (c, d) in parts if d.replaces or d.is_reason or c.is_reason]
         for first, last in zip([0, *starts], [*starts, len(self.clauses)], strict=True):
             here = self.clauses[first:last]
             tokens = tuple([token for one in here for token in one.words.tokens])
@@ -593,18 +589,14 @@ class _Pass:
         for claim in here:
             known = known.union(claim.words, usual(claim.field, self.expected.setting))
         bare = unjoined(words)
-        lead = max([bare.begins(cue) for cue in _LEADS])
-        leads = len(words.tokens) - len(bare.tokens) + len(bare.before(lead).tokens)
-        body = clause.body.tokens[0].start
-        places = [(claim.span.start, claim.span.end) for claim in here]
+        lead = bare.after(max(map(bare.begins, _LEADS)))
+        body = max(t.tokens[0].start if t.tokens else words.end for t in (lead, clause.body))
         tokens = [
             token
-            for place, token in enumerate(words.tokens)
-            if place < leads
-            or token.start < body
-            or token.word in known
-            or self._raw(token) in known
-            or [start for start, end in places if start < token.end and token.start < end]
+            for token in words.tokens
+            if token.start < body
+            or not known.isdisjoint((token.word, self._raw(token)))
+            or [1 for c in here if c.start < token.end and token.start < c.end]
         ]
         left = [token for token in words.tokens if token not in tokens]
         asking = words.asks and not unjoined(words).begins("wish")
@@ -774,9 +766,8 @@ class _Pass:
         """Return whether no word next to a value makes it a part of another."""
         before = self.reading.between(self.reading.start, span.start).part(-1)
         behind = self.reading.between(span.end, self.reading.end).part(0, 1)
-        beside = (*before.tokens, *behind.tokens)
         inside = self.reading.at(span)
-        if is_article(inside) or any(map(self._is_number, beside)):
+        if is_article(inside) or any(map(self._is_number, (*before.tokens, *behind.tokens))):
             return False
         if set(behind.words) <= set(inside.words) and behind.words:
             return False  # "the eleventh eleventh eighty-eight"
@@ -879,14 +870,8 @@ class _Pass:
             not isinstance(c, Fill) or (self.pending and c.field == self.pending.name)
             for c in commands
         )
-        return Parse(
-            commands,
-            certain,
-            certain and answered,
-            unread,
-            self._replaced_words(commands),
-            self._plain(commands) if unread else (),
-        )
+        replaced, plain = self._replaced_words(commands), self._plain(commands) if unread else ()
+        return Parse(commands, certain, certain and answered, unread, replaced, plain)
 
     def _plain(self, commands: Sequence[Command]) -> tuple[Command, ...]:
         """Return the commands that no word besides takes half back: a condition, a doubt, a no."""
@@ -969,12 +954,8 @@ class _Pass:
     def _without_asides(self, commands: list[Command]) -> list[Command]:
         """Return commands without a "hold on", "pardon" or "stop" that only leads to others."""
         last = max([place for place, c in enumerate(commands) if isinstance(c, Correct)], default=0)
-        others: list[Command] = [
-            command
-            for place, command in enumerate(commands)
-            if not isinstance(command, (Wait, Repeat))
-            and not (command == Cancel() and place < last)
-        ]
+        kept = [c for n, c in enumerate(commands) if not (c == Cancel() and n < last)]
+        others = [command for command in kept if not isinstance(command, (Wait, Repeat))]
         return others if others or self._unread() else commands
 
     def _has(self, field: Field) -> bool:
@@ -1001,11 +982,11 @@ class _Pass:
         there = str(value_in(DAY, command.value, begins))
         return replace(command, read=there) if there == known[:4] + said[4:] else command
 
-    def _unread(self, clauses: Sequence[_Clause] = ()) -> tuple[str, ...]:
+    def _unread(self) -> tuple[str, ...]:
         """Return the words that nothing explains; of a clause those between the first and last."""
         parts = []
         joints = self.lexicon.words("joints")
-        for clause in clauses or self.clauses:
+        for clause in self.clauses:
             tokens = clause.words.tokens
             left = [n for n, t in enumerate(tokens) if t.start not in self.explained]
             while left and tokens[left[0]].word in joints:
