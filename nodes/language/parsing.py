@@ -955,7 +955,7 @@ class _Pass:
         """Return commands without a "hold on", "pardon" or "stop" that only leads to others."""
         last = max([place for place, c in enumerate(commands) if isinstance(c, Correct)], default=0)
         kept = [c for n, c in enumerate(commands) if not (c == Cancel() and n < last)]
-        others = [command for command in kept if not isinstance(command, (Wait, Repeat))]
+        others: list[Command] = [c for c in kept if not isinstance(c, (Wait, Repeat))]
         return others if others or self._unread() else commands
 
     def _has(self, field: Field) -> bool:

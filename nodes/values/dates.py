@@ -36,6 +36,7 @@ from nodes.values.scanning import (
     is_filler,
     literal,
     one_of,
+    question_of,
     respelled,
     words_in,
 )
@@ -466,13 +467,8 @@ def _parsed(
 ) -> date | None:
     import dateparser  # noqa: PLC0415 - 0.2 s
 
-    settings: Any = {
-        "RELATIVE_BASE": base,
-        "PREFER_DATES_FROM": prefers,
-        "DATE_ORDER": order,
-        "REQUIRE_PARTS": ["day", "month"],
-        "RETURN_AS_TIMEZONE_AWARE": False,
-    }
+    settings: Any = {"RELATIVE_BASE": base, "PREFER_DATES_FROM": prefers, "DATE_ORDER": order}
+    settings |= {"REQUIRE_PARTS": ["day", "month"], "RETURN_AS_TIMEZONE_AWARE": False}
     bare = said
     for language in languages:
         bare = _elsewhere()[language].ones.sub("", bare)  # "a friday in May" is not the first
@@ -589,11 +585,10 @@ def scan_times(text: str, field: Field, setting: Setting) -> list[Hit]:
     for hit in readings_in(text, setting.words):
         value, settled = _meant(hit.value, field, setting)
         hit = hit._replace(value=value)
-        bound = own.open.search(before(text, hit.start))
-        if bound and not (settled and bound["least"]):
-            hit = hit._replace(certain=False)  # "after 6", "before 9"
-        elif bound:
-            hit = hit._replace(start=hit.start - len(bound[0]))
+        if bound := own.open.search(before(text, hit.start)):  # "after 6", "before 9"
+            meant = settled and bound["least"]
+            start = hit.start - (len(bound[0]) if meant else 0)
+            hit = hit._replace(start=start, certain=hit.certain and bool(meant))
         hits.append(hit)
     return hits
 
@@ -605,8 +600,7 @@ def _meant(readings: Sequence[str], field: Field, setting: Setting) -> tuple[str
     """
     if len(readings) == 1:
         return readings[0], True
-    question = f"{field.name.replace('_', ' ')} {field.label} {field.ask}"
-    evening = _asks_for_evening(question, setting.words)
+    evening = _asks_for_evening(question_of(field), setting.words)
     readings = readings[::-1] if evening else readings
     fitting = [v for v in readings if fits(v, field, setting)] if field.validators else readings
     return (fitting or readings)[0], evening or 0 < len(fitting) < len(readings)
@@ -668,11 +662,8 @@ def _hit(
 ) -> Hit:
     """Return a time: its minutes are added to what a form adds to the hour, or taken off that."""
     said = found.groupdict()
-    if said.get("hour"):
-        hour = _number(said["hour"], own)
-    else:
-        hour = own.names.of(said["name"]) if said["name"] else _NOON
-    more = said.get("minute")
+    name, more = said.get("name"), said.get("minute")
+    hour = _number(said["hour"], own) if said.get("hour") else own.names.of(name) if name else _NOON
     minute = form.add + (form.sign * _number(more, own) if more else 0)
     half, end = said.get("half") or "", found.end()
     if half and half[:1] != "a" and half.strip(" (-").casefold() == "am":
@@ -716,10 +707,10 @@ def _part(text: str, hit: Hit, own: SimpleNamespace) -> tuple[str, tuple[int, ..
     return "", ()
 
 
-def parts_of_day(text: str, setting: Setting) -> list[tuple[int, int]]:
-    """Return the place of words for a part of the day, which may be next to a value."""
+def parts_of_day(text: str, setting: Setting) -> list[Hit]:
+    """Return the words for a part of the day, which may be next to a value."""
     pattern = _times_grammar(setting.words).around_part
-    return [found.span() for found in pattern.finditer(text)]
+    return [Hit.of(found, None) for found in pattern.finditer(text)]
 
 
 def _with_readings(hit: Hit, text: str, own: SimpleNamespace) -> Hit:
@@ -735,14 +726,13 @@ def _with_readings(hit: Hit, text: str, own: SimpleNamespace) -> Hit:
         return hit._replace(value=[plain])
     part, place = _part(text, hit, own)
     alone = [plain] if said.zero or hour == _NOON else [plain, later]
+    readings = alone
     if hour == _NOON and not (said.zero and not part):
         night = part == "night" or own.small_hours.match(text, hit.end)
         readings = [f"00{rest}" if night else plain]
     elif part:
         first, last = _LATER_FROM[part]
         readings = [later if first < hour < last else plain]
-    else:
-        readings = alone
     return hit._replace(value=readings, part=place if readings[0] != alone[0] else ())
 
 

@@ -171,12 +171,7 @@ def words_around(raw: str, setting: Setting) -> tuple[str, ...]:
 
 def _is_strange(word: str, own: SimpleNamespace) -> bool:
     plain = word.casefold().strip(".,'\u2019")
-    return (
-        word.islower()
-        and plain not in own.common
-        and plain not in own.titles
-        and plain not in _particles()
-    )
+    return word.islower() and not any(plain in k for k in (own.common, own.titles, _particles()))
 
 
 @cache
@@ -370,11 +365,10 @@ def _spoken(text: str, own: SimpleNamespace, setting: Setting) -> list[Hit]:
     for row in in_rows(text, said, _BETWEEN):
         digits, times = "", 1
         for _, _, word in row:
-            if again := own.again.of(word):
-                times = again
-            else:
+            again = own.again.of(word)
+            if not again:
                 digits += (word if word.isdecimal() else own.spoken.of(word)) * times
-                times = 1
+            times = again or 1
         if len(row) > 1 and (number := _dialled(digits, setting.region, own)):
             hits.append(Hit(row[0][0], row[-1][1], number, False))
     return hits

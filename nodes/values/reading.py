@@ -294,11 +294,10 @@ def _without_hours(field: Field, text: str, hits: list[Hit], setting: Setting) -
     """Blank the part of the day, and for a date the time too, around what was found."""
     blanks = dates.parts_of_day(text, setting)
     if field.type == "date":
-        times = dates.scan_times(text, field, setting)
-        blanks += [(hit.start, hit.end) for hit in times if not hit.weak]
-    for start, end in blanks:
-        if not Hit(start, end, None).over(hits):
-            text = text[:start] + " " * (end - start) + text[end:]
+        blanks += [hit for hit in dates.scan_times(text, field, setting) if not hit.weak]
+    for hit in blanks:
+        if not hit.over(hits):
+            text = text[: hit.start] + " " * (hit.end - hit.start) + text[hit.end :]
     return text
 
 

@@ -278,23 +278,18 @@ class Table:
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self.values = {phrase.casefold(): value for phrase, value in values.items()}
-        self._written = [
-            (pattern(said), v) for said, v in self.values.items() if not said.isalpha()
-        ]
 
     def of(self, said: str) -> Any:
         """Return the value of what the pattern matched; None for anything else."""
         plain = " ".join(said.casefold().split()).replace("\u2019", "'")
         if plain in self.values:
             return self.values[plain]
-        for phrase, value in self._patterns:
-            if phrase.fullmatch(said):
-                return value
-        return None
+        return next((value for form, value in self._patterns if form.fullmatch(said)), None)
 
     @cached_property
     def _patterns(self) -> list[tuple[re.Pattern[str], Any]]:
-        return [(compiled(phrase), value) for phrase, value in self._written]
+        written = [(said, value) for said, value in self.values.items() if not said.isalpha()]
+        return [(compiled(pattern(said)), value) for said, value in written]
 
 
 @dataclass(frozen=True)
@@ -440,13 +435,10 @@ def respelled(text: str, names: frozenset[str], shortest: int) -> str:
         if word in names:
             return found[0]
         near = [
-            (OSA.distance(name, word, score_cutoff=2), name)
+            (apart, name)
             for name in names
             if name[0] == word[0] and abs(len(name) - len(word)) <= 2 and word != f"{name}s"
-        ]
-        near = [
-            (apart, name)
-            for apart, name in near
+            for apart in [OSA.distance(name, word, score_cutoff=2)]
             if apart <= (len(name) >= shortest) + (len(name) >= _LONG)
             or (apart == 1 and len(name) == len(word) and sorted(name) == sorted(word))
         ]
@@ -464,7 +456,12 @@ def before(text: str, place: int) -> str:
 
 def words_of_field(field: Field, setting: Setting) -> frozenset[str]:
     """Return the words by which a field is asked for, which its answers may repeat."""
-    return _words_of(f"{field.name.replace('_', ' ')} {field.label} {field.ask}", setting.words)
+    return _words_of(question_of(field), setting.words)
+
+
+def question_of(field: Field) -> str:
+    """Return the name, label and question of a field in one text."""
+    return f"{field.name.replace('_', ' ')} {field.label} {field.ask}"
 
 
 @lru_cache(maxsize=2_000)
