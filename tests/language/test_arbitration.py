@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from journeys import Field
-from nodes.commands import Correct, Fill
+from nodes.commands import Cancel, Correct, Fill
 from nodes.language import clauses_in, read_message, refused_in
 from nodes.values import Setting
 from tests.language.desks import (
@@ -301,3 +301,43 @@ def test_a_remark_beside_values_takes_none_of_them_away() -> None:
     assert wrong(table, dated) == {}
     table = "we are six, two of them vegetarians -> Fill party_size six? + two of them vegetarians"
     assert wrong(table, asking("party_size", RESTAURANT)) == {}
+
+
+STAY = (
+    Field("breakfast", "boolean", ask="Would you like breakfast?"),
+    Field("rooms", "integer"),
+    Field("arrival", "date", ask="When do you arrive?"),
+    Field("departure", "date", ask="When do you leave?"),
+    Field("name", "name", ask="In which name?"),
+)
+
+
+@pytest.mark.parametrize(
+    ("asked", "known", "message", "given"),
+    [
+        ("breakfast", {}, "breakfast yes, no wait, no", {"breakfast": False}),
+        ("breakfast", {}, "no, hm, although, yes", {"breakfast": True}),
+        ("rooms", {"breakfast": False}, "I want breakfast", {"breakfast": True}),
+        (
+            "departure",
+            {"arrival": "2026-12-01"},
+            "sorry, arrival is on the 3rd, and we stay three nights",
+            {"arrival": "2026-12-03", "departure": "2026-12-06"},
+        ),
+        (
+            "name",
+            {"rooms": 3},
+            "it's Weber, and two rooms. Nora Weber",
+            {"rooms": 2, "name": "Nora Weber"},
+        ),
+        ("rooms", {"breakfast": True}, "forget it, I don't need the breakfast", {}),
+    ],
+)
+def test_the_last_of_two_answers_counts_and_a_change_has_its_consequences(
+    asked: str, known: dict[str, Any], message: str, given: dict[str, Any]
+) -> None:
+    open_ = [field for field in STAY if field.name not in known]
+    parse = read_message(message, ear("field", asked, fields=open_, known=known, among=STAY))
+    assert parse.certain
+    assert given == {c.field: c.read for c in parse.commands if isinstance(c, (Fill, Correct))}
+    assert given or parse.commands == [Cancel()]
