@@ -101,7 +101,7 @@ async def delete_user(
         if not await is_known(store, user):
             return None
         receipt = await receipts.begin(store, user, asked_by, seals.keys)
-    await receipts.drop_keys(store, receipt, user)  # so that nobody uses them to begin a session
+    await receipts.drop_keys(store, receipt, user)  # so that they begin no session
     while await _delete_found(store, seals, receipt, user, erase, gone):
         pass
     await receipts.drop_keys(store, receipt, user)

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from http import HTTPStatus
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Path
 from fastapi.responses import StreamingResponse
 
 from graphs.evidence.receipts import Receipt
@@ -44,7 +44,10 @@ def _no_user() -> Problem:
     )
 
 
-async def _named(user_id: str) -> str:
+_UserId = Annotated[str, Path(description="Id of the user; a `/` in it may be sent as it is.")]
+
+
+async def _named(user_id: _UserId) -> str:
     try:
         return checked_id(user_id, "user_id")
     except ConfigurationError:
