@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Awaitable, Iterator
+from contextlib import contextmanager
 from contextvars import Context
 
 from nodes.telemetry import report
@@ -24,6 +24,8 @@ class HeldKey:
         is_revoked: True if the database says that it is over.
     """
 
+    __slots__ = ("_ends", "_limit", "is_revoked")
+
     def __init__(self, ends: float | None = None) -> None:
         self.is_revoked = False
         self._ends = ends
@@ -40,15 +42,13 @@ class HeldKey:
         if self._limit is not None:
             self._limit.reschedule(0.0)
 
-    @asynccontextmanager
-    async def limited(self) -> AsyncIterator[None]:
-        """End the block when the key is over."""
+    async def limits(self, waiting: Awaitable[None]) -> None:
+        """Wait for something, at most until the key is over."""
         left = None if self._ends is None else max(0.0, self._ends - time.time())
-        limit = asyncio.timeout(0.0 if self.is_revoked else left)
+        limit = self._limit = asyncio.timeout(0.0 if self.is_revoked else left)
         try:
             async with limit:
-                self._limit = limit
-                yield
+                await waiting
         except TimeoutError:
             if not limit.expired():
                 raise

@@ -152,8 +152,7 @@ async def _versions(
     watched = wiring.turns.watched.watch(listed.session_id, wiring.directory.heads)
     with wiring.keys.held(caller) as held, watched as seen:
         while not seen.end:
-            async with held.limited():
-                await seen.beyond(known)
+            await held.limits(seen.beyond(known))
             if held.is_over:
                 return
             try:
