@@ -163,12 +163,9 @@ class Lexicon:
     def _any_of(self, names: tuple[str, ...]) -> re.Pattern[str]:
         """Return a pattern of all that several names have."""
         forms = names is CHANGES
-        own = [
-            [form.pattern for form in self.forms(name)] if forms else [self._sources[name]]
-            for name in names
-        ]
-        sources = [_NUMBERED.sub("(?:", source) for each in own for source in each]
-        return re.compile("|".join(f"(?:{each})" for each in sources))
+        own = [self._sources[name] for name in names if not forms]
+        own += [form.pattern for name in names if forms for form in self.forms(name)]
+        return re.compile("|".join(f"(?:{_NUMBERED.sub('(?:', source)})" for source in own))
 
     def matches(self, name: str, marked: str) -> list[re.Match[str]]:
         """Return how each form of a name that fits all of some words does."""
@@ -193,8 +190,7 @@ class Lexicon:
 
     def begins(self, name: str, said: str) -> int:
         """Return the end of a match at the beginning; else 0."""
-        found = self._pattern(name).match(said)
-        if found is not None:
+        if found := self._pattern(name).match(said):
             return found.end()
         return len(said) if name in self._aside(said) else 0
 

@@ -517,8 +517,7 @@ class _Pass:
         if any(c.is_named and c.field in others for c in self._held(clause)):
             return None  # "we are five" is no hour
         value = self._fill(last.field, read, clause.body).read
-        span = replace(last.span, raw=read.raw, value=value)
-        return _command(replace(last, span=span))
+        return _command(replace(last, span=replace(last.span, raw=read.raw, value=value)))
 
     def _alike(self, before: Sequence[Claim], clause: _Clause) -> Claim:
         """Return the last value; behind "four at 7 pm, no, five" the one that is as bare as this.
@@ -588,6 +587,7 @@ class _Pass:
         known = lexicon.any_words("around", "small", "closing")
         for claim in here:
             known = known.union(claim.words, usual(claim.field, self.expected.setting))
+        inside = [token for claim in here for token in words.at(claim.span).tokens]
         bare = unjoined(words)
         lead = bare.after(max(map(bare.begins, _LEADS)))
         body = max(t.tokens[0].start if t.tokens else words.end for t in (lead, clause.body))
@@ -596,7 +596,7 @@ class _Pass:
             for token in words.tokens
             if token.start < body
             or not known.isdisjoint((token.word, self._raw(token)))
-            or [1 for c in here if c.start < token.end and token.start < c.end]
+            or token in inside
         ]
         left = [token for token in words.tokens if token not in tokens]
         asking = words.asks and not unjoined(words).begins("wish")
@@ -722,8 +722,7 @@ class _Pass:
         before = [c for c in self.claims if c.field is field and self._has(field)]
         if self._has(field) and not (before and field.type in NAMES):
             return
-        left = [c for c in self.clauses if not self._is_explained(c.words) and not c.words.asks]
-        left = [c for c in left if not (c.is_reason or c.command)]
+        left = [c for c in self._unexplained() if not (c.is_reason or c.command)]
         meant = [c for c in left if not is_doubted(c.words, field)]
         if len(meant) == len(left):  # else what is left is not of another
             meant = [c for c in left if not is_of_another(c.words, field)]
@@ -892,8 +891,7 @@ class _Pass:
         """
         if not isinstance(command, _GIVING):
             return False
-        fields = self.expected.all_fields
-        field = next(one for one in fields if one.name == command.field)
+        field = next(one for one in self.expected.all_fields if one.name == command.field)
         same = command.read if field.type in _WEAK else None
         if field.type != "boolean" and self._may_be_replaced(command.value, field):
             return True
@@ -1017,7 +1015,7 @@ class _Pass:
         """Take words as the text or list that was asked for, and what they change next to it."""
         reading = self.reading
         changes: list[Command] = [c for c in settled.commands if isinstance(c, (Correct, Clear))]
-        own = [c for c in self.clauses if not self._is_explained(c.words) and not c.words.asks]
+        own = self._unexplained()
         apart: list[int] = []
         if field.type == "list":
             items = [c for c in own if self._is_item(c.words)]
@@ -1122,6 +1120,9 @@ class _Pass:
 
     def _is_explained(self, words: Reading) -> bool:
         return not [1 for token in words.tokens if token.start not in self.explained]
+
+    def _unexplained(self) -> list[_Clause]:
+        return [c for c in self.clauses if not (c.words.asks or self._is_explained(c.words))]
 
     def _is_item(self, clause: Reading) -> bool:
         """Return whether words may be one thing of a list: no sentence, and not "but no saws"."""

@@ -171,12 +171,8 @@ def _lies_in(value: Any, one: Range, kind: str, now: datetime) -> bool:
 def fits(value: Any, field: Field, setting: Setting) -> bool:
     """Return whether a value lies in all ranges of a field, as far as it can be compared."""
     kind, now = kind_of(field), setting.minute
-    try:
-        for one in field.validators:
-            if isinstance(one, Range) and not _lies_in(value, one, kind, now):
-                return False
-    except (ValueError, TypeError, KeyError, ArithmeticError):
-        pass
+    with suppress(ValueError, TypeError, KeyError, ArithmeticError):
+        return all(_lies_in(value, one, kind, now) for one in _ranges(field))
     return True
 
 
@@ -192,8 +188,8 @@ def _ranges(field: Field) -> list[Range]:
 def wants_past(field: Field, setting: Setting) -> bool:
     """Return whether a field takes no day after today."""
     now = setting.minute
-    for one in field.validators:
-        if isinstance(one, Range) and isinstance(one.most, str):
+    for one in _ranges(field):
+        if isinstance(one.most, str):
             with suppress(ValueError):
                 most = _bound(one.most, "datetime", now)
                 if (most.date() if isinstance(most, datetime) else most) <= now.date():
@@ -258,10 +254,9 @@ def _range(one: Range, value: Any, field: Field, setting: Setting) -> Unreadable
 
 
 def _length(one: Length, value: Any, field: Field, setting: Setting) -> Unreadable | None:
-    size = len(value if isinstance(value, list) else _as_text(value))
-    texts = ("too_few", "too_many_items")
-    if not isinstance(value, list):
-        texts = ("too_short", "too_many_characters")
+    is_list = isinstance(value, list)
+    size = len(value if is_list else _as_text(value))
+    texts = ("too_few", "too_many_items") if is_list else ("too_short", "too_many_characters")
     if one.least <= size and (one.most is None or size <= one.most):
         return None
     return Unreadable(texts[size >= one.least], values={"least": one.least, "most": one.most})
@@ -363,10 +358,8 @@ def _example(field: Field, setting: Setting) -> str:
     always = {"address": words.address, "email": "maria@example.com"}
     if field.type in (*always, "name", "full_name"):
         return str(always.get(field.type, words.name))
-    for value in _candidates(field, setting):
-        if fits(value, field, setting):
-            return shown(field, value, setting)
-    return ""
+    fitting = (one for one in _candidates(field, setting) if fits(one, field, setting))
+    return shown(field, next(fitting, None), setting)
 
 
 def _candidates(field: Field, setting: Setting) -> list[Any]:

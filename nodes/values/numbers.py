@@ -303,8 +303,7 @@ def _people(text: str, hits: list[Hit], own: SimpleNamespace) -> list[Hit]:
     """Count people by kinds, "2 adults, 1 child", and by who they are, "me and my sister"."""
     if own.some.search(text):
         return []  # "2 of us and the kids"
-    for found in own.alone.finditer(text):
-        hits.append(Hit.of(found, own.phrases.of(found[0]), False))
+    hits += [Hit.of(found, own.phrases.of(found[0]), False) for found in own.alone.finditer(text)]
     items = [(*found.span(), 1, found[0].casefold()) for found in own.together.finditer(text)]
     for hit in hits:
         if kind := own.kind.match(text, hit.end):
@@ -367,7 +366,7 @@ def scan_money(text: str, field: Field, setting: Setting) -> list[Hit]:
     hits: list[Hit] = []
     for hit, following in zip_longest(found, found[1:]):
         made = amounts.amount(hit, following)
-        if made is not None and not (hits and made.start < hits[-1].end):
+        if made and not (hits and made.start < hits[-1].end):
             hits.append(made)
     return [hit._replace(start=places[hit.start], end=places[hit.end]) for hit in hits]
 
