@@ -159,7 +159,8 @@ class JourneyConfig(_Derived):
             "sqlite:///FILE", or "postgresql://USER:PASSWORD@HOST:PORT/DATABASE" after `journeygraph
             migrate`. The password is never shown.
         tenant: Owner of the sessions, apart from all others in one store: 1 to 63 lower-case
-            letters, digits and hyphens.
+            letters, digits and hyphens. On a server, the tenant of all clients whose key names
+            none.
         context_persistence: Old name of `persistence`; "memory" and "sqlite" are mapped,
             "dataflow" and "redis" are refused.
         intent_detection_model: Model that judges intents if a trigger names none: the name of a

@@ -77,7 +77,8 @@ class Settings(_OfSessions):
         redis_url: A Redis or Valkey for the cache of data that is read often: "redis://...",
             "rediss://..." over TLS or "unix://FILE"; unset: each process has its own cache.
         definitions: True: `serve` serves the journeys that `load` stored in the database.
-        api_keys: API keys of the HTTP server, separated by commas. They have the scope `admin`.
+        api_keys: API keys of the HTTP server, separated by commas. They have the scope `admin`, in
+            the tenant of the settings.
         stored_keys: True: every request needs a key, also without `api_keys`. Keys of the database
             (`journeygraph keys`) count wherever a key is needed.
         jwt_keys: Public keys of an identity provider whose signed tokens (JWT) are keys too: a JWKS
@@ -86,7 +87,7 @@ class Settings(_OfSessions):
         jwt_issuer: The claim `iss` of these tokens; needed.
         jwt_audience: A value of the claim `aud`; needed.
         jwt_user_claim: The claim with the id of the user.
-        jwt_tenant_claim: The claim with the tenant; unset: `default`.
+        jwt_tenant_claim: The claim with the tenant; unset: the tenant of the settings.
         jwt_scope_claim: The claim with scopes; unset: all tokens have the scope `talk`.
         limit_requests: Limits of requests, separated by commas: "key", "tenant" or "address", and a
             rate, as "key 60/minute, address 10/second". Over a limit the answer is 429 with
@@ -309,6 +310,26 @@ class Settings(_OfSessions):
                     f"{', or name the store with --store' if store else ''}."
                 )
         return counting[0]
+
+
+@dataclass(frozen=True, slots=True)
+class StorePlace:
+    """The store and the tenant that a command names; None: those of the settings."""
+
+    store: str | None = None
+    tenant: str | None = None
+
+    def settings(self) -> Settings:
+        """Return the settings, read now.
+
+        Raises:
+            ConfigurationError: A value is not valid.
+        """
+        return Settings() if self.tenant is None else Settings(tenant=self.tenant)
+
+    def config(self) -> JourneyConfig:
+        """Return the settings of a session, as `Settings.config`."""
+        return self.settings().config(self.store)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from graphs.records.listing import LIVE, Listed, Place, read_sessions
+from graphs.records.listing import LIVE, Place, read_sessions
 from graphs.session.session import Session
 from graphs.storage.sealing import Seal
-from graphs.storage.statements import Row
+from graphs.storage.statements import Row, thread_of
 from graphs.storage.store import Store, open_store
 from journeys import JourneyConfig, JourneySpec, NeedsMigrationError
 from journeys.spec.spec import REFUSED
@@ -26,7 +26,7 @@ class Stranding:
     """The effect of a version of a journey on a session of another version.
 
     Attributes:
-        session_id: The session.
+        session_id: The session; of another tenant than `default` as TENANT/SESSION.
         version: The version of the journey that the session belongs to.
         gone: Ids of its current and paused pathways that do not exist any more, the current one
             first.
@@ -42,7 +42,7 @@ class Stranding:
 
 
 async def strandings(spec: JourneySpec, config: JourneyConfig) -> AsyncIterator[Stranding]:
-    """Yield the effect of a journey on each of its live sessions.
+    """Yield the effect of a journey on each of its live sessions, of all tenants.
 
     Args:
         spec: The journey, in the new version.
@@ -53,17 +53,18 @@ async def strandings(spec: JourneySpec, config: JourneyConfig) -> AsyncIterator[
         StateError: The store cannot be read, or was sealed with another key.
     """
     keys = config.encryption_keys if spec.sensitive else None
-    store = await open_store(config.persistence, keys, config.database_pool_size, config.tenant)
+    whole = await open_store(config.persistence, keys, config.database_pool_size)
     try:
-        after: Place | None = None
-        while listed := await read_sessions(store, [spec.id], LIVE, after, _AT_ONCE):
-            for session in listed:
-                values = await _state(store, spec, session.session_id)
-                if values:
-                    yield _stranding(spec, session, values)
-            after = listed[-1].place
+        for store in await whole.tenants():
+            after: Place | None = None
+            while listed := await read_sessions(store, [spec.id], LIVE, after, _AT_ONCE):
+                for session in listed:
+                    if values := await _state(store, spec, session.session_id):
+                        name = thread_of(store.tenant, session.session_id)
+                        yield _stranding(spec, name, session.journey_version, values)
+                after = listed[-1].place
     finally:
-        await store.close()
+        await whole.close()
 
 
 async def _state(store: Store, spec: JourneySpec, session_id: str) -> Mapping[str, Any] | None:
@@ -76,12 +77,12 @@ async def _state(store: Store, spec: JourneySpec, session_id: str) -> Mapping[st
     return found.checkpoint["channel_values"] if found else None
 
 
-def _stranding(spec: JourneySpec, listed: Listed, values: Mapping[str, Any]) -> Stranding:
+def _stranding(spec: JourneySpec, name: str, version: str, values: Mapping[str, Any]) -> Stranding:
     position = migrated(spec, values["position"])
     gone, place = _gone(spec, position, values)
     finished = (position.get("talk") or {}).get("finished", [])
     fields = [field.name for field in misfits(spec, values.get("fields", {}), finished)]
-    return Stranding(listed.session_id, listed.journey_version, gone, place, fields)
+    return Stranding(name, version, gone, place, fields)
 
 
 def _gone(

@@ -139,14 +139,11 @@ class Limits:
 
         Args:
             caller: The client.
-            counts: "turns" or "sessions" if the request counts as one, or "". A turn is refused
-                too if a limit of tokens is reached.
+            counts: "turns" or "sessions" if the request counts as one, or "".
         """
         for counted in ("requests", counts):
             if refused := await self.count(caller, counted):
                 return refused
-        if counts == "turns":
-            return await self._reached(self._limits.get("tokens", ()), caller)
         return None
 
     async def count(self, caller: Caller, counts: str) -> Refused | None:
@@ -154,7 +151,8 @@ class Limits:
 
         Args:
             caller: The client.
-            counts: The `counted` of a limit.
+            counts: The `counted` of a limit. "turns" is refused too if a limit of tokens is
+                reached.
 
         Returns:
             The limit that refuses it; None: it is admitted.
@@ -162,6 +160,8 @@ class Limits:
         for limit in self._limits.get(counts, ()):
             if refused := await self._hit(limit, caller):
                 return refused
+        if counts == "turns":
+            return await self._reached(self._limits.get("tokens", ()), caller)
         return None
 
     async def spend(self, caller: Caller, tokens: int) -> None:

@@ -44,8 +44,9 @@ class Provider:
         issuer: The value of the claim `iss`.
         audience: The value that the claim `aud` must contain.
         user_claim: The claim with the id of the user.
-        tenant_claim: The claim with the tenant; None: the tenant `default`.
+        tenant_claim: The claim with the tenant; None: all tokens are of `tenant`.
         scope_claim: The claim with scopes, a list or separated by blanks; None: all talk.
+        tenant: The tenant of tokens without such a claim.
 
     Raises:
         ConfigurationError: A value is missing or not safe.
@@ -58,6 +59,7 @@ class Provider:
     user_claim: str = "sub"
     tenant_claim: str | None = None
     scope_claim: str | None = None
+    tenant: str = TENANT
 
     def __post_init__(self) -> None:
         """Check it."""
@@ -138,7 +140,7 @@ class SignedTokens:
     def _caller_of(self, claims: Mapping[str, Any]) -> Caller | None:
         provider = self.provider
         user = claims[provider.user_claim]
-        tenant = claims.get(provider.tenant_claim) if provider.tenant_claim else TENANT
+        tenant = claims.get(provider.tenant_claim) if provider.tenant_claim else provider.tenant
         if not (_is_id(user) and is_tenant(tenant)):
             return None
         scopes = _scopes_in(claims.get(provider.scope_claim) if provider.scope_claim else None)

@@ -24,7 +24,7 @@ from journeys import (
 )
 from server.cli.terminal.rendering import Listing, out, plain, row, short, show_next, write_json
 from server.discover.errors import CommandError
-from server.settings import Settings
+from server.settings import StorePlace
 
 _LABELS = {
     "transition": "moved",
@@ -36,7 +36,7 @@ _LABELS = {
 
 def audit(
     session: str,
-    store: str | None,
+    place: StorePlace,
     review: bool,
     limit: int,
     after: str | None,
@@ -48,19 +48,19 @@ def audit(
         both = ", not both" if review else ""
         raise CommandError(f"Give the id of a session, or --review{both}.", exit_code=2)
     if review:
-        found = asyncio.run(_reviews(store, limit, after))
+        found = asyncio.run(_reviews(place, limit, after))
         if as_json:
             write_json({"reviews": [asdict(one.check) for one in found], "next": found.next})
         else:
             _show_reviews(found)
         return
-    read = asyncio.run(_session(session, store, limit, after))
+    read = asyncio.run(_session(session, place, limit, after))
     write_json(asdict(read)) if as_json else _show(read)
 
 
-def verify(session: str, store: str | None, *, as_json: bool = False) -> None:
+def verify(session: str, place: StorePlace, *, as_json: bool = False) -> None:
     """Verify the hash chains of sessions; exit code 1 if a row is broken."""
-    found = asyncio.run(_verified(session, store))
+    found = asyncio.run(_verified(session, place))
     if as_json:
         write_json(asdict(found))
     else:
@@ -69,9 +69,9 @@ def verify(session: str, store: str | None, *, as_json: bool = False) -> None:
         raise typer.Exit(1)
 
 
-def anchor(store: str | None, *, as_json: bool = False) -> None:
+def anchor(place: StorePlace, *, as_json: bool = False) -> None:
     """Write an anchor of all sessions, if one has changed, and show the newest one."""
-    newest, is_new = asyncio.run(_anchored(store))
+    newest, is_new = asyncio.run(_anchored(place))
     if as_json:
         write_json({"anchor": asdict(newest) if newest else None, "new": is_new})
     elif newest is None:
@@ -81,8 +81,8 @@ def anchor(store: str | None, *, as_json: bool = False) -> None:
         out.print(f"{said}{_anchor(newest)}", soft_wrap=True)
 
 
-async def _verified(session: str, store: str | None) -> Verification:
-    directory = await _opened(store)
+async def _verified(session: str, place: StorePlace) -> Verification:
+    directory = await _opened(place)
     try:
         found = await directory.verified(session)
     finally:
@@ -92,8 +92,8 @@ async def _verified(session: str, store: str | None) -> Verification:
     return found
 
 
-async def _anchored(store: str | None) -> tuple[Anchor | None, bool]:
-    directory = await _opened(store)
+async def _anchored(place: StorePlace) -> tuple[Anchor | None, bool]:
+    directory = await _opened(place)
     try:
         made = await anchors.anchor(directory.store)
         return made or await anchors.newest(directory.store), made is not None
@@ -102,9 +102,9 @@ async def _anchored(store: str | None) -> tuple[Anchor | None, bool]:
 
 
 async def _session(
-    session_id: str, store: str | None, limit: int, after: str | None
+    session_id: str, place: StorePlace, limit: int, after: str | None
 ) -> SessionAudit:
-    directory = await _opened(store)
+    directory = await _opened(place)
     try:
         read = await directory.audit(session_id, limit, after)
     finally:
@@ -114,9 +114,9 @@ async def _session(
     return read
 
 
-async def _reviews(store: str | None, limit: int, after: str | None) -> Page[Review]:
+async def _reviews(place: StorePlace, limit: int, after: str | None) -> Page[Review]:
     before = None if after is None else number_of(after)
-    directory = await _opened(store)
+    directory = await _opened(place)
     try:
         found = await directory.reviews(before=before, limit=limit + 1)
         return paged(found, limit, lambda review: cursor_behind(review.number))
@@ -124,8 +124,8 @@ async def _reviews(store: str | None, limit: int, after: str | None) -> Page[Rev
         await directory.close()
 
 
-async def _opened(store: str | None) -> Directory:
-    return await Directory.open(Settings().config(store))
+async def _opened(place: StorePlace) -> Directory:
+    return await Directory.open(place.config())
 
 
 def _show(read: SessionAudit) -> None:

@@ -46,12 +46,24 @@ Store = Annotated[
         callback=_store,
     ),
 ]
+Tenant = Annotated[
+    str | None,
+    typer.Option(help="The tenant. Default: settings (JOURNEYGRAPH_TENANT), or default."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Write only JSON.")]
 Limit = Annotated[int, typer.Option(min=1, max=1_000, help="Maximum number of entries per page.")]
 After = Annotated[
     str | None,
     typer.Option(
         help="Continue after the previous page; its output has the value.", show_default=False
+    ),
+]
+Versions = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="JOURNEY",
+        help="Another version of a JOURNEY, for sessions that began in it; may be repeated.",
+        show_default=False,
     ),
 ]
 Host = Annotated[
@@ -288,14 +300,7 @@ def serve(
             metavar="JOURNEY", help=f"{_JOURNEY} Default: all examples.", show_default=False
         ),
     ] = None,
-    versions: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="JOURNEY",
-            help="Another version of a JOURNEY, for sessions that began in it; may be repeated.",
-            show_default=False,
-        ),
-    ] = None,
+    versions: Versions = None,
     host: Host = _THIS_MACHINE,
     port: Port = 8000,
     store: Store = None,
@@ -357,6 +362,7 @@ def mcp(
     http: Annotated[
         bool, typer.Option("--http", help="Serve streamable HTTP instead of standard streams.")
     ] = False,
+    versions: Versions = None,
     host: Host = _THIS_MACHINE,
     port: Port = 8765,
     allow_host: Annotated[
@@ -377,14 +383,14 @@ def mcp(
     if http:
         from server.cli.mcp import over_http
 
-        over_http(targets or (), host, port, allow_host or (), store)
+        over_http(targets or (), versions or (), host, port, allow_host or (), store)
     else:
         from server.mcp.serving import over_streams
 
         def offered() -> Any:
             from server.cli.mcp import offered
 
-            return offered(targets or (), store)
+            return offered(targets or (), versions or (), store)
 
         over_streams(offered, _end)
 
@@ -628,6 +634,7 @@ def record(
         str, typer.Option(help=f"{_JOURNEY} Default: the example of the session's journey.")
     ] = "",
     store: Store = None,
+    tenant: Tenant = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -649,8 +656,9 @@ def record(
     the model again. The file has all messages in clear text.
     """
     from server.cli.conversations import record_session
+    from server.settings import StorePlace
 
-    record_session(session, journey, store, output, live=live)
+    record_session(session, journey, StorePlace(store, tenant), output, live=live)
 
 
 @command
@@ -668,6 +676,7 @@ def audit(
         ),
     ] = "",
     store: Store = None,
+    tenant: Tenant = None,
     review: Annotated[
         bool, typer.Option("--review", help="List replies that a person should review.")
     ] = False,
@@ -687,17 +696,19 @@ def audit(
     Exit code 1: verify found a broken row.
     """
     from server.cli import audit as module
+    from server.settings import StorePlace
 
+    place = StorePlace(store, tenant)
     if verified and session != "verify":
         raise typer.BadParameter(f"Give one session, not '{session}' and '{verified}'.")
     if session in ("verify", "anchor") and (review or after):
         raise typer.BadParameter(f"{session} has no pages, and takes no --review.")
     if session == "verify":
-        module.verify(verified, store, as_json=as_json)
+        module.verify(verified, place, as_json=as_json)
     elif session == "anchor":
-        module.anchor(store, as_json=as_json)
+        module.anchor(place, as_json=as_json)
     else:
-        module.audit(session, store, review, limit, after, as_json=as_json)
+        module.audit(session, place, review, limit, after, as_json=as_json)
 
 
 @command
@@ -728,6 +739,7 @@ def escalations(
         bool, typer.Option("--deliver", help="Send all undelivered events to the webhook.")
     ] = False,
     store: Store = None,
+    tenant: Tenant = None,
     as_json: AsJson = False,
     limit: Limit = 200,
     after: After = None,
@@ -738,14 +750,16 @@ def escalations(
     silent in it. Sensitive journeys need the key in the settings.
     """
     from server.cli import escalations as module
+    from server.settings import StorePlace
 
     acts = module.Acts(by, claim, say, release)
+    place = StorePlace(store, tenant)
     if deliver:
-        module.deliver(store, alone=not (call or acts), as_json=as_json)
+        module.deliver(place, alone=not (call or acts), as_json=as_json)
     elif call or acts:
-        module.act(call, acts, journey, store, as_json=as_json)
+        module.act(call, acts, journey, place, as_json=as_json)
     else:
-        module.show_page(store, status, limit, after, as_json=as_json)
+        module.show_page(place, status, limit, after, as_json=as_json)
 
 
 @command
@@ -867,11 +881,11 @@ def keys(
     overlap: Annotated[
         str, typer.Option("--overlap", help="With rotate: the rest of the life of the other key.")
     ] = "24h",
-    tenant: Annotated[str, typer.Option("--tenant", help="Tenant of the keys.")] = "default",
     tokens: Annotated[
         bool, typer.Option("--tokens", help="With list: tokens too, with the keys that made them.")
     ] = False,
     store: Store = None,
+    tenant: Tenant = None,
     as_json: AsJson = False,
     limit: Limit = 200,
     after: After = None,
@@ -889,6 +903,7 @@ def keys(
     """
     from server.access.keys import Wanted
     from server.cli.database import api_keys as module
+    from server.settings import StorePlace
 
     if (action in ("revoke", "rotate")) is (key is None):
         raise typer.BadParameter("The id of a key belongs to revoke and rotate, which need it.")
@@ -896,16 +911,17 @@ def keys(
         raise typer.BadParameter("--scope, --name, --user and --ends belong to create.")
     if tokens and action != "list":
         raise typer.BadParameter("--tokens belongs to list.")
+    place = StorePlace(store, tenant)
     if action == "create":
         seconds = None if ends is None else module.seconds_of(ends)
         wanted = Wanted(tuple(scope or ()), name, user, seconds=seconds)
-        module.create(wanted, tenant, store, as_json=as_json)
+        module.create(wanted, place, as_json=as_json)
     elif action == "rotate":
-        module.rotate(key or "", overlap, tenant, store, as_json=as_json)
+        module.rotate(key or "", overlap, place, as_json=as_json)
     elif action == "revoke":
-        module.revoke(key or "", tenant, store, as_json=as_json)
+        module.revoke(key or "", place, as_json=as_json)
     else:
-        module.listed(tenant, store, limit, after or "", tokens=tokens, as_json=as_json)
+        module.listed(place, limit, after or "", tokens=tokens, as_json=as_json)
 
 
 @command
@@ -923,6 +939,7 @@ def users(
         ),
     ] = None,
     store: Store = None,
+    tenant: Tenant = None,
     as_json: AsJson = False,
     limit: Limit = 200,
     after: After = None,
@@ -934,11 +951,12 @@ def users(
     user's keys and tokens; it can be stopped, and continues with the next call. receipts: list
     complete deletions; they have no words and no id of a user.
 
-    Sessions without a user, and those of another tenant (JOURNEYGRAPH_TENANT), are not part of it.
+    Sessions without a user, and those of another tenant, are not part of it.
 
     Exit code 1: there is no session and no key of this user.
     """
     from server.cli.database import user_records as module
+    from server.settings import StorePlace
 
     if user is None and action != "receipts":
         raise typer.BadParameter(f"{action} needs the id of a user.")
@@ -946,12 +964,13 @@ def users(
         raise typer.BadParameter("--after belongs to receipts.")
     if as_json and action == "export":
         raise typer.BadParameter("export writes JSON lines, and takes no --json.")
+    place = StorePlace(store, tenant)
     if action == "export":
-        module.export(user or "", store)
+        module.export(user or "", place)
     elif action == "delete":
-        module.delete(user or "", store, as_json=as_json)
+        module.delete(user or "", place, as_json=as_json)
     else:
-        module.listed(user, store, limit, after or "", as_json=as_json)
+        module.listed(user, place, limit, after or "", as_json=as_json)
 
 
 @command

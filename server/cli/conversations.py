@@ -48,7 +48,7 @@ from server.conversations.reports import (
 from server.conversations.stubs import LiveModel
 from server.discover.errors import CommandError
 from server.discover.journeys import Found, example_ids, find
-from server.settings import Settings
+from server.settings import Settings, StorePlace
 from server.simulation.personas import Personas, load_personas
 from server.simulation.plots import ends_plot, turns_plot
 from server.simulation.runs import ENDS, FAILED, Plan, Run, Simulation, figures, simulate
@@ -101,11 +101,11 @@ def _write(
 
 
 def record_session(
-    session: str, journey: str, store: str | None, output: Path | None, *, live: bool = False
+    session: str, journey: str, place: StorePlace, output: Path | None, *, live: bool = False
 ) -> None:
     """Write the conversation of a stored session as a test."""
-    settings, file = Settings(), output or default_file(session)
-    config = settings.config(store)
+    settings, file = place.settings(), output or default_file(session)
+    config = place.config()
     found = find(journey or asyncio.run(_example_of(session, config)))
     settings.require_key(found.journey.spec)
     if live and not found.has_model(config):

@@ -28,7 +28,7 @@ from journeys.files import read_journey_text
 from server.cli.terminal.rendering import Listing, out, plain, row, short, show_next, write_json
 from server.discover.errors import CommandError
 from server.discover.journeys import Found, example_ids, find
-from server.settings import Settings
+from server.settings import StorePlace
 
 _HELD = "with_person"
 _STATUSES = ("open", "claimed", "released", "expired")
@@ -53,33 +53,33 @@ class _Sent(NamedTuple):
 
 
 def show_page(
-    store: str | None, status: str, limit: int, after: str | None, *, as_json: bool = False
+    place: StorePlace, status: str, limit: int, after: str | None, *, as_json: bool = False
 ) -> None:
     """List escalations, newest first."""
     if status and status not in _STATUSES:
         raise CommandError(f"--status must be one of: {', '.join(_STATUSES)}.", exit_code=2)
-    found = asyncio.run(_listed(Settings().config(store), status, limit, after))
+    found = asyncio.run(_listed(place.config(), status, limit, after))
     if as_json:
         write_json({"escalations": [asdict(entry) for entry in found], "next": found.next})
     else:
         _show_list(found)
 
 
-def act(call: str, acts: Acts, journey: str, store: str | None, *, as_json: bool = False) -> None:
+def act(call: str, acts: Acts, journey: str, place: StorePlace, *, as_json: bool = False) -> None:
     """Run the acts of an operator in a conversation, and show it."""
     if not call:
         raise CommandError("Give the id of the escalation or of its session.", exit_code=2)
-    config = Settings().config(store)
+    config = place.config()
     case = asyncio.run(_acted(config, call, acts, journey) if acts else _one(config, call))
     write_json(asdict(case)) if as_json else _show(case)
 
 
-def deliver(store: str | None, *, alone: bool = True, as_json: bool = False) -> None:
+def deliver(place: StorePlace, *, alone: bool = True, as_json: bool = False) -> None:
     """Send all undelivered events to the webhook."""
     if not alone:
         said = "--deliver sends the events of all escalations. Run it without an id or an act."
         raise CommandError(said, exit_code=2)
-    sent = asyncio.run(_delivered(Settings().config(store)))
+    sent = asyncio.run(_delivered(place.config()))
     if as_json:
         write_json(sent._asdict())
     else:

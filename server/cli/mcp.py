@@ -26,19 +26,19 @@ class _Loaded(NamedTuple):
     offering: Offering
 
 
-def _loaded(targets: Sequence[str], store: str | None) -> _Loaded:
+def _loaded(targets: Sequence[str], versions: Sequence[str], store: str | None) -> _Loaded:
     settings = Settings()
     names, pipelines = targets_of(targets, settings.config("memory://pipelines"))
-    wiring = wire(settings, names, store, examples=not pipelines)
+    wiring = wire(settings, names, store, versions=versions, examples=not pipelines)
     write_log(settings.log_level)
     return _Loaded(wiring, pipelines, offering(wiring, pipelines))
 
 
 def offered(
-    targets: Sequence[str], store: str | None
+    targets: Sequence[str], versions: Sequence[str], store: str | None
 ) -> Callable[[], AbstractAsyncContextManager[Offering]]:
     """Load the targets; return a function that opens them for a client of standard streams."""
-    loaded = _loaded(targets, store)
+    loaded = _loaded(targets, versions, store)
 
     @asynccontextmanager
     async def opened() -> AsyncIterator[Offering]:
@@ -50,10 +50,15 @@ def offered(
 
 
 def over_http(
-    targets: Sequence[str], host: str, port: int, allow_host: Sequence[str], store: str | None
+    targets: Sequence[str],
+    versions: Sequence[str],
+    host: str,
+    port: int,
+    allow_host: Sequence[str],
+    store: str | None,
 ) -> None:
     """Serve clients by streamable HTTP until the process gets a signal to stop."""
-    loaded = _loaded(targets, store)
+    loaded = _loaded(targets, versions, store)
     with exporting(), listening(host, port, loaded.wiring.keys) as listener:
         run_loop(_by_http(loaded, listener, [*allow_host, host]))
 
@@ -74,7 +79,7 @@ def _introduce(loaded: _Loaded, to: Terminal) -> None:
     wiring = loaded.wiring
     if wiring.journeys:
         announce_all(wiring, to)
-        _tell(f"Journeys: {', '.join(wiring.journeys)}", to)
+        _tell(f"Journeys: {', '.join(map(wiring.name_of, wiring.journeys))}", to)
         _tell(f"Store: {masked(wiring.config.persistence)}", to)
     if loaded.pipelines:
         _tell(f"Pipelines: {', '.join(loaded.pipelines)}", to)

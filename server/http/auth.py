@@ -47,6 +47,7 @@ class Keys:
 
     Attributes:
         stored: The keys of the database, while the app runs; None: the app has no store.
+        anyone: The client where no key is required.
 
     Args:
         keys: The keys of the settings in plain text; only their digests are stored.
@@ -55,6 +56,7 @@ class Keys:
         signed: Verifies tokens of an identity provider, which are keys too; a key is required then.
         timer: Clock for the time for which keys are known, in seconds.
         limits: Limits of the server; None: none are set.
+        tenant: The tenant of clients with a key of the settings, and of those without a key.
 
     Raises:
         ConfigurationError: A key is too short or contains blanks; the text does not show it.
@@ -68,6 +70,7 @@ class Keys:
         signed: SignedTokens | None = None,
         timer: Callable[[], float] = time.monotonic,
         limits: Limits | None = None,
+        tenant: str = TENANT,
     ) -> None:
         given = list(keys)
         if any(len(key) < LEAST_CHARACTERS or not _writable(key) for key in given):
@@ -78,7 +81,7 @@ class Keys:
             )
         self._digests = tuple(_digest(key) for key in given)
         self._callers = tuple(
-            Caller(TENANT, frozenset({Scope.ADMIN}), key_id=f"settings-{number}")
+            Caller(tenant, frozenset({Scope.ADMIN}), key_id=f"settings-{number}")
             for number in range(1, len(given) + 1)
         )
         self._uses_stored = uses_stored
@@ -87,6 +90,7 @@ class Keys:
         self._seen: LRUCache[bytes, bool] = LRUCache(_MOST_KNOWN)
         self._limits = limits
         self._held = HeldKeys()
+        self.anyone = replace(ANYONE, tenant=tenant)
         self.stored: StoredKeys | None = None
 
     @property
@@ -119,10 +123,10 @@ class Keys:
                 429 `too_many_requests`.
             StateError: The store failed.
         """
-        unknown = ANYONE
+        unknown = self.anyone
         if self._limits is not None:
             client = connection.get("client")
-            unknown = replace(ANYONE, address=client[0] if client else "")
+            unknown = replace(self.anyone, address=client[0] if client else "")
         caller = await self._admitted(authorization, unknown) if self else unknown
         may = caller.has(scope)
         if self._limits is not None and self._limits.has_requests:

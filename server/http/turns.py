@@ -80,10 +80,11 @@ class Turns:
         self.watched = Watched()
         self._most = most
         self._tenant = tenant
-        self._whole = whole or self
+        self._whole = self if whole is None else whole
         self._parts: dict[str, Turns] = {}
-        self.logs: TurnLogs = whole.logs if whole else TurnLogs()
-        self._running: set[asyncio.Task[Any]] = whole._running if whole else set()
+        # A `Turns` without a running turn is false.
+        self.logs: TurnLogs = TurnLogs() if whole is None else whole.logs
+        self._running: set[asyncio.Task[Any]] = set() if whole is None else whole._running
         self._until: float | None = None
 
     def of(self, tenant: str) -> Turns:

@@ -36,6 +36,7 @@ from journeys import (
     JourneySpec,
     NeedsMigrationError,
 )
+from journeys.config import TENANT
 from journeys.faults import Fault
 from journeys.reading.rule_reader import own_version
 from nodes.llm.models import Models, check_model, is_configured, open_models
@@ -561,8 +562,8 @@ def wire(
         JourneyDefinitionError: A journey is abstract.
     """
     limits = _limits_of(settings)
-    keys = keys_of(settings, limits)
     config = settings.config(store)
+    keys = keys_of(settings, limits, config.tenant)
     wanted = list(names) or (example_ids() if examples else [])
     journeys = _journeys(settings, config, wanted)
     return Wiring(
@@ -574,25 +575,36 @@ def wire(
         limits=limits,
         cors_origins=_origins_of(settings, keys),
         shows_docs=not keys if settings.docs is None else settings.docs,
-        turns=Turns(settings.max_turns),
+        turns=Turns(settings.max_turns, tenant=config.tenant),
         shows_page=not keys if settings.page is None else settings.page,
         cache=open_cache(settings.redis()),
         metrics=Metrics() if settings.metrics else None,
     )
 
 
-def keys_of(settings: Settings, limits: Limits | None = None) -> Keys:
+def keys_of(settings: Settings, limits: Limits | None = None, tenant: str = TENANT) -> Keys:
     """Return the keys that clients may send.
+
+    Args:
+        settings: The settings.
+        limits: Limits of what clients ask; None: none are set.
+        tenant: The tenant of clients whose key names none.
 
     Raises:
         ConfigurationError: A key of the settings is not valid, or the settings of signed tokens are
             not.
     """
-    signed = _signed_of(settings)
-    return Keys(settings.keys(), uses_stored=settings.stored_keys, signed=signed, limits=limits)
+    signed = _signed_of(settings, tenant)
+    return Keys(
+        settings.keys(),
+        uses_stored=settings.stored_keys,
+        signed=signed,
+        limits=limits,
+        tenant=tenant,
+    )
 
 
-def _signed_of(settings: Settings) -> SignedTokens | None:
+def _signed_of(settings: Settings, tenant: str) -> SignedTokens | None:
     """Return the verification of signed tokens; None: they are not accepted."""
     if settings.jwt_keys is None:
         return None
@@ -606,6 +618,7 @@ def _signed_of(settings: Settings) -> SignedTokens | None:
         settings.jwt_user_claim,
         settings.jwt_tenant_claim,
         settings.jwt_scope_claim,
+        tenant,
     )
     return SignedTokens(provider)
 

@@ -16,10 +16,13 @@ from pydantic import TypeAdapter, ValidationError
 
 from graphs.drawing.mermaid import mermaid
 from journeys import ConfigurationError, Pipeline
+from server.access.callers import Caller
+from server.http.auth import Keys
 from server.http.deps import served_of
 from server.http.schemas import SessionId
 from server.http.wiring import Wiring
 from server.mcp.offers import JourneyOffer, Offer, Outcome, PipelineOffer, Refused, words_for
+from server.mcp.transports import caller_of
 
 _TRANSCRIPT = "session://{session_id}/transcript"
 """URI template of transcripts."""
@@ -43,8 +46,8 @@ class Library:
         for uri, id_ in self.drawings.items():
             yield uri, f"{id_} graph", f"Pathways and transitions of {id_}, as a Mermaid flowchart."
 
-    async def read(self, uri: str) -> tuple[str, str]:
-        """Return the content and the media type of a URI.
+    async def read(self, uri: str, caller: Caller) -> tuple[str, str]:
+        """Return the content and the media type of a URI, for a client.
 
         Raises:
             Refused: There is no such resource; the text is the same for missing and foreign
@@ -55,18 +58,20 @@ class Library:
         found = _TRANSCRIPTS.match(uri)
         if found is None:
             raise Refused(_NOTHING)
-        return await self._transcript(found["session_id"]), "application/json"
+        return await self._transcript(found["session_id"], caller), "application/json"
 
-    async def _transcript(self, given: str | list[str]) -> str:
+    async def _transcript(self, given: str | list[str], caller: Caller) -> str:
         try:
             session_id = _SESSION_ID.validate_python(given, strict=True)
         except ValidationError:
             raise Refused(_NOTHING) from None
-        listed = await self.wiring.directory.find(session_id) if self.wiring.journeys else None
-        if listed is None or listed.journey_id not in self.wiring.journeys:
+        if not self.wiring.journeys:
             raise Refused(_NOTHING)
-        served = await served_of(listed, self.wiring)
-        async with self.wiring.session(served, session_id) as session:
+        mine = self.wiring.of(caller.tenant)
+        listed = await mine.directory.find(session_id)
+        if listed is None or listed.journey_id not in mine.journeys:
+            raise Refused(_NOTHING)
+        async with mine.session(await served_of(listed, mine), session_id) as session:
             entries = [asdict(entry) for entry in await session.transcript()]
         return json.dumps({"session_id": session_id, "entries": entries}, ensure_ascii=False)
 
@@ -110,14 +115,20 @@ class Offering:
         ]
         return types.ListToolsResult(tools=tools)
 
+    @property
+    def _keys(self) -> Keys:
+        return self._library.wiring.keys
+
     async def call(self, asked: Any, given: types.CallToolRequestParams) -> types.CallToolResult:
-        """Call a tool."""
+        """Call a tool, which counts as a turn of its client."""
         offer = self._offers.get(given.name)
         if offer is None:
             known = ", ".join(self._offers)
             raise MCPError(types.INVALID_PARAMS, f"There is no such tool. Tools: {known}.")
         try:
-            outcome = await _done(offer, given.arguments or {}, asked)
+            caller = caller_of(asked) or self._keys.anyone
+            await self._keys.count(caller, "turns")
+            outcome = await _done(offer, given.arguments or {}, asked, caller)
         except Exception as error:  # the SDK would send its text to the client
             return _result(Outcome([words_for(error, uuid.uuid4().hex)], {}, failed=True))
         return _result(outcome)
@@ -141,10 +152,13 @@ class Offering:
         listed = [transcript] if self._library.drawings else []
         return types.ListResourceTemplatesResult(resource_templates=listed)
 
-    async def read(self, given: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+    async def read(
+        self, asked: Any, given: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
         """Read a drawing or a transcript."""
         try:
-            text, kind = await self._library.read(given.uri)
+            caller = caller_of(asked) or self._keys.anyone
+            text, kind = await self._library.read(given.uri, caller)
         except Exception as error:  # the SDK would send its text to the client
             code = types.INVALID_PARAMS if isinstance(error, Refused) else types.INTERNAL_ERROR
             raise MCPError(code, words_for(error, uuid.uuid4().hex)) from None
@@ -152,10 +166,10 @@ class Offering:
         return types.ReadResourceResult(contents=[content])
 
 
-async def _done(offer: Offer, arguments: Mapping[str, Any], asked: Any) -> Outcome:
+async def _done(offer: Offer, arguments: Mapping[str, Any], asked: Any, caller: Caller) -> Outcome:
     wanted = bool(asked.meta and asked.meta.get("progress_token") is not None)
     teller = _ProgressSender(asked.session) if wanted else None
-    work = offer.begin(arguments, teller.hear if teller else None)
+    work = offer.begin(arguments, teller.hear if teller else None, caller)
     try:
         if teller:
             await teller.during(work)

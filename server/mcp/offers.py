@@ -6,7 +6,8 @@ import asyncio
 import json
 import logging
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -14,9 +15,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from graphs.session.input import read
 from graphs.session.manager import PathwayManager
+from graphs.session.turn import Given, rule_of
 from graphs.storage.errors import Unconfirmed
 from journeys import (
     InvalidMessageError,
+    JourneyEvent,
     JourneyResponse,
     PathwayExecutionError,
     Pipeline,
@@ -28,7 +31,7 @@ from nodes.json_data import plain
 from nodes.llm.mcp.connected import name_for_models
 from nodes.state.session import PARTING
 from nodes.telemetry import report
-from server.http.deps import served_of
+from server.access.callers import Caller
 from server.http.problems import problem_of, too_many_turns
 from server.http.schemas import SessionId
 from server.http.turns import Turns
@@ -81,12 +84,15 @@ class Offer(Protocol):
     gives: Mapping[str, Any]
     goes_on: bool
 
-    def begin(self, arguments: Mapping[str, Any], tell: Tell | None) -> asyncio.Task[Outcome]:
+    def begin(
+        self, arguments: Mapping[str, Any], tell: Tell | None, caller: Caller
+    ) -> asyncio.Task[Outcome]:
         """Start the work.
 
         Args:
             arguments: The arguments of the client.
             tell: Callback for events; None if the client wants none.
+            caller: The client.
 
         Raises:
             Refused: They do not match the schema.
@@ -173,7 +179,9 @@ class JourneyOffer:
         )
         self._wiring = wiring
 
-    def begin(self, arguments: Mapping[str, Any], tell: Tell | None) -> asyncio.Task[Outcome]:
+    def begin(
+        self, arguments: Mapping[str, Any], tell: Tell | None, caller: Caller
+    ) -> asyncio.Task[Outcome]:
         """Start a turn; it continues if the client disconnects."""
         said = read_as(Said, arguments)
         try:
@@ -181,44 +189,44 @@ class JourneyOffer:
         except InvalidMessageError as error:
             raise Refused(str(error)) from None
         session_id = said.session_id or str(uuid.uuid4())
-        check_room(self._wiring.turns)
-        return self._wiring.turns.begin(self._turn(session_id, message, tell))
+        mine = self._wiring.of(caller.tenant)
+        check_room(mine.turns)
+        given = Given.message(message, None, rule_of(mine.config))
+        return mine.turns.begin(self._turn(mine, caller, session_id, given, tell))
 
-    async def _turn(self, session_id: str, message: str, tell: Tell | None) -> Outcome:
-        session, greeting = await self._session(session_id)
-        try:
+    async def _turn(
+        self, wiring: Wiring, caller: Caller, session_id: str, given: Given, tell: Tell | None
+    ) -> Outcome:
+        greeting = await self._begun(wiring, caller, session_id)
+
+        async def act(session: PathwayManager) -> JourneyResponse:
+            self._check(session.spec.id)
             if tell is None:
-                response = await session.process_message(message)
-            else:
-                response = await _told(session, message, tell)
-        finally:
-            await self._wiring.turns.let_go(session)
+                return await session.answer(given)
+            return await _told(session.events(given), tell)
+
+        response = await wiring.in_turn(caller, session_id, act, given)
         return _outcome(session_id, greeting, response)
 
-    async def _session(self, session_id: str) -> tuple[PathwayManager, str]:
-        """Return the session with that id, and the first reply if the session is new."""
-        listed = await self._wiring.directory.find(session_id)
-        if listed is not None and listed.journey_id != self.journey_id:
+    async def _begun(self, wiring: Wiring, caller: Caller, session_id: str) -> str:
+        """Begin the session if there is none; return its first reply."""
+        if listed := await wiring.directory.find(session_id):
+            self._check(listed.journey_id)
+            return ""
+        await wiring.keys.count(caller, "sessions")
+        async with wiring.session(wiring.journeys[self.journey_id], session_id) as session:
+            with suppress(SessionExistsError):  # somebody else was faster: go on with it
+                return (await session.start_session(None)).greeting
+        return ""
+
+    def _check(self, journey_id: str) -> None:
+        if journey_id != self.journey_id:
             raise Refused("This session_id belongs to another conversation. Omit it.")
-        if listed is None:
-            served = self._wiring.journeys[self.journey_id]
-        else:
-            served = await served_of(listed, self._wiring)
-        session, greeting = self._wiring.manager(served, session_id), ""
-        if listed is None:
-            try:
-                greeting = (await session.start_session(None)).greeting
-            except SessionExistsError:  # somebody else was faster: go on with it
-                pass
-            except BaseException:
-                await session.close()
-                raise
-        return session, greeting
 
 
-async def _told(session: PathwayManager, message: str, tell: Tell) -> JourneyResponse:
+async def _told(events: AsyncIterator[JourneyEvent], tell: Tell) -> JourneyResponse:
     response: JourneyResponse | None = None
-    async for event in session.stream_message(message):
+    async for event in events:
         if event.type == "done":
             response = event.data["response"]
         else:
@@ -271,8 +279,10 @@ class PipelineOffer:
         self._pipeline = pipeline
         self._turns = turns
 
-    def begin(self, arguments: Mapping[str, Any], tell: Tell | None) -> asyncio.Task[Outcome]:
-        """Start a run."""
+    def begin(
+        self, arguments: Mapping[str, Any], tell: Tell | None, caller: Caller
+    ) -> asyncio.Task[Outcome]:
+        """Start a run, which is the same for every client."""
         task = read_as(Task, arguments)
         try:
             message = read(task.message)

@@ -46,8 +46,8 @@ def server_of(offered: Callable[[], Awaitable[Offering]]) -> Server[Any]:
     async def templates(_: Any, __: Any) -> types.ListResourceTemplatesResult:
         return (await offered()).templates()
 
-    async def read(_: Any, given: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        return await (await offered()).read(given)
+    async def read(asked: Any, given: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        return await (await offered()).read(asked, given)
 
     return Server(
         "journeygraph",

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from http import HTTPStatus
 from typing import Any
 
 from mcp.server import Server
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from journeys.config import TENANT
+from server.access.callers import Caller
 from server.access.callers import Scope as Scopes
 from server.http.auth import Keys
 from server.http.envelope import Envelope
-from server.http.problems import Problem, out_of_scope
+from server.http.problems import out_of_scope
 
 PATH = "/mcp"
 """Path of the server."""
@@ -58,13 +59,16 @@ class _Gate:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         sent = Headers(scope=scope).get("authorization", "")
         caller = await self._keys.admit(scope, sent, Scopes.TALK)
-        if caller.tenant != TENANT:
-            raise Problem(
-                HTTPStatus.FORBIDDEN,
-                "out_of_scope",
-                f"Over MCP, the sessions of the tenant '{TENANT}' are served. Use a key of it, or "
-                "the HTTP API.",
-            )
         if caller.user is not None:  # a tool takes the id of any session
             raise out_of_scope(Scopes.OPERATE)
+        scope.setdefault("state", {})["caller"] = caller
+        if self._keys:  # so that the SDK keeps its sessions to the key that began them
+            name = f"{caller.tenant}/{caller.key_id}"
+            scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=name, scopes=[]))
         await self._app(scope, receive, send)
+
+
+def caller_of(asked: Any) -> Caller | None:
+    """Return the client of a request; None: it came over standard streams."""
+    caller: Caller | None = asked.request.state.caller if asked.request else None
+    return caller

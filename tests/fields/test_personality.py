@@ -24,6 +24,7 @@ from journeys import (
     Signature,
 )
 from nodes.llm.scripted import ScriptedModel, leads_nowhere
+from server.access.callers import ANYONE
 from server.mcp.offers import JourneyOffer
 from tests.support import api, command
 from tests.support.api import one
@@ -199,7 +200,7 @@ async def test_who_talks_through_mcp_hears_the_greeting_with_the_first_answer() 
     offer = JourneyOffer("broken", wiring)
     async with wiring.opened():
         for said, heard in (("Brot", f"{GREETING}\n\nGern."), ("Danke", "Gern.")):
-            answered = await offer.begin({"message": said, "session_id": "m-1"}, None)
+            answered = await offer.begin({"message": said, "session_id": "m-1"}, None, ANYONE)
             assert answered.structured["message"] == heard
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,14 +12,18 @@ import pytest
 
 from server.access.keys import Wanted
 from server.http.auth import Keys
+from server.http.wiring import wire
+from server.settings import Settings
 from tests.http.test_http_access import ROUTES, with_key
 from tests.support import api as helpers
-from tests.support.api import EVENTS, Api, events_in, one
+from tests.support import command
+from tests.support.api import EVENTS, KEY, Api, events_in, one, serving
 from tests.support.bike_shop import Workshop, clerk
 from tests.support.post_office import AGENTS, Parcel
 from tests.support.postgres import Postgres
+from tests.support.solo import Payload, Solo, function
 
-serve = helpers.serve
+serve, folder = helpers.serve, command.folder
 Serve = Callable[..., Any]
 STORES = ("memory", "sqlite", "fenced")
 SECRET = "quince"
@@ -68,7 +73,7 @@ async def asked(api: Api, key: dict[str, str], method: str, path: str, **more: A
     return await api.client.request(method, path, headers=headers, json=body)
 
 
-async def begun(api: Api, key: dict[str, str], journey: str = "parcel", **more: Any) -> None:
+async def started(api: Api, key: dict[str, str], journey: str = "parcel", **more: Any) -> None:
     body = {"journey_id": journey, "session_id": "s-1", **more}
     answer = await api.client.post("/v1/sessions", json=body, headers=key)
     assert answer.status_code == 201, answer.text
@@ -95,7 +100,7 @@ async def test_a_session_of_another_tenant_is_as_one_that_does_not_exist(
 ) -> None:
     theirs = await key_of(api, owner)
     other = await key_of(api, "default" if owner == "acme" else "acme", scope)
-    await begun(api, theirs, context={"customer": SECRET})
+    await started(api, theirs, context={"customer": SECRET})
     for accept in ({}, EVENTS):
         for method, path in OF_A_SESSION:
             foreign = await asked(api, other, method, path, **accept)
@@ -110,7 +115,7 @@ async def test_a_session_of_another_tenant_is_as_one_that_does_not_exist(
 
 async def test_an_escalation_of_another_tenant_is_as_one_that_does_not_exist(api: Api) -> None:
     theirs, other = await key_of(api, "acme"), await key_of(api, "acme-corp")
-    await begun(api, theirs, "workshop")
+    await started(api, theirs, "workshop")
     await says(api, theirs, "the city one")
     await says(api, theirs, "a person, please")
     [call] = (await asked(api, theirs, "GET", "/v1/escalations")).json()["escalations"]
@@ -128,7 +133,7 @@ async def test_an_escalation_of_another_tenant_is_as_one_that_does_not_exist(api
 async def test_a_user_of_another_tenant_is_as_one_that_does_not_exist(api: Api, owner: str) -> None:
     theirs = await key_of(api, owner)
     other = await key_of(api, "default" if owner == "acme" else "acme")
-    await begun(api, theirs, user="u-1", context={"customer": SECRET})
+    await started(api, theirs, user="u-1", context={"customer": SECRET})
     for method, path in OF_A_USER:
         foreign = await asked(api, other, method, path)
         absent = await asked(api, other, method, path.replace("u-1", "none"))
@@ -140,7 +145,7 @@ async def test_a_user_of_another_tenant_is_as_one_that_does_not_exist(api: Api, 
 async def test_a_user_of_one_id_is_deleted_in_one_tenant_alone(api: Api) -> None:
     keys = {tenant: await key_of(api, tenant) for tenant in ("default", "acme", "acme-corp")}
     for tenant, key in keys.items():
-        await begun(api, key, user="u-1", context={"customer": f"of {tenant}"})
+        await started(api, key, user="u-1", context={"customer": f"of {tenant}"})
     receipt = (await asked(api, keys["acme"], "DELETE", "/v1/users/u-1")).json()
     assert (receipt["sessions"], receipt["number"]) == (1, 1)
     for tenant, key in keys.items():
@@ -156,7 +161,7 @@ async def test_no_list_shows_what_another_tenant_has(api: Api) -> None:
     theirs, other = await key_of(api, "acme"), await key_of(api, "default")
     shown = [route for route in OF_NONE if route[0] == "GET" and route[1] != "/metrics"]
     before = [(await asked(api, other, *route)).text for route in shown]
-    await begun(api, theirs, context={"customer": SECRET})
+    await started(api, theirs, context={"customer": SECRET})
     await says(api, theirs, f"street={SECRET}")
     for route in OF_NONE:
         if route[0] == "GET":
@@ -170,7 +175,7 @@ async def test_two_tenants_have_a_session_of_one_id_and_requests_of_one_key(api:
     keys = {tenant: await key_of(api, tenant) for tenant in ("default", "acme", "acme-corp")}
     once = {"Idempotency-Key": "k-1"}
     for tenant, key in keys.items():
-        await begun(api, key, context={"customer": tenant})
+        await started(api, key, context={"customer": tenant})
         first = await says(api, key, f"street={tenant}-street", **once)
         assert "idempotent-replay" not in first.headers
         again = await says(api, key, f"street={tenant}-street", **once)
@@ -193,7 +198,7 @@ async def test_the_events_of_a_turn_are_those_of_the_tenant(api: Api) -> None:
     acme, corp = await key_of(api, "acme"), await key_of(api, "acme-corp")
     told = {}
     for name, key in (("acme", acme), ("corp", corp)):
-        await begun(api, key)
+        await started(api, key)
         told[name] = (await says(api, key, f"street={name}-street", **EVENTS)).text
     for name, key in (("acme", acme), ("corp", corp)):
         stream = await asked(api, key, "GET", "/v1/sessions/s-1/turns/1/events")
@@ -205,7 +210,7 @@ async def test_the_events_of_a_turn_are_those_of_the_tenant(api: Api) -> None:
 async def test_a_stream_of_a_session_hears_nothing_of_another_tenant(api: Api) -> None:
     acme, corp = await key_of(api, "acme"), await key_of(api, "acme-corp")
     for key in (acme, corp):
-        await begun(api, key)
+        await started(api, key)
     path = "/v1/sessions/s-1/events"
     async with api.client.stream("GET", path, headers={**acme, **EVENTS}) as stream:
         lines = stream.aiter_lines()
@@ -221,3 +226,69 @@ async def test_a_stream_of_a_session_hears_nothing_of_another_tenant(api: Api) -
     assert "street=Main" in text
     assert SECRET not in text
     assert "deleted" not in text
+
+
+async def test_clients_whose_key_names_no_tenant_have_that_of_the_settings(
+    url: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server with JOURNEYGRAPH_TENANT, and keys of the settings, of the table, or none."""
+    monkeypatch.setenv("JOURNEYGRAPH_TENANT", "acme")
+    monkeypatch.setenv("JOURNEYGRAPH_STORE", url)
+    for key in (KEY, ""):
+        monkeypatch.setenv("JOURNEYGRAPH_API_KEYS", key)
+        mine = with_key(key) if key else {}
+        name = f"of-{len(key)}"
+        async with serving(wire(Settings(), [str(folder / "orders.py")])) as api:
+            body = {"journey_id": "orders", "session_id": name}
+            begun = await api.client.post("/v1/sessions", json=body, headers=mine)
+            assert begun.status_code == 201, begun.text
+            path = f"/v1/sessions/{name}/messages"
+            said = await api.client.post(path, json={"message": "a pear"}, headers=mine)
+            assert said.json()["accumulated_context"] == {"item": "pear"}, said.text
+            if not key:
+                continue
+            for tenant, status in (("acme", 200), ("default", 404)):
+                stored = await key_of(api, tenant)
+                shown = await api.client.get(f"/v1/sessions/{name}", headers=stored)
+                assert shown.status_code == status, tenant
+            other = await key_of(api, "default")
+            assert (await api.client.post("/v1/sessions", json=body, headers=other)).is_success
+            for message in ("a pear", "hello"):
+                answer = await api.client.post(path, json={"message": message}, headers=other)
+                assert answer.is_success
+            streamed = await api.client.post(
+                path, json={"message": SECRET}, headers={**mine, **EVENTS}
+            )
+            assert streamed.status_code == 200
+            events = f"/v1/sessions/{name}/turns/2/events"
+            logged = await api.client.get(events, headers=mine)
+            assert "id: 2:0:stored" not in logged.text
+            # Not the log of the turn of the other tenant, but the stored reply of its own turn.
+            foreign = await api.client.get(events, headers=other)
+            assert "id: 2:0:stored" in foreign.text
+
+
+async def test_the_turns_of_all_tenants_count_together_and_end_before_the_server(
+    serve: Serve, memory_url: str
+) -> None:
+    begun, gate = asyncio.Event(), asyncio.Event()
+
+    async def slow(payload: Payload) -> Payload:
+        begun.set()
+        await gate.wait()
+        return function(payload)
+
+    api = await serve(one(Solo, clerk=slow), keys=Keys(uses_stored=True), url=memory_url)
+    turns = api.wiring.turns
+    keys = [await key_of(api, tenant) for tenant in ("default", "acme")]
+    for key in keys:
+        await started(api, key, "solo")
+    running = asyncio.ensure_future(says(api, keys[1], "hello"))
+    await begun.wait()
+    assert len(turns) == len(turns.of("acme")) == turns.begun == 1
+    turns.close()
+    ending = asyncio.ensure_future(turns.finish())
+    assert not ending.done()
+    gate.set()
+    assert (await running).json()["message"] == "heard hello"
+    await ending

@@ -18,6 +18,8 @@ import httpx2
 import pytest
 from mcp import Client, MCPError
 
+from graphs.storage.store import open_store
+from server.access.keys import StoredKeys, Wanted
 from tests.support import command
 from tests.support.command import ROOT, flat, run
 from tests.support.mcp_desk import (
@@ -393,6 +395,79 @@ async def test_with_keys_only_those_who_have_one_are_answered(folder: Path) -> N
                 assert answer.status_code == status, host  # 400: let in, but no session
         async with with_key(url, KEY) as client:
             assert (await says(client, "hello"))["message"] == "1: hello"
+
+
+async def key_of(folder: Path, tenant: str, **more: Any) -> str:
+    store = await open_store(f"sqlite:///{folder / 'mcp.db'}", None, tenant=tenant)
+    made = await StoredKeys(store).create(Wanted(("operate",), **more), tenant)
+    await store.close()
+    return made.secret
+
+
+async def test_each_tenant_has_its_sessions(folder: Path) -> None:
+    keys = {tenant: await key_of(folder, tenant) for tenant in ("default", "acme", "acme-corp")}
+    limits = {"JOURNEYGRAPH_LIMIT_TURNS": "key 3/hour", "JOURNEYGRAPH_STORED_KEYS": "true"}
+    with offered(written(folder), "desk.py:Desk", "desk.py:report", **limits) as (_, url):
+        for tenant, key in keys.items():
+            async with with_key(url, key) as client:
+                assert (await says(client, f"tulip {tenant}", "s"))[
+                    "message"
+                ] == f"1: tulip {tenant}"
+                kept = read(await client.read_resource("session://s/transcript"))
+                assert [one for one in keys if f'tulip {one}"' in kept] == [tenant]
+                assert (await says(client, "again", "s"))["message"] == "2: again"
+                assert not (await client.call_tool("report", {"message": "x"})).is_error
+                # A fourth call is one too many; reading is no turn.
+                refused = await client.call_tool("desk", {"message": "more", "session_id": "s"})
+                assert refused.is_error
+                assert "turns" in texts(refused)[0]
+                assert "again" in read(await client.read_resource("session://s/transcript"))
+        bound = await key_of(folder, "acme", name="second")
+        async with with_key(url, bound) as client:
+            assert (await says(client, "third", "s"))["message"] == "3: third"
+        await _keeps_its_protocol_session(url, keys)
+
+
+async def _keeps_its_protocol_session(url: str, keys: dict[str, str]) -> None:
+    """An id of the protocol's own session is of no use to another key."""
+    hello = {"protocolVersion": "2025-03-26", "capabilities": {}}
+    hello["clientInfo"] = {"name": "a", "version": "1"}
+    begin = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
+    async with httpx2.AsyncClient(headers=JSON) as http:
+        headers = {name: {"Authorization": f"Bearer {key}"} for name, key in keys.items()}
+        begun = await http.post(url, json=begin, headers=headers["acme"])
+        session = {"Mcp-Session-Id": begun.headers["mcp-session-id"]}
+        for name, status in (("acme", 200), ("default", 404), ("acme-corp", 404)):
+            answer = await http.post(url, json=LISTING, headers={**headers[name], **session})
+            assert answer.status_code == status, name
+
+
+@pytest.mark.slow
+async def test_over_streams_it_serves_the_tenant_of_the_settings(folder: Path) -> None:
+    started = by_streams(written(folder), "desk.py:Desk")
+    for tenant in ("acme", "default", "acme"):
+        assert started.env is not None
+        started.env["JOURNEYGRAPH_TENANT"] = tenant
+        async with Client(started) as client:
+            await says(client, f"tulip {tenant}", "s")
+            kept = read(await client.read_resource("session://s/transcript"))
+    assert kept.count("tulip acme") == 4  # what was said twice, with each reply
+    assert "tulip default" not in kept
+
+
+@pytest.mark.slow
+async def test_a_session_goes_on_in_its_version_of_the_journey(folder: Path) -> None:
+    old = (written(folder) / "desk.py").read_text()
+    mark = '    """Answer at a desk."""\n'
+    (folder / "older.py").write_text(old.replace(mark, f'{mark}\n    __version__ = "1"\n'))
+    newer = old.replace(mark, f'{mark}\n    __version__ = "2"\n').replace("{len(said)}:", "new")
+    (folder / "desk.py").write_text(newer)
+    async with Client(by_streams(folder, "older.py:Desk")) as client:
+        assert (await says(client, "hello", "s"))["message"] == "1: hello"
+    both = by_streams(folder, "desk.py:Desk", "--versions", "older.py:Desk")
+    async with Client(both) as client:
+        assert (await says(client, "hello", "s"))["message"] == "2: hello"
+        assert (await says(client, "hello", "t"))["message"] == "new hello"
 
 
 def test_without_a_key_it_listens_to_this_machine_alone(folder: Path) -> None:

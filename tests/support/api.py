@@ -16,6 +16,7 @@ import pytest
 import uvicorn
 
 from journeys import Journey, JourneyConfig
+from journeys.config import TENANT
 from server.access.limits import Limits
 from server.app import app_of
 from server.discover.journeys import Served
@@ -151,20 +152,23 @@ def wired(
     metrics: Metrics | None = None,
     limits: Limits | None = None,
     cors_origins: Sequence[str] = (),
+    tenant: str = TENANT,
     **config: Any,
 ) -> Wiring:
     """Join journeys as the command would; by default the two of the post office, in memory."""
     older = {(one.journey.spec.id, one.journey.spec.version): one for one in versions}
     post_office = (Served(Parcel, staff(Parcel)), Served(Letter, staff(Letter)))
     return Wiring(
-        config=JourneyConfig(persistence=url or f"memory://{uuid.uuid4()}", **config),
+        config=JourneyConfig(
+            persistence=url or f"memory://{uuid.uuid4()}", tenant=tenant, **config
+        ),
         journeys={one.journey.spec.id: one for one in served or post_office},
-        keys=keys if isinstance(keys, Keys) else Keys(keys, limits=limits),
+        keys=keys if isinstance(keys, Keys) else Keys(keys, limits=limits, tenant=tenant),
         limits=limits,
         cors_origins=cors_origins,
         shows_docs=not keys,
         shows_page=not keys,
-        turns=Turns(),
+        turns=Turns(tenant=tenant),
         versions=older,
         model=model,
         metrics=metrics,

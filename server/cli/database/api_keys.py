@@ -10,10 +10,10 @@ from dataclasses import asdict
 from typing import Any
 
 from graphs.storage.store import open_store
-from journeys import ConfigurationError, Page
+from journeys import ConfigurationError, JourneyConfig, Page
 from server.access.keys import ApiKey, NewKey, StoredKeys, Wanted
 from server.cli.terminal.rendering import Listing, err, out, row, show_next, write_json
-from server.settings import Settings
+from server.settings import StorePlace
 
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 _LIFE = re.compile(r"(\d{1,9})([smhd])")
@@ -30,22 +30,23 @@ def seconds_of(life: str) -> int:
     raise ConfigurationError(f"{life!r:.40} is not a time. Write a number and s, m, h or d: 90d.")
 
 
-def create(wanted: Wanted, tenant: str, store: str | None, *, as_json: bool) -> None:
+def create(wanted: Wanted, place: StorePlace, *, as_json: bool) -> None:
     """Make a key, and show it once."""
-    _show_new(_done(store, lambda keys: keys.create(wanted, tenant)), as_json=as_json)
+    _show_new(_done(place, lambda keys, tenant: keys.create(wanted, tenant)), as_json=as_json)
 
 
-def rotate(key_id: str, overlap: str, tenant: str, store: str | None, *, as_json: bool) -> None:
+def rotate(key_id: str, overlap: str, place: StorePlace, *, as_json: bool) -> None:
     """Make a key like another one, which ends after a time, and show the new one once."""
     seconds = seconds_of(overlap)
-    _show_new(_done(store, lambda keys: keys.rotate(key_id, seconds, tenant)), as_json=as_json)
+    new = _done(place, lambda keys, tenant: keys.rotate(key_id, seconds, tenant))
+    _show_new(new, as_json=as_json)
     if not as_json:
         _note(f"The key '{key_id}' ends in {overlap}.")
 
 
-def revoke(key_id: str, tenant: str, store: str | None, *, as_json: bool) -> None:
+def revoke(key_id: str, place: StorePlace, *, as_json: bool) -> None:
     """End a key and its tokens, or a token."""
-    key = _done(store, lambda keys: keys.revoke(key_id, tenant))
+    key = _done(place, lambda keys, tenant: keys.revoke(key_id, tenant))
     if as_json:
         write_json({"key": _data(key)})
     else:
@@ -53,11 +54,11 @@ def revoke(key_id: str, tenant: str, store: str | None, *, as_json: bool) -> Non
         _say(f"The {what} '{key.shown}' is revoked. Servers refuse it within 5 seconds.")
 
 
-def listed(
-    tenant: str, store: str | None, limit: int, after: str, *, tokens: bool, as_json: bool
-) -> None:
+def listed(place: StorePlace, limit: int, after: str, *, tokens: bool, as_json: bool) -> None:
     """List the keys of a tenant, and its tokens if they are asked for, without their secrets."""
-    found: Page[ApiKey] = _done(store, lambda keys: keys.page(limit, after, tenant, tokens=tokens))
+    found: Page[ApiKey] = _done(
+        place, lambda keys, tenant: keys.page(limit, after, tenant, tokens=tokens)
+    )
     if as_json:
         write_json({"keys": [_data(key) for key in found], "next": found.next})
         return
@@ -74,17 +75,17 @@ def listed(
     show_next(found.next)
 
 
-def _done(store: str | None, act: Callable[[StoredKeys], Awaitable[Any]]) -> Any:
+def _done(place: StorePlace, act: Callable[[StoredKeys, str], Awaitable[Any]]) -> Any:
     async def done() -> Any:
-        async with _opened(store) as keys:
-            return await act(keys)
+        config = place.config()
+        async with _opened(config) as keys:
+            return await act(keys, config.tenant)
 
     return asyncio.run(done())
 
 
 @asynccontextmanager
-async def _opened(url: str | None) -> AsyncIterator[StoredKeys]:
-    config = Settings().config(url)
+async def _opened(config: JourneyConfig) -> AsyncIterator[StoredKeys]:
     if config.persistence.startswith("memory:"):
         raise ConfigurationError(
             "A store in memory ends with this command, and its keys with it. Name another store "

@@ -15,7 +15,7 @@ from journeys import Page
 from server.cache import Contexts, open_cache
 from server.cli.terminal.rendering import Listing, out, progress, row, show_next, write_json
 from server.discover.errors import CommandError
-from server.settings import Settings
+from server.settings import StorePlace
 
 COMMAND = "command"
 """Name in receipts of a person who uses the command."""
@@ -26,14 +26,14 @@ class _Opened(NamedTuple):
     contexts: Contexts | None
 
 
-def export(user: str, store: str | None) -> None:
+def export(user: str, place: StorePlace) -> None:
     """Write all that the store has of a user to standard output, as JSON lines."""
-    asyncio.run(_export(user, store))
+    asyncio.run(_export(user, place))
 
 
-def delete(user: str, store: str | None, *, as_json: bool) -> None:
+def delete(user: str, place: StorePlace, *, as_json: bool) -> None:
     """Delete the data of a user, and show the receipt."""
-    receipt = asyncio.run(_delete(user, store, quiet=as_json))
+    receipt = asyncio.run(_delete(user, place, quiet=as_json))
     if as_json:
         write_json({"receipt": asdict(receipt)})
         return
@@ -45,9 +45,9 @@ def delete(user: str, store: str | None, *, as_json: bool) -> None:
     out.print(said, markup=False, soft_wrap=True)
 
 
-def listed(user: str | None, store: str | None, limit: int, after: str, *, as_json: bool) -> None:
+def listed(user: str | None, place: StorePlace, limit: int, after: str, *, as_json: bool) -> None:
     """List receipts of deletions, the oldest first."""
-    found = asyncio.run(_listed(user, store, limit, after))
+    found = asyncio.run(_listed(user, place, limit, after))
     if as_json:
         write_json({"receipts": [asdict(one) for one in found], "next": found.next})
         return
@@ -62,8 +62,8 @@ def listed(user: str | None, store: str | None, limit: int, after: str, *, as_js
     show_next(found.next)
 
 
-async def _export(user: str, store: str | None) -> None:
-    async with _opened(store) as (directory, _):
+async def _export(user: str, place: StorePlace) -> None:
+    async with _opened(place) as (directory, _):
         records = await directory.export_user(user)
         if records is None:
             raise _no_user(user)
@@ -75,8 +75,8 @@ async def _export(user: str, store: str | None) -> None:
                     steps.step()
 
 
-async def _delete(user: str, store: str | None, *, quiet: bool) -> Receipt:
-    async with _opened(store) as (directory, contexts):
+async def _delete(user: str, place: StorePlace, *, quiet: bool) -> Receipt:
+    async with _opened(place) as (directory, contexts):
         total = await directory.sessions_of(user)
         with progress("Deleting", total, quiet=quiet) as steps:
 
@@ -90,10 +90,10 @@ async def _delete(user: str, store: str | None, *, quiet: bool) -> Receipt:
     return receipt
 
 
-async def _listed(user: str | None, store: str | None, limit: int, after: str) -> Page[Receipt]:
+async def _listed(user: str | None, place: StorePlace, limit: int, after: str) -> Page[Receipt]:
     if after and not after.isdecimal():
         raise CommandError("--after takes the number of a receipt.", exit_code=2)
-    async with _opened(store) as (directory, _):
+    async with _opened(place) as (directory, _):
         wanted = {"after": int(after or 0), "limit": limit + 1}
         found = await directory.receipts(user, **wanted)
     more = str(found[limit - 1].number) if len(found) > limit else None
@@ -101,10 +101,9 @@ async def _listed(user: str | None, store: str | None, limit: int, after: str) -
 
 
 @asynccontextmanager
-async def _opened(store: str | None) -> AsyncIterator[_Opened]:
-    settings = Settings()
-    config = settings.config(store)
-    directory, cache = await Directory.open(config), open_cache(settings.redis())
+async def _opened(place: StorePlace) -> AsyncIterator[_Opened]:
+    config = place.config()
+    directory, cache = await Directory.open(config), open_cache(place.settings().redis())
     try:
         yield _Opened(directory, Contexts.of(cache, config) if cache else None)
     finally:
