@@ -4,6 +4,9 @@ Each client sends the messages of its sessions in order, each with its `Idempote
 is answered; under any rule for a busy session, and some of them twice at once. At the end every
 session is read from the store. Every message must be there once, in order, with its reply; context,
 stack, audit and chain must be those of these messages.
+
+Two tenants talk in sessions of the same ids, under the same keys, each with a word of its own. No
+word of a tenant may be in a row, in Redis, or in a reply of the other, and none in a log.
 """
 
 from __future__ import annotations
@@ -13,9 +16,10 @@ import base64
 import random
 import secrets
 import signal
+import sqlite3
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,22 +27,26 @@ from urllib.parse import urlsplit
 
 from redis import Redis
 
+from graphs.storage.store import open_store
 from journeys import JourneyConfig
-from journeys.config import BUSY_RULES
+from journeys.config import BUSY_RULES, TENANT
+from server.access.keys import StoredKeys, Wanted
 from tests.faults import desk, newer_desk
 from tests.faults.servers import Servers
 from tests.storage.test_encryption import spellings
 from tests.storage.test_encryption_postgres import everything as in_tables
 from tests.storage.test_postgres_faults import cut_all
 from tests.support import command, crash_child, golden, redis
-from tests.support.postgres import Postgres, Server
+from tests.support.postgres import Postgres, Server, connected
 
 KILL, STOP, CUT, RESTART, CRASH, UPGRADE = "kill", "stop", "cut", "restart", "crash", "upgrade"
 """Faults: kill -9 or SIGTERM of a server; all connections cut; Postgres restarted or crashed; a
 server killed, and started as the next release."""
 ON_SQLITE = (KILL, STOP)
 ON_POSTGRES = (KILL, STOP, CUT, RESTART, CRASH)
+_TABLES = "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'"
 _DESKS: dict[str, Any] = {"1": desk, "2": newer_desk}
+TENANTS = ("default", "acme")
 
 
 @dataclass
@@ -46,18 +54,21 @@ class Talk:
     """A session, as its client knows it.
 
     Attributes:
+        word: The word of its tenant.
         version: Of the journey, in which it began.
         answered: The number of its messages, all of which are answered.
     """
 
     name: str
     secret: str
+    tenant: str
+    word: str
     version: str = ""
     answered: int = 0
 
     def said(self, number: int) -> str:
         """Return its message of a number."""
-        return f"{crash_child.line(number)} in {self.name} {self.secret}".strip()
+        return f"{crash_child.line(number)} in {self.name} {self.word} {self.secret}".strip()
 
     @property
     def journey(self) -> str:
@@ -74,16 +85,22 @@ class Campaign:
         faults: In their order; the campaign ends after the last one.
         database: The Postgres of the store; None: the store is a file.
         servers: The number of servers.
+        role: The role of the servers in the database; empty: that of the URL.
         clients: The number of clients; every second one has secrets.
         messages: The number of messages of a session.
         lease: Seconds that a lease lasts; None: as in the product.
         tell: Gets a line about each fault.
+
+    Attributes:
+        words: The word of each tenant.
+        access: The header with the key of each tenant.
     """
 
     url: str
     folder: Path
     faults: list[str]
     database: Server | None = None
+    role: str = ""
     servers: int = 1
     clients: int = 4
     messages: int = 12
@@ -96,6 +113,9 @@ class Campaign:
         """Make the secrets that may be found nowhere."""
         self.word, self.api_key = f"kanarienvögel-{secrets.token_hex(8)}", secrets.token_hex(16)
         self.key, self.password = secrets.token_bytes(32), secrets.token_hex(16)
+        self.words = {tenant: f"word-{secrets.token_hex(8)}" for tenant in TENANTS}
+        self.access: dict[str, dict[str, str]] = {}
+        self._metrics = ""
         self._releases = ["1"] * self.servers
         self._over = asyncio.Event()
         self._begun = 0
@@ -111,7 +131,8 @@ class Campaign:
         parts = urlsplit(self.url)
         if parts.scheme == "sqlite":
             return self.url
-        place = f"{parts.username}:{self.password}@{parts.hostname}:{parts.port}"
+        role = self.role or parts.username
+        place = f"{role}:{self.password}@{parts.hostname}:{parts.port}"
         return parts._replace(netloc=place).geturl()
 
     @property
@@ -123,6 +144,7 @@ class Campaign:
             "JOURNEYGRAPH_ENCRYPTION_KEY": self._keys,
             "JOURNEYGRAPH_REDIS_URL": redis.shared().url,
             "JOURNEYGRAPH_LOG_LEVEL": "info",
+            "JOURNEYGRAPH_METRICS": "true",
             "JOURNEYGRAPH_SESSION_TTL_SECONDS": str(golden.CENTURY),
             "JOURNEYGRAPH_RESUME_AFTER_SECONDS": str(golden.CENTURY),
             "FAULTS_FOLDER": str(self.folder),
@@ -141,6 +163,7 @@ class Campaign:
                 for task in (failing, *clients):
                     task.cancel()
                 await asyncio.wait([failing, *clients])
+            self._metrics = await servers.metrics()
             await servers.stop()
         self.counts += servers.counts
         await self.check()
@@ -150,6 +173,7 @@ class Campaign:
     async def served(self) -> AsyncIterator[Servers]:
         """Yield the servers, all of which answer; kill them at the end."""
         servers = Servers(self.servers, self.folder, self.environment, self.api_key)
+        self.access = {tenant: await self._key_of(tenant) for tenant in TENANTS}
         try:
             for number in range(self.servers):
                 servers.start(number, self._words(number))
@@ -158,6 +182,13 @@ class Campaign:
             yield servers
         finally:
             await servers.close()
+
+    async def _key_of(self, tenant: str) -> dict[str, str]:
+        """Return the header with a new key of a tenant."""
+        store = await open_store(self.url, None, tenant=tenant)
+        made = await StoredKeys(store).create(Wanted(("talk",)), tenant)
+        await store.close()
+        return {"Authorization": f"Bearer {made.secret}"}
 
     def _words(self, number: int) -> list[str]:
         """Return what a server serves: of the next release both versions."""
@@ -175,19 +206,23 @@ class Campaign:
             assert "3" in answer.json()["message"]
 
     async def _talk(self, servers: Servers, client: int) -> None:
-        """Begin sessions, one after the other, until the faults are over."""
+        """Begin sessions of each tenant, one after the other, until the faults are over."""
         while not self._over.is_set():
             self._begun += 1
-            name = f"s-{client}-{self._begun}"
-            talk = await self.begun(servers, name, self.word if client % 2 else "")
-            while talk.answered < self.messages and not self._over.is_set():
-                await self._say(servers, talk, talk.answered + 1)
+            name, secret = f"s-{client}-{self._begun}", self.word if client % 2 else ""
+            both = [await self.begun(servers, name, secret, tenant) for tenant in TENANTS]
+            for number in range(self.messages * len(both)):
+                if not self._over.is_set():
+                    talk = both[number % len(both)]
+                    await self._say(servers, talk, talk.answered + 1)
 
-    async def begun(self, servers: Servers, name: str, secret: str = "") -> Talk:
+    async def begun(
+        self, servers: Servers, name: str, secret: str = "", tenant: str = TENANT
+    ) -> Talk:
         """Return a new session."""
-        talk = Talk(name, secret)
+        talk = Talk(name, secret, tenant, self.words[tenant])
         body = {"journey_id": talk.journey, "session_id": name}
-        answer = await servers.post("", body, f"{name}-start")
+        answer = await servers.post("", body, f"{name}-start", self.access[tenant])
         assert answer.status_code == 201, answer.text
         talk.version = answer.json()["journey_version"]
         self.talks.append(talk)
@@ -197,7 +232,7 @@ class Campaign:
         text, rule = talk.said(number), random.choice(BUSY_RULES)
         place, key = f"/{talk.name}/messages", f"{talk.name}-{number}"
         sent = [
-            servers.post(place, {"message": text, "when_busy": rule}, key)
+            servers.post(place, {"message": text, "when_busy": rule}, key, self.access[talk.tenant])
             for _ in range(random.choice((1, 1, 2)))
         ]
         answer, *others = await asyncio.gather(*sent)
@@ -245,18 +280,21 @@ class Campaign:
         self.tell("checking all sessions")
         for talk in self.talks:
             await self._check_session(talk)
-        verifying = command.start(self.folder, "audit", "verify", env=self.environment)
-        told, fault = await asyncio.to_thread(verifying.communicate, None, 100)
-        assert verifying.returncode == 0, (told, fault)
-        assert b"broken: 0" in told
+        for tenant in TENANTS:
+            words = ("audit", "verify", "--tenant", tenant)
+            verifying = command.start(self.folder, *words, env=self.environment)
+            told, fault = await asyncio.to_thread(verifying.communicate, None, 100)
+            assert verifying.returncode == 0, (told, fault)
+            assert b"broken: 0" in told
         self.tell("looking for secrets")
         self._check_secrets()
+        self._check_tenants()
 
     async def _check_session(self, talk: Talk) -> None:
         """Hold a session against what its client was answered."""
         module = _DESKS[talk.version]
         journey = module.SecretDiary if talk.secret else module.Diary
-        config = JourneyConfig(persistence=self.url, encryption_key=self._keys)
+        config = JourneyConfig(persistence=self.url, encryption_key=self._keys, tenant=talk.tenant)
         async with journey(talk.name, config, agents=module.AGENTS) as session:
             expected = (talk.said, module.NOTED, module.HOME)
             assert await crash_child.checked(session, *expected) == talk.answered
@@ -267,6 +305,7 @@ class Campaign:
     def _check_secrets(self) -> None:
         """Look for secrets in everything that was written."""
         words = [self.word, self.api_key, self.password, base64.b64encode(self.key).decode()]
+        words += [access["Authorization"].split()[1] for access in self.access.values()]
         forms = {form for word in words for form in spellings(word)} | {self.key}
         for place, data in self._written():
             assert not [form for form in forms if form in data], f"a secret is in {place}"
@@ -277,6 +316,25 @@ class Campaign:
         named = [file.name for file in self.folder.iterdir()]
         assert "log-0" in named
         assert any(name.startswith("spans-") for name in named)
+
+    def _check_tenants(self) -> None:
+        """Look for words of one tenant in what belongs to another one, or to none."""
+        seen: Counter[tuple[str, str]] = Counter()
+        rows = _in_file(self.url) if self.database is None else _in_database(self.url)
+        for place, tenant, data in (*rows, *_cached()):
+            holding = {name for name, word in self.words.items() if word.encode() in data}
+            assert holding <= {tenant}, f"words of {holding} are in {place} of '{tenant}'"
+            seen.update((name, place) for name in holding)
+        # What may be found is found. A server that is killed leaves its last turn out of Redis.
+        places = {"turns", "Redis"} if self.counts["turns"] else {"turns"}
+        for tenant in {talk.tenant for talk in self.talks if talk.answered and not talk.secret}:
+            assert places <= {place for name, place in seen if name == tenant}, (tenant, seen)
+        written = [file for file in self.folder.iterdir() if file.name.startswith(("log", "spans"))]
+        texts = {file.name: file.read_bytes().decode() for file in written} | {
+            "metrics": self._metrics
+        }
+        for place, text in texts.items():
+            assert not [word for word in self.words.values() if word in text], place
 
     def _written(self) -> Iterator[tuple[str, bytes]]:
         """Yield the places that data was written to, each with its data."""
@@ -300,6 +358,40 @@ def _in_redis() -> bytes:
         return b"".join(key + (server.get(key) or b"") for key in server.scan_iter())
 
 
+def _in_database(url: str) -> Iterator[tuple[str, str, bytes]]:
+    """Yield the rows of all tables: the table, the tenant, and the values."""
+    with connected(url) as connection:
+        for (table,) in connection.execute(_TABLES).fetchall():
+            found = connection.execute(f"SELECT * FROM {table}")
+            names = [column.name for column in found.description or ()]
+            yield from (_row(table, names, row) for row in found.fetchall())
+
+
+def _in_file(url: str) -> Iterator[tuple[str, str, bytes]]:
+    """Yield the rows of a SQLite file as `_in_database` does."""
+    with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as connection:
+        listed = "SELECT name FROM sqlite_master WHERE type = 'table'"
+        for (table,) in connection.execute(listed).fetchall():
+            found = connection.execute(f"SELECT * FROM {table}")
+            names = [column[0] for column in found.description]
+            yield from (_row(table, names, row) for row in found.fetchall())
+
+
+def _row(table: str, names: list[str], row: tuple[Any, ...]) -> tuple[str, str, bytes]:
+    values = dict(zip(names, row, strict=True))
+    thread = str(values.get("thread_id", ""))
+    tenant = values.get("tenant") or (thread.partition("/")[0] if "/" in thread else TENANT)
+    data = [value if isinstance(value, bytes) else str(value).encode() for value in row]
+    return table, tenant, b"\0".join(data)
+
+
+def _cached() -> Iterator[tuple[str, str, bytes]]:
+    """Yield the values of contexts in the Redis of the tests, with the tenant of each."""
+    with Redis.from_url(redis.shared().url) as server:
+        for key in server.scan_iter("jg:*"):
+            yield "Redis", key.decode().split(":")[1], server.get(key) or b""
+
+
 # --- Stores ---------------------------------------------------------------------------------------
 
 
@@ -311,5 +403,7 @@ def on_sqlite(folder: Path, faults: list[str], **options: Any) -> Campaign:
 
 def on_postgres(server: Server, folder: Path, faults: list[str], **options: Any) -> Campaign:
     """Return a campaign on a Postgres of its own, with a database of a stored release."""
-    url = golden.restored_database(golden.releases()[-1], Postgres(server.url, server))
-    return Campaign(url, folder, faults, server, servers=2, **options)
+    postgres = Postgres(server.url, server)
+    url = golden.restored_database(golden.releases()[-1], postgres)
+    role = urlsplit(postgres.fenced(url)).username or ""
+    return Campaign(url, folder, faults, server, role, servers=2, **options)

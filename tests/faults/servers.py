@@ -38,7 +38,7 @@ class Servers:
         number: The number of servers.
         folder: The folder for their output.
         environment: Their settings.
-        key: The key of their clients.
+        key: The key of clients that send no other one.
 
     Attributes:
         counts: The numbers of requests that were sent again, replayed, or refused for now, and of
@@ -89,6 +89,13 @@ class Servers:
             else:
                 return
 
+    async def metrics(self) -> str:
+        """Return the metrics of all servers."""
+        places = [f"http://127.0.0.1:{port}/metrics" for port in self.ports]
+        answers = [await self._client.get(place) for place in places]
+        assert all(answer.is_success for answer in answers)
+        return "".join(answer.text for answer in answers)
+
     def log(self, number: int) -> str:
         """Return the output of a server."""
         log = self._folder / f"log-{number}"
@@ -105,9 +112,11 @@ class Servers:
         place = f"http://127.0.0.1:{self.ports[number]}/v1/sessions{path}"
         return await self._client.post(place, json=body, headers=headers)
 
-    async def post(self, path: str, body: Mapping[str, Any], key: str) -> Any:
+    async def post(
+        self, path: str, body: Mapping[str, Any], key: str, access: Mapping[str, str] = _NONE
+    ) -> Any:
         """Send a request, with its key, to any server until it is answered; return the answer."""
-        begun, headers = time.monotonic(), {"Idempotency-Key": key}
+        begun, headers = time.monotonic(), {"Idempotency-Key": key, **access}
         while True:
             number = random.randrange(len(self.ports))
             try:

@@ -83,15 +83,20 @@ async def test_the_other_server_takes_the_turn_of_a_killed_one(
 ) -> None:
     run = campaign.on_postgres(own_server, tmp_path, [], lease=LEASE)
     async with run.served() as servers:
-        talk = await run.begun(servers, DEADLY)
+        await run.begun(servers, DEADLY)
+        talk = await run.begun(servers, DEADLY, tenant="acme")
+        body, access = {"message": talk.said(1)}, run.access[talk.tenant]
         with pytest.raises(httpx2.HTTPError):
-            await servers.ask(0, f"/{talk.name}/messages", {"message": talk.said(1)})
+            await servers.ask(0, f"/{talk.name}/messages", body, access)
         await servers.end(0)
-        state = f"FROM sessions WHERE session_id = '{talk.name}'"
-        while found(run.url, f"SELECT version {state}") != [(1,)]:  # noqa: ASYNC110
+        state = f"FROM sessions WHERE session_id = '{talk.name}' ORDER BY tenant"
+        both = [("acme", 1), ("default", 0)]
+        while found(run.url, f"SELECT tenant, version {state}") != both:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
         talk.answered = 1
     await run.check()
     assert servers.died(0, signal.SIGKILL)
     assert found(run.url, "SELECT count(*) FROM running_turns") == [(0,)]
-    assert ("taken_over",) in found(run.url, "SELECT kind FROM audit")
+    where = f"WHERE kind = 'taken_over' AND session_id = '{talk.name}'"
+    taken = f"SELECT DISTINCT tenant FROM audit {where}"
+    assert found(run.url, taken) == [("acme",)]
