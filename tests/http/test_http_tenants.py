@@ -234,6 +234,7 @@ async def test_clients_whose_key_names_no_tenant_have_that_of_the_settings(
     """A server with JOURNEYGRAPH_TENANT, and keys of the settings, of the table, or none."""
     monkeypatch.setenv("JOURNEYGRAPH_TENANT", "acme")
     monkeypatch.setenv("JOURNEYGRAPH_STORE", url)
+    monkeypatch.setenv("JOURNEYGRAPH_METRICS", "true")
     for key in (KEY, ""):
         monkeypatch.setenv("JOURNEYGRAPH_API_KEYS", key)
         mine = with_key(key) if key else {}
@@ -245,6 +246,7 @@ async def test_clients_whose_key_names_no_tenant_have_that_of_the_settings(
             path = f"/v1/sessions/{name}/messages"
             said = await api.client.post(path, json={"message": "a pear"}, headers=mine)
             assert said.json()["accumulated_context"] == {"item": "pear"}, said.text
+            assert (await api.client.get("/metrics", headers=mine)).status_code == 200
             if not key:
                 continue
             for tenant, status in (("acme", 200), ("default", 404)):
@@ -253,6 +255,7 @@ async def test_clients_whose_key_names_no_tenant_have_that_of_the_settings(
                 assert shown.status_code == status, tenant
             other = await key_of(api, "default")
             assert (await api.client.post("/v1/sessions", json=body, headers=other)).is_success
+            assert (await api.client.get("/metrics", headers=other)).status_code == 403
             for message in ("a pear", "hello"):
                 answer = await api.client.post(path, json={"message": message}, headers=other)
                 assert answer.is_success

@@ -7,7 +7,6 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from journeys.config import TENANT
 from server.http.deps import Asking, Wired
 from server.http.problems import Problem
 from server.http.routing import ApiRoute, accept_of
@@ -23,13 +22,13 @@ async def shown(request: Request, wiring: Wired, caller: Asking) -> Response:
     """Return the metrics of this process, in Prometheus' text format or as OpenMetrics.
 
     404 `metrics_off` unless the server is started with `JOURNEYGRAPH_METRICS=true`. They are of all
-    tenants: 403 `other_tenant` for a key of another tenant than `default`.
+    tenants: 403 `other_tenant` for a key of another tenant than that of the settings.
     """
-    if caller.tenant != TENANT:
+    if caller.tenant != wiring.keys.anyone.tenant:
         raise Problem(
             HTTPStatus.FORBIDDEN,
             "other_tenant",
-            "The metrics are of all tenants. Send a key of the tenant 'default'.",
+            "The metrics are of all tenants. Send a key of the tenant of the server's settings.",
         )
     if wiring.metrics is None:
         raise Problem(
