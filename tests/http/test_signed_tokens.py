@@ -18,6 +18,7 @@ from jwt.algorithms import ECAlgorithm
 
 from journeys import ConfigurationError
 from server.access import signed_tokens
+from server.access.keys import Wanted
 from server.access.limits import Limits, read_limits
 from server.access.signed_tokens import Provider, SignedTokens
 from server.http.auth import Keys
@@ -88,6 +89,18 @@ async def test_a_token_of_a_user_talks_in_the_sessions_of_this_user(
     assert (await api.client.get(path)).status_code == 401
     key = await made(api, "operate")  # keys of the database count beside tokens
     assert (await api.client.get("/v1/sessions", headers=key)).status_code == 200
+
+
+async def test_a_token_that_names_no_tenant_has_that_of_the_settings(
+    serve: Callable[..., Any], issuer: Issuer, tmp_path: Path
+) -> None:
+    api = await serve(keys=Keys(signed=signed(written(tmp_path, issuer), tenant="acme")))
+    session = await started(api, with_key(issuer.token()))
+    stored = api.wiring.keys.stored
+    assert stored is not None
+    for tenant, status_code in (("acme", 200), ("default", 404)):
+        key = (await stored.create(Wanted(("operate",)), tenant)).secret
+        assert await status(api, key, f"/v1/sessions/{session}") == status_code
 
 
 @pytest.mark.parametrize(
