@@ -40,8 +40,9 @@ from tests.support import command, crash_child, golden, redis
 from tests.support.postgres import Postgres, Server, connected
 
 KILL, STOP, CUT, RESTART, CRASH, UPGRADE = "kill", "stop", "cut", "restart", "crash", "upgrade"
+ROTATE = "rotate"
 """Faults: kill -9 or SIGTERM of a server; all connections cut; Postgres restarted or crashed; a
-server killed, and started as the next release."""
+server killed, and started as the next release; the key of encryption replaced."""
 ON_SQLITE = (KILL, STOP)
 ON_POSTGRES = (KILL, STOP, CUT, RESTART, CRASH)
 _TABLES = "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'"
@@ -112,18 +113,15 @@ class Campaign:
     def __post_init__(self) -> None:
         """Make the secrets that may be found nowhere."""
         self.word, self.api_key = f"kanarienvögel-{secrets.token_hex(8)}", secrets.token_hex(16)
-        self.key, self.password = secrets.token_bytes(32), secrets.token_hex(16)
+        self.password = secrets.token_hex(16)
+        self._keys = [f"now:{_new_key()}", base64.b64encode(golden.KEY).decode()]
+        self._used_keys = self._keys[:1]
         self.words = {tenant: f"word-{secrets.token_hex(8)}" for tenant in TENANTS}
         self.access: dict[str, dict[str, str]] = {}
         self._metrics = ""
         self._releases = ["1"] * self.servers
         self._over = asyncio.Event()
         self._begun = 0
-
-    @property
-    def _keys(self) -> str:
-        old, new = (base64.b64encode(key).decode() for key in (golden.KEY, self.key))
-        return f"now:{new},{old}"
 
     @property
     def _store(self) -> str:
@@ -141,7 +139,7 @@ class Campaign:
         settings = {
             "JOURNEYGRAPH_STORE": self._store,
             "JOURNEYGRAPH_API_KEYS": self.api_key,
-            "JOURNEYGRAPH_ENCRYPTION_KEY": self._keys,
+            "JOURNEYGRAPH_ENCRYPTION_KEY": ",".join(self._keys),
             "JOURNEYGRAPH_REDIS_URL": redis.shared().url,
             "JOURNEYGRAPH_LOG_LEVEL": "info",
             "JOURNEYGRAPH_METRICS": "true",
@@ -172,7 +170,7 @@ class Campaign:
     @asynccontextmanager
     async def served(self) -> AsyncIterator[Servers]:
         """Yield the servers, all of which answer; kill them at the end."""
-        servers = Servers(self.servers, self.folder, self.environment, self.api_key)
+        servers = Servers(self.servers, self.folder, lambda: self.environment, self.api_key)
         self.access = {tenant: await self._key_of(tenant) for tenant in TENANTS}
         try:
             for number in range(self.servers):
@@ -268,10 +266,34 @@ class Campaign:
             how = signal.SIGINT if fault == RESTART else signal.SIGQUIT
             await asyncio.to_thread(self.database.stop, how)
             await asyncio.to_thread(self.database.start)
+        elif fault == ROTATE:
+            await self._rotate(servers)
         else:
             self._releases[number] = "2" if fault == UPGRADE else self._releases[number]
-            await servers.end(number, signal.SIGTERM if fault == STOP else signal.SIGKILL)
-            servers.start(number, self._words(number))
+            how = signal.SIGTERM if fault == STOP else signal.SIGKILL
+            await self._start_again(servers, number, how)
+
+    async def _start_again(self, servers: Servers, number: int, how: signal.Signals) -> None:
+        await servers.end(number, how)
+        servers.start(number, self._words(number))
+
+    async def _rotate(self, servers: Servers) -> None:
+        """Replace the key as the guide says: behind the others, then first, then alone."""
+        new = f"key-{len(self._used_keys)}:{_new_key()}"
+        self._used_keys.append(new)
+        for keys in ([*self._keys, new], [new, *self._keys]):
+            self._keys = keys
+            for number in range(self.servers):
+                await servers.up(number)
+                await self._start_again(servers, number, signal.SIGTERM)
+                await servers.up(number)
+        with (self.folder / "log-rotate").open("ab") as log:
+            rotating = command.start(
+                self.folder, "encryption", "rotate", env=self.environment, stdout=log, stderr=log
+            )
+            await asyncio.to_thread(rotating.communicate, None, 100)
+        assert rotating.returncode == 0
+        self._keys = [new]
 
     # --- What is left ----------------------------------------------------------------------------
 
@@ -294,7 +316,9 @@ class Campaign:
         """Hold a session against what its client was answered."""
         module = _DESKS[talk.version]
         journey = module.SecretDiary if talk.secret else module.Diary
-        config = JourneyConfig(persistence=self.url, encryption_key=self._keys, tenant=talk.tenant)
+        config = JourneyConfig(
+            persistence=self.url, encryption_key=",".join(self._keys), tenant=talk.tenant
+        )
         async with journey(talk.name, config, agents=module.AGENTS) as session:
             expected = (talk.said, module.NOTED, module.HOME)
             assert await crash_child.checked(session, *expected) == talk.answered
@@ -304,9 +328,11 @@ class Campaign:
 
     def _check_secrets(self) -> None:
         """Look for secrets in everything that was written."""
-        words = [self.word, self.api_key, self.password, base64.b64encode(self.key).decode()]
+        keys = [one.partition(":")[2] for one in self._used_keys]
+        words = [self.word, self.api_key, self.password, *keys]
         words += [access["Authorization"].split()[1] for access in self.access.values()]
-        forms = {form for word in words for form in spellings(word)} | {self.key}
+        forms = {form for word in words for form in spellings(word)}
+        forms |= {base64.b64decode(key) for key in keys}
         for place, data in self._written():
             assert not [form for form in forms if form in data], f"a secret is in {place}"
         # What is no secret is found, so a secret would be too.
@@ -344,6 +370,10 @@ class Campaign:
         for folder in (self.folder, *([self.database.data] if self.database else ())):
             for file in (file for file in folder.rglob("*") if file.is_file()):
                 yield file.name, file.read_bytes()
+
+
+def _new_key() -> str:
+    return base64.b64encode(secrets.token_bytes(32)).decode()
 
 
 def _named(module: str) -> list[str]:

@@ -1,10 +1,10 @@
 """Kill servers, and fail their store, under clients that send each lost request again.
 
 Campaigns run one after the other until the time is over: on SQLite, on Postgres, and with two
-releases, with faults in any order. The leases are those of the product. It ends with the exit code
-1 and the folder of the campaign, if a message was lost, doubled, in another order or with another
-reply, if a session is not what its messages make of it, or if a secret is found in tables, files,
-logs, spans or Redis.
+releases, with faults in any order and a new key of encryption. The leases are those of the product.
+It ends with the exit code 1 and the folder of the campaign, if a message was lost, doubled, in
+another order or with another reply, if a session is not what its messages make of it, or if a
+secret is found in tables, files, logs, spans or Redis.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tests.faults import campaign
-from tests.faults.campaign import KILL, ON_POSTGRES, ON_SQLITE, UPGRADE, Campaign
+from tests.faults.campaign import KILL, ON_POSTGRES, ON_SQLITE, ROTATE, UPGRADE, Campaign
 from tests.support import postgres, redis
 
 KINDS = ("sqlite", "postgres", "releases")
@@ -65,7 +65,7 @@ async def _one(kind: str, server: postgres.Server, folder: Path, console: Consol
     faults = random.choices(ON_SQLITE if kind == "sqlite" else ON_POSTGRES, k=FAULTS)
     if kind == "releases":
         faults[3], faults[8] = UPGRADE, UPGRADE
-    faults[-1] = KILL
+    faults[5], faults[-1] = ROTATE, KILL
     clients = random.randint(2, 16)
 
     def tell(line: str) -> None:
@@ -87,7 +87,7 @@ def _add(total: Counter[str], run: Campaign) -> None:
 
 
 def _table(totals: dict[str, Counter[str]]) -> Table:
-    columns = ("campaigns", *dict.fromkeys((*ON_POSTGRES, UPGRADE)), *_SHOWN)
+    columns = ("campaigns", *dict.fromkeys((*ON_POSTGRES, UPGRADE, ROTATE)), *_SHOWN)
     table = Table("", *totals)
     for name in columns:
         table.add_row(name, *(str(total[name]) for total in totals.values()))

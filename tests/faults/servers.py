@@ -9,7 +9,7 @@ import socket
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -37,7 +37,7 @@ class Servers:
     Args:
         number: The number of servers.
         folder: The folder for their output.
-        environment: Their settings.
+        environment: Returns the settings of a server that starts.
         key: The key of clients that send no other one.
 
     Attributes:
@@ -46,7 +46,9 @@ class Servers:
         longest: Seconds of the request that took longest, with all its repetitions.
     """
 
-    def __init__(self, number: int, folder: Path, environment: Mapping[str, str], key: str) -> None:
+    def __init__(
+        self, number: int, folder: Path, environment: Callable[[], Mapping[str, str]], key: str
+    ) -> None:
         self._folder, self._environment = folder, environment
         self.ports = [free_port() for _ in range(number)]
         self._running: list[Any] = [None] * number
@@ -64,7 +66,7 @@ class Servers:
         with (self._folder / f"log-{number}").open("ab") as log:
             streams: Any = {"stdin": subprocess.DEVNULL, "stdout": log, "stderr": log}
             self._running[number] = command.start(
-                self._folder, "serve", *words, *place, env=self._environment, **streams
+                self._folder, "serve", *words, *place, env=self._environment(), **streams
             )
 
     async def end(self, number: int, how: signal.Signals = signal.SIGKILL) -> None:

@@ -12,7 +12,7 @@ import httpx2
 import pytest
 
 from tests.faults import campaign
-from tests.faults.campaign import CRASH, CUT, KILL, RESTART, STOP, UPGRADE, Campaign
+from tests.faults.campaign import CRASH, CUT, KILL, RESTART, ROTATE, STOP, UPGRADE, Campaign
 from tests.faults.desk import DEADLY
 from tests.support import postgres
 from tests.support.post_office import found
@@ -38,8 +38,8 @@ async def held(run: Campaign, **expected: int) -> None:
 
 
 async def test_a_killed_server_on_sqlite_answers_each_message_once(tmp_path: Path) -> None:
-    faults = [KILL, KILL, STOP, KILL, KILL]
-    await held(campaign.on_sqlite(tmp_path, faults), kill=4, stop=1)
+    faults = [KILL, KILL, ROTATE, KILL, KILL]
+    await held(campaign.on_sqlite(tmp_path, faults), kill=4, rotate=1)
 
 
 async def test_two_killed_servers_on_a_failing_postgres_answer_each_message_once(
@@ -54,9 +54,9 @@ async def test_two_killed_servers_on_a_failing_postgres_answer_each_message_once
 async def test_two_releases_side_by_side_keep_each_session_in_its_version(
     tmp_path: Path, own_server: postgres.Server
 ) -> None:
-    faults = [UPGRADE, KILL, KILL, CUT, CUT, UPGRADE, KILL]
+    faults = [UPGRADE, KILL, ROTATE, CUT, UPGRADE, KILL]
     run = campaign.on_postgres(own_server, tmp_path, faults, lease=LEASE, messages=3)
-    await held(run, upgrade=2, kill=3, cut=2)
+    await held(run, upgrade=2, kill=2, cut=1, rotate=1)
     assert {talk.version for talk in run.talks} == {"1", "2"}
     assert run.counts["of another release"] > 0
 
