@@ -48,7 +48,7 @@ async def faults_of(store: Store, process: str) -> list[Fault]:
     version, oldest = (rows[0]["version_num"], rows[0]["oldest"]) if rows else (None, None)
     if not fits(version, oldest):
         found.append(_other_schema(version))
-    if not await _takes_writes(store, process):
+    if store.saver.is_full or not await _takes_writes(store, process):
         found.append(_NOT_WRITTEN)
     return found
 

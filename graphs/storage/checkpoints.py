@@ -360,6 +360,11 @@ class StoreSaver(TurnSaver):
         """Return whether another file than the opened one is in its place now."""
         return False
 
+    @property
+    def is_full(self) -> bool:
+        """Return whether the disk was full at a write of the last seconds."""
+        return False
+
     async def compact(self) -> None:
         """Remove deleted data from the file of the database; a server does this itself."""
 

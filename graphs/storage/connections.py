@@ -56,6 +56,8 @@ TRUSTED = 1.0
 """Seconds since its last use within which a connection is not checked."""
 CONNECT = 3.0
 """Timeout of a new connection, in seconds."""
+FULL = 10.0
+"""Seconds after a write that found the disk full, in which the database counts as full."""
 _CHECK = 1.0
 # A pool pauses longer and longer between its tries to connect, also when the server is back; one
 # that has given up tries at once when it is asked again.
@@ -79,6 +81,7 @@ class Connections:
     def __init__(self, url: str, size: int) -> None:
         self._url, self._size = _limited(url), size
         self._broke = 0.0
+        self._full: float | None = None
         self._closing = False
         self._begin()
 
@@ -160,8 +163,21 @@ class Connections:
         return await self._tried(deed, deadline)
 
     async def _tried(self, deed: Callable[[Connection], Awaitable[_T]], deadline: float) -> _T:
-        async with self._lend(deadline) as connection:
-            return await deed(connection)
+        try:
+            async with self._lend(deadline) as connection:
+                return await deed(connection)
+        except errors.DiskFull:
+            self._full = _clock()
+            raise
+
+    @property
+    def is_full(self) -> bool:
+        """Return whether the disk was full at a write of the last seconds.
+
+        A full disk refuses a turn, which needs new pages, while it still takes a row that replaces
+        another one.
+        """
+        return self._full is not None and _clock() - self._full < FULL
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Connection]:

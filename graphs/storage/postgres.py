@@ -54,6 +54,11 @@ class PostgresJourneySaver(StoreSaver, AsyncPostgresSaver):
         self.seal = seal
         self.leases = Leases(connections)
 
+    @property
+    def is_full(self) -> bool:
+        """Return whether the disk was full at a write of the last seconds."""
+        return self._connections.is_full
+
     async def state_in(self, row: Row, seal: Seal) -> CheckpointTuple | None:
         """Return the state of a version from its row; None if it was removed."""
         if row["checkpoint"] is None:

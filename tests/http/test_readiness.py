@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from graphs.records.definitions import Definitions
+from graphs.storage import connections
 from graphs.storage.migrate import HEAD
 from journeys import JourneyConfig
 from server.definitions.stored_journeys import Given
@@ -98,8 +99,12 @@ FULL = {
 
 
 async def test_a_store_that_takes_no_writes_is_not_ready(
-    serve: Callable[..., Any], kept_url: str, caplog: pytest.LogCaptureFixture
+    serve: Callable[..., Any],
+    kept_url: str,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(connections, "FULL", 0.0)
     kind = kept_url.partition(":")[0]
     api = await serve(url=kept_url)
     assert await is_ready(api)
@@ -112,6 +117,26 @@ async def test_a_store_that_takes_no_writes_is_not_ready(
     assert "tulip" not in str(found)
     assert "tulip" in caplog.text
     assert await is_ready(api)
+
+
+async def test_a_disk_that_is_full_for_turns_is_not_ready(
+    serve: Callable[..., Any], postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api = await serve(url=postgres_url)
+    session = await api.begin()
+    function, trigger = FULL["postgresql"]
+    change(postgres_url, function, trigger.replace("probes", "turns"))
+    assert await is_ready(api)
+
+    refused = await api.client.post(f"{session}/messages", json={"message": "hello"})
+    found = await faults(api)
+    change(postgres_url, 'DROP TRIGGER "full" ON turns')
+    monkeypatch.setattr(connections, "FULL", 0.0)
+
+    assert (refused.status_code, refused.json()["code"]) == (503, "try_again")
+    assert "takes no writes" in found["store"]
+    assert await is_ready(api)
+    assert (await api.says(session, "hello"))["metadata"]["version"] == 1
 
 
 @pytest.mark.parametrize("version", ["9999", "0001"])

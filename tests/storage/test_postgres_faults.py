@@ -12,7 +12,7 @@ import psycopg
 import pytest
 from psycopg import AsyncCursor
 
-from graphs.storage import connections
+from graphs.storage import connections, statements
 from graphs.storage.connections import Connections
 from graphs.storage.migrate_postgres import migrate_postgres
 from journeys import StateError
@@ -55,7 +55,9 @@ async def test_a_turn_is_two_statements_of_which_one_commits(
     execute = AsyncCursor.execute
 
     async def spied(self: Any, query: Any, *args: Any, **kwargs: Any) -> Any:
-        asked.append(str(query).split()[0].upper())
+        # On a slow machine a lease is renewed, and a connection that was idle is checked.
+        if query not in ("", statements.RENEW.postgres):
+            asked.append(str(query).split()[0].upper())
         return await execute(self, query, *args, **kwargs)
 
     async with opened(postgres_url) as parcel:
