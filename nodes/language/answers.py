@@ -48,11 +48,14 @@ from nodes.state.dialogue_state import IN_TURN, Asked, Option
 
 _LONGEST_SIGNAL = 30
 _FEW = 4
+_AGAIN = {Wait: ("busy", "unknown"), Skip: ("unknown", "nothing"), Deny: ("no",), Cancel: ("no",)}
+"""Names of phrases that say a command once more."""
 _OFFERED = (
     *("correction", "return", "start_over", "human", "unclaimed", "retry", "more"),
     *("restart", "change", "leave"),
 )
 _COUNTED = ("integer", "number", "money", "boolean")
+_OPEN = ("unknown", "nothing")
 _PLAIN: tuple[tuple[str, Command], ...] = (
     ("cancel_all", Cancel(everything=True)),
     ("human", Human()),
@@ -120,14 +123,12 @@ def _skipped(reading: Reading, meant: frozenset[str], expected: Expected) -> Com
     field = expected.pending
     if field is None:
         return None
+    skips = not (field.required or field.type == "boolean" or meant.isdisjoint(_OPEN))
     if "skip" in meant:  # "rather not" is an answer where yes or no was asked
-        is_no = field.type == "boolean" and reading.says("no")
-        return None if is_no else Skip()
-    if field.type not in _COUNTED and "lacking" in meant:
-        return Skip() if not field.required or field.type not in FREE else None
-    if field.required or field.type == "boolean":
-        return None
-    return None if meant.isdisjoint(("unknown", "nothing")) else Skip()
+        skips = not (field.type == "boolean" and reading.says("no"))
+    elif field.type not in _COUNTED and "lacking" in meant:
+        skips = not field.required or field.type not in FREE
+    return Skip() if skips else None
 
 
 def _questioned(reading: Reading, expected: Expected) -> Command | None:
@@ -146,15 +147,9 @@ def explains(part: Reading, command: Command) -> bool:
     """Return whether words only say why something is asked for."""
     if part.says("reason") and not part.asks:
         return True
-    again: dict[type, tuple[str, ...]] = {
-        Wait: ("busy", "unknown"),
-        Deny: ("no",),
-        Skip: ("unknown", "nothing"),
-        Cancel: ("no",),
-    }
     if isinstance(command, Cancel) and part.has("negation"):
         return not part.asks  # "forget it, don't file anything"
-    return any(map(part.says, again.get(type(command), ())))
+    return any(map(part.says, _AGAIN.get(type(command), ())))
 
 
 _LONGEST_GREETING = 60
@@ -175,10 +170,8 @@ def is_greeting(message: str) -> bool:
 @cache
 def _greeting() -> re.Pattern[str]:
     spoken = [sayings_of(language) for language in LANGUAGES]
-    hello, whom = (
-        "|".join([line for each in spoken for line in each.lines(name)])
-        for name in ("greeting", "greeted")
-    )
+    hello = "|".join([line for each in spoken for line in each.lines("greeting")])
+    whom = "|".join([line for each in spoken for line in each.lines("greeted")])
     return re.compile(rf"(?:{hello})(?: (?:{hello}|{whom}))*")
 
 
@@ -211,13 +204,12 @@ def _is_mashed(word: str) -> bool:
         return False
     if _DRAWN_OUT.fullmatch(word):
         return True
-    place = 0
-    while place < len(word):
-        ends = range(place + _LEAST_RUN, len(word) + 1)
-        runs = [end for end in ends if any(word[place:end] in row for row in _RUNS)]
+    while word:
+        ends = range(_LEAST_RUN, len(word) + 1)
+        runs = [end for end in ends if any(word[:end] in row for row in _RUNS)]
         if not runs:
             return False
-        place = runs[-1]
+        word = word[runs[-1] :]
     return True
 
 
@@ -230,9 +222,7 @@ Parser = Callable[[Reading, Expected], Parse]
 
 def answer(reading: Reading, expected: Expected, parse: Parser) -> Parse | None:
     """Read yes or no, if that was asked; `parse` reads the words behind it."""
-    if expected.kind not in YES_OR_NO or not reading.tokens:
-        return None
-    if reading.says("unsure"):
+    if expected.kind not in YES_OR_NO or not reading.tokens or reading.says("unsure"):
         return None
     for name, command in _alone(expected.kind):
         if reading.says(name) and not reading.ends_asking:
@@ -432,10 +422,8 @@ def choice(reading: Reading, expected: Expected) -> Parse | None:
     if reading.asks or (task is not None and is_task(task, expected.tasks, reading.lexicon)):
         return None
     if named := reading.lexicon.part("negated", reading.said, "named"):
-        count = named.count(" ") + 1
-        return _of_runtime(reading, options, expected) or _denied(
-            _meant(reading.part(len(reading.tokens) - count), options), options, expected
-        )
+        denied = _meant(reading.part(-named.count(" ") - 1), options)
+        return _of_runtime(reading, options, expected) or _denied(denied, options, expected)
     if expected.pending and is_readable(expected.pending, reading.raw, expected.setting):
         return None
     return _of_runtime(reading, options, expected) or _named(reading, options, expected)

@@ -600,21 +600,13 @@ class _Pass:
         ]
         left = [token for token in words.tokens if token not in tokens]
         asking = words.asks and not unjoined(words).begins("wish")
-        meant = [
-            claim
-            for claim in here
-            if not (asking and self._is_asked_about(claim, words))
-            and self._is_meant(claim, words, left)
-        ]
-        doubted = [claim for claim in here if claim not in meant]
-        if not (here := meant):
-            return False
-        for claim in doubted:
-            tokens = [t for t in tokens if t.end <= claim.start or claim.end <= t.start]
-        given = [_command(claim) for claim in here]
-        self.bare += [g for g, claim in zip(given, here, strict=True) if claim.is_bare]
-        self._explain(given, tokens)
-        return True
+        meant = [c for c in here if not (asking and self._is_asked_about(c, words))]
+        meant = [claim for claim in meant if self._is_meant(claim, words, left)]
+        doubted = [t for c in here if c not in meant for t in words.at(c.span).tokens]
+        given = [_command(claim) for claim in meant]
+        self.bare += [g for g, claim in zip(given, meant, strict=True) if claim.is_bare]
+        self._explain(given, [token for token in tokens if meant and token not in doubted])
+        return bool(meant)
 
     def _is_asked_about(self, claim: Claim, words: Reading) -> bool:
         """Return whether a question says more of a choice than that: "is Dr. Chen a woman?"."""
@@ -640,8 +632,7 @@ class _Pass:
         idle = self.lexicon.any_words("small", "around")
         for token in left:
             first, last = sorted(((token.start, token.end), (claim.start, claim.end)))
-            between = words.between(first[1], last[0]).words
-            if all(word in idle for word in between) and self._is_number(token):
+            if idle.issuperset(words.between(first[1], last[0]).words) and self._is_number(token):
                 return False
         if claim.field is self.pending or claim.is_named or claim.is_by_the_way:
             return True
