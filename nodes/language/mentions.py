@@ -234,11 +234,9 @@ def claims_in(
     if len(reading.tokens) > _MOST_WORDS:
         return []
     pending = expected.pending
-    pool = [(field, False) for field in expected.fields]
-    pool += [(field, True) for field in expected.correctable]
     spans = [
         (field, changes, span)
-        for field, changes in pool
+        for field, changes in expected.pool
         for span in spans_in(field, reading, expected)[:_MOST_SPANS]
     ]
     choices = [span for field, changes, span in spans if field.type == "enum" and not changes]
@@ -250,7 +248,7 @@ def claims_in(
         if not is_own and _names_user(before, reading.lexicon):
             continue  # "I'm Ann Lea, I would like to send money"
         replaces = any(start <= span.start < end for start, end in replaced)
-        rivals = [f for f, _ in pool if f.type == field.type and f is not field]
+        rivals = [f for f, _ in expected.pool if f.type == field.type and f is not field]
         several = field.type in (*_SPANNED, "enum") or len(reading.tokens) > 1
         asked = field is pending or (pending is None and several and _is_all(span, reading))
         claim = _claim(reading, field, span, asked, plain_days, rivals, replaces=replaces)
@@ -297,12 +295,12 @@ def _with_or_without(
         if token.closes or not behind:
             continue
         said = leads[token.word]
-        for field in expected.all_fields:
-            if field.type == "boolean" and names_field([behind[0].word], field, lexicon):
-                changes = field.name in expected.known
-                if expected.known.get(field.name) is not said:
-                    claim = _named(field, said, reading, token.start, behind[0].end)
-                    yield replace(claim, changes=changes)
+        judged = [(field, changes) for field, changes in expected.pool if field.type == "boolean"]
+        for field, changes in judged:
+            stays = changes and expected.known[field.name] is said
+            if not stays and names_field([behind[0].word], field, lexicon):
+                claim = _named(field, said, reading, token.start, behind[0].end)
+                yield replace(claim, changes=changes)
 
 
 def _single(found: Sequence[Claim], reading: Reading, expected: Expected) -> Iterator[Claim]:

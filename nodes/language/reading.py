@@ -303,6 +303,11 @@ class Expected:
         return (*self.fields, *self.correctable)
 
     @cached_property
+    def pool(self) -> Sequence[tuple[Field, bool]]:
+        """All fields, the open ones first, each with whether a value of it is a change."""
+        return (*[(f, False) for f in self.fields], *[(f, True) for f in self.correctable])
+
+    @cached_property
     def in_text(self) -> bool:
         """True if a text or a list was asked for."""
         return self.pending is not None and self.pending.type in FREE

@@ -663,7 +663,8 @@ def _hit(
     """Return a time: its minutes are added to what a form adds to the hour, or taken off that."""
     said = found.groupdict()
     name, more = said.get("name"), said.get("minute")
-    hour = _number(said["hour"], own) if said.get("hour") else own.names.of(name) if name else _NOON
+    named = own.names.of(name) if name else _NOON
+    hour = _number(said["hour"], own) if said.get("hour") else named
     minute = form.add + (form.sign * _number(more, own) if more else 0)
     half, end = said.get("half") or "", found.end()
     if half and half[:1] != "a" and half.strip(" (-").casefold() == "am":
