@@ -128,7 +128,7 @@ class Keys:
             client = connection.get("client")
             unknown = replace(self.anyone, address=client[0] if client else "")
         caller = await self._admitted(authorization, unknown) if self else unknown
-        may = caller.has(scope)
+        may = not self or caller.has(scope)
         if self._limits is not None and self._limits.has_requests:
             caller = replace(caller, address=unknown.address)
             _raise(await self._limits.admit(caller, counts if may else ""))
