@@ -109,7 +109,10 @@ async def test_killed_before_each_statement_of_a_turn(
         stood.append(await situation(url))
         if stood[-1] > messages:
             break
-    assert stood == [messages] * (len(stood) - 1) + [messages + 1]
+    # On Postgres the last process may finish the turn of the one before, and go on to its own.
+    *before, last = stood
+    assert set(before) == {messages}
+    assert last - messages in ((1, 2) if url.startswith("postgresql") else (1,))
     assert len(stood) > 5
 
 
