@@ -32,7 +32,7 @@ from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 from graphs.storage import statements
 from graphs.storage.errors import raise_translated
 from graphs.storage.sealing import Seal, Seals
-from graphs.storage.statements import DIED, RUNNING, Row, Sql, thread_of
+from graphs.storage.statements import DIED, RUNNING, TENANT_SETTING, Row, Sql, thread_of
 from journeys import ConfigurationError, SessionBusyError, StateError
 from journeys.config import TENANT
 from nodes.telemetry import waiting_turn
@@ -283,7 +283,7 @@ class _UntilCancelled:
 
 ALL = "*"
 """Name of all tenants, in the setting of a transaction."""
-_AS_TENANT = "SELECT set_config('journeygraph.tenant', %s, true)"
+_AS_TENANT = f"SELECT set_config('{TENANT_SETTING}', %s, true)"
 
 
 @asynccontextmanager

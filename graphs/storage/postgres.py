@@ -285,11 +285,10 @@ async def _all(connection: Connection, written: list[Statement]) -> None:
 
 async def _at_once(connection: Connection, written: list[Statement]) -> None:
     """Write in one statement, which is one transaction and one round trip."""
-    query, values = joined(written)
+    query, values = joined(written, _tenant_in(written))
     try:
-        async with as_tenant(connection, _tenant_in(written)):
-            # Psycopg would read a text of this length anew each time, to number its parameters.
-            await AsyncRawCursor(connection).execute(query, values, binary=True)
+        # Psycopg would read a text of this length anew each time, to number its parameters.
+        await AsyncRawCursor(connection).execute(query, values, binary=True)
     except errors.DivisionByZero as error:
         raise WriteConflict from error
 

@@ -402,6 +402,8 @@ def _last_fitting(read: Iterable[Records], octets: Any) -> Any:
     return select(func.max(with_all_before.c.turn).label("last")).where(fits)
 
 
+TENANT_SETTING = "journeygraph.tenant"
+"""Setting of a transaction with the tenant whose rows the database shows."""
 _NAMED = re.compile(r"%\((\w+)\)s")
 # The saver's own tables; the values are apart from the checkpoints, which share them.
 _checkpoints = table(
@@ -862,22 +864,36 @@ ADDED = {
 }
 
 
-def joined(written: list[Statement]) -> tuple[str, list[Any]]:
+def joined(written: list[Statement], tenant: str) -> tuple[str, list[Any]]:
     """Return all statements as one for Postgres, with its parameters.
 
     All see the database as it was before, and take effect together or not at all. Each runs when
-    its changes are counted, so in the given order. A statement that should change exactly one row
-    and changes none divides by zero, and so fails the whole.
+    its changes are counted, so in the given order, after the tenant is named to the database. A
+    statement that should change exactly one row and changes none divides by zero, and so fails the
+    whole.
+
+    Args:
+        written: The statements.
+        tenant: The tenant whose rows they are about.
     """
     parts = [(statement, row) for statement in written for row in statement.rows]
-    query, names = _joined(tuple((part.sql.postgres, part.exactly_one) for part, _ in parts))
+    is_named = tenant != TENANT
+    kinds = tuple((part.sql.postgres, part.exactly_one) for part, _ in parts)
+    query, names = _joined(kinds, is_named)
     values = [row[name] for (_, row), used in zip(parts, names, strict=True) for name in used]
-    return query, values
+    return query, [*values, tenant] if is_named else values
 
 
 @lru_cache(maxsize=256)
-def _joined(parts: tuple[tuple[str | None, bool], ...]) -> tuple[str, list[list[str]]]:
-    """Return the text, with numbered parameters, and the names of those of each part."""
+def _joined(
+    parts: tuple[tuple[str | None, bool], ...], is_named: bool
+) -> tuple[str, list[list[str]]]:
+    """Return the text, with numbered parameters, and the names of those of each part.
+
+    Args:
+        parts: The text of each part, and whether it should change exactly one row.
+        is_named: True if the last parameter is the name of a tenant, which no connection has.
+    """
     made: list[str] = []
     counts: list[str] = []
     names: list[list[str]] = []
@@ -889,4 +905,6 @@ def _joined(parts: tuple[tuple[str | None, bool], ...]) -> tuple[str, list[list[
         names.append(_NAMED.findall(query))
         numbered = _NAMED.sub(lambda _: f"${next(numbers)}", query)
         made.append(f"part_{number} AS ({numbered} RETURNING 1)")
+    if is_named:
+        counts.insert(0, f"set_config('{TENANT_SETTING}', ${next(numbers)}, true)")
     return f"WITH {', '.join(made)} SELECT {', '.join(counts)}", names
