@@ -178,7 +178,7 @@ def wanted(error: Mapping[str, Any], words: Mapping[str, str]) -> str:
     if kind == "too_short":
         return "it must not be empty."
     if kind in _LIMITS:
-        return f"it must be {_LIMITS[kind]} {next(iter(given.values())):g}."
+        return f"it must be {_LIMITS[kind]} {next(iter(given.values())):.15g}."
     return f"{error['msg'][:1].lower()}{error['msg'][1:]}."
 
 

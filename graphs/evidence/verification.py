@@ -472,4 +472,4 @@ def _reading(table: str, turn: int | None) -> Iterator[None]:
     except ConfigurationError:  # no key is set: this is no fault of the row
         raise
     except (StateError, ValueError, TypeError) as error:
-        raise _Fault(table, turn, f"it cannot be read: {error}") from error
+        raise _Fault(table, turn, f"it cannot be read: {error}".removesuffix(".")) from error

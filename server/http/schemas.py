@@ -6,16 +6,24 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from graphs.records.listing import Listed
-from graphs.session.input import MOST_EVENT
+from graphs.session.input import MOST_EVENT, checked_id
 from graphs.session.session import SessionContext
 from journeys import (
     AuditedTurn,
     AuditEntry,
     CheckEntry,
+    ConfigurationError,
     ConversationPhase,
     EscalationEntry,
     FieldVersion,
@@ -33,6 +41,25 @@ SessionId = Annotated[
     Field(
         pattern=r"^[A-Za-z0-9][A-Za-z0-9._~:@+-]{0,199}$",
         description="1 to 200 letters, digits and ._~:@+-, starting with a letter or a digit.",
+    ),
+]
+
+
+def _user_id(value: str) -> str:
+    try:
+        return checked_id(value, "user")
+    except ConfigurationError:
+        remedy = "it must be 1 to 200 printable characters."
+        raise PydanticCustomError("wanted", "{wanted}", {"wanted": remedy}) from None
+
+
+# As keys and signed tokens name users, whose ids come from an identity provider: `auth0|12`.
+UserId = Annotated[
+    str,
+    AfterValidator(_user_id),
+    Field(
+        json_schema_extra={"minLength": 1, "maxLength": 200},
+        description="1 to 200 printable characters.",
     ),
 ]
 Status = Literal["active", "complete", "closed", "expired"]
@@ -92,7 +119,7 @@ class NewSession(_Asked):
         description="Locale of the user. A part is used if the journey does not set it itself.",
     )
 
-    user: SessionId | None = Field(
+    user: UserId | None = Field(
         default=None,
         description="Id of the user who owns the session. A key of this user reaches it.",
     )

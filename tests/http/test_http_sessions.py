@@ -66,7 +66,7 @@ async def test_where_one_journey_is_served_it_need_not_be_named(serve: Callable[
 
     assert refused.status_code == 422
     assert refused.json()["code"] == "journey_id_required"
-    assert "parcel, letter" in refused.json()["detail"]
+    assert "Send one as `journey_id`: parcel, letter." in refused.json()["detail"]
 
 
 async def test_a_session_begins_with_the_context_it_is_given(api: Api) -> None:
@@ -482,11 +482,14 @@ async def test_a_body_of_a_turn_has_the_same_faults_as_any_other(api: Api) -> No
 
     missing = await api.client.post(f"{parcel}/messages", json={})
     wrong = await api.client.post(f"{parcel}/rollback", json={"version": -1})
+    large = await api.client.get(f"{parcel}/turns/1000000000/events")
 
     [fault] = missing.json()["faults"]
     assert (fault["path"], fault["message"]) == (["body", "message"], "it is missing.")
     [fault] = wrong.json()["faults"]
     assert (fault["path"], fault["remedy"]) == (["body", "version"], "it must be at least 0.")
+    [fault] = large.json()["faults"]
+    assert (fault["path"], fault["remedy"]) == (["path", "turn"], "it must be at most 999999999.")
 
 
 async def test_journeys_are_listed_shown_and_drawn(api: Api) -> None:

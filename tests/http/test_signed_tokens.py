@@ -91,6 +91,36 @@ async def test_a_token_of_a_user_talks_in_the_sessions_of_this_user(
     assert (await api.client.get("/v1/sessions", headers=key)).status_code == 200
 
 
+@pytest.mark.parametrize("user", ["auth0|12/3", "Zoë Ortiz", "x" * 200])
+async def test_a_server_names_users_as_their_provider_does(
+    serve: Callable[..., Any], issuer: Issuer, tmp_path: Path, user: str
+) -> None:
+    api = await serve(keys=Keys(signed=signed(written(tmp_path, issuer))))
+    desk = await made(api, "operate")
+
+    path = f"/v1/sessions/{await started(api, desk, user=user)}"
+    token = await api.client.post("/v1/tokens", json={"user": user}, headers=desk)
+
+    assert token.status_code == 201, token.text
+    assert await status(api, issuer.token(sub=user), path) == 200
+    assert await status(api, token.json()["token"], path) == 200
+    assert await status(api, issuer.token(sub="ben"), path) == 404
+
+
+@pytest.mark.parametrize("user", ["", "x" * 201, "a\nb", "\x7f"])
+@pytest.mark.parametrize("path", ["/v1/sessions", "/v1/tokens"])
+async def test_a_user_that_no_token_can_name_is_refused(
+    serve: Callable[..., Any], path: str, user: str
+) -> None:
+    api = await serve()
+
+    answer = await api.client.post(path, json={"user": user}, headers=await made(api, "operate"))
+
+    assert answer.status_code == 422
+    (fault,) = answer.json()["faults"]
+    assert fault["text"] == "body.user: it is not valid; it must be 1 to 200 printable characters."
+
+
 async def test_a_token_that_names_no_tenant_has_that_of_the_settings(
     serve: Callable[..., Any], issuer: Issuer, tmp_path: Path
 ) -> None:

@@ -328,6 +328,7 @@ async def test_a_sensitive_session_is_verified_with_its_key(file_url: str) -> No
         )
     [one] = await broken(store, KEY)
     assert (one.table, one.turn) == ("turns", 2)
+    assert one.fault.endswith("it was changed, or moved from another place")  # a dot follows
     assert CANARY not in str(one)
     await store.close()
 

@@ -273,4 +273,4 @@ def _journey_of(new: NewSession, wiring: Wiring) -> str:
 def _which(journeys: list[str]) -> str:
     if not journeys:
         return "This server has no journey yet. Store one with: journeygraph load PATH"
-    return f"This server has several journeys. Send one as `journey`: {', '.join(journeys)}."
+    return f"This server has several journeys. Send one as `journey_id`: {', '.join(journeys)}."

@@ -12,7 +12,7 @@ from server.access.keys import TOKEN_SECONDS, StoredKeys, UnknownKeyError, Wante
 from server.http.deps import Asking, Wired
 from server.http.problems import Problem, unauthorized
 from server.http.routing import ApiRoute
-from server.http.schemas import SessionId
+from server.http.schemas import SessionId, UserId
 
 
 class NewToken(BaseModel):
@@ -22,7 +22,7 @@ class NewToken(BaseModel):
         extra="forbid", strict=True, json_schema_extra={"examples": [{"user": "ann"}]}
     )
 
-    user: SessionId = Field(
+    user: UserId = Field(
         description="Id of the user. The token reaches the sessions of this user, and no others."
     )
     session_id: SessionId | None = Field(
