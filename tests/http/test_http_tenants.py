@@ -16,14 +16,15 @@ from server.http.wiring import wire
 from server.settings import Settings
 from tests.http.test_http_access import ROUTES, with_key
 from tests.support import api as helpers
-from tests.support import command
+from tests.support import command, watching
 from tests.support.api import EVENTS, KEY, Api, events_in, one, serving
 from tests.support.bike_shop import Workshop, clerk
 from tests.support.post_office import AGENTS, Parcel
 from tests.support.postgres import Postgres
 from tests.support.solo import Payload, Solo, function
+from tests.support.watching import Watch
 
-serve, folder = helpers.serve, command.folder
+serve, folder, watch = helpers.serve, command.folder, watching.watch
 Serve = Callable[..., Any]
 STORES = ("memory", "sqlite", "fenced")
 SECRET = "quince"
@@ -229,7 +230,7 @@ async def test_a_stream_of_a_session_hears_nothing_of_another_tenant(api: Api) -
 
 
 async def test_clients_whose_key_names_no_tenant_have_that_of_the_settings(
-    url: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+    url: str, folder: Path, monkeypatch: pytest.MonkeyPatch, watch: Watch
 ) -> None:
     """A server with JOURNEYGRAPH_TENANT, and keys of the settings, of the table, or none."""
     monkeypatch.setenv("JOURNEYGRAPH_TENANT", "acme")

