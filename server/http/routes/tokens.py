@@ -52,7 +52,8 @@ async def make(new: NewToken, wiring: Wired, caller: Asking) -> Token:
 
     A server of yours asks for it, after it has checked the user. 409 `session_of_another`: the
     session exists, and does not belong to this user. It ends with the key that asked for it,
-    also when that is revoked.
+    also when that is revoked. Each request makes another token: no secret is stored for an
+    `Idempotency-Key`.
     """
     if new.session_id is not None:
         found = await wiring.directory.found(new.session_id)
