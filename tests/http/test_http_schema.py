@@ -40,9 +40,9 @@ _EVENTS = [
 ]
 _PATHS = ("chat/completions", "responses", "ag-ui/{model}", "ai-sdk/{model}")
 _CHATS = [f"POST /v1/{path}" for path in _PATHS]
-_STRICTER = ("POST /v1/sessions", *_EVENTS, *_LISTS, *_OPERATORS, *_CHATS)
-"""Contexts, lists, ids of events, names of operators and conversations have rules that a schema
-cannot say, as cursors have."""
+_STRICTER = ("POST /v1/sessions", "POST /v1/tokens", *_EVENTS, *_LISTS, *_OPERATORS, *_CHATS)
+"""Contexts, lists, ids of users and events, names of operators and conversations have rules that a
+schema cannot say, as cursors have."""
 _numbers = count()
 _HEADERS = {"Authorization": f"Bearer {KEY}", "Connection": "close"}
 
