@@ -154,6 +154,19 @@ async def test_model_tokens_of_turns_are_limited(
     assert second.json()["detail"].startswith("The limit of tokens of this tenant is reached")
 
 
+def looked_up(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return a list that gets each key that is looked up in the store from now on."""
+    asked: list[str] = []
+    find = StoredKeys.find
+
+    async def counted(self: StoredKeys, secret: str) -> Any:
+        asked.append(secret)
+        return await find(self, secret)
+
+    monkeypatch.setattr(StoredKeys, "find", counted)
+    return asked
+
+
 async def test_wrong_keys_are_limited_and_a_known_key_is_not(
     serve: Callable[..., Any], clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -162,14 +175,7 @@ async def test_wrong_keys_are_limited_and_a_known_key_is_not(
     right, other = await made(api, "talk"), await made(api, "talk")
     assert (await listed(api, right)).status_code == 200
     wrong = right["Authorization"][:-4] + "aaaa"
-    asked = []
-    find = StoredKeys.find
-
-    async def counted(self: StoredKeys, secret: str) -> Any:
-        asked.append(secret)
-        return await find(self, secret)
-
-    monkeypatch.setattr(StoredKeys, "find", counted)
+    asked = looked_up(monkeypatch)
     statuses = [(await listed(api, {"Authorization": wrong})).status_code for _ in range(4)]
 
     assert statuses == [401, 401, 429, 429]
@@ -193,14 +199,7 @@ async def test_a_key_that_is_over_is_a_wrong_one(
     stored = api.wiring.keys.stored
     await stored.revoke(key["Authorization"].removeprefix("Bearer ")[:15])
     clock.now += KNOWN_SECONDS
-    asked = []
-    find = StoredKeys.find
-
-    async def counted(self: StoredKeys, secret: str) -> Any:
-        asked.append(secret)
-        return await find(self, secret)
-
-    monkeypatch.setattr(StoredKeys, "find", counted)
+    asked = looked_up(monkeypatch)
     statuses = [(await listed(api, key)).status_code for _ in range(4)]
 
     assert statuses == [401, 401, 429, 429]

@@ -140,7 +140,7 @@ async def test_a_turn_that_fails_is_an_error_of_the_stream(serve: Serve) -> None
 
 
 async def resumed(api: Api, chat: str = "call-1", **headers: str) -> tuple[int, str]:
-    """What `useChat` with `resume` gets when its page is loaded."""
+    """Return the answer to `useChat` with `resume` when its page is loaded."""
     answer = await api.client.get(f"/v1/ai-sdk/solo/{chat}/stream", headers=headers)
     return answer.status_code, answer.text
 
