@@ -552,7 +552,8 @@ class Leases:
 
     async def _answered(self, connection: Connection, wanted: Row) -> tuple[bool, Row | None]:
         tenant, session_id = wanted["tenant"], wanted["session"]
-        taken = await run(connection, statements.LEASE, **wanted)
+        lease = statements.LEASE if tenant == TENANT else statements.LEASE_AS_TENANT
+        taken = await run(connection, lease, **wanted)
         if taken:
             self._held.add((tenant, session_id, taken[0]["fence"]))
             if taken[0]["checkpoint_id"] is not None:
@@ -635,7 +636,8 @@ def _named(held: _Held) -> Row:
 async def run(connection: Connection, sql: Sql, **parameters: Any) -> list[Row]:
     """Return the rows of a statement; none if it has no result."""
     assert sql.postgres
-    async with as_tenant(connection, seen_by(sql, parameters)):
+    tenant = TENANT if sql.names_tenant else seen_by(sql, parameters)
+    async with as_tenant(connection, tenant):
         cursor = await connection.execute(sql.postgres, parameters, binary=True)
     # The description of a result would make an object for each of its columns.
     result = cursor.pgresult

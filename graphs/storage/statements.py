@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import count
 from typing import Any
@@ -41,6 +41,7 @@ from sqlalchemy import (
     select,
     table,
     text,
+    true,
     tuple_,
     union_all,
     update,
@@ -77,11 +78,13 @@ class Sql:
 
     Attributes:
         all_tenants: True if it is about rows of all tenants.
+        names_tenant: True if it tells Postgres itself of which tenant it is.
     """
 
     sqlite: str | None
     postgres: str | None
     all_tenants: bool = False
+    names_tenant: bool = False
 
     @classmethod
     def of(cls, statement: Any, *, all_tenants: bool = False) -> Sql:
@@ -416,6 +419,8 @@ _THREAD: ColumnElement[str] = bindparam("thread", type_=String)
 SESSION = of_tenant(sessions) & (sessions.c.session_id == bindparam("session"))
 """Condition for the row of a session of the tenant."""
 _ROOT: ColumnElement[str] = literal_column("''")
+_AT_ONCE: ColumnElement[int] = literal_column("0")
+"""OFFSET with which a subquery is planned and run by itself."""
 _EXPIRED: ColumnElement[str] = literal_column("'expired'")
 _LIVE = sessions.c.status != _EXPIRED
 
@@ -480,18 +485,24 @@ _STATE = tuple(
 )
 _STATE_ON_SQLITE = tuple(_checkpoints.c[name] for name in ("type", "checkpoint", "metadata"))
 _STATE_ON_POSTGRES: tuple[ColumnElement[Any], ...] = (
-    literal_column("checkpoints.checkpoint::text").label("checkpoint"),
-    literal_column("checkpoints.metadata::text").label("metadata"),
-    # With OFFSET 0, each value is read by its key. A join would read the values of all versions,
-    # and compare the tenant of each.
+    literal_column("checkpoint::text").label("checkpoint"),
+    literal_column("metadata::text").label("metadata"),
     literal_column(
         "(SELECT array_agg(array[v.key::bytea, b.type::bytea, b.blob]) "
-        "FROM jsonb_each_text(checkpoints.checkpoint -> 'channel_versions') AS v CROSS JOIN "
-        "LATERAL (SELECT type, blob FROM checkpoint_blobs WHERE thread_id = checkpoints.thread_id "
-        "AND checkpoint_ns = checkpoints.checkpoint_ns AND channel = v.key AND version = v.value "
-        "OFFSET 0) AS b)"
+        "FROM jsonb_each_text(checkpoint -> 'channel_versions') AS v CROSS JOIN LATERAL "
+        "(SELECT type, blob FROM checkpoint_blobs WHERE thread_id = checkpoints.thread_id "
+        "AND checkpoint_ns = checkpoints.checkpoint_ns AND channel = v.key "
+        "AND version = v.value OFFSET 0) AS b)"
     ).label("channel_values"),
 )
+
+
+def _by_key(name: str, columns: Any, *where: Any) -> Any:
+    """Return a subquery for Postgres that reads the one row of a key.
+
+    A join may read all rows of a session or of a table, and compare the tenant of each.
+    """
+    return select(*columns).where(*where).offset(_AT_ONCE).lateral(name)
 
 
 def with_values(versions: str) -> str:
@@ -508,27 +519,42 @@ def with_values(versions: str) -> str:
     )
 
 
-def _with_state(columns: Any, rows: Any, *where: Any) -> Sql:
-    """Return the statement that reads rows of versions, each with its state."""
-    read = _joined_to_state(columns, rows, *where)
-    on_sqlite = Sql.of(read.add_columns(*_STATE_ON_SQLITE)).sqlite
-    on_postgres = _on_postgres(read.add_columns(*_STATE_ON_POSTGRES)).postgres
-    return Sql(with_values(on_sqlite or ""), on_postgres)
-
-
-def _joined_to_state(columns: Any, rows: Any, *where: Any) -> Any:
-    is_state = (_checkpoints.c.thread_id == _THREAD) & (
-        _checkpoints.c.checkpoint_id == turns.c.checkpoint_id
+def _is_state_of(turn: Any) -> ColumnElement[bool]:
+    return and_(
+        _checkpoints.c.thread_id == _THREAD,
+        _checkpoints.c.checkpoint_ns == _ROOT,
+        _checkpoints.c.checkpoint_id == turn.c.checkpoint_id,
     )
-    joined_to = rows.outerjoin(_checkpoints, is_state & (_checkpoints.c.checkpoint_ns == _ROOT))
-    return select(*columns, *_STATE).select_from(joined_to).where(*where)
 
 
-def _head_of(session: Any) -> Any:
-    """Return a session's row, joined to that of its head."""
+def _is_head_of(session: Any) -> ColumnElement[bool]:
     names = ("tenant", "session_id", "version")
-    is_head = and_(*(turns.c[name] == session.c[name] for name in names))
-    return session.outerjoin(turns, is_head)
+    return and_(*(turns.c[name] == session.c[name] for name in names))
+
+
+def _with_states(columns: Any, rows: Any, turn: Any) -> Any:
+    """Return the statement for Postgres that reads rows, each with the state of a turn."""
+    state = _by_key("state", (*_STATE, *_STATE_ON_POSTGRES), _is_state_of(turn))
+    return select(*columns, *state.c).select_from(rows.outerjoin(state, true()))
+
+
+def _with_head(session: Any, *more: Any) -> Any:
+    """Return the statement for Postgres that reads a session's row with its head, and more rows."""
+    head = _by_key("head", _OF_HEAD, _is_head_of(session))
+    rows = session.outerjoin(head, true())
+    for each in more:
+        rows = rows.outerjoin(each, true())
+    return _with_states(
+        (session, *(column for one in (head, *more) for column in one.c)), rows, head
+    )
+
+
+def _with_state(columns: Any, rows: Any, on_postgres: Any, *where: Any) -> Sql:
+    """Return the statement that reads rows of versions, each with its state."""
+    with_states = rows.outerjoin(_checkpoints, _is_state_of(turns))
+    read = select(*columns, *_STATE, *_STATE_ON_SQLITE).select_from(with_states).where(*where)
+    read_there = _on_postgres(on_postgres.where(*where)).postgres
+    return Sql(with_values(Sql.of(read).sqlite or ""), read_there)
 
 
 ENDS = ("version", "chain", "late", "late_chain")
@@ -545,13 +571,19 @@ ADD_LATE = Sql.of(
 )
 
 _OF_HEAD = (turns.c.checkpoint_id, turns.c.flags)
-HEAD = _with_state((sessions, *_OF_HEAD), _head_of(sessions), SESSION)
+HEAD = _with_state(
+    (sessions, *_OF_HEAD),
+    sessions.outerjoin(turns, _is_head_of(sessions)),
+    _with_head(sessions),
+    SESSION,
+)
 
 ALL_TURNS: Row = {"low": -1, "high": 2**31 - 1}
 """The span of a whole session."""
 TURN = _with_state(
     (turns,),
     turns,
+    _with_states((turns,), turns, turns),
     TURNS.mine,
     turns.c.version == bindparam("number"),
 )
@@ -634,6 +666,19 @@ FORGET_RECORDS = [
     Records(owned).forget for owned in reversed(metadata.tables.values()) if owned.foreign_keys
 ]
 """Remove all that belongs to a session, in the reverse order of the tables."""
+
+
+def _as_tenant(read: Any) -> Any:
+    """Return a statement that names its tenant to the database, and then reads.
+
+    A row that is read depends on the name, so that no table is touched before.
+    """
+    name = func.set_config(literal_column(f"'{TENANT_SETTING}'"), bindparam("tenant"), true())
+    named = select(name.label("tenant")).offset(_AT_ONCE).subquery("named")
+    rows = read.where(named.c.tenant.is_not(None)).offset(_AT_ONCE).lateral("rows")
+    return select(rows).select_from(named.join(rows, true()))
+
+
 # A lease is on the database's clock: the clocks of two machines need not agree.
 _NOW: ColumnElement[Any] = func.clock_timestamp()
 _LATER = _NOW + bindparam("seconds", type_=Float()) * literal_column("interval '1 second'")
@@ -684,20 +729,22 @@ _kept = (
     .on_conflict_do_nothing()
     .cte("kept_message")
 )
-_died = running_turns.alias("died")
-_DIED = (
-    _died.c.fence.label(DIED),
-    _died.c.version.label("died_version"),
-    _died.c.asked.label("died_asked"),
-    _died.c.tries.label("died_tries"),
+_died = _by_key(
+    "died",
+    (
+        running_turns.c.fence.label(DIED),
+        running_turns.c.version.label("died_version"),
+        running_turns.c.asked.label("died_asked"),
+        running_turns.c.tries.label("died_tries"),
+    ),
+    running_turns.c.tenant == _taken.c.tenant,
+    running_turns.c.session_id == _taken.c.session_id,
 )
-_is_left = (_died.c.session_id == _taken.c.session_id) & (_died.c.tenant == _taken.c.tenant)
-LEASE = _on_postgres(
-    _joined_to_state((_taken, *_OF_HEAD, *_DIED), _head_of(_taken).outerjoin(_died, _is_left))
-    .add_columns(*_STATE_ON_POSTGRES)
-    .add_cte(_kept)
-)
+_leased = _with_head(_taken, _died)
+LEASE = _on_postgres(_leased.add_cte(_kept))
 """Take a lease, and keep the message of its turn; with it comes that of a turn that died."""
+LEASE_AS_TENANT = replace(_on_postgres(_as_tenant(_leased).add_cte(_kept)), names_tenant=True)
+"""The same for a tenant that is not `default`."""
 # A renewal that comes late must not take up again what the commit has ended.
 RENEW = _on_postgres(
     update(sessions)

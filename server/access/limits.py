@@ -251,6 +251,14 @@ def _in_redis(url: str) -> RedisStorage:
     )
 
 
+@dataclass(slots=True)
+class _Window:
+    """A count, and the time at which it ends."""
+
+    count: int
+    end: float
+
+
 class _Memory(Storage):
     """Counts in memory, of a bounded number, by a given clock.
 
@@ -262,8 +270,8 @@ class _Memory(Storage):
     def __init__(self, clock: Callable[[], float]) -> None:
         super().__init__()
         self._clock = clock
-        self._counts: TLRUCache[str, tuple[int, float]] = TLRUCache(
-            _MOST_COUNTED, lambda _, count, __: count[1], clock
+        self._windows: TLRUCache[str, _Window] = TLRUCache(
+            _MOST_COUNTED, lambda _, window, __: window.end, clock
         )
 
     @property
@@ -273,19 +281,21 @@ class _Memory(Storage):
 
     async def incr(self, key: str, expiry: int, amount: int = 1) -> int:
         """Add to a count; return it."""
-        count, until = self._counts.get(key) or (0, self._clock() + expiry)
-        self._counts[key] = (count + amount, until)
-        return count + amount
+        window = self._windows.get(key)
+        if window is None:
+            window = self._windows[key] = _Window(0, self._clock() + expiry)
+        window.count += amount
+        return window.count
 
     async def get(self, key: str) -> int:
         """Return a count."""
-        found = self._counts.get(key)
-        return found[0] if found else 0
+        window = self._windows.get(key)
+        return window.count if window else 0
 
     async def get_expiry(self, key: str) -> float:
         """Return the end of the window of a count."""
-        found = self._counts.get(key)
-        return found[1] if found else self._clock()
+        window = self._windows.get(key)
+        return window.end if window else self._clock()
 
     async def check(self) -> bool:
         """Return whether the storage works."""
@@ -293,9 +303,9 @@ class _Memory(Storage):
 
     async def reset(self) -> int | None:
         """Forget all counts."""
-        self._counts.clear()
+        self._windows.clear()
         return None
 
     async def clear(self, key: str) -> None:
         """Forget a count."""
-        self._counts.pop(key, None)
+        self._windows.pop(key, None)
