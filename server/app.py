@@ -104,15 +104,15 @@ def app_of(wiring: Wiring, *, follows: bool = False) -> FastAPI:
         telemetry={"tracing": False, "logs": False, "metrics": True},
     )
     app.state.wiring = wiring
+    app.add_middleware(Envelope, keys=wiring.keys)
     if wiring.cors_origins:
-        app.add_middleware(
+        app.add_middleware(  # around the envelope, so that a page can read each of its problems
             CORSMiddleware,
             allow_origins=wiring.cors_origins,
             allow_methods=("GET", "POST", "DELETE"),
             allow_headers=["*"],  # clients add their own; no header but a key gives any right
             expose_headers=_RECEIVED,
         )
-    app.add_middleware(Envelope, keys=wiring.keys)
     answer_problems(app)
     app.router.routes.extend(_routes(keyed=bool(wiring.keys)))
     shown = page_routes(

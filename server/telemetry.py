@@ -46,7 +46,7 @@ class Metrics:
 
         seen = telemetry()
         if seen and not seen.takes_metrics:
-            metrics.set_meter_provider(MeterProvider())
+            metrics.set_meter_provider(MeterProvider(resource=_resource()))
         provider = metrics.get_meter_provider()
         if not isinstance(provider, MeterProvider):
             raise ConfigurationError(
@@ -132,7 +132,7 @@ def _traced() -> Any:
     from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415
     from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415
 
-    provider = TracerProvider()
+    provider = TracerProvider(resource=_resource())
     provider.add_span_processor(BatchSpanProcessor(trace_exporter.OTLPSpanExporter()))
     trace.set_tracer_provider(provider)
     return provider
@@ -145,6 +145,14 @@ def _measured() -> Any:
     from opentelemetry.sdk.metrics import MeterProvider  # noqa: PLC0415
     from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader  # noqa: PLC0415
 
-    provider = MeterProvider([PeriodicExportingMetricReader(metric_exporter.OTLPMetricExporter())])
+    reader = PeriodicExportingMetricReader(metric_exporter.OTLPMetricExporter())
+    provider = MeterProvider([reader], resource=_resource())
     metrics.set_meter_provider(provider)
     return provider
+
+
+def _resource() -> Any:
+    """Return the name of the service, "journeygraph", and what the environment says instead."""
+    from opentelemetry.sdk.resources import OTELResourceDetector, Resource  # noqa: PLC0415
+
+    return Resource.create({"service.name": "journeygraph"}).merge(OTELResourceDetector().detect())

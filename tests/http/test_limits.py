@@ -357,11 +357,13 @@ async def test_clients_in_browsers_may_send_their_headers(
     assert set(names.split(",")) <= set(allowed)
 
 
-@pytest.mark.parametrize("status", [200, 401, 404])
+@pytest.mark.parametrize("status", [200, 401, 404, 500])
 async def test_such_a_page_can_read_answers_and_problems(
-    serve: Callable[..., Any], status: int
+    serve: Callable[..., Any], status: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     api = await serve(cors_origins=[SHOP], keys=(KEY,))
+    if status == 500:
+        monkeypatch.setattr(api.wiring, "journeys", None)  # which no route expects
     path = "/v1/sessions/none" if status == 404 else "/v1/journeys"
     key = with_key(KEY if status != 401 else KEY + "x")
 

@@ -302,14 +302,19 @@ def collecting() -> Iterator[Collector]:
 
 
 @pytest.mark.slow
-def test_spans_and_metrics_go_where_the_environment_says(folder: Path) -> None:
+@pytest.mark.parametrize(
+    ("own", "name"), [({}, "journeygraph"), ({"OTEL_SERVICE_NAME": "shop"}, "shop")]
+)
+def test_spans_and_metrics_go_where_the_environment_says(
+    folder: Path, own: dict[str, str], name: str
+) -> None:
     """A process of its own: providers are for a whole process."""
     afresh = partial(start, afresh=True)
     with collecting() as collector:
         told = {
             ENDPOINT: collector.url,
-            "OTEL_SERVICE_NAME": "shop",
             "JOURNEYGRAPH_METRICS": "true",
+            **own,
         }
         with served(folder, "orders.py", begin=afresh, **told) as (process, place, lines):
             assert f"Metrics: {place}/metrics\n" in lines
@@ -338,7 +343,8 @@ def test_spans_and_metrics_go_where_the_environment_says(folder: Path) -> None:
         for scope in resource.scope_metrics
         for metric in scope.metrics
     ]
-    assert ("shop", "journeygraph.turn.duration") in metrics
+    assert (name, "journeygraph.turn.duration") in metrics
+    assert f'service_name="{name}"' in text
     assert b"tulip" not in b"".join(body for _, body in collector.posts)
 
 
