@@ -30,7 +30,7 @@ from nodes.commands import (
     Status,
     Wait,
 )
-from nodes.language.lexicon import SIGNALS, sayings_of
+from nodes.language.lexicon import sayings_of
 from nodes.language.mentions import is_question_of, is_task, mentioned, names_field
 from nodes.language.reading import (
     CHOOSING,
@@ -46,6 +46,10 @@ from nodes.language.reading import (
 )
 from nodes.state.dialogue_state import IN_TURN, Asked, Option
 
+SIGNALS = (
+    *("cancel_all", "human", "cancel", "repeat", "wait", "restart", "back", "status", "keep"),
+    *("human_alone", "give_up", "task", "skip", "lacking", "unknown", "nothing", "explain"),
+)
 _LONGEST_SIGNAL = 30
 _FEW = 4
 _AGAIN = {Wait: ("busy", "unknown"), Skip: ("unknown", "nothing"), Deny: ("no",), Cancel: ("no",)}
@@ -70,15 +74,14 @@ _PLAIN: tuple[tuple[str, Command], ...] = (
 
 def signal(reading: Reading, expected: Expected) -> Command | None:
     """Return what words say about the conversation itself, if that is all that they say."""
-    said, lexicon = reading.said, reading.lexicon
     if _has_none(reading, expected):
         return Skip()
-    if len(reading.tokens) > _LONGEST_SIGNAL or not lexicon.says_any(SIGNALS, said):
+    if len(reading.tokens) > _LONGEST_SIGNAL or not reading.says(*SIGNALS):
         return None
     field = expected.pending  # whose choices may sound so
     if field and field.type == "enum" and is_readable(field, reading.raw, expected.setting):
         return None
-    meant = lexicon.all_of(SIGNALS, said)
+    meant = frozenset(name for name in SIGNALS if reading.says(name))
     if plain := [command for name, command in _PLAIN if name in meant]:
         return plain[0]
     if "human_alone" in meant and (reading.has("polite") or not expected.in_text):
@@ -111,10 +114,10 @@ def _given_up(reading: Reading, expected: Expected, meant: frozenset[str]) -> Co
         return Deny()
     if "give_up" in meant:
         return Deny() if expected.kind in _OFFERED else Cancel()
-    name = lexicon.part("task", said, "task")
+    name = lexicon.part("task", said)
     if not name:
         return None
-    if lexicon.says("any_task", name):
+    if lexicon.says(name, "any_task"):
         return Cancel()
     return Cancel(task=name) if is_task(name, expected.tasks, lexicon) else None
 
@@ -134,7 +137,7 @@ def _skipped(reading: Reading, meant: frozenset[str], expected: Expected) -> Com
 def _questioned(reading: Reading, expected: Expected) -> Command | None:
     if expected.asked is None:
         return None
-    what = reading.lexicon.part("explain", reading.said, "what")
+    what = reading.lexicon.part("explain", reading.said)
     if what is None:
         return None
     if not what:
@@ -149,7 +152,7 @@ def explains(part: Reading, command: Command) -> bool:
         return True
     if isinstance(command, Cancel) and part.has("negation"):
         return not part.asks  # "forget it, don't file anything"
-    return any(map(part.says, _AGAIN.get(type(command), ())))
+    return part.says(*_AGAIN.get(type(command), ()))
 
 
 _LONGEST_GREETING = 60
@@ -248,7 +251,7 @@ def _alone(kind: str) -> list[tuple[str, Command]]:
 
 def _after_yes(reading: Reading, end: int, expected: Expected, parse: Parser) -> Parse | None:
     """Read on behind a yes; a yes with a restriction, or to another question, does not count."""
-    head, tail = reading.before(end), reading.after(end)
+    head, tail = reading.part(0, end), reading.part(end)
     if not tail.tokens:
         return None if reading.ends_asking else Parse([Confirm()], certain=True, whole=True)
     goes_on = expected.kind == "return" and not is_conditional(tail)
@@ -280,7 +283,7 @@ def _wishes_in(tail: Reading) -> tuple[str, ...]:
 
 def _after_no(reading: Reading, end: int, expected: Expected, parse: Parser) -> Parse | None:
     """Read on behind a no, which needs no reason, and may lead to what shall be instead."""
-    head, tail = reading.before(end), reading.after(end)
+    head, tail = reading.part(0, end), reading.part(end)
     if not tail.tokens:
         return None if reading.ends_asking else Parse([Deny()], certain=True, whole=True)
     behind = reading.part(1)
@@ -299,7 +302,7 @@ def _declined(
         return None
     if changes := _changes(reading, expected, parse) or _changes(tail, expected, parse):
         return changes
-    again = any(map(tail.says, ("enough", "decline", "no")))
+    again = tail.says("enough", "decline", "no")
     if expected.kind in _OFFERS and (again or (tail.says("reason") and not tail.asks)):
         return Parse([Deny()], certain=True, whole=True)
     if holds("yes", tail):
@@ -314,7 +317,7 @@ def _changes(tail: Reading, expected: Expected, parse: Parser) -> Parse | None:
     meant = expected.kind == "return" and tail.begins("meant")
     if not meant and expected.kind not in _REPLACING:
         return None
-    rest = tail.after(tail.begins("but"))  # "all right but my phone, it is ..."
+    rest = tail.part(tail.begins("but"))  # "all right but my phone, it is ..."
     expected = replace(expected, asked=None, fields=())
     for words in (tail, rest) if rest.tokens else (tail,):
         found = parse(unjoined(words), expected)
@@ -353,10 +356,10 @@ def boolean(reading: Reading, expected: Expected) -> tuple[Fill, Reading, Readin
     if field is None or field.type != "boolean":
         return None
     no, yes = begins("no", reading), begins("yes", reading)
-    if not (no or yes) or (reading.ends_asking and max(no, yes) == len(reading.said)):
+    if not (no or yes) or (reading.ends_asking and max(no, yes) == len(reading.tokens)):
         return None
     end, word = (no, "no") if no >= yes else (yes, "yes")
-    head, tail = reading.before(end), reading.after(end)
+    head, tail = reading.part(0, end), reading.part(end)
     again = len(head.tokens) > 1 and head.part(-1).opens("no")
     if tail.tokens and not (again or is_parted(head, tail)):  # "nah no rush"
         return None
@@ -368,11 +371,11 @@ def boolean(reading: Reading, expected: Expected) -> tuple[Fill, Reading, Readin
 def begins(name: str, reading: Reading) -> int:
     """Return where a yes or no ends that words begin with; "no thanks, we'll" ends at the comma."""
     end = reading.begins(name)
-    head = reading.before(end).tokens if end else ()
+    head = reading.tokens[:end]
     if len(head) in (0, len(reading.tokens)) or head[-1].closes:
         return end
     places = [place for place, token in enumerate(head, start=1) if token.closes]
-    return len(reading.part(0, places[-1]).said) if places else end
+    return places[-1] if places else end
 
 
 def is_conditional(tail: Reading) -> bool:
@@ -418,10 +421,10 @@ def choice(reading: Reading, expected: Expected) -> Parse | None:
     about = expected.asked["about"] if expected.asked else ""
     if about == IN_TURN and reading.says("all"):
         return _taken(options[0], expected)
-    task = reading.lexicon.part("task", reading.said, "task")
+    task = reading.lexicon.part("task", reading.said)
     if reading.asks or (task is not None and is_task(task, expected.tasks, reading.lexicon)):
         return None
-    if named := reading.lexicon.part("negated", reading.said, "named"):
+    if named := reading.lexicon.part("negated", reading.said):
         denied = _meant(reading.part(-named.count(" ") - 1), options)
         return _of_runtime(reading, options, expected) or _denied(denied, options, expected)
     if expected.pending and is_readable(expected.pending, reading.raw, expected.setting):
@@ -482,7 +485,7 @@ def _meant(reading: Reading, options: Sequence[Option]) -> Option | None:
 def _by_place(reading: Reading, options: Sequence[Option]) -> Option | None:
     lexicon = reading.lexicon
     for part in (reading, reading.behind("choice_lead")):
-        place = lexicon.ordinals.get(lexicon.part("ordinal", part.said, "place") or "", 0)
+        place = lexicon.ordinals.get(lexicon.part("ordinal", part.said) or "", 0)
         if place and -len(options) <= place <= len(options):
             return options[place - 1 if place > 0 else place]
     return None

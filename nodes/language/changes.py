@@ -31,6 +31,11 @@ from nodes.language.reading import (
 )
 from nodes.values import found_in
 
+_FORMS = (
+    *("form_contrast", "form_named", "form_labelled", "form_carried"),
+    *("form_denied", "form_removed", "form_clear"),
+)
+"""Names of the forms of changes."""
 _MONTH = re.compile(r"\d[./-]\d")
 _LONGEST = 6
 _LEADING = 3
@@ -44,7 +49,7 @@ def named_change(part: Reading, expected: Expected, *, two: bool = False) -> lis
 
     Of words that are two clauses, only some changes are made.
     """
-    if not part.lexicon.matches_any(part.marked):
+    if not part.lexicon.says(part.marked, *_FORMS):
         return [] if two else _pointed_at(part, expected)
     if two:  # a text or a name does not go on after a comma, nor is its name before a colon
         unsigned = [f.name for f in expected.all_fields if f.type in (*FREE, *NAMES)]
@@ -57,9 +62,9 @@ def named_change(part: Reading, expected: Expected, *, two: bool = False) -> lis
 def end_of_lead(reading: Reading) -> int:
     """Return where the words end that only lead to a correction; "no one" does not."""
     end = reading.begins("lead")
-    if not end or reading.before(end).tokens[-1].closes:
+    if not end or reading.part(0, end).tokens[-1].closes:
         return end
-    return 0 if reading.after(end).opens("no_what") else end
+    return 0 if reading.part(end).opens("no_what") else end
 
 
 def _contrasted(reading: Reading, expected: Expected) -> list[Command]:
@@ -188,7 +193,7 @@ def _named(reading: Reading, expected: Expected) -> list[Command]:
         field = mentioned(found["what"].split(), among, lexicon)
         if not field:
             continue
-        if lexicon.fits("form_doubt", reading.marked):
+        if lexicon.begins(reading.marked, "form_doubt"):
             return []  # "my old number was ..."
         what = found["what"].split()
         if field.type in FREE and (
@@ -207,8 +212,8 @@ def _named(reading: Reading, expected: Expected) -> list[Command]:
 
 def unspelled(words: Reading) -> Reading:
     """Return a name without what says how it is spelled: "Lee with two Es"."""
-    says, places = words.lexicon.says, range(1, len(words.tokens))
-    return words.part(0, next((n for n in places if says("spelled", words.part(n).said)), None))
+    places = range(1, len(words.tokens))
+    return words.part(0, next((n for n in places if words.part(n).says("spelled")), None))
 
 
 def labelled(words: Reading, expected: Expected) -> Correct | Fill | None:
@@ -307,7 +312,7 @@ def turned(reading: Reading, value: Reading, expected: Expected) -> Correct | No
     language = expected.setting.language
     named = [f for f in expected.correctable if names_any_field(value.said, [f], language)]
     field = mentioned_in(value, [f for f in named if f.type == "boolean"])
-    no = value.lexicon.any_words("negation", "no")
+    no = value.lexicon.words("negation", "no")
     said = not any(token.word in no and not token.closes for token in reading.tokens)
     if field is None or expected.known[field.name] is said:
         return None

@@ -52,7 +52,7 @@ def asked_about(
     """
     lexicon = lexicon_of(language)
     known = frozenset(read(others, lexicon).words)
-    known = known.union(*[lexicon.words(use) for use in ("small", "around", "talk")])
+    known = known.union(lexicon.words("small", "around", "talk"))
     own = {id_: frozenset(read(text, lexicon).words) for id_, text in subjects.items()}
     found: dict[str, str] = {}
     for part in parts_of(read(message, lexicon)):
@@ -76,8 +76,7 @@ def questions_in(message: str, language: str) -> list[str]:
     last = -1
     for place, clause in enumerate(whole.clauses):
         part = _unjoined(clause)
-        says = part.lexicon.says
-        if not part.asks or says("yes", part.said) or says("no", part.said):
+        if not part.asks or part.says("yes", "no"):
             continue  # a mere "ok?" behind a statement asks nothing
         if place == last + 1 and found:
             found[-1].append(clause)
@@ -101,8 +100,7 @@ def may_be_about(message: str, field: Field, language: str) -> bool:
 
 def _unjoined(part: Reading) -> Reading:
     """Return words without the joints before them, nor a yes or no that leads to those."""
-    answer = max(part.begins("yes"), part.begins("no"))
-    tail = part.after(answer) if answer else part
+    tail = part.part(part.begins("yes", "no"))
     return unjoined(tail if tail.opens("joints") else part)
 
 

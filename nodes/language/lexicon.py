@@ -21,28 +21,7 @@ from nodes.values.scanning import any_of, filled, grouped, longest_first, named_
 
 _WORD = re.compile(r"[a-z]{2,}")
 GROUP = re.compile(r"\(\?P<([a-z_]+)>")
-_NUMBERED = re.compile(r"\(\?P<\w+>")
 _BROKEN_AT_SIGN, _BROKEN = re.compile(r"(?:\n +)+(?=[|)])"), re.compile(r"(?:\n +)+")
-
-SIGNALS = (
-    *("cancel_all", "human", "cancel", "repeat", "wait", "restart", "back", "status", "keep"),
-    *("human_alone", "give_up", "task", "skip", "lacking", "unknown", "nothing", "explain"),
-)
-"""Names of phrases about the conversation itself."""
-IDLE = ("filler", "joint", "idle")
-"""Names of phrases that say nothing."""
-OPEN = ("unknown", "unsure")
-"""Names of phrases that leave a value open."""
-LEAVING = ("cancel", "give_up", "wait")
-"""Names of phrases that a reason may follow."""
-LIMITS = ("condition", "in_time")
-"""Names of phrases that limit what they follow."""
-_TOGETHER = (SIGNALS, IDLE, OPEN, LEAVING, LIMITS)
-CHANGES = (
-    *("form_contrast", "form_named", "form_labelled", "form_carried"),
-    *("form_denied", "form_removed", "form_clear"),
-)
-"""Names of the forms of changes."""
 
 
 class Sayings(BaseModel):
@@ -99,30 +78,15 @@ class Lexicon:
 
     def __init__(self, languages: tuple[Sayings, ...], others: tuple[Sayings, ...] = ()) -> None:
         self.languages = languages
-        self._sources: dict[str, str] = {}
-        # A pattern is compiled when it is first looked for.
-        self._pattern = cache(lambda name: self._tried(name, self._sources[name]))
-        self._either = cache(self._any_of)
-        forms: dict[str, list[re.Pattern[str]]] = {}
-        names = sorted(languages[0].phrases)
-        lines = {name: [x for each in languages for x in each.lines(name)] for name in names}
-        filler = any_of(lines["filler"])
-        for name, own in lines.items():
-            if name.startswith("form_"):
-                forms[name] = [self._tried(name, line) for line in own]
-                continue
-            said = any_of(own)
-            # What names a part, as "cancel the ...", is said once; "no, no, thanks" may go on.
-            again = lines["filler"] if "(?P<" in said else [*own, *lines["filler"]]
-            self._sources[name] = _numbered(rf"(?:{filler} )*{said}{_more(again)}(?= |$)")
-        asides = others[0].asides if others else ()
-        self._asides = {
-            name: re.compile("|".join(each.aside(name) for each in others)) for name in asides
+        self._lines = {
+            name: [line for each in languages for line in each.lines(name)]
+            for name in languages[0].phrases
         }
-        words = _joined([each.words for each in languages])
-        self.words = words.__getitem__
-        self.any_words = cache(lambda *uses: frozenset().union(*map(words.__getitem__, uses)))
-        self.forms = forms.__getitem__
+        self._asides = {
+            name: re.compile("|".join(each.aside(name) for each in others))
+            for name in (others[0].asides if others else ())
+        }
+        self._words = _joined([each.words for each in languages])
         self.type_words = _joined([each.type_words for each in languages])
         self.leads = _joined([each.leads for each in languages])
         self.spellings = {
@@ -139,62 +103,66 @@ class Lexicon:
             for place, said in each.ordinals.items()
             for word in plain(said).split()
         }
-        said_words = {w for own in lines.values() for line in own for w in _WORD.findall(line)}
-        self.vocabulary = frozenset(said_words.union(self.ordinals, *words.values()))
+        lines = "\n".join([line for own in self._lines.values() for line in own])
+        said_words = frozenset(_WORD.findall(lines))
+        self.vocabulary = said_words.union(self.ordinals, *self._words.values())
 
-    def says(self, name: str, said: str) -> bool:
-        """Return whether the message has only this, apart from filler."""
-        return self._pattern(name).fullmatch(said) is not None or name in self._aside(said)
+    def says(self, said: str, *names: str) -> bool:
+        """Return whether words are only a phrase of one of several names, apart from filler."""
+        for name in names:
+            if self._pattern(name).fullmatch(said):
+                return True
+        return not self._aside(said).isdisjoint(names)
 
-    def says_any(self, names: tuple[str, ...], said: str) -> bool:
-        """Return whether the message has only one of several; without any, none is looked for."""
-        found = self._either(names).fullmatch(said)
-        return found is not None or not self._aside(said).isdisjoint(names)
+    def begins(self, said: str, *names: str) -> int:
+        """Return how many of the words are the longest phrase that they begin with; else 0."""
+        end = 0
+        for name in names:
+            if found := self._pattern(name).match(said):
+                end = max(end, found.end())
+        if not end and not self._aside(said).isdisjoint(names):
+            end = len(said)
+        return said.count(" ", 0, end) + 1 if end else 0
 
-    def begins_any(self, names: tuple[str, ...], said: str) -> bool:
-        """Return whether words begin with one of several; without any, none is looked for."""
-        found = self._either(names).match(said)
-        return found is not None or not self._aside(said).isdisjoint(names)
-
-    def matches_any(self, marked: str) -> bool:
-        """Return whether one of the forms of changes fits all of some words."""
-        return self._either(CHANGES).fullmatch(marked) is not None
-
-    def _any_of(self, names: tuple[str, ...]) -> re.Pattern[str]:
-        """Return a pattern of all that several names have."""
-        forms = names is CHANGES
-        own = [self._sources[name] for name in names if not forms]
-        own += [form.pattern for name in names if forms for form in self.forms(name)]
-        return re.compile("|".join(f"(?:{_NUMBERED.sub('(?:', source)})" for source in own))
+    def part(self, name: str, said: str) -> str | None:
+        """Return the part that a phrase names, "" if it is omitted; None without a phrase."""
+        found = self._pattern(name).fullmatch(said)
+        return next(filter(None, found.groups()), "") if found else None
 
     def matches(self, name: str, marked: str) -> list[re.Match[str]]:
         """Return how each form of a name that fits all of some words does."""
         return list(filter(None, map(methodcaller("fullmatch", marked), self.forms(name))))
 
-    def fits(self, name: str, said: str) -> bool:
-        """Return whether words begin with one of the forms of a name."""
-        return any(map(methodcaller("match", said), self.forms(name)))
+    @cache  # noqa: B019  a lexicon lives as long as the process
+    def words(self, *uses: str) -> frozenset[str]:
+        """Return the words that have one of these uses."""
+        return frozenset().union(*[self._words[use] for use in uses])
 
-    def all_of(self, names: tuple[str, ...], said: str) -> frozenset[str]:
-        """Return those of several that are each all that the message has."""
-        found = [name for name in names if self._pattern(name).fullmatch(said)]
-        return self._aside(said).intersection(names).union(found)
+    @cache  # noqa: B019
+    def forms(self, name: str) -> list[re.Pattern[str]]:
+        """Return the phrases of a name one by one, compiled when they are first looked for."""
+        return [self._compiled(name, line) for line in self._lines[name]]
 
-    def part(self, name: str, said: str, group: str) -> str | None:
-        """Return a named part of a match, "" if it is omitted; None without a match."""
-        found = self._pattern(name).fullmatch(said)
-        if found is None:
-            return None
-        parts = found.groupdict().items()
-        return next((text for key, text in parts if text and key.startswith(group)), "")
+    @cache  # noqa: B019
+    def _pattern(self, name: str) -> re.Pattern[str]:
+        """Return the phrases of a name as one pattern, compiled when it is first looked for."""
+        own, filler = self._lines[name], self._lines["filler"]
+        said = any_of(own)
+        if not name.startswith("form_"):
+            # What names a part, as "cancel the ...", is said once; "no, no, thanks" may go on.
+            again = filler if "(?P<" in said else [*own, *filler]
+            said = rf"(?:{any_of(filler)} )*{said}{_more(again)}(?= |$)"
+        return self._compiled(name, _numbered(said))
 
-    def begins(self, name: str, said: str) -> int:
-        """Return the end of a match at the beginning; else 0."""
-        if found := self._pattern(name).match(said):
-            return found.end()
-        return len(said) if name in self._aside(said) else 0
+    def _compiled(self, name: str, pattern: str) -> re.Pattern[str]:
+        try:
+            return re.compile(pattern)
+        except re.error:
+            for each in self.languages:
+                each.try_out(name)
+            raise
 
-    @lru_cache(maxsize=64)  # noqa: B019  a lexicon lives as long as the process
+    @lru_cache(maxsize=64)  # noqa: B019
     def _aside(self, said: str) -> frozenset[str]:
         """Return the names of short phrases of another language, without words of this one."""
         if " " not in said and said in self.vocabulary:
@@ -203,17 +171,10 @@ class Lexicon:
 
     def load(self) -> None:
         """Compile all patterns; without it, each is when it is first looked for."""
-        self.all_of(tuple(self._sources), "")
-        for names in (*_TOGETHER, CHANGES):
-            self._either(names)
-
-    def _tried(self, name: str, pattern: str) -> re.Pattern[str]:
-        try:
-            return re.compile(pattern)
-        except re.error:
-            for each in self.languages:
-                each.try_out(name)
-            raise
+        for name in self._lines:
+            self._pattern(name)
+            if name.startswith("form_"):
+                self.forms(name)
 
 
 def _folded(phrase: str, sayings: Sayings) -> str:

@@ -514,7 +514,7 @@ def _told(
     def said_of(word: str, one: Field) -> bool:
         return any(_is_kin(word, own) for own in _words(one, lexicon).said)
 
-    small = lexicon.any_words("small", "around") if rivals else frozenset()
+    small = lexicon.words("small", "around") if rivals else frozenset()
     words = [word for word in near if rivals and word not in small and said_of(word, field)]
     return frozenset(w for w in words if not any(said_of(w, rival) for rival in rivals))
 
@@ -528,7 +528,7 @@ def _is_kin(word: str, other: str) -> bool:
 def _is_all(span: Span, reading: Reading) -> bool:
     """Return whether a value is all that its clause says."""
     clause = next((c for c in reading.clauses if c.end >= span.end), reading)
-    return reading.lexicon.any_words("around", "joints").issuperset(_around(clause, [span]))
+    return reading.lexicon.words("around", "joints").issuperset(_around(clause, [span]))
 
 
 def _from_until(reading: Reading, expected: Expected) -> list[Claim]:
@@ -642,14 +642,14 @@ def _is_led(
 
 def _names_user(before: Sequence[str], lexicon: Lexicon) -> bool:
     """Return whether the name of the user comes next: "I am", "my name is"."""
-    return any(lexicon.says("i_am", " ".join(before[-count:])) for count in range(1, 5))
+    return any(lexicon.says(" ".join(before[-count:]), "i_am") for count in range(1, 5))
 
 
 def is_users(field: Field, lexicon: Lexicon) -> bool:
     """Return whether a field is for the name of the user, or for just any name."""
     if any(form.search(plain(field.ask)) for form in lexicon.forms("form_own_name")):
         return True
-    known = lexicon.type_words["name"] | lexicon.any_words("name_parts", "small")
+    known = lexicon.type_words["name"] | lexicon.words("name_parts", "small")
     return known.issuperset(plain(field.title).split())
 
 
@@ -660,7 +660,7 @@ def _is_for(before: Sequence[str], lexicon: Lexicon) -> bool:
     if not said or last in lexicon.words("people_for"):
         return bool(said)
     longest = range(1, min(len(said), _LONGEST_SUBJECT) + 1)
-    return bool([n for n in longest if lexicon.says("we_are", " ".join(said[-n:]))])
+    return bool([n for n in longest if lexicon.says(" ".join(said[-n:]), "we_are")])
 
 
 def _around(clause: Reading, spans: Sequence[Span]) -> list[str]:
@@ -693,9 +693,9 @@ def _subject(clause: Reading) -> str | None:
 def is_doubted(clause: Reading, field: Field) -> bool:
     """Return whether a clause says that it is of another person, or of another time."""
     lexicon, marked = clause.lexicon, clause.marked
-    if lexicon.fits("form_doubt", marked):
+    if lexicon.begins(marked, "form_doubt"):
         return True
-    if field.type not in NAMES or not lexicon.fits("form_named_other", marked):
+    if field.type not in NAMES or not lexicon.begins(marked, "form_named_other"):
         return False
     return any(form.search(plain(field.ask)) for form in lexicon.forms("form_own_name"))
 

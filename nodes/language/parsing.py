@@ -39,7 +39,7 @@ from nodes.language.changes import (
     turned,
     unspelled,
 )
-from nodes.language.lexicon import IDLE, LEAVING, LIMITS, OPEN, lexicon_of
+from nodes.language.lexicon import lexicon_of
 from nodes.language.mentions import (
     Claim,
     claims_in,
@@ -97,6 +97,9 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _GIVING = (Fill, Correct)
 _ASIDE = (Skip, Correct, Clear)
 _HALF = ("no", "unsure", "unknown")
+_IDLE = ("filler", "joint", "idle")
+_LEAVING = ("cancel", "give_up", "wait")
+_LIMITS = ("condition", "in_time")
 
 
 def read_message(message: str, expected: Expected) -> Parse:
@@ -161,10 +164,10 @@ def _clauses(reading: Reading, expected: Expected) -> list[_Clause]:
 
 def _clause(words: Reading, expected: Expected) -> _Clause:
     lead = end_of_lead(words)
-    head, body, bare = words.before(lead), words.after(lead), unjoined(words)
+    head, body, bare = words.part(0, lead), words.part(lead), unjoined(words)
     meant = body.behind("meant")
-    repairs = meant is not body or (lead > 0 and head.begins("repair") > 0)
-    idle = words.lexicon.says_any(IDLE, words.said) or (bare is not words and bare.says("idle"))
+    repairs = meant is not body or head.begins("repair") > 0
+    idle = words.says(*_IDLE) or (bare is not words and bare.says("idle"))
     is_reason = words.opens("reasons") and not words.ends_asking
     return _Clause(
         words,
@@ -183,10 +186,10 @@ def _signal(words: Reading, expected: Expected) -> Command | None:
     whole = signal(words, expected) or (signal(bare, expected) if bare is not words else None)
     if whole or words.asks:
         return whole
-    for name in LEAVING if bare.lexicon.begins_any(LEAVING, bare.said) else ():
+    for name in _LEAVING:
         end = bare.begins(name)
-        if end and end < len(bare.said) and (command := signal(bare.before(end), expected)):
-            return command if _is_reason(unjoined(bare.after(end)), command, expected) else None
+        if 0 < end < len(bare.tokens) and (command := signal(bare.part(0, end), expected)):
+            return command if _is_reason(unjoined(bare.part(end)), command, expected) else None
     return None
 
 
@@ -330,7 +333,7 @@ class _Pass:
     def _whole_name(self, field: Field, given: list[Command]) -> Parse:
         """Read all of a message as a name; certain without strange words, and if it may be."""
         reading, strange = self.reading, words_around(self.reading.raw, self.expected.setting)
-        if self.lexicon.fits("form_named_other", reading.marked):
+        if self.lexicon.begins(reading.marked, "form_named_other"):
             return Parse(unread=(reading.raw,))  # "his name is Karl"
         is_own = reading.begins("i_am") > 0
         certain = not strange and (not is_own or is_users(field, self.lexicon))
@@ -356,12 +359,12 @@ class _Pass:
 
     def _is_plain(self, field: Field) -> bool:
         """Return whether words that may be a text or name have no sign against it."""
-        if any(map(self.reading.says, ("unknown", "nothing", "skip"))):
+        if self.reading.says("unknown", "nothing", "skip"):
             return False
         for clause in self.clauses:
             if clause.command or clause.words.asks or clause.apart:
                 return False
-            if any(map(clause.words.begins, ("wish", "repair", "wonder"))):
+            if clause.words.begins("wish", "repair", "wonder"):
                 return False
         if self.reading.has("wrong"):
             return False
@@ -438,13 +441,13 @@ class _Pass:
 
     def _may_matter(self, left: Sequence[Token], given: Command) -> bool:
         """Return whether one of some words may take a change half back, or be a part of it."""
-        doubts = self.lexicon.any_words("negation", "no", "either", "between", "turns", "contrast")
+        doubts = self.lexicon.words("negation", "no", "either", "between", "turns", "contrast")
         fields = self.expected.all_fields
         others = [field for field in fields if field.name != getattr(given, "field", "")]
         return not isinstance(given, Correct) or any(
             token.word in doubts
             or self._is_number(token)
-            or self.lexicon.begins_any(LIMITS, token.word)
+            or self.lexicon.begins(token.word, *_LIMITS)
             or any(names([token.word], field, self.lexicon) for field in others)
             for token in left
         )
@@ -547,7 +550,7 @@ class _Pass:
             if words.ends_asking and not words.begins("wish"):
                 continue
             tried: list[tuple[Token, ...]] = []
-            for part in (words, unjoined(words), words.after(end_of_lead(words)), body):
+            for part in (words, unjoined(words), words.part(end_of_lead(words)), body):
                 if part.tokens in tried:
                     continue
                 tried.append(part.tokens)
@@ -584,12 +587,12 @@ class _Pass:
         words, lexicon = clause.words, self.lexicon
         if not (here := self._held(clause)):
             return False
-        known = lexicon.any_words("around", "small", "closing")
+        known = lexicon.words("around", "small", "closing")
         for claim in here:
             known = known.union(claim.words, usual(claim.field, self.expected.setting))
         inside = [token for claim in here for token in words.at(claim.span).tokens]
         bare = unjoined(words)
-        lead = bare.after(max(map(bare.begins, _LEADS)))
+        lead = bare.part(bare.begins(*_LEADS))
         body = max(t.tokens[0].start if t.tokens else words.end for t in (lead, clause.body))
         tokens = [
             token
@@ -614,7 +617,7 @@ class _Pass:
             return False
         if words.begins("question") and not words.begins("wonder"):
             return False  # "how about outside?"
-        known = self.lexicon.any_words("small", "closing", "joints").union(claim.words)
+        known = self.lexicon.words("small", "closing", "joints").union(claim.words)
         sides = (words.between(words.start, claim.start), words.between(claim.end, words.end))
         return any(
             side.tokens and not known.issuperset(side.words) and not side.says("filler")
@@ -629,7 +632,7 @@ class _Pass:
         """
         if not left:
             return True
-        idle = self.lexicon.any_words("small", "around")
+        idle = self.lexicon.words("small", "around")
         for token in left:
             first, last = sorted(((token.start, token.end), (claim.start, claim.end)))
             if idle.issuperset(words.between(first[1], last[0]).words) and self._is_number(token):
@@ -692,14 +695,14 @@ class _Pass:
             changed = turned(clause.words, clause.body, self.expected)
         if changed or not clause.replaces:
             return changed
-        meant = clause.words.after(lead).begins("meant") > 0
+        meant = clause.words.part(lead).begins("meant") > 0
         wordy = clause.apart or (meant and not self.expected.in_text)
         return of_type(clause.body.core(), self.expected, wordy=wordy)
 
     def _is_usual(self, words: Reading) -> bool:
         """Return whether words have only a yes/no field, and that it is wanted or not."""
         uses = ("wanted", "around", "small", "closing", "negation", "only", "joints", "no")
-        known = self.lexicon.any_words(*uses)
+        known = self.lexicon.words(*uses)
         fields = [field for field in self.expected.correctable if field.type == "boolean"]
         left = [word for word in words.words if word not in known]
         return all(any(names([word], field, self.lexicon) for field in fields) for word in left)
@@ -750,7 +753,7 @@ class _Pass:
         """Return whether words leave a value open: "200 or 300", "I do not know exactly"."""
         if self.reading.has("either", "between"):
             return True
-        return any(self.lexicon.begins_any(OPEN, clause.words.said) for clause in self.clauses)
+        return any(clause.words.begins("unknown", "unsure") for clause in self.clauses)
 
     def _stands_alone(self, span: Span, field: Field) -> bool:
         """Return whether no word next to a value makes it a part of another."""
@@ -765,10 +768,10 @@ class _Pass:
             return "@" in span.raw
         if before.has("own"):
             return False  # "my two sisters"
-        idle = self.lexicon.any_words("small", "joints")
+        idle = self.lexicon.words("small", "joints")
         if field.type == "enum":  # "it rains outside"
             clause = next(c for c in self.clauses if c.words.end >= span.end)
-            idle = self.lexicon.any_words("small", "joints", "around", "no")
+            idle = self.lexicon.words("small", "joints", "around", "no")
             return idle.issuperset(clause.body.between(0, span.start).words)
         counts = len(inside.tokens) == 1 and self._is_number(inside.tokens[0])
         if inside.tokens[-1].closes or not counts or not behind.tokens:
@@ -866,8 +869,8 @@ class _Pass:
     def _plain(self, commands: Sequence[Command]) -> tuple[Command, ...]:
         """Return the commands that no word besides takes half back: a condition, a doubt, a no."""
         left = [unjoined(c.words).said for c in self.clauses if not self._is_explained(c.words)]
-        doubts = [words for words in left if self.lexicon.begins_any(LIMITS, words)]
-        doubts += [words for words in left for cue in _HALF if self.lexicon.says(cue, words)]
+        doubts = [words for words in left if self.lexicon.begins(words, *_LIMITS)]
+        doubts += [words for words in left if self.lexicon.says(words, *_HALF)]
         return () if doubts else tuple([c for c in commands if _is_in(c, self.plain)])
 
     def _replaced_words(self, kept: Sequence[Command]) -> tuple[str, ...]:
@@ -1063,7 +1066,7 @@ class _Pass:
             c.span.certain or c.is_named or c.field.type == "phone" for c in here
         ):
             return False
-        idle = self.lexicon.any_words("around", "small", "closing", "joints")
+        idle = self.lexicon.words("around", "small", "closing", "joints")
         return all(
             t.word in idle
             or any(c.start < t.end and t.start < c.end for c in here)

@@ -96,43 +96,33 @@ class Reading:
         """Return whether a question mark follows."""
         return bool(self.tokens) and self.text[self.tokens[-1].end :].lstrip().startswith("?")
 
-    def says(self, name: str) -> bool:
-        """Return whether the words are only a phrase of a name."""
-        return self.lexicon.says(name, self.said)
+    def says(self, *names: str) -> bool:
+        """Return whether the words are only a phrase of one of several names."""
+        return self.lexicon.says(self.said, *names)
 
-    def begins(self, name: str) -> int:
-        """Return where a phrase of a name ends that the words begin with; else 0."""
-        return self.lexicon.begins(name, self.said)
+    def begins(self, *names: str) -> int:
+        """Return how many of the words are the longest phrase that they begin with; else 0."""
+        return self.lexicon.begins(self.said, *names)
 
     def has(self, *uses: str) -> bool:
         """Return whether one of the words has one of these uses."""
-        return not self.lexicon.any_words(*uses).isdisjoint(self.words)
+        return not self.lexicon.words(*uses).isdisjoint(self.words)
 
     def opens(self, *uses: str) -> bool:
         """Return whether the first word has one of these uses."""
-        return bool(self.tokens) and self.tokens[0].word in self.lexicon.any_words(*uses)
+        return bool(self.tokens) and self.tokens[0].word in self.lexicon.words(*uses)
 
     def behind(self, *names: str) -> Reading:
         """Return the words after a phrase of each name that they begin with, in this order."""
         rest = self
         for name in names:
-            if rest.tokens and (end := self.lexicon.begins(name, rest.said)):
-                rest = rest.after(end)
+            if rest.tokens and (end := rest.begins(name)):
+                rest = rest.part(end)
         return rest
 
     def part(self, first: int, last: int | None = None) -> Reading:
         """Return the words from one place to before another."""
         return Reading(self.text, self.tokens[first:last], self.lexicon)
-
-    def after(self, end: int) -> Reading:
-        """Return the words after a place in `said`."""
-        if not (end or self.complete):
-            return self
-        return self.part(self.said.count(" ", 0, end) + 1 if end else 0)
-
-    def before(self, end: int) -> Reading:
-        """Return the words up to a place in `said` where a word ends."""
-        return self.part(0, self.said.count(" ", 0, end) + 1 if end else 0)
 
     def marked_part(self, start: int, end: int) -> Reading:
         """Return the words of a part of `marked`."""
@@ -183,7 +173,7 @@ def _token(message: str, match: re.Match[str], end: int, lexicon: Lexicon) -> To
     closes = between != " " and _closes(match[0], between, lexicon)
     if not closes and between.startswith(". "):  # "50. Is there a fee?"
         following = " ".join(found[0] for found in _TOKEN.finditer(plain(message[end:][:_AHEAD])))
-        closes = lexicon.begins("question", following) > 0
+        closes = lexicon.begins(following, "question") > 0
     return Token(_spelled(match[0], lexicon), match.start(), match.end(), closes)
 
 
@@ -221,14 +211,14 @@ _LONGEST_SLIP = 5
 def parts_of(reading: Reading) -> list[Reading]:
     """Return the parts of words: cut at signs, joints, reasons and slips of the tongue."""
     tokens, lexicon = reading.tokens, reading.lexicon
-    joints = lexicon.any_words("joints", "reasons")
+    joints = lexicon.words("joints", "reasons")
     slips, begins, within = lexicon.words("slips"), [0], 0
     for place in range(1, len(tokens)):
         word, goes_on = tokens[place].word, place + 1 < len(tokens)
         slip = 0
         if word in slips and goes_on and place >= within:
             rest = reading.part(place, place + _LONGEST_SLIP)
-            slip = len(rest.before(rest.begins("slip")).tokens)
+            slip = rest.begins("slip")
             within = place + slip
         if slip or tokens[place - 1].closes or (word in joints and goes_on and place >= within):
             begins.append(place)

@@ -158,7 +158,7 @@ def _cut(text: str, end: int, start: int, lexicon: Lexicon) -> _Cut | None:
     words = [token.word for token in tokens]
     if start < end:
         return None
-    joints = lexicon.any_words("joints", "either")
+    joints = lexicon.words("joints", "either")
     places = [token.start for token in tokens if token.word in joints]
     places += [found.end() for found in _BREAK.finditer(between)]
     follows = bool(lexicon.words("afterwards").intersection(words))
