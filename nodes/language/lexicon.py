@@ -136,7 +136,7 @@ class Lexicon:
     @cache  # noqa: B019  a lexicon lives as long as the process
     def words(self, *uses: str) -> frozenset[str]:
         """Return the words that have one of these uses."""
-        return frozenset().union(*[self._words[use] for use in uses])
+        return frozenset().union(*map(self._words.__getitem__, uses))
 
     @cache  # noqa: B019
     def forms(self, name: str) -> list[re.Pattern[str]]:
