@@ -57,7 +57,7 @@ def _grammar(words: Vocabulary) -> SimpleNamespace:
     own, last = words.dates, words.ordinals.last
     # "martes 13", where a day is a number like any other.
     bare = [each for each in words.languages if each.dates.bare_day_leads]
-    spelled = [word for each in bare for said in each.dates.weekdays for word in said]
+    spelled = [word for each in bare for word in each.dates.weekdays]
     made = grammar(
         "dates",
         words,
@@ -222,8 +222,8 @@ class _Days:
         "next friday" is the coming one, as most libraries have it; "friday next week" is counted
         from the first day of the week on.
         """
-        said = {name.split("_", 1)[-1] for name, text in found.groupdict().items() if text}
-        which = {name.removeprefix("behind_") for name in said}
+        own = self.own
+        which = {own.which.of(found["which"] or ""), own.which_behind.of(found["behind"] or "")}
         weekday = self.own.weekdays.of(found["day"])
         ahead = (weekday - self.today.weekday()) % 7
         if "last" in which or (self.past and not which & {"this", "next", "after_next"}):
@@ -518,7 +518,7 @@ def _times_grammar(words: Vocabulary) -> SimpleNamespace:
         return literal([word for word, value in values.items() if value in numbers])
 
     hours, tens, teens = range(1, _NOON + 1), (20, 30, 40, 50), range(13, 20)
-    parts = [phrase for name, said in own.parts.items() if name != "meal" for phrase in said]
+    parts = [phrase for phrase, part in own.parts.items() if part != "meal"]
     leads = [lead for each in words.languages if each.times.not_am for lead in each.times.leads]
     made = grammar(
         "times",
@@ -535,7 +535,7 @@ def _times_grammar(words: Vocabulary) -> SimpleNamespace:
         greeted="".join([rf"(?<!{word} )" for word in own.greetings]),
         glued_to="".join([rf"|(?<={end})" for end in own.glued]),
         no_noon="".join([rf"(?<!{word})" for word in own.not_noon]),
-        midnight=own.names.get(0, ()),
+        midnight=tuple([name for name, hour in own.names.items() if hour == 0]),
         leads_elsewhere=tuple(leads),  # where "am" is a preposition
     )
 
@@ -555,9 +555,9 @@ def _times_grammar(words: Vocabulary) -> SimpleNamespace:
         (made.spelled, _hit),
         (made.named_hour, _named_hour),
     ]
-    made.joining = made.joining.union(*days.weekdays)
+    made.joining = made.joining.union(days.weekdays)
     told = [*values, *own.minutes, *parts, *own.clock, *own.noon, *[form.say for form in own.forms]]
-    told += [phrase for said in own.names.values() for phrase in said]
+    told += own.names
     made.spelled_words = frozenset(words_in(" ".join(told)))
     return made
 
@@ -608,8 +608,9 @@ def _meant(readings: Sequence[str], field: Field, setting: Setting) -> tuple[str
 
 @lru_cache(maxsize=2_000)
 def _asks_for_evening(question: str, words: Vocabulary) -> bool:
-    found = {match.lastgroup for match in _times_grammar(words).part.finditer(question)}
-    return bool(found & {"parts_evening", "parts_meal"}) and "parts_morning" not in found
+    own = _times_grammar(words)
+    found = {own.parts.of(match["part"]) for match in own.part.finditer(question)}
+    return bool(found & {"evening", "meal"}) and "morning" not in found
 
 
 @lru_cache(maxsize=64)  # a message is read for each field that it may be about
@@ -700,7 +701,7 @@ def _part(text: str, hit: Hit, own: SimpleNamespace) -> tuple[str, tuple[int, ..
     for found in own.part.finditer(text, start, end):
         left, right = sorted((found.span(), (hit.start, hit.end)))
         gap = text[left[1] : max(left[1], right[0])]
-        part = (found.lastgroup or "").removeprefix("parts_")
+        part = own.parts.of(found["part"])
         if part != "meal" and not _SIGNS.search(gap) and own.joining.issuperset(words_in(gap)):
             return part, found.span()
         if not hit.value.zero:

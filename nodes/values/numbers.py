@@ -110,10 +110,9 @@ def numbers_of(words: Vocabulary) -> SimpleNamespace:
     # "once" is a number of the language that is spoken before it is one of another.
     phrases = {word: n for word, n in words.numbers.phrases.items() if word not in tables[0].small}
     ordinals = {
-        word + ending: at
+        word + ending: at + 1
         for each in words.languages
-        for at, said in enumerate(each.ordinals.places, 1)
-        for word in said
+        for word, at in each.ordinals.places.items()
         for ending in ("", *each.ordinals.endings)
     }
     own = grammar(
@@ -339,8 +338,7 @@ def _codes() -> dict[str, int]:
 @cache
 def _money_grammar(words: Vocabulary) -> SimpleNamespace:
     known = everywhere().currencies
-    names = {name: code for code, said in words.money.names.items() for name in said}
-    names |= {name: code for code, said in known["names"].items() for name in said.split()}
+    names = words.money.names | {name: code for code, said in known["names"].items() for name in said.split()}
     own = grammar("money", words, currency=literal(names, [code.casefold() for code in _codes()]))
     own.names, own.small = names, frozenset(known["in_small_letters"].split())
     own.longest = max(map(len, names)) + 4

@@ -61,6 +61,20 @@ def longest_first(phrases: Iterable[str]) -> list[str]:
     return sorted(set(phrases), key=lambda phrase: (-len(phrase), phrase))
 
 
+class Form(NamedTuple):
+    """A time in words: "quarter to {hour}".
+
+    Attributes:
+        say: The phrase, with {hour} and {minutes} in it.
+        add: Minutes that are added to the hour.
+        sign: 1 if the minutes that are said are added to that, -1 if they are taken off.
+    """
+
+    say: str
+    add: int = 0
+    sign: int = 0
+
+
 class Vocabulary(SimpleNamespace):
     """The words that are read in a conversation, by section and part of the form."""
 
@@ -90,18 +104,15 @@ def vocabulary(language: str) -> Vocabulary:
 
 
 def _merged(values: Sequence[Any]) -> Any:
+    """Return what several languages have for one part; the first of them decides."""
     first = values[0]
     if isinstance(first, Vocabulary):
         return Vocabulary(**{key: _merged([vars(v)[key] for v in values]) for key in vars(first)})
     if isinstance(first, dict):
-        keys = dict.fromkeys(key for value in values for key in value)
-        return {key: _merged([value[key] for value in values if key in value]) for key in keys}
-    if not isinstance(first, (tuple, list)):
-        return first
-    if isinstance((*first, "")[0], tuple) and len({len(value) for value in values}) == 1:
-        return [_merged(items) for items in zip(*values, strict=True)]
-    items = [item for value in values for item in value]
-    return tuple(dict.fromkeys(items)) if isinstance(first, tuple) else items
+        return {phrase: said for value in reversed(values) for phrase, said in value.items()}
+    if isinstance(first, tuple):
+        return tuple(dict.fromkeys(item for value in values for item in value))
+    return first
 
 
 @cache
@@ -117,55 +128,53 @@ def language_from(path: Path) -> Vocabulary:
         ConfigurationError: The file has faults; each is named with its part and the way out.
     """
     faults: list[str] = []
-
-    def read(said: Any, kind: Any, at: str) -> Any:
-        if isinstance(kind, str):
-            return _checked(said, kind, at, faults)
-        if not isinstance(said or {}, dict):
-            faults.append(f"{at}: is not a mapping. Write 'part: value'.")
-            said = {}
-        said = said or {}
-        faults.extend(name_faults(at, said, kind, all_of_them=False))
-        inner = f"{at}." if at else ""
-        parts = {key: read(said.get(key), of, f"{inner}{key}") for key, of in kind.items()}
-        return Vocabulary(**parts)
-
-    language: Vocabulary = read(read_data(path), _data("form"), "")
+    language = _section(read_data(path), _data("form"), "", faults)
     refuse(path, faults)
     return language
 
 
-def _checked(value: Any, kind: str, at: str, faults: list[str]) -> Any:
-    """Return a value as its kind has it; what is wrong with it is added to the faults."""
+def _section(given: Any, form: dict[str, Any], at: str, faults: list[str]) -> Vocabulary:
+    """Return a section as its form has it; what is wrong with it is added to the faults."""
+    if not isinstance(given, dict):
+        faults.append(f"{at.rstrip('.')}: is not a mapping. Write 'part: value'.")
+        given = {}
+    faults += name_faults(at.rstrip("."), given, form, all_of_them=False)
+    made: dict[str, Any] = {}
+    for name, kind in form.items():
+        if isinstance(kind, dict):
+            made[name] = _section(given.get(name) or {}, kind, f"{at}{name}.", faults)
+            continue
+        try:
+            made[name] = _part(given.get(name), kind)
+        except (ValueError, TypeError, AttributeError, re.error) as error:
+            faults.append(f"{at}{name}: must be {kind.removesuffix('!')}, and {error}.")
+    return Vocabulary(**made)
+
+
+def _part(value: Any, kind: str) -> Any:
+    """Return a part of a kind; phrases with a meaning as a table, on whichever side they are."""
     if value is None and kind.endswith("!"):
-        faults.append(f"{at}: is missing. Add it, as in the English file.")
-    kind = kind.removesuffix("!")
-    try:
-        return _made(value, kind)
-    except (ValueError, TypeError, AttributeError, re.error) as error:
-        faults.append(f"{at}: must be {kind}, and {error}.")
-
-
-def _made(value: Any, kind: str) -> Any:
-    key, _, item = kind.partition(": ")
+        raise ValueError("it is missing. Add it, as in the English file")
+    key, _, item = kind.removesuffix("!").partition(": ")
+    name, _, form = key.partition(" ")
     if item:
-        made: dict[Any, Any] = {}
-        for name, one in (value or {}).items():
-            names = _made(name, key)
-            made |= dict.fromkeys(names if key == "phrases" else [names], _made(one, item))
-        return made
-    name, _, form = kind.partition(" ")
+        pairs = [(_single(k, key), _single(v, item)) for k, v in (value or {}).items()]
+        pairs = pairs if key == "phrases" else [(phrases, said) for said, phrases in pairs]
+        return {phrase.casefold(): said for phrases, said in pairs for phrase in phrases}
     if name == "forms":
-        return [SimpleNamespace(**{"add": 0, "sign": 0, **each}) for each in value or []]
+        return tuple([Form(**each) for each in value or []])
     if name != "lists":
-        return _single(value, name, form)
+        return _single(value, key)
     lists = [_single(each, "words") for each in value or []]
-    if value is not None and form and len(lists) != int(form):
+    if not form:
+        return tuple(lists)
+    if len(lists) != int(form):
         raise ValueError(f"there are {len(lists)}")
-    return lists
+    return {word: place for place, words in enumerate(lists) for word in words}
 
 
-def _single(value: Any, name: str, form: str = "") -> Any:
+def _single(value: Any, kind: str) -> Any:
+    name, _, form = kind.partition(" ")
     if value is None:
         return {"words": (), "phrases": (), "flag": False}.get(name, "")
     if type(value) not in {"number": (int, float), "flag": (bool,)}.get(name, (str,)):
@@ -206,10 +215,8 @@ def grammar(section: str, words: Vocabulary, **pieces: str | tuple[str, ...]) ->
 
     def place(part: str) -> str:
         of, _, names = part.rpartition(".")
-        groups = [
-            pieces[name] if name in pieces else _phrases_of(words, of or section, name)
-            for name in names.split("|")
-        ]
+        known = {**vars(getattr(words, of or section)), **pieces}
+        groups = [known[name] for name in names.split("|")]
         return fill(groups[0]) if isinstance(groups[0], str) else one_of(*groups)
 
     own = {name: _lookup(part) for name, part in vars(getattr(words, section)).items()}
@@ -218,34 +225,10 @@ def grammar(section: str, words: Vocabulary, **pieces: str | tuple[str, ...]) ->
 
 
 def _lookup(part: Any) -> Any:
-    """Return a part as it is looked up: a set, a table, a text."""
-    if isinstance(part, tuple):
-        return frozenset(part)
-    if isinstance(part, list) and part and isinstance(part[0], tuple):
-        part = dict(enumerate(part))
-    if not isinstance(part, dict):
-        return part
-    return Table(
-        {
-            phrase: key if isinstance(said, tuple) else said
-            for key, said in part.items()
-            for phrase in (said if isinstance(said, tuple) else (key,))
-        }
-    )
-
-
-def _phrases_of(words: Vocabulary, section: str, part: str) -> str | tuple[str, ...]:
-    """Return the phrases of a part, or a pattern of groups where they are in groups with names."""
-    kind, value = _data("form")[section][part], getattr(getattr(words, section), part)
-    if kind.startswith("phrases: "):
-        return tuple([phrase.casefold() for phrase in value])
-    if kind.endswith(": phrases") and kind.startswith("name"):
-        named = [f"(?P<{part}_{name}>{one_of(said)})" for name, said in value.items()]
-        return f"(?:{'|'.join(named)})" if named else NOTHING
-    if not isinstance(value, tuple):
-        groups = value.values() if isinstance(value, dict) else value
-        value = tuple([phrase for group in groups for phrase in group])
-    return value if "phrases" in kind else literal(value)
+    """Return a part as it is looked up: words in a set, phrases with a meaning in a table."""
+    if isinstance(part, dict):
+        return Table(part)
+    return frozenset(part) if isinstance(part, tuple) else part
 
 
 def pattern(phrase: str) -> str:
@@ -536,7 +519,7 @@ def is_filler(rest: str, setting: Setting, more: frozenset[str] = frozenset()) -
 def beside(field: Field, setting: Setting) -> frozenset[str]:
     """Return the words that may be next to the value of a field, apart from filler."""
     kind = "count" if field.type in ("integer", "number") else field.type
-    return words_of_field(field, setting).union(setting.words.around.beside.get(kind, ()))
+    return words_of_field(field, setting).union(vars(setting.words.around.beside).get(kind, ()))
 
 
 def usual(field: Field, setting: Setting) -> frozenset[str]:
