@@ -21,6 +21,8 @@ _WORD = re.compile(
 _BLANK = re.compile(r"[ \t]+")
 _DOMAIN = re.compile(r"\.[^\W\d_A-Z]{2,}")
 _SIGNS = ' ,!;:"\u201c\u201d\u201e'
+_TWICE = re.compile(r"([^\W\d_][^,\d]*),\s+(?P<all>(?:[^\W\d_]+\s+){1,3}\1)\b", re.IGNORECASE)
+"""A family name and the full one: "Bond, James Bond"."""
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3]{2,4}")
 _DOUBLE = frozenset(["歐陽", "欧阳", "司馬", "司马", "諸葛", "诸葛", "上官", "남궁", "황보"])
 """Family names of two characters, of scripts without blanks."""
@@ -29,12 +31,9 @@ _DOUBLE = frozenset(["歐陽", "欧阳", "司馬", "司马", "諸葛", "诸葛",
 def scan_names(text: str, field: Field, setting: Setting) -> list[Hit]:
     """Find the name that a message brings in with so many words."""
     own = grammar("names", setting.words)
-    parts, whole = _in_parts(text, own)
-    hits: list[Hit | None] = [*whole]
-    if not (hits or (parts and field.type == "full_name")):
-        hits = [_after(text, lead, own) for lead in own.lead.finditer(text)]
-    for hit in hits:
-        if hit and (value := _valued(hit.value, field, own)):
+    whole = _in_parts(text, own)
+    for hit in [whole] if whole else _introduced(text, own):
+        if value := _as_kept(hit.value, field, own):
             return [hit._replace(value=value)]
     return []
 
@@ -42,48 +41,47 @@ def scan_names(text: str, field: Field, setting: Setting) -> list[Hit]:
 def name_in(raw: str, field: Field, setting: Setting) -> Any:
     """Return the name that a whole text gives, for a full name with its parts; else nothing."""
     own = grammar("names", setting.words)
-    parts, hits = _in_parts(raw, own)
-    if parts and field.type == "full_name":
-        around = raw[: parts[0].start()] + raw[hits[0].end :] if hits else raw
-        return None if around.strip(" ,.!") else hits[0].value
-    return _valued(hits[0].value if hits else _said_alone(raw, own), field, own)
+    whole = _in_parts(raw, own)
+    return _as_kept(whole.value if whole else _said_alone(raw, own), field, own)
 
 
-def _valued(said: str | dict[str, str], field: Field, own: SimpleNamespace) -> Any:
+def _as_kept(said: str | dict[str, str], field: Field, own: SimpleNamespace) -> Any:
     """Return a name as a field keeps it: in one piece or in parts."""
-    if field.type == "full_name":
-        return _parts_of(said, own) if isinstance(said, str) else said
-    return said if isinstance(said, str) else f"{said['given']} {said['family']}"
+    if isinstance(said, str):
+        return _parts_of(said, own) if field.type == "full_name" else said
+    return said if field.type == "full_name" else f"{said['given']} {said['family']}"
 
 
-def _in_parts(text: str, own: SimpleNamespace) -> tuple[list[re.Match[str]], list[Hit]]:
-    """Return what calls the parts of a name by their names, and the full name, if both are there.
+def _in_parts(text: str, own: SimpleNamespace) -> Hit | None:
+    """Return a full name whose parts are called by their names.
 
     One of them may be brought in as a name: "it is under Wilson, first name Beth".
     """
-    parts = list(own.part.finditer(text))
-    named = {found.lastgroup: _after(text, found, own) for found in parts}
-    if len(named) == 1 and (only := next(iter(named.values()))):
-        hits = [_after(text, lead, own) for lead in own.lead.finditer(text)]
-        others = [hit for hit in hits if hit and not hit.over([only])]
-        named["family" if "given" in named else "given"] = others[0] if others else None
-    given, family = named.get("given"), named.get("family")
-    if given is None or family is None:
-        return parts, []
+    parts = {found.lastgroup: _after(text, found, own) for found in own.part.finditer(text)}
+    named = {name: hit for name, hit in parts.items() if hit}
+    if len(parts) == 1 and named:
+        others = [hit for hit in _introduced(text, own) if not hit.over(named.values())]
+        named |= {name: others[0] for name in {"given", "family"} - {*named} if others}
+    if len(named) < 2:
+        return None
+    given, family = named["given"], named["family"]
     value = {"given": given.value, "family": family.value}
-    return parts, [Hit(min(given.start, family.start), max(given.end, family.end), value)]
+    return Hit(min(given.start, family.start), max(given.end, family.end), value)
+
+
+def _introduced(text: str, own: SimpleNamespace) -> list[Hit]:
+    """Return the names that a text brings in: "my name is Ann"."""
+    return [hit for lead in own.lead.finditer(text) if (hit := _after(text, lead, own))]
 
 
 def _after(text: str, lead: re.Match[str], own: SimpleNamespace) -> Hit | None:
     """Return the name behind what brings it in."""
     words: list[re.Match[str]] = []
     at, by_part = lead.end(), lead.lastgroup in ("given", "family")
-    while len(words) < _MOST_WORDS and (word := _WORD.match(text, at)):
-        if not (_may_go_on(word[0], words, own) or (by_part and word[0] in own.particles)):
-            break
+    while (word := _WORD.match(text, at)) and _may_go_on(word[0], words, by_part, own):
         words.append(word)
         space = _BLANK.match(text, word.end())
-        if space is None or (word[0].endswith((".",)) and len(word[0]) > 4):
+        if space is None or (word[0].endswith(".") and len(word[0]) > 4):
             break
         at = space.end()
     while len(words) > 1 and words[-1][0].casefold() in own.particles:
@@ -92,71 +90,64 @@ def _after(text: str, lead: re.Match[str], own: SimpleNamespace) -> Hit | None:
         return None
     start = words[0].start()
     said = text[start : words[-1].end()].rstrip(".,-'\u2019 ")
-    again = re.match(
-        rf",\s+((?:[^\W\d_]+\s+){{1,3}}{re.escape(said)})\b", text[start + len(said) :]
-    )
-    if again:  # "Bond, James Bond"
-        start, said = start + len(said) + again.start(1), again[1]
+    if again := _TWICE.match(text, start):
+        start, said = again.start("all"), again["all"]
     sure = lead.lastgroup != "maybe"
     if not _is_name(said, own) or not (sure or _looks_named(said, lead, own)):
         return None
-    return Hit(start, start + len(said), _tidy(said), sure)
+    return Hit(start, start + len(said), " ".join(said.split()), sure)
 
 
-def _may_go_on(word: str, before: list[re.Match[str]], own: SimpleNamespace) -> bool:
+def _may_go_on(
+    word: str, before: list[re.Match[str]], by_part: bool, own: SimpleNamespace
+) -> bool:
     """Return whether a name continues with a word: one in capitals ends at small words."""
-    plain = word.casefold().rstrip(".")
     if before and before[0][0][:1].isupper() and word[:1].islower():
-        return plain in own.particles
-    return plain not in own.common or (word[:1].isupper() and plain in own.also_names)
+        return word in own.particles
+    return not _is_common(word, own, alone=not (before or by_part))
 
 
 def _looks_named(said: str, lead: re.Match[str], own: SimpleNamespace) -> bool:
     """Return whether a text behind "I'm" or "it's" is written as a name is."""
-    by_self = own.self.match(lead[0].strip() + " ") is not None
     first, _, others = said.partition(" ")
-    if first.casefold().rstrip(".") in own.titles and others:
+    if first.casefold().rstrip(".") in own.titles:
         said = others  # "la señora Gómez"
     single = " " not in said and len(said) > 1 and not said.endswith(tuple(own.no_endings))
-    return not said[:1].islower() or (by_self and single)
+    return not said[:1].islower() or (single and own.self.match(lead[0]) is not None)
 
 
 def _said_alone(raw: str, own: SimpleNamespace) -> str:
     """Return the name that is all that a text gives; empty if it gives none."""
+    if not own.common.issuperset(own.no.findall(raw)):
+        return ""  # "no breakfast"
     text = own.ending.sub("", own.greeting.sub("", raw.strip())).strip()
     text = own.behind.sub("", own.denied.sub("", text))
-    if [no for no in own.no.findall(raw) if no.casefold() not in own.common]:
-        return ""  # "no breakfast"
     lead = own.lead.search(text)
     # Nothing but common words may stand before it, as in "you can call me".
     if lead and own.common.issuperset(text[: lead.start()].casefold().split()):
-        said = _bare(text[lead.end() :])
+        said = _bare(text[lead.end() :], own)
         if lead["maybe"] and not _looks_named(said, lead, own):
             return ""
     else:
-        said = _bare(text)
-        to = own.to.match(said)
-        said = said[to.end() :] if to and said[to.end() : to.end() + 1].isupper() else said
-    first, _, again = said.partition(", ")
-    if again.casefold().endswith(f" {first.casefold()}"):
-        said = again  # "Bond, James Bond"
+        said = own.to.sub("", _bare(text, own))
+    if again := _TWICE.fullmatch(said):
+        said = again["all"]
     article, _, titled = said.partition(" ")
-    if article in own.articles and titled.split(" ")[0].casefold().rstrip(".") in own.titles:
+    if article in own.articles and titled.partition(" ")[0].casefold().rstrip(".") in own.titles:
         said = titled  # "la señora Gómez"
-    said = _in_capitals(said, own)
-    return _tidy(said) if _is_name(said, own) else ""
+    said = " ".join(_in_capitals(said, own))
+    return said if _is_name(said, own) else ""
 
 
-def _in_capitals(said: str, own: SimpleNamespace) -> str:
-    """Return a name without a strange word or two around it in small letters: "put Ann Lea"."""
+def _in_capitals(said: str, own: SimpleNamespace) -> list[str]:
+    """Return the words of a name but a strange one or two around it: "put Ann Lea"."""
     words = said.split()
     names = [n for n, word in enumerate(words) if word[:1].isupper()]
     if not names:
-        return said
+        return words
     around = [*words[: names[0]], *words[names[-1] + 1 :]]
-    if len(around) > _MOST_AROUND or [w for w in around if not _is_strange(w, own)]:
-        return said
-    return " ".join(words[names[0] : names[-1] + 1])
+    is_name = len(around) <= _MOST_AROUND and all(_is_strange(word, own) for word in around)
+    return words[names[0] : names[-1] + 1] if is_name else words
 
 
 def words_around(raw: str, setting: Setting) -> tuple[str, ...]:
@@ -164,9 +155,9 @@ def words_around(raw: str, setting: Setting) -> tuple[str, ...]:
     own = grammar("names", setting.words)
     if own.lead.search(raw):
         return ()
-    said = _bare(own.greeting.sub("", raw.strip()))
-    kept = _in_capitals(said, own).split()
-    return () if len(kept) == len(said.split()) else tuple(w for w in said.split() if w not in kept)
+    said = _bare(own.greeting.sub("", raw.strip()), own)
+    kept = _in_capitals(said, own)
+    return tuple([word for word in said.split() if word not in kept])
 
 
 def _is_strange(word: str, own: SimpleNamespace) -> bool:
@@ -190,32 +181,29 @@ def _parts_of(name: str, own: SimpleNamespace) -> dict[str, str] | None:
     family, comma, given = name.partition(", ")
     if comma:
         return {"given": given, "family": family} if given and family else None
-    if _UNSPACED.fullmatch(name):
-        cut = 2 if name[:2] in _DOUBLE and len(name) > 2 else 1
-        return {"given": name[cut:], "family": name[:cut]}
     words = name.split()
     while words and words[0].casefold().rstrip(".") in own.titles:
         words.pop(0)
+    if _UNSPACED.fullmatch("".join(words)):
+        cut = 2 if name[:2] in _DOUBLE and len(name) > 2 else 1
+        family, *others = words if len(words) > 1 else (name[:cut], name[cut:])
+        return {"given": " ".join(others), "family": family}
     at = len(words) - 1
-    if at > 1 and words[at].casefold().rstrip(".") in ("jr", "sr", "ii", "iii", "iv"):
+    if at > 1 and words[at].casefold().rstrip(".") in own.suffixes:
         at -= 1
     while at > 1 and words[at - 1].casefold() in own.particles:
         at -= 1
-    if at < 1:
-        return None
-    if _UNSPACED.fullmatch("".join(words)):
-        return {"given": " ".join(words[1:]), "family": words[0]}
-    return {"given": " ".join(words[:at]), "family": " ".join(words[at:])}
+    return {"given": " ".join(words[:at]), "family": " ".join(words[at:])} if at > 0 else None
 
 
-def _bare(text: str) -> str:
+def _bare(text: str, own: SimpleNamespace) -> str:
     """Return a text without the signs around it, but with the point of an abbreviation."""
     said = text.strip(_SIGNS)
-    if said[:1].isupper() and said.endswith("?"):
-        said = said[:-1]
-    words = said.rstrip(".").split()
-    short = len(words) > 1 and (len(words[-1]) == 1 or words[-1].casefold() in ("jr", "sr"))
-    return said.rstrip(".") + ("." if short and said.endswith(".") else "")
+    said = said.removesuffix("?") if said[:1].isupper() else said
+    bare = said.rstrip(".")
+    _, several, last = bare.rpartition(" ")
+    is_short = several and (len(last) == 1 or last.casefold() in own.suffixes)
+    return f"{bare}." if is_short and said != bare else bare
 
 
 def _is_name(said: str, own: SimpleNamespace) -> bool:
@@ -225,23 +213,20 @@ def _is_name(said: str, own: SimpleNamespace) -> bool:
         return False
     if [word for word in words if not _WORD.fullmatch(word.rstrip(","))]:
         return False
-    common = [word for word in words if _is_common(word, len(words), own)]
+    common = [word for word in words if _is_common(word, own, alone=len(words) == 1)]
     if common or own.common.issuperset(said.casefold().split()):
         return len(words) == 1 and words[0][:1].isupper() and said.casefold() in own.also_names
     return said not in own.particles and not _DOMAIN.search(said)
 
 
-def _is_common(word: str, count: int, own: SimpleNamespace) -> bool:
+def _is_common(word: str, own: SimpleNamespace, *, alone: bool) -> bool:
+    """Return whether a word is no name, nor a small one inside a name."""
     plain = word.casefold().rstrip(".,")
-    if plain not in own.common or (plain in own.particles and count > 1):
+    if plain not in own.common or (plain in own.particles and not alone):
         return False
     if len(plain) == 1 and word[0].isupper() and word.endswith("."):
         return False  # "A. Lea"
     return word[:1].islower() or plain not in own.also_names
-
-
-def _tidy(said: str) -> str:
-    return " ".join(said.split())
 
 
 _WRONG = re.compile(
@@ -261,7 +246,7 @@ def scan_addresses(text: str, field: Field, setting: Setting) -> list[Hit]:
         said = own.ending.sub("", said)
         if _is_address(said, own):
             start = text.index(said, found.end())
-            return [Hit(start, start + len(said), _tidy(said), True)]
+            return [Hit(start, start + len(said), " ".join(said.split()), True)]
     return []
 
 
@@ -273,7 +258,7 @@ def address_in(raw: str, field: Field, setting: Setting) -> str:
     said = (text[lead.end() :] if lead else text).strip(' .,;!"“”„')
     lines = [line.strip(" ,") for line in said.splitlines()]
     said = ", ".join([line for line in lines if line])
-    return _tidy(said) if _is_address(said, own) else ""
+    return " ".join(said.split()) if _is_address(said, own) else ""
 
 
 def _is_address(said: str, own: SimpleNamespace) -> bool:
