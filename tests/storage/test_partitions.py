@@ -19,7 +19,7 @@ import pytest
 from tests.support.api import serving, wired
 from tests.support.command import ROOT
 from tests.support.post_office import opened
-from tests.support.postgres import _account, connected
+from tests.support.postgres import Postgres, _account, connected
 from tests.support.studio import free_port
 
 PARTS = 8
@@ -44,6 +44,7 @@ _REFERENCES = (
     "SELECT pg_get_constraintdef(oid) FROM pg_constraint "
     "WHERE conrelid = %s::regclass AND contype = 'f'"
 )
+_FENCES = "SELECT tablename, policyname, qual FROM pg_policies WHERE schemaname = 'public'"
 
 
 def partitioned(url: str) -> list[str]:
@@ -88,6 +89,23 @@ def partitioned(url: str) -> list[str]:
     return made
 
 
+def fenced(server: Postgres, url: str) -> str:
+    """Repeat row-level security, and return the URL for a role that it binds.
+
+    The role reaches no partition by its name.
+    """
+    role = urlsplit(server.fenced(url)).username
+    with connected(url) as connection:
+        for name, policy, condition in connection.execute(_FENCES).fetchall():
+            connection.execute(f"ALTER TABLE parted.{name} ENABLE ROW LEVEL SECURITY")
+            connection.execute(f"ALTER TABLE parted.{name} FORCE ROW LEVEL SECURITY")
+            connection.execute(f"CREATE POLICY {policy} ON parted.{name} USING ({condition})")
+        connection.execute(f"GRANT USAGE ON SCHEMA parted TO {role}")
+        for (name,) in connection.execute(_TABLES).fetchall():
+            connection.execute(f"GRANT SELECT, INSERT, UPDATE, DELETE ON parted.{name} TO {role}")
+    return there(server.fenced(url))
+
+
 def there(url: str) -> str:
     """The URL of a database whose tables are the partitioned ones."""
     return f"{url}?options={quote('-c search_path=parted')}"
@@ -110,18 +128,19 @@ def scanned(url: str, tables: list[str]) -> dict[str, set[str]]:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("tenant", ["default", "acme"])
 async def test_a_turn_on_partitioned_tables_touches_one_partition_of_each(
-    postgres_url: str,
+    postgres_url: str, postgres_server: Postgres, tenant: str
 ) -> None:
     tables = await asyncio.to_thread(partitioned, postgres_url)
     assert {"sessions", "turns", "audit", "checkpoints", "checkpoint_blobs"} <= set(tables)
-    url = there(postgres_url)
-    async with opened(url, "s-1") as parcel:
+    url = fenced(postgres_server, postgres_url)
+    async with opened(url, "s-1", tenant=tenant) as parcel:
         await parcel.start()
         await parcel.process_message("street=Main")
     with connected(postgres_url) as connection:
         connection.execute("SELECT pg_stat_reset()")
-    async with opened(url, "s-1") as parcel:
+    async with opened(url, "s-1", tenant=tenant) as parcel:
         assert (await parcel.process_message("how much?")).message
         assert len(await parcel.versions()) == 3
 
@@ -129,11 +148,19 @@ async def test_a_turn_on_partitioned_tables_touches_one_partition_of_each(
 
     assert {name: parts for name, parts in found.items() if len(parts) > 1} == {}
     assert sum(map(len, found.values())) >= 5
-    async with opened(url, "s-2") as parcel:  # of another partition
+    async with opened(url, "s-2", tenant=tenant) as parcel:  # of another partition
         await parcel.start()
         assert sorted(await parcel.list()) == ["s-1", "s-2"]
         await parcel.delete()
         assert await parcel.list() == ["s-1"]
+    async with opened(url, "s-1", tenant="other") as parcel:
+        assert await parcel.list() == []
+    with connected(url) as connection:  # without a condition: the fence alone
+        for name in ("sessions", "turns", "checkpoints", "checkpoint_blobs"):
+            for own in (tenant, "other"):
+                connection.execute(f"SET journeygraph.tenant = '{own}'")
+                [(rows,)] = connection.execute(f"SELECT count(*) FROM {name}").fetchall()
+                assert (own, name, rows > 0) == (own, name, own == tenant)
 
 
 @pytest.mark.slow
