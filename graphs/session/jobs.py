@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from datetime import datetime
 from functools import partial
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from graphs.records import timers
 from graphs.session.session import sweep
 from graphs.storage.errors import WriteConflict
-from graphs.storage.statements import OPEN, UNFINISHED, Row, now
+from graphs.storage.statements import OPEN, TENANTS_OVER, UNFINISHED, Row, now
 from graphs.storage.store import Store
 from nodes.json_data import stamp
 from nodes.telemetry import counted_open, report, takes_metrics
@@ -196,12 +195,12 @@ class Expiry:
 
     async def run(self) -> float:
         """Delete some sessions of each journey; return the seconds until the next search."""
-        left = [
-            await sweep(store, id_, partial(self._expire, store))
-            for store in await self._store.tenants()
-            for id_ in self._journeys()
-        ]
-        return min([self.pause, *left], default=math.inf)
+        left = [self.pause]
+        for id_ in self._journeys():
+            for row in await self._store.read(TENANTS_OVER, journey=id_, now=stamp(now())):
+                store = self._store.of(row["tenant"])
+                left.append(await sweep(store, id_, partial(self._expire, store)))
+        return min(left)
 
     async def _expire(self, store: Store, row: Row) -> None:
         with contextlib.suppress(WriteConflict):

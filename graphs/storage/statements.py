@@ -59,6 +59,7 @@ from graphs.storage.tables import (
     metadata,
     running_turns,
     sessions,
+    tenants,
     timers,
     tombstones,
     turns,
@@ -421,6 +422,7 @@ SESSION = of_tenant(sessions) & (sessions.c.session_id == bindparam("session"))
 _ROOT: ColumnElement[str] = literal_column("''")
 _AT_ONCE: ColumnElement[int] = literal_column("0")
 """OFFSET with which a subquery is planned and run by itself."""
+_ONE: ColumnElement[int] = literal_column("1")
 _EXPIRED: ColumnElement[str] = literal_column("'expired'")
 _LIVE = sessions.c.status != _EXPIRED
 
@@ -595,6 +597,17 @@ EXPIRED = Sql.of(
         .order_by(sessions.c.expires_at)
     )
 )
+_named = union_all(
+    select(literal_column(f"'{TENANT}'").label("name")), select(tenants.c.name)
+).subquery("named")
+_IS_OF_NAMED = (sessions.c.tenant == _named.c.name, sessions.c.journey_id == bindparam("journey"))
+# With OFFSET, Postgres looks into the index for each tenant, and does not read all sessions.
+_one_over = select(sessions.c.session_id).where(*_IS_OF_NAMED, *_OVER).limit(_ONE).offset(_AT_ONCE)
+TENANTS_OVER = Sql.of(
+    select(_named.c.name.label("tenant")).where(exists(_one_over.correlate(_named))),
+    all_tenants=True,
+)
+"""Find the tenants with expired sessions of a journey."""
 _LISTED = (
     *("session_id", "journey_id", "journey_version", "pathway_id", "version"),
     *("created_at", "updated_at"),

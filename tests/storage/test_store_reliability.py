@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from graphs.session.jobs import Expiry
 from graphs.session.session import Session
 from graphs.storage import connections
 from graphs.storage.migrate_postgres import migrate_postgres
@@ -73,12 +74,20 @@ MANY = 500
 """Sessions beside the one that is measured, all begun since its plans were made."""
 
 
-async def rows_read(url: str, parcel: Any) -> dict[str, int]:
-    """The rows of each table that were read so far."""
+COMMITTED = "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()"
+
+
+async def counted(url: str, parcel: Any, query: str) -> list[Any]:
+    """Read a statistic of the database to which a store has told all that it did."""
     session = await parcel.manager._session()
     for connection in list(session.store.saver._connections._used):
         await connection.execute("SELECT pg_stat_force_next_flush()")
-    return dict(found(url, READ))
+    return found(url, query)
+
+
+async def rows_read(url: str, parcel: Any) -> dict[str, int]:
+    """The rows of each table that were read so far."""
+    return dict(await counted(url, parcel, READ))
 
 
 @pytest.mark.parametrize("tenant", ["default", "acme"])
@@ -106,6 +115,30 @@ async def test_a_turn_reads_as_many_rows_late_and_among_many_sessions(
     read = {table: after[table] - before[table] for table in after}
     assert read["checkpoint_blobs"] > 0
     assert {table: rows for table, rows in read.items() if rows > 10} == {}
+
+
+async def test_a_look_for_expired_sessions_asks_once_for_all_tenants(
+    postgres_url: str, postgres_server: Postgres
+) -> None:
+    url = postgres_server.fenced(postgres_url)
+    for tenant in ("default", "acme", "acme-corp"):
+        async with opened(url, "s-1", tenant=tenant) as parcel:
+            await parcel.start()
+    with connected(postgres_url) as connection:
+        connection.execute(
+            "INSERT INTO tenants "
+            f"SELECT 't-' || number, '' FROM generate_series(1, {MANY}) AS number"
+        )
+        connection.execute("UPDATE sessions SET expires_at = '2020' WHERE tenant <> 'acme'")
+    async with opened(url, "s-1", tenant="acme") as parcel:
+        store = (await parcel.manager._session()).store
+        [(before,)] = await counted(postgres_url, parcel, COMMITTED)
+        await Expiry(store, lambda: ["parcel", "letter"]).run()
+        [(after,)] = await counted(postgres_url, parcel, COMMITTED)
+
+    assert after - before < MANY / 2
+    stored = found(postgres_url, "SELECT tenant, status FROM sessions ORDER BY tenant")
+    assert stored == [("acme", "active"), ("acme-corp", "expired"), ("default", "expired")]
 
 
 async def test_a_rollback_whose_commit_prunes_keeps_what_it_goes_back_to(kept_url: str) -> None:
