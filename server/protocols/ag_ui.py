@@ -130,7 +130,8 @@ async def run(
     answers it. If the reply is not what was streamed, MESSAGES_SNAPSHOT has it. A message that is
     sent again with its id gets the same reply and is no second turn.
     """
-    conversation = Conversation(wiring, caller, model, session_name(given.thread_id), when_busy)
+    thread, may_begin = session_name(given.thread_id), not given.resume
+    conversation = Conversation(wiring, caller, model, thread, when_busy, may_begin)
     if given.resume:
         answers = {entry.interrupt_id: entry.payload for entry in given.resume}
         once = key or f"resume:{digest_of(answers)}"

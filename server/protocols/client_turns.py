@@ -39,7 +39,7 @@ from nodes.state.session import PARTING
 from server.access.callers import Caller
 from server.http.deps import REPLAYED, known_version
 from server.http.event_logs import TurnLog
-from server.http.problems import Problem
+from server.http.problems import Problem, no_session
 from server.http.routes.events import turn_to_come
 from server.http.routing import EVENTS, ApiRoute, session_name
 from server.http.schemas import Reply, SessionId
@@ -92,6 +92,8 @@ class Conversation:
             session continues in its own.
         session_id: The session.
         when_busy: Rule if a turn of the session runs; None: that of the server.
+        may_begin: True if a session that does not exist begins. What continues a reply, or answers
+            a question, belongs to a session that was there.
     """
 
     wiring: Wiring
@@ -99,6 +101,7 @@ class Conversation:
     model: str
     session_id: str
     when_busy: WhenBusy | None = None
+    may_begin: bool = True
 
     @property
     def journey_id(self) -> str:
@@ -214,13 +217,19 @@ class Conversation:
         return checked
 
     async def _begun(self, turn: Callable[[], Awaitable[_T]]) -> _T:
-        """Take a turn; if there is no session, begin it and take the turn again."""
+        """Take a turn; if there is no session, begin it and take the turn again.
+
+        Raises:
+            Problem: There is no session, and none may begin.
+        """
         if done := await self._found(turn):
             return done
         if name := self._name_of_user():
             self.session_id = name
             if done := await self._found(turn):
                 return done
+        if not self.may_begin:
+            raise no_session()
         await self._begin()
         return await turn()
 

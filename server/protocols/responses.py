@@ -85,7 +85,8 @@ class ResponseAsked(Asked):
         default=None, description="Id of the session. One that does not exist begins."
     )
     previous_response_id: str | None = Field(
-        default=None, description="A response of the session, in place of the session's id."
+        default=None,
+        description="A response of the session, in place of the session's id. No session begins.",
     )
     background: Annotated[Any, _NO_BACKGROUND] = Field(default=None, description=UNSUPPORTED)
     prompt: Annotated[Any, _NO_PROMPT] = Field(default=None, description=UNSUPPORTED)
@@ -175,13 +176,15 @@ async def respond(
     """Take a message as a turn, for clients of the OpenAI API.
 
     The session is `X-Session-Id`, `conversation` or that of `previous_response_id`, else `user`; a
-    request with none of them begins a session, which is the `conversation` of the answer. The same
-    message after the same response, and the same conversation sent again right after its turn, get
-    the same reply and are no second turn; with `Idempotency-Key` for 24 hours.
+    request with none of them begins a session, which is the `conversation` of the answer. 404
+    `session_not_found`: that of `previous_response_id` does not exist any more. The same message
+    after the same response, and the same conversation sent again right after its turn, get the same
+    reply and are no second turn; with `Idempotency-Key` for 24 hours.
     """
     said = asked.said()
     name = session_of([*asked.session_names(session), caller.session], said, client, key)
-    conversation = Conversation(wiring, caller, asked.model, name, when_busy)
+    may_begin = asked.previous_response_id is None
+    conversation = Conversation(wiring, caller, asked.model, name, when_busy, may_begin)
     message = said[-1][1]
     if asked.stream:
         heard = await conversation.streamed(message, key or _key(asked, said), request_id)

@@ -124,6 +124,15 @@ async def test_the_question_of_an_agent_is_an_interrupt_that_is_resumed(
     assert resumed[-1].outcome.type == "success"
 
 
+async def test_an_answer_to_a_question_begins_no_session(api: Api) -> None:
+    answer = {"interruptId": "i", "status": "resolved", "payload": "by card"}
+
+    refused = await api.client.post("/v1/ag-ui/parcel", json=run_of("hello", resume=[answer]))
+
+    assert (refused.status_code, refused.json()["code"]) == (404, "session_not_found")
+    assert (await api.client.get("/v1/sessions")).json()["sessions"] == []
+
+
 async def failing(payload: dict[str, Any]) -> AsyncIterator[str]:
     yield "I look "
     raise ValueError("canary")

@@ -63,6 +63,22 @@ async def test_a_message_after_the_same_response_is_taken_once(
     assert await turns_of(api) == ["hello", "yes", "yes"]
 
 
+@pytest.mark.parametrize("stream", [False, True])
+async def test_a_response_of_a_session_that_was_deleted_begins_no_other_one(
+    api: Api, client_of: Clients, stream: bool
+) -> None:
+    responses = client_of(api).responses
+    first = await responses.create(model="parcel", input="hello", user="call-1")
+    await api.client.delete("/v1/sessions/call-1")
+
+    said: Any = {"model": "parcel", "input": "yes", "previous_response_id": first.id}
+    with pytest.raises(openai.NotFoundError) as refused:
+        await responses.create(**said, stream=stream)
+
+    assert refused.value.code == "session_not_found"
+    assert (await api.client.get("/v1/sessions")).json()["sessions"] == []
+
+
 async def test_a_conversation_as_input_is_one_turn_for_its_last_message(
     api: Api, client_of: Clients
 ) -> None:
