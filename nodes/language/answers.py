@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
+from typing import NamedTuple
 
 from rapidfuzz.distance import OSA
 
@@ -30,8 +31,8 @@ from nodes.commands import (
     Status,
     Wait,
 )
-from nodes.language.lexicon import sayings_of
-from nodes.language.mentions import is_question_of, is_task, mentioned, names_field
+from nodes.language.lexicon import Lexicon, sayings_of
+from nodes.language.mentions import is_question_of, is_task, mentioned
 from nodes.language.reading import (
     CHOOSING,
     FREE,
@@ -39,51 +40,49 @@ from nodes.language.reading import (
     Expected,
     Parse,
     Reading,
-    is_readable,
     read,
     readable_part,
+    sure,
     value_in,
 )
-from nodes.state.dialogue_state import IN_TURN, Asked, Option
+from nodes.state.dialogue_state import IN_TURN, Asked
+from nodes.values.scanning import any_of
 
-SIGNALS = (
-    *("cancel_all", "human", "cancel", "repeat", "wait", "restart", "back", "status", "keep"),
-    *("human_alone", "give_up", "task", "skip", "lacking", "unknown", "nothing", "explain"),
+_PLAIN: dict[str, Command] = {
+    "cancel_all": Cancel(everything=True),
+    "human": Human(),
+    "cancel": Cancel(),
+    "repeat": Repeat(),
+    "wait": Wait(),
+    "restart": Restart(),
+    "back": Back(),
+    "status": Status(),
+}
+"""Names of phrases that say one command in every situation; the first one counts."""
+_SIGNALS = (
+    *_PLAIN,
+    *("keep", "human_alone", "give_up", "task", "skip", "lacking", "unknown", "nothing", "explain"),
 )
-_LONGEST_SIGNAL = 30
-_FEW = 4
 _AGAIN = {Wait: ("busy", "unknown"), Skip: ("unknown", "nothing"), Deny: ("no",), Cancel: ("no",)}
 """Names of phrases that say a command once more."""
-_OFFERED = (
-    *("correction", "return", "start_over", "human", "unclaimed", "retry", "more"),
-    *("restart", "change", "leave"),
-)
+_OFFERS = ("return", "start_over", "human", "unclaimed", "retry", "more")
+_OFFERED = (*_OFFERS, "correction", "restart", "change", "leave")
 _COUNTED = ("integer", "number", "money", "boolean")
-_OPEN = ("unknown", "nothing")
-_PLAIN: tuple[tuple[str, Command], ...] = (
-    ("cancel_all", Cancel(everything=True)),
-    ("human", Human()),
-    ("cancel", Cancel()),
-    ("repeat", Repeat()),
-    ("wait", Wait()),
-    ("restart", Restart()),
-    ("back", Back()),
-    ("status", Status()),
-)
 
 
 def signal(reading: Reading, expected: Expected) -> Command | None:
     """Return what words say about the conversation itself, if that is all that they say."""
     if _has_none(reading, expected):
         return Skip()
-    if len(reading.tokens) > _LONGEST_SIGNAL or not reading.says(*SIGNALS):
+    if not reading.says(*_SIGNALS):
         return None
     field = expected.pending  # whose choices may sound so
-    if field and field.type == "enum" and is_readable(field, reading.raw, expected.setting):
+    if field and field.type == "enum" and value_in(field, reading.raw, expected.setting):
         return None
-    meant = frozenset(name for name in SIGNALS if reading.says(name))
-    if plain := [command for name, command in _PLAIN if name in meant]:
-        return plain[0]
+    meant = frozenset(name for name in _SIGNALS if reading.says(name))
+    for name, command in _PLAIN.items():
+        if name in meant:
+            return command
     if "human_alone" in meant and (reading.has("polite") or not expected.in_text):
         return Human()
     return (
@@ -98,23 +97,20 @@ def _has_none(reading: Reading, expected: Expected) -> bool:
     field, lexicon = expected.pending, reading.lexicon
     if field is None or field.required or field.type in ("boolean", "enum"):
         return False
-    reading = reading.core()
-    words = reading.words
-    denied = reading.opens("negation") and not reading.tokens[0].closes
-    behind = words[1:] if denied and len(words) <= _FEW else []
-    if names_field(behind, field, lexicon) or is_question_of(behind, field, lexicon):
-        return True
-    removed = lexicon.matches("form_removed", reading.marked)  # "I don't need a reminder"
-    return any(is_question_of(found["what"].split(), field, lexicon) for found in removed)
+    words = reading.core()
+    denied = words.opens("negation") and not words.tokens[0].closes
+    removed = lexicon.matches("form_removed", words.marked)  # "I don't need a reminder"
+    without = [words.words[1:] if denied else [], *[found["what"].split() for found in removed]]
+    return any(is_question_of(what, field, lexicon) for what in without)
 
 
 def _given_up(reading: Reading, expected: Expected, meant: frozenset[str]) -> Command | None:
-    said, lexicon = reading.said, reading.lexicon
+    lexicon = reading.lexicon
     if expected.changing and not meant.isdisjoint(("keep", "give_up")):
         return Deny()
     if "give_up" in meant:
         return Deny() if expected.kind in _OFFERED else Cancel()
-    name = lexicon.part("task", said)
+    name = lexicon.part("task", reading.said)
     if not name:
         return None
     if lexicon.says(name, "any_task"):
@@ -126,7 +122,9 @@ def _skipped(reading: Reading, meant: frozenset[str], expected: Expected) -> Com
     field = expected.pending
     if field is None:
         return None
-    skips = not (field.required or field.type == "boolean" or meant.isdisjoint(_OPEN))
+    skips = not (
+        field.required or field.type == "boolean" or meant.isdisjoint(("unknown", "nothing"))
+    )
     if "skip" in meant:  # "rather not" is an answer where yes or no was asked
         skips = not (field.type == "boolean" and reading.says("no"))
     elif field.type not in _COUNTED and "lacking" in meant:
@@ -135,10 +133,8 @@ def _skipped(reading: Reading, meant: frozenset[str], expected: Expected) -> Com
 
 
 def _questioned(reading: Reading, expected: Expected) -> Command | None:
-    if expected.asked is None:
-        return None
     what = reading.lexicon.part("explain", reading.said)
-    if what is None:
+    if what is None or expected.asked is None:
         return None
     if not what:
         return Explain()
@@ -155,7 +151,6 @@ def explains(part: Reading, command: Command) -> bool:
     return part.says(*_AGAIN.get(type(command), ()))
 
 
-_LONGEST_GREETING = 60
 _WORD = re.compile(r"\w+")
 
 
@@ -165,51 +160,45 @@ def is_greeting(message: str) -> bool:
     >>> is_greeting("Hi there!"), is_greeting("Hi, a table for four"), is_greeting("¡Buenos días!")
     (True, False, True)
     """
-    if len(message) > _LONGEST_GREETING or "?" in message:
-        return False
-    return _greeting().fullmatch(" ".join(_WORD.findall(plain(message)))) is not None
+    words = " ".join(_WORD.findall(plain(message)))
+    return "?" not in message and _greeting().fullmatch(words) is not None
 
 
 @cache
 def _greeting() -> re.Pattern[str]:
-    spoken = [sayings_of(language) for language in LANGUAGES]
-    hello = "|".join([line for each in spoken for line in each.lines("greeting")])
-    whom = "|".join([line for each in spoken for line in each.lines("greeted")])
-    return re.compile(rf"(?:{hello})(?: (?:{hello}|{whom}))*")
+    spoken = [sayings_of(language).lines("greeting") for language in LANGUAGES]
+    return re.compile(any_of(line for lines in spoken for line in lines))
 
 
 _YES = frozenset("\U0001f44d\U0001f44c\u2705\u2714\U0001f197\U0001f64f")
 _NO = frozenset("\U0001f44e\u274c\u2716\U0001f645")
-_ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm", "qwertzuiop", "yxcvbnm")
-_RUNS = (*_ROWS, *[row[::-1] for row in _ROWS])
+_ROWS = "qwertyuiop asdfghjkl zxcvbnm qwertzuiop yxcvbnm"
+_KEYS = f"{_ROWS} {_ROWS[::-1]}"
 _LEAST_RUN = 3
 _LEAST_MASH = 4
 _MOST = 3
 _DRAWN_OUT = re.compile(r"([a-z]{1,3})\1{3,}")
-_REAL = frozenset(("wert", "were", "pop", "uio"))
 
 
 def noise(reading: Reading, expected: Expected) -> Parse | None:
     """Read a thumb as an answer, and other signs or mashed keys as no message."""
-    text = reading.text
     if reading.tokens:
         mashed = len(reading.tokens) <= _MOST and _is_mashed("".join(reading.raw.split()))
-        return Parse([Noise()], certain=True, whole=True) if mashed else None
-    yes, no = bool(_YES.intersection(text)), bool(_NO.intersection(text))
+        return sure(Noise()) if mashed else None
+    yes, no = not _YES.isdisjoint(reading.text), not _NO.isdisjoint(reading.text)
     if yes is not no and expected.kind in YES_OR_NO:
-        return Parse([Confirm() if yes else Deny()], certain=True, whole=True)
-    return Parse([Noise()], certain=True, whole=True)
+        return sure(Confirm() if yes else Deny())
+    return sure(Noise())
 
 
 def _is_mashed(word: str) -> bool:
     """Return whether keys were hit one next to the other; capitals may be a code."""
-    if len(word) < _LEAST_MASH or not word.islower() or word in _REAL:
+    if len(word) < _LEAST_MASH or not word.islower() or word == "wert":  # a word of German
         return False
     if _DRAWN_OUT.fullmatch(word):
         return True
     while word:
-        ends = range(_LEAST_RUN, len(word) + 1)
-        runs = [end for end in ends if any(word[:end] in row for row in _RUNS)]
+        runs = [end for end in range(_LEAST_RUN, len(word) + 1) if word[:end] in _KEYS]
         if not runs:
             return False
         word = word[runs[-1] :]
@@ -217,8 +206,8 @@ def _is_mashed(word: str) -> bool:
 
 
 _AT_STAKE = ("summary", "correction", "leave")
-_OFFERS = ("return", "start_over", "human", "unclaimed", "retry", "more")
 _REPLACING = ("summary", "correction", "retry", "more")
+_PERSON = ("human", "unclaimed")
 
 Parser = Callable[[Reading, Expected], Parse]
 
@@ -227,38 +216,41 @@ def answer(reading: Reading, expected: Expected, parse: Parser) -> Parse | None:
     """Read yes or no, if that was asked; `parse` reads the words behind it."""
     if expected.kind not in YES_OR_NO or not reading.tokens or reading.says("unsure"):
         return None
-    for name, command in _alone(expected.kind):
-        if reading.says(name) and not reading.ends_asking:
-            return Parse([command], certain=True, whole=True)
+    if not reading.ends_asking and (alone := _alone(reading, expected.kind)):
+        return sure(alone)
     no, yes = reading.begins("no"), reading.begins("yes")
-    if no >= yes > 0 or (no and not yes):
-        return _after_no(reading, no, expected, parse)
-    if yes:
-        return _after_yes(reading, yes, expected, parse)
-    if expected.kind == "return" and expected.due and expected.due.type not in FREE:
-        return _going_on(reading, expected, parse)
-    return _replaced(reading, expected) if expected.kind == "correction" else None
+    if max(no, yes) == len(reading.tokens):
+        return None  # "yes?"
+    if expected.kind == "correction" and (replaced := _replaced(reading.part(no), expected)):
+        return replaced
+    if no or yes:
+        return (_after_yes if yes > no else _after_no)(reading, max(no, yes), expected, parse)
+    takes_up = expected.kind == "return" and expected.due and expected.due.type not in FREE
+    return _going_on(reading, expected, parse) if takes_up else None
 
 
-def _alone(kind: str) -> list[tuple[str, Command]]:
+def _alone(reading: Reading, kind: str) -> Command | None:
     """Return what answers a kind of question by itself."""
     enough = () if kind in _AT_STAKE else ("enough",)
-    decline = ("decline",) if kind in ("human", "unclaimed") else ()
-    agreed = ("yes", "yes_alone", *(("thats_all",) if kind == "summary" else ()))
-    denied = [(name, Deny()) for name in (*enough, *decline, "no", "no_alone")]
-    return [*denied, *[(name, Confirm()) for name in agreed]]
+    decline = ("decline",) if kind in _PERSON else ()
+    if reading.says("no", "no_alone", *enough, *decline):
+        return Deny()
+    agreed = ("thats_all",) if kind == "summary" else ()
+    return Confirm() if reading.says("yes", "yes_alone", *agreed) else None
 
 
 def _after_yes(reading: Reading, end: int, expected: Expected, parse: Parser) -> Parse | None:
     """Read on behind a yes; a yes with a restriction, or to another question, does not count."""
     head, tail = reading.part(0, end), reading.part(end)
-    if not tail.tokens:
-        return None if reading.ends_asking else Parse([Confirm()], certain=True, whole=True)
-    goes_on = expected.kind == "return" and not is_conditional(tail)
-    if goes_on and (going := _going_on(tail, expected, parse)):
+    conditional = is_conditional(tail)
+    if (
+        expected.kind == "return"
+        and not conditional
+        and (going := _going_on(tail, expected, parse))
+    ):
         return going if is_parted(head, tail) or going.certain else None
     limited = tail.begins("but") or (tail.begins("in_time") and not tail.ends_asking)
-    if limited or is_conditional(tail) or holds("no", tail):
+    if limited or conditional or holds("no", tail):
         return _changes(tail, expected, parse) or Parse(unread=(reading.raw,))
     if not is_parted(head, tail):
         return None
@@ -284,32 +276,23 @@ def _wishes_in(tail: Reading) -> tuple[str, ...]:
 def _after_no(reading: Reading, end: int, expected: Expected, parse: Parser) -> Parse | None:
     """Read on behind a no, which needs no reason, and may lead to what shall be instead."""
     head, tail = reading.part(0, end), reading.part(end)
-    if not tail.tokens:
-        return None if reading.ends_asking else Parse([Deny()], certain=True, whole=True)
     behind = reading.part(1)
     meant = behind.behind("repair")
     if meant is not behind and meant.begins("yes"):
         return answer(meant, expected, parse)  # "no, wait, yes": the last one is meant
-    if expected.kind == "correction" and (replaced := _replaced(tail, expected)):
-        return replaced
-    return _declined(reading, head, tail, expected, parse)
-
-
-def _declined(
-    reading: Reading, head: Reading, tail: Reading, expected: Expected, parse: Parser
-) -> Parse | None:
     if tail.opens("no_what") and not head.tokens[-1].closes:
         return None
     if changes := _changes(reading, expected, parse) or _changes(tail, expected, parse):
         return changes
-    again = tail.says("enough", "decline", "no")
-    if expected.kind in _OFFERS and (again or (tail.says("reason") and not tail.asks)):
-        return Parse([Deny()], certain=True, whole=True)
+    if (
+        expected.kind in _OFFERS
+        and tail.says("enough", "reason", "decline", "no")
+        and not tail.asks
+    ):
+        return sure(Deny())
     if holds("yes", tail):
         return Parse(unread=(reading.raw,))
-    if not is_parted(head, tail):
-        return None
-    return Parse([Deny()], unread=(unjoined(tail).raw,))
+    return Parse([Deny()], unread=(unjoined(tail).raw,)) if is_parted(head, tail) else None
 
 
 def _changes(tail: Reading, expected: Expected, parse: Parser) -> Parse | None:
@@ -319,7 +302,7 @@ def _changes(tail: Reading, expected: Expected, parse: Parser) -> Parse | None:
         return None
     rest = tail.part(tail.begins("but"))  # "all right but my phone, it is ..."
     expected = replace(expected, asked=None, fields=())
-    for words in (tail, rest) if rest.tokens else (tail,):
+    for words in (tail, rest):
         found = parse(unjoined(words), expected)
         if found.certain:
             break
@@ -329,12 +312,11 @@ def _changes(tail: Reading, expected: Expected, parse: Parser) -> Parse | None:
 
 def _replaced(tail: Reading, expected: Expected) -> Parse | None:
     """Read another value in place of the one that was read back."""
-    about = expected.asked["about"] if expected.asked else ""
-    field = next((one for one in expected.correctable if one.name == about), None)
-    read = readable_part(field, tail, expected) if field else None
-    if field is None or read is None or tail.asks:
-        return None
-    return Parse([Correct(field.name, read.raw, read=read.value)], certain=True, whole=True)
+    about = expected.asked["about"] if expected.asked else None
+    for field in expected.correctable:
+        if field.name == about and (read := readable_part(field, tail, expected)):
+            return None if tail.asks else sure(Correct(field.name, read.raw, read=read.value))
+    return None
 
 
 def _going_on(tail: Reading, expected: Expected, parse: Parser) -> Parse | None:
@@ -355,27 +337,23 @@ def boolean(reading: Reading, expected: Expected) -> tuple[Fill, Reading, Readin
     field = expected.pending
     if field is None or field.type != "boolean":
         return None
-    no, yes = begins("no", reading), begins("yes", reading)
-    if not (no or yes) or (reading.ends_asking and max(no, yes) == len(reading.tokens)):
+    no, yes = _end_of("no", reading), _end_of("yes", reading)
+    head, tail = reading.part(0, max(no, yes)), reading.part(max(no, yes))
+    if not head.tokens or (reading.ends_asking and not tail.tokens):
         return None
-    end, word = (no, "no") if no >= yes else (yes, "yes")
-    head, tail = reading.part(0, end), reading.part(end)
     again = len(head.tokens) > 1 and head.part(-1).opens("no")
     if tail.tokens and not (again or is_parted(head, tail)):  # "nah no rush"
         return None
-    value = value_in(field, head.raw, expected.setting)
-    given = Fill(field.name, head.raw if value is not None else word, read=word == "yes")
-    return given, head, tail
+    word = "no" if no >= yes else "yes"
+    readable = value_in(field, head.raw, expected.setting) is not None
+    return Fill(field.name, head.raw if readable else word, read=word == "yes"), head, tail
 
 
-def begins(name: str, reading: Reading) -> int:
+def _end_of(name: str, reading: Reading) -> int:
     """Return where a yes or no ends that words begin with; "no thanks, we'll" ends at the comma."""
     end = reading.begins(name)
-    head = reading.tokens[:end]
-    if len(head) in (0, len(reading.tokens)) or head[-1].closes:
-        return end
-    places = [place for place, token in enumerate(head, start=1) if token.closes]
-    return places[-1] if places else end
+    closed = [n for n, token in enumerate(reading.tokens[:end], start=1) if token.closes]
+    return closed[-1] if closed and end < len(reading.tokens) else end
 
 
 def is_conditional(tail: Reading) -> bool:
@@ -409,104 +387,101 @@ _SPELLED = 4
 _LONG = 8
 
 
+class _Way(NamedTuple):
+    """An option by its id, which is a name too, and its label."""
+
+    id: str
+    name: Reading
+    label: Reading
+
+
 def choice(reading: Reading, expected: Expected) -> Parse | None:
-    """Hear which of the options is meant, or which one is not."""
-    options = _options(expected)
-    if not options or not 0 < len(reading.tokens) <= _LONGEST:
+    """Read which of the options is meant, or which one is not."""
+    lexicon, ways = reading.lexicon, _ways(expected, reading.lexicon)
+    if not ways or not 0 < len(reading.tokens) <= _LONGEST:
         return None
-    said = tuple(reading.words)
-    exact = [o for o in options if said in (_label(o["label"], reading), _label(o["id"], reading))]
+    exact = [way for way in ways if reading.words in (way.label.words, way.name.words)]
     if len(exact) == 1:
         return _taken(exact[0], expected, reading.raw)
-    about = expected.asked["about"] if expected.asked else ""
-    if about == IN_TURN and reading.says("all"):
-        return _taken(options[0], expected)
-    task = reading.lexicon.part("task", reading.said)
-    if reading.asks or (task is not None and is_task(task, expected.tasks, reading.lexicon)):
+    if expected.asked and expected.asked["about"] == IN_TURN and reading.says("all"):
+        return _taken(ways[0], expected)
+    task = lexicon.part("task", reading.said)
+    if reading.asks or (task is not None and is_task(task, expected.tasks, lexicon)):
         return None
-    if named := reading.lexicon.part("negated", reading.said):
-        denied = _meant(reading.part(-named.count(" ") - 1), options)
-        return _of_runtime(reading, options, expected) or _denied(denied, options, expected)
-    if expected.pending and is_readable(expected.pending, reading.raw, expected.setting):
+    if expected.kind in CHOOSING and (meant := _by_meaning(reading, ways)):
+        return _taken(meant, expected)
+    if named := lexicon.part("negated", reading.said):
+        return _denied(reading.part(-named.count(" ") - 1), ways, expected)
+    return _named(reading, ways, expected)
+
+
+def _named(reading: Reading, ways: Sequence[_Way], expected: Expected) -> Parse | None:
+    """Read an option by its name, where the words are no value, or that it is none of them."""
+    if expected.pending and value_in(expected.pending, reading.raw, expected.setting) is not None:
         return None
-    return _of_runtime(reading, options, expected) or _named(reading, options, expected)
+    if meant := _meant(reading, ways):
+        return _taken(meant, expected, reading.raw)
+    return sure(Deny()) if expected.kind in CHOOSING and reading.says("neither") else None
 
 
-def _named(reading: Reading, options: Sequence[Option], expected: Expected) -> Parse | None:
-    if option := _meant(reading, options):
-        return _taken(option, expected, reading.raw)
-    if expected.kind in CHOOSING and reading.says("neither"):
-        return Parse([Deny()], certain=True, whole=True)
-    return None
-
-
-def _options(expected: Expected) -> Sequence[Option]:
-    if expected.options:
-        return expected.options
+def _ways(expected: Expected, lexicon: Lexicon) -> list[_Way]:
+    """Return the options, or the choices of the field that was asked for."""
+    named = [(option["id"], option["label"]) for option in expected.options]
     field = expected.pending
-    if field is None or field.type != "enum":
-        return ()
-    return [Option(id=value, label=value) for value in field.ways]
+    if not named and field and field.type == "enum":
+        named = [(value, value) for value in field.ways]
+    return [
+        _Way(id_, *[read(text.replace("_", " "), lexicon) for text in (id_, label)])
+        for id_, label in named
+    ]
 
 
-def _taken(option: Option, expected: Expected, said: str = "") -> Parse:
+def _taken(way: _Way, expected: Expected, said: str = "") -> Parse:
     """Return what is chosen, with the words by which the user chose it if that was by its name."""
-    field, chosen = expected.pending, option["id"]
-    fill = Fill(field.name, said or chosen, read=chosen if said else None) if field else None
-    return Parse([fill or Choose(chosen)], certain=True, whole=True)
+    field = expected.pending
+    if field is None:
+        return sure(Choose(way.id))
+    return sure(Fill(field.name, said or way.id, read=way.id if said else None))
 
 
-def _denied(option: Option | None, options: Sequence[Option], expected: Expected) -> Parse | None:
-    if option is None:
-        return None
-    others = [each for each in options if each["id"] != option["id"]]
-    if len(others) == 1:
+def _denied(words: Reading, ways: Sequence[_Way], expected: Expected) -> Parse | None:
+    """Read the denial of an option; of two, the other one is meant."""
+    denied = _meant(words, ways)
+    others = [way for way in ways if way is not denied]
+    if denied and len(others) == 1:
         return _taken(others[0], expected)
-    return None if expected.pending else Parse([Deny(option["id"])], certain=True, whole=True)
+    return sure(Deny(denied.id)) if denied and not expected.pending else None
 
 
-def _of_runtime(reading: Reading, options: Sequence[Option], expected: Expected) -> Parse | None:
-    """Hear what the runtime's own options mean, in other words than theirs."""
-    lexicon = reading.lexicon
-    if expected.kind not in CHOOSING:
-        return None
+def _by_meaning(reading: Reading, ways: Sequence[_Way]) -> _Way | None:
+    """Return the option of the runtime that is meant in other words than its own."""
     for name in filter(reading.says, _MEANINGS):
-        called = [(o, (o["label"], o["id"].replace("_", " "))) for o in options]
-        meant = [o for o, own in called if any(read(each, lexicon).says(name) for each in own)]
+        meant = [way for way in ways if way.label.says(name) or way.name.says(name)]
         if len(meant) == 1:
-            return _taken(meant[0], expected)
+            return meant[0]
     return None
 
 
-def _meant(reading: Reading, options: Sequence[Option]) -> Option | None:
-    return _by_place(reading, options) or _by_name(reading, options)
-
-
-def _by_place(reading: Reading, options: Sequence[Option]) -> Option | None:
-    lexicon = reading.lexicon
-    for part in (reading, reading.behind("choice_lead")):
+def _meant(reading: Reading, ways: Sequence[_Way]) -> _Way | None:
+    """Return the only option at a place, with all words that say which one, or with its label."""
+    lexicon, parts = reading.lexicon, (reading, reading.behind("choice_lead"))
+    for part in parts:
         place = lexicon.ordinals.get(lexicon.part("ordinal", part.said) or "", 0)
-        if place and -len(options) <= place <= len(options):
-            return options[place - 1 if place > 0 else place]
-    return None
-
-
-def _by_name(reading: Reading, options: Sequence[Option]) -> Option | None:
-    """Return the only option whose label holds all words that say which one."""
-    small, padded = reading.lexicon.words("small"), f" {reading.said} "
-    labels = [(o, frozenset(_label(f"{o['label']} {o['id']}", reading))) for o in options]
-    for part in (reading, reading.behind("choice_lead")):
-        said = [word for word in part.core().words if word not in small]
-        found = [
-            option
-            for option, own in labels
-            if all(any(_same(word, each) for each in own) for word in said)
-        ]
+        if place and -len(ways) <= place <= len(ways):
+            return ways[place - 1 if place > 0 else place]
+    for part in parts:
+        said = [word for word in part.core().words if word not in lexicon.words("small")]
+        found = [way for way in ways if all(_has(way, word) for word in said)]
         if said and len(found) == 1:
             return found[0]
-    names = [(option, " ".join(_label(option["label"], reading))) for option in options]
-    whole = [option for option, name in names if " " in name and f" {name} " in padded]
+    labels = [(way, way.label.said) for way in ways if len(way.label.tokens) > 1]
+    whole = [way for way, label in labels if f" {label} " in f" {reading.said} "]
     return whole[0] if len(whole) == 1 else None
+
+
+def _has(way: _Way, word: str) -> bool:
+    """Return whether an option has a word, perhaps misspelled."""
+    return any(_same(word, own) for own in (*way.label.words, *way.name.words))
 
 
 def _same(word: str, own: str) -> bool:
@@ -514,7 +489,3 @@ def _same(word: str, own: str) -> bool:
     if word == own or length < _SPELLED or word[0] != own[0]:
         return word == own
     return bool(OSA.distance(word, own) <= (2 if length >= _LONG else 1))
-
-
-def _label(text: str, reading: Reading) -> tuple[str, ...]:
-    return tuple(read(text.replace("_", " "), reading.lexicon).words)

@@ -339,6 +339,11 @@ class Parse:
     plain: tuple[Command, ...] = ()
 
 
+def sure(command: Command) -> Parse:
+    """Return the reading of a message that only says one thing."""
+    return Parse([command], certain=True, whole=True)
+
+
 class Read(NamedTuple):
     """A value, and the words that give it."""
 
