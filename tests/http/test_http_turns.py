@@ -104,7 +104,7 @@ async def test_an_event_from_outside_is_a_turn(serve: Callable[..., Any]) -> Non
     send = partial(api.client.post, f"{bill}/events")
     paid = {"name": "payment_received", "data": {"amount": 40}}
 
-    ignored = await send(json={"name": "unknown"})
+    ignored = await send(json={"name": "unknown"}, headers=helpers.EVENTS)  # it has no stream
     first = await send(json=paid, headers={"Idempotency-Key": "p-1"})
     again = await send(json=paid, headers={"Idempotency-Key": "p-1"})
     await api.client.post(f"{bill}/rollback", json={"version": 0})

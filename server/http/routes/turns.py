@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
+from http import HTTPStatus
 from operator import methodcaller
 from typing import Annotated, Any, get_type_hints
 
@@ -45,11 +46,12 @@ class TurnRoute(ApiRoute):
         super().__init__(path, endpoint, **options)
         self._answer = endpoint
         self._model = get_type_hints(endpoint)["given"]
+        self._has_events = self.responses.get(HTTPStatus.OK) is AS_EVENTS[HTTPStatus.OK]
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """Leave those who want events to the next route of the path."""
+        """Leave those who want events to the next route of the path, if there is one."""
         match, found = super().matches(scope)
-        if match is Match.FULL and wants_events(scope):
+        if match is Match.FULL and self._has_events and wants_events(scope):
             return Match.NONE, {}
         return match, found
 
