@@ -9,13 +9,18 @@ a range of it takes the evening's alone.
 from __future__ import annotations
 
 import re
-from calendar import monthrange
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from itertools import product
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any
+
+from dateutil.easter import easter
+from dateutil.relativedelta import relativedelta
+from dateutil.rrule import MONTHLY, rrule
+from dateutil.rrule import weekdays as WEEKDAYS
 
 from journeys.notions.fields import Field
 from journeys.phrases import plain
@@ -23,7 +28,6 @@ from nodes.values.checking import fits, wants_past
 from nodes.values.numbers import numbers_of, numeral_of, numerals_in
 from nodes.values.scanning import (
     DAYS,
-    MOST_HITS,
     Hit,
     Setting,
     Table,
@@ -41,14 +45,11 @@ from nodes.values.scanning import (
     words_in,
 )
 
-_NEAR = 40
-"""Most characters between the name of a day and its date."""
 _CLASH = 7
 """Days in which a date that is not the named day of the week is a slip, and no later one."""
 _WEEK, _MONTH = 7, 30
 """Units of so many days and more are months."""
 any_digit = re.compile(r"\d").search
-_words_behind = re.compile(r"[\s,]+[^\W_]").match
 _SHORT_YEAR = re.compile(r"(?<!\w)\d{2}(?![\w:]|[.,]\d)")
 
 
@@ -74,6 +75,7 @@ def _grammar(words: Vocabulary) -> SimpleNamespace:
     names = (*made.months.values, *made.weekdays.values, *near)
     made.own = {part for name in names for part in plain(name).split()}
     made.names = frozenset(names)
+    made.ways = Table({**own.ahead, **own.behind})
     usual = [{*each.around.filler, *each.names.common} for each in words.languages]
     made.over = [
         (compiled(rf"\b{one_of(each.dates.past)}\b"), own - usual[0])
@@ -108,8 +110,21 @@ def _days_in(text: str, over: bool, setting: Setting, today: date) -> list[Hit]:
     return _Days(text, over, setting, today).hits(named) if named or any_digit(text) else []
 
 
+_IN_DIGITS = (
+    *("iso", "compact", "digits", "slashed"),
+    *("day_month", "month_day", "ranged", "day_only"),
+)
+"""Forms of dates that a text can have without a name of a day and the like."""
+_IN_WORDS = (
+    *("nth", "feast", "near_words", "ahead_of", "from_day"),
+    *("next_week_starts", "month_ends", "next_month"),
+)
+_UNSURE = frozenset(("compact", "slashed", "day_only", "next_month"))
+"""Forms that can be something else."""
+
+
 class _Days:
-    """The days that are named in one text on a day at a place; all may have to be in the past."""
+    """The days that are named in one text at a time and place; all may have to be in the past."""
 
     def __init__(self, text: str, over: bool, setting: Setting, today: date) -> None:
         self.text, self.over, self.setting, self.today = text, over, setting, today
@@ -119,98 +134,80 @@ class _Days:
     def hits(self, named: bool) -> list[Hit]:
         """Return the dates; without any names of days, months and the like only those in digits."""
         found = [
-            Hit(match.start(), match.start() + len(match[0].rstrip()), day.isoformat(), certain)
-            for name, certain, read in (_FORMS if named else _FORMS[:_IN_DIGITS])
-            for match in getattr(self.own, name).finditer(self.text)
-            if (day := read(self, match))
+            Hit(match.start(), match.start() + len(match[0].rstrip()), day, form not in _UNSURE)
+            for form in (*_IN_DIGITS, *(_IN_WORDS if named else ()))
+            for match in getattr(self.own, form).finditer(self.text)
+            if (day := self._day(match))
         ]
-        hits = [self._with_year(hit) for hit in apart(found)]
-        if hits and self.own.shifts.search(self.text):
-            hits = [self._moved(hit) for hit in hits]
-        return self._with_weekdays(hits) if named else hits
+        days = [self._moved(self._with_year(hit)) for hit in apart(found)]
+        days = self._with_weekdays(days) if named else days
+        return [hit._replace(value=hit.value.isoformat()) for hit in days]
 
-    def calendar(self, found: re.Match[str]) -> date | None:
-        """Return a day of a month, each of them in digits or by its name."""
-        said = found.groupdict()
-        day, month, sign = self._number(said), said["month"], said.get("sign")
-        number = int(month) if month.isdecimal() else self.own.months.of(month) + 1
-        if sign and (number > 12 or (sign != "." and day <= 12 and self.setting.month_is_first)):
-            day, number = number, day
-        this = self.today.year
-        if not said.get("year"):
-            step = -1 if self.past else 1
-            years = range(this, this + 9 * step, step)
-            return self._first([day_of(year, number, day) for year in years], self.past)
-        digits = said["year"].lstrip("'")
-        year = int(digits)
-        if len(digits) < 4:
-            # Two digits are a year of the last eighty or the next twenty ones.
-            year += this - this % 100
-            year -= 100 if year > this + (0 if self.past else 20) else 0
-        return day_of(year, number, day)
+    def _day(self, found: re.Match[str]) -> date | None:
+        """Return the day that a form means, by the groups that were said."""
+        said = {name: text for name, text in found.groupdict().items() if text}
+        if "near" in said or "count" in said:
+            return self._distant(found, said)
+        if "next_week_starts" in said:
+            return self._next_week(self.setting.week_begins)
+        if "month_ends" in said or "next_month" in said:
+            first = _shifted(self.today, months=1, day=1)
+            return first if "next_month" in said else first - timedelta(days=1)
+        return self._of_calendar(found, said)
 
-    def in_month(self, found: re.Match[str]) -> date | None:
-        """Return the next day of a number from today on, or the last one until today."""
-        day, step = self._number(found.groupdict()), -1 if self.past else 1
-        count = self.today.year * 12 + self.today.month - 1
-        months = [divmod(count + step * months, 12) for months in range(13)]
-        return self._first([day_of(year, month + 1, day) for year, month in months], self.past)
-
-    def nth(self, found: re.Match[str]) -> date | None:
-        """Return "the last friday of May"; only other words tell that it is past."""
-        place = -1 if found["last"] else self._number(found.groupdict())
+    def _of_calendar(self, found: re.Match[str], said: dict[str, str]) -> date | None:
+        """Return a day of a year; if none was said, the next one from today on or the last one."""
         around = self.text[: found.start()] + self.text[found.end() :]
-        past = self.over or _is_over(around, self.own)
-        month, day = self.own.months.of(found["month"]) + 1, self.own.weekdays.of(found["day"])
-        feast = f"{month:02} {DAYS[day]} {place}"
-        return self._feast(feast, found["year"], past) if place <= 5 else None
+        past = self.over or (self.past and _is_over(around, self.own))
+        this, step = self.today.year, -1 if past else 1
+        notations = self._notations(said)[::step]
+        if year := said.get("year"):
+            return _in_year(_full_year(year, this if past else this + 20), notations[0])
+        years = range(this, this + 9 * step, step)
+        days = (_in_year(year, notation) for year in years for notation in notations)
+        reached = self.today.__ge__ if past else self.today.__le__
+        return next((day for day in days if day and reached(day)), None)
 
-    def feast(self, found: re.Match[str]) -> date | None:
-        """Return the day of a feast."""
-        return self._feast(self.own.feasts.of(found["feast"]), found["year"], self.past)
+    def _notations(self, said: dict[str, str]) -> list[str]:
+        """Return a day as it is written for any year; one of any month for each of them."""
+        own, name = self.own, said.get("month", "")
+        if "feast" in said:
+            return [own.feasts.of(said["feast"])]
+        day = said.get("digits") or said.get("dotted") or said.get("bare") or 0
+        if "word" in said:
+            day = own.ordinals["-".join(said["word"].casefold().split())]
+        if not name:
+            return [f"{month}-{day}" for month in range(1, 13)]
+        month, day = int(name) if name.isdecimal() else own.months.of(name) + 1, int(day)
+        if "day" in said:  # "the last friday of May"
+            weekday = DAYS[own.weekdays.of(said["day"])]
+            return [f"{month}-31 {weekday} -1" if "last" in said else f"{month}-1 {weekday} {day}"]
+        if sign := said.get("sign"):
+            leads = sign != "." and day <= 12 and self.setting.month_is_first
+            month, day = (day, month) if leads or month > 12 else (month, day)
+        return [f"{month}-{day}"]
 
-    def near(self, found: re.Match[str]) -> date | None:
-        """Return a day that has a name today, such as tomorrow."""
-        own, unless = self.own, self.own.not_near.get(found["near"].casefold())
-        if unless and unless.search(before(self.text, found.start())):
-            return None
-        later = own.later.of(found["later"]) if found["later"] else 0
-        return _after(self.today, own.near.of(found["near"]) + later)
-
-    def counted(self, found: re.Match[str]) -> date | None:
+    def _distant(self, found: re.Match[str], said: dict[str, str]) -> date | None:
         """Return a day by its distance from today, or from another day."""
-        own, said = self.own, found.groupdict()
-        count, unit = numeral_of(found["count"], self.setting.words), own.units.of(found["unit"])
-        if count is None or (not (said.get("way") or said.get("strict")) and unit % _WEEK):
+        own, day = self.own, self.today
+        if near := said.get("near"):
+            unless = own.not_near.get(near.casefold())
+            if unless and unless.search(before(self.text, found.start("near"))):
+                return None
+            day += timedelta(days=own.near.of(near) + self._later(said))
+        if "weekday" in said:
+            day = _shifted(day, days=1, weekday=own.weekdays.of(said["weekday"]))
+        if "count" not in said:
+            return day
+        count, unit = numeral_of(said["count"], self.setting.words), own.units.of(said["unit"])
+        if count is None or (unit % _WEEK and not ("way" in said or "strict" in said)):
             return None
-        days = 0
-        if way := said.get("way"):
-            count *= (own.ahead if found.re is own.ahead_of else own.behind).of(way)
-        elif said.get("weekday"):
-            days = (own.weekdays.of(said["weekday"]) - self.today.weekday()) % 7 or 7
-        else:
-            days = own.near.of(said["near"])
-        return _after(self.today + timedelta(days=days), count, unit)
+        return _after(day, count * (own.ways.of(said["way"]) if "way" in said else 1), unit)
 
-    def _number(self, said: dict[str, str | None]) -> int:
-        """Return the number of a day, in digits or as an ordinal."""
-        if word := said.get("word"):
-            return int(self.own.ordinals["-".join(word.casefold().split())])
-        return int(said.get("digits") or said.get("dotted") or said.get("bare") or 0)
+    def _later(self, said: dict[str, str]) -> int:
+        return int(self.own.later.of(said["later"])) if "later" in said else 0
 
-    def _feast(self, feast: str, year: str | None, past: bool) -> date | None:
-        """Return the day of a feast in a year; else the next one, or the last one."""
-        if year:
-            return _feast_in(int(year.lstrip("'")), feast)
-        years = [self.today.year + add for add in ((0, -1) if past else (0, 1))]
-        return self._first([_feast_in(year, feast) for year in years], past)
-
-    def _first(self, days: Iterable[date | None], past: bool) -> date | None:
-        """Return the first day that there is from today on, or until today."""
-        now = self.today
-        return next((day for day in days if day and (day <= now if past else day >= now)), None)
-
-    def next_week(self, weekday: int) -> date:
+    def _next_week(self, weekday: int) -> date:
         """Return a day of the next week, which begins as it does in the region."""
         first = self.setting.week_begins
         days = 7 - (self.today.weekday() - first) % 7 + (weekday - first) % 7
@@ -222,24 +219,24 @@ class _Days:
         "next friday" is the coming one, as most libraries have it; "friday next week" is counted
         from the first day of the week on.
         """
-        own = self.own
-        which = {own.which.of(found["which"] or ""), own.which_behind.of(found["behind"] or "")}
-        weekday = self.own.weekdays.of(found["day"])
+        own, said = self.own, {name: text for name, text in found.groupdict().items() if text}
+        which = {own.which.of(said.get("which", "")), own.which_behind.of(said.get("behind", ""))}
+        weekday = own.weekdays.of(said["day"])
         ahead = (weekday - self.today.weekday()) % 7
+        if "next_week" in said:
+            return self._next_week(weekday)
         if "last" in which or (self.past and not which & {"this", "next", "after_next"}):
             return self.today + timedelta(days=ahead - 7)
-        if found["next_week"]:
-            return self.next_week(weekday)
         ahead = ahead if "this" in which else ahead or 7
-        later = self.own.later.of(found["later"]) if found["later"] else 0
-        return self.today + timedelta(days=ahead + (7 if "after_next" in which else later))
+        later = 7 if "after_next" in which else self._later(said)
+        return self.today + timedelta(days=ahead + later)
 
     def _with_year(self, hit: Hit) -> Hit:
         """Join a day and its month with the year in words behind them: "nineteen ninety".
 
         Two digits are the year of a day that must be past: "5 May 82".
         """
-        if not hit.certain or not _words_behind(self.text, hit.end):
+        if not hit.certain:
             return hit
         following = self.text[hit.end : hit.end + 60]
         numbers = list(numerals_in(following, self.setting.words))[:2]
@@ -252,11 +249,10 @@ class _Days:
             joint = following[end : numbers[1].start].strip(" -").casefold()
             if joint in ("", *self.setting.words.times.zero):
                 year, end = year * 100 + numbers[1].value, numbers[1].end
-        day = date.fromisoformat(hit.value)
         if self.over and 10 <= year < 100:
-            year += 1900 if year > self.today.year % 100 else 2000
-        made = day_of(int(year), day.month, day.day) if 1000 <= year < 3000 else None
-        return Hit(hit.start, hit.end + end, made.isoformat()) if made else hit
+            year = _full_year(str(int(year)), self.today.year)
+        made = _in_year(int(year), f"{hit.value:%m-%d}") if 1000 <= year < 3000 else None
+        return Hit(hit.start, hit.end + end, made) if made else hit
 
     def _moved(self, hit: Hit) -> Hit:
         """Move a day by the distance before it: "two days before Easter"."""
@@ -266,135 +262,82 @@ class _Days:
         count = numeral_of(found["count"], self.setting.words) if found["count"] else None
         start = found.start() if count or not found["count"] else found.start("unit")
         unit, sign = self.own.units.of(found["unit"]), self.own.beside.of(found["way"])
-        day = _after(date.fromisoformat(hit.value), sign * (count or 1), unit)
+        day = _after(hit.value, sign * (count or 1), unit)
         shifted = hit.start - len(found.string) + start
-        return Hit(shifted, hit.end, day.isoformat(), hit.certain) if day else hit
+        return Hit(shifted, hit.end, day, hit.certain) if day else hit
 
-    def _weekdays(self) -> list[Hit]:
-        """Find names of days.
+    def _with_weekdays(self, days: list[Hit]) -> list[Hit]:
+        """Add names of days, each joined with the date next to it if the date is such a day.
 
         An abbreviation that is another word too is weak: it counts next to a date only.
         """
-        own = self.own
-        hits = [
-            Hit.of(found, self.next_week(own.weekdays.of(found["day"])).isoformat())
-            for found in own.week_before.finditer(self.text)
-        ]
-        ends = [hit.end for hit in hits]
-        for found in own.weekday.finditer(self.text):
-            if found.end("day") not in ends:
-                short = found["day"].casefold() in own.short_weekdays
-                start = found.end() - len(found[0].lstrip())
-                day = self._weekday(found).isoformat()
-                hits.append(Hit(start, found.end(), day, not short, short))
-        return sorted(hits)
+        own, text = self.own, self.text
+        weekdays = [Hit.of(found, self._weekday(found)) for found in own.week_before.finditer(text)]
+        for found in own.weekday.finditer(text):
+            short = found["day"].casefold() in own.short_weekdays
+            start = found.end() - len(found[0].lstrip())
+            weekdays.append(Hit(start, found.end(), self._weekday(found), not short, short))
+        vague = [Hit.of(found, None) for found in own.vague.finditer(text)]
+        vague = [hit for hit in vague if not hit.over(days)]
+        joined: list[Hit] = []
+        for hit in apart([*days, *vague, *weekdays]):
+            left = joined[-1] if joined else hit
+            one_is_named = (left in weekdays) != (hit in weekdays)
+            if one_is_named and own.adjoining.fullmatch(text, left.end, hit.start):
+                named, beside = (left, hit) if left in weekdays else (hit, left)
+                if day := self._such_a_day(named.value, beside):
+                    joined[-1] = Hit(left.start, hit.end, day)
+                    continue
+            joined.append(hit)
+        return [hit for hit in joined if hit.value and (hit.certain or not hit.weak)]
 
-    def _with_weekdays(self, hits: list[Hit]) -> list[Hit]:
-        """Join the name of a day with the date next to it, if the date is such a day."""
-        vague = [Hit.of(found, None) for found in self.own.vague.finditer(self.text)]
-        vague = [hit for hit in vague if not hit.over(hits)]
-        weekdays = [hit for hit in self._weekdays() if not hit.over(vague)]
-        joined = [
-            hit
-            for hit in hits
-            if not [1 for named in weekdays if named.start < hit.start and hit.end <= named.end]
-        ]
-        for named in weekdays:
-            # Of a text full of names of days, only what is near is looked at closely.
-            least, most = named.start - _NEAR, named.end + _NEAR
-            near = [hit for hit in joined if hit.start <= most and least <= hit.end]
-            if named.over(near):
-                continue
-            beside = next((hit for hit in near if self._adjoin(named, hit)), None)
-            day = self._such_a_day(named, beside) if beside else None
-            if beside is None or day is None:
-                joined.append(named)
-            else:
-                start, end = min(named.start, beside.start), max(named.end, beside.end)
-                joined[joined.index(beside)] = Hit(start, end, day)
-        return sorted([hit for hit in joined if not hit.weak or hit.certain])
-
-    def _such_a_day(self, named: Hit, beside: Hit) -> str | None:
+    def _such_a_day(self, named: date, beside: Hit) -> date | None:
         """Return the date next to the name of a day, or the next of its number that is such one."""
-        weekday, day = date.fromisoformat(named.value).weekday(), date.fromisoformat(beside.value)
-        if day.weekday() == weekday:
-            return str(beside.value)
+        day: date | None = beside.value
+        if day is None or day.weekday() == named.weekday():
+            return day
         if beside.certain or abs((day - self.today).days) <= _CLASH:
             return None
-        later = [_after(day, months, _MONTH) for months in range(1, 48)]
-        fitting = (one for one in later if one and one.day == day.day and one.weekday() == weekday)
-        return next((one.isoformat() for one in fitting), None)
-
-    def _adjoin(self, first: Hit, second: Hit) -> bool:
-        left, right = sorted((first, second))
-        return self.own.adjoining.fullmatch(self.text, left.end, right.start) is not None
+        fitting = rrule(MONTHLY, day, bymonthday=day.day, byweekday=named.weekday())
+        return datetime.date(fitting[0])
 
 
-_FORMS: tuple[tuple[str, bool, Callable[[_Days, re.Match[str]], date | None]], ...] = (
-    ("iso", True, _Days.calendar),
-    ("compact", False, _Days.calendar),
-    ("digits", True, _Days.calendar),
-    ("slashed", False, _Days.calendar),
-    ("day_month", True, _Days.calendar),
-    ("month_day", True, _Days.calendar),
-    ("ranged", True, _Days.calendar),
-    ("day_only", False, _Days.in_month),
-    ("nth", True, _Days.nth),
-    ("feast", True, _Days.feast),
-    ("next_week_starts", True, lambda days, _: days.next_week(days.setting.week_begins)),
-    ("near_words", True, _Days.near),
-    ("month_ends", True, lambda days, _: next_month(days.today) - timedelta(days=1)),
-    ("next_month", False, lambda days, _: next_month(days.today)),
-    ("ahead_of", True, _Days.counted),
-    ("from_day", True, _Days.counted),
-)
-"""Forms of dates: the name of the pattern, whether it can be nothing else, and what reads it."""
-_IN_DIGITS = 8
-"""Number of those that a text can have without a name of a day, a month and the like."""
+def _full_year(said: str, last: int) -> int:
+    """Return a year; two digits are one of the hundred years until the last."""
+    digits = said.lstrip("'")
+    return int(digits) if len(digits) == 4 else last - (last - int(digits)) % 100
 
 
-def _feast_in(year: int, feast: str) -> date | None:
-    """Return the day of a feast: "MM-DD", "easter+N", "advent N" or "MM sunday N"."""
-    if not 1583 <= year <= 4099:
-        return None
-    if feast.startswith("easter"):
-        from dateutil.easter import easter  # noqa: PLC0415 - a feast is rare
+def _in_year(year: int, notation: str) -> date | None:
+    """Return a day of a year: "12-25", "easter+39", or "5-1 sunday 2", the second one from then on.
 
-        sunday: date = easter(year)
-        return sunday + timedelta(days=int(feast.removeprefix("easter")))
-    if feast.startswith("advent"):
-        eve = date(year, 12, 24)
-        return eve - timedelta(days=(eve.weekday() + 1) % 7, weeks=4 - int(feast[-1]))
-    if feast[2] == "-":
-        return day_of(year, int(feast[:2]), int(feast[3:]))
-    month, name, place = feast.split()
-    begins, length = monthrange(year, int(month))
-    days = range((DAYS.index(name) - begins) % 7 + 1, length + 1, 7)
-    return date(year, int(month), days[int(place) - (int(place) > 0)])
-
-
-def day_of(year: int, month: int, day: int) -> date | None:
-    """Return a day, or None if the calendar has no such one."""
-    try:
-        return date(year, month, day)
-    except ValueError:
-        return None
+    None if the year has no such one; "5-31 monday -1" is the last one until then.
+    """
+    start, *weekday = notation.split()
+    with suppress(ValueError):
+        if start.startswith("easter"):
+            return _shifted(easter(year), days=int(start.removeprefix("easter")))
+        month, day = map(int, start.split("-"))
+        if not weekday:
+            return date(year, month, day)
+        name, place = DAYS.index(weekday[0]), int(weekday[1])
+        found = _shifted(date(year, month, 1), day=day, weekday=WEEKDAYS[name](place))
+        return found if place < 0 or found.month == month else None
+    return None
 
 
 def _after(day: date, count: int, unit: int = 1) -> date | None:
     """Return the day so many days, weeks, months or years later; None past the calendar."""
-    try:
+    with suppress(OverflowError, ValueError):
         if unit < _MONTH:
             return day + timedelta(days=count * unit)
-        year, month = divmod(day.year * 12 + day.month - 1 + count * (unit // _MONTH), 12)
-        return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
-    except (OverflowError, ValueError):
-        return None
+        return _shifted(day, months=count * (unit // _MONTH))
+    return None
 
 
-def next_month(day: date) -> date:
-    """Return the first day of the month after that of a day."""
-    return (day.replace(day=1) + timedelta(days=31)).replace(day=1)
+def _shifted(day: date, /, **parts: Any) -> date:
+    shifted: date = day + relativedelta(**parts)
+    return shifted
 
 
 def respelled_moment(text: str, kind: str, words: Vocabulary) -> str:
@@ -416,12 +359,10 @@ def _elsewhere() -> dict[str, SimpleNamespace]:
     """Return what tells each language that only dateparser reads, and names a day in it."""
     made = {}
     for name, said in everywhere().elsewhere.items():
-        groups = [plain(group).split() for group in said["weekdays"].split(",")]
-        weekdays = {word: at for at, group in enumerate(groups) for word in group}
+        groups = plain(said["weekdays"]).split(",")
+        weekdays = {word: at for at, group in enumerate(groups) for word in group.split()}
         words = frozenset(plain(said.get("words", "")).split())
-        ones = compiled(rf"(?<!\w){one_of(literal(said.get('ones', '').split()))}(?!\w)")
-        telling = words and words.union(weekdays)
-        made[name] = SimpleNamespace(weekdays=weekdays, words=telling, ones=ones)
+        made[name] = SimpleNamespace(weekdays=weekdays, words=words and words.union(weekdays))
     return made
 
 
@@ -434,7 +375,7 @@ def date_elsewhere(text: str, field: Field, setting: Setting) -> str | None:
     said = text.strip(" .,!")
     if not _SHORTEST <= len(said) <= _LONGEST or _TELLING.search(said):
         return None
-    folded, other = plain(said), _OTHER_SCRIPT.search(said) is not None
+    folded = plain(said)
     words = telling = {*_ELSEWHERE_WORD.findall(folded)}
     if not any_digit(said):  # what is read here is understood without it: "a friday in May"
         telling = words.difference(_grammar(setting.words).own)
@@ -444,14 +385,14 @@ def date_elsewhere(text: str, field: Field, setting: Setting) -> str | None:
         name: own
         for name, own in _elsewhere().items()
         if name not in setting.words.spoken
-        and (other if not own.words else not own.words.isdisjoint(telling))
+        and (not own.words.isdisjoint(telling) if own.words else _OTHER_SCRIPT.search(said))
     }
     if not known:
         return None
     # The day alone: dateparser keeps every setting that it was ever given.
-    base = datetime(setting.at.year, setting.at.month, setting.at.day)  # noqa: DTZ001
-    prefers = "past" if wants_past(field, setting) else "future"
-    day = _parsed(said, (*known,), base, prefers, "MDY" if setting.month_is_first else "DMY")
+    now = setting.minute.replace(hour=0, minute=0)
+    order = "MDY" if setting.month_is_first else "DMY"
+    day = _parsed(said, (*known,), now, wants_past(field, setting), order)
     named = {
         at
         for own in known.values()
@@ -463,23 +404,20 @@ def date_elsewhere(text: str, field: Field, setting: Setting) -> str | None:
 
 @lru_cache(64)  # a message is read for each field that it may be about
 def _parsed(
-    said: str, languages: tuple[str, ...], base: datetime, prefers: str, order: str
+    said: str, languages: tuple[str, ...], now: datetime, past: bool, order: str
 ) -> date | None:
     import dateparser  # noqa: PLC0415 - 0.2 s
 
-    settings: Any = {"RELATIVE_BASE": base, "PREFER_DATES_FROM": prefers, "DATE_ORDER": order}
+    settings: Any = {"RELATIVE_BASE": now, "PREFER_DATES_FROM": "past" if past else "future"}
     settings |= {"REQUIRE_PARTS": ["day", "month"], "RETURN_AS_TIMEZONE_AWARE": False}
-    bare = said
-    for language in languages:
-        bare = _elsewhere()[language].ones.sub("", bare)  # "a friday in May" is not the first
-    for parser, words in (("absolute-time", bare), ("relative-time", said)):
-        own = {**settings, "PARSERS": [parser]}
-        try:
+    ones = compiled(rf"(?<!\w){one_of(literal(everywhere().ones.split()))}(?!\w)")
+    # "a friday in May" is not the first.
+    for parser, words in (("absolute-time", ones.sub("", said)), ("relative-time", said)):
+        own = {**settings, "PARSERS": [parser], "DATE_ORDER": order}
+        with suppress(Exception):  # what the library stumbles over is no date
             found = dateparser.parse(words, languages=[*languages], settings=own)
-        except Exception:  # what the library stumbles over is no date
-            return None
-        if isinstance(found, datetime):
-            return found.date()
+            if isinstance(found, datetime):
+                return found.date()
     return None
 
 
@@ -490,10 +428,12 @@ def load_dates() -> None:
     That takes half a second.
     """
     for language, said in everywhere().elsewhere.items():
-        _parsed(said["example"], (language,), datetime(2030, 1, 1), "future", "DMY")  # noqa: DTZ001
+        _parsed(said["example"], (language,), datetime(2030, 1, 1), False, "DMY")  # noqa: DTZ001
 
 
 _NOON = 12
+_HALF_DAY = 60 * _NOON
+_NOWHERE: tuple[int, ...] = ()
 _SIGNS = re.compile(r"[^\w\s,'.]")
 _WORD_BEHIND = re.compile(r"\s+[^\W\d_]")
 _PARTS = re.compile(r"[\s-]+")
@@ -534,49 +474,26 @@ def _times_grammar(words: Vocabulary) -> SimpleNamespace:
         part=(*parts, *own.noon),
         greeted="".join([rf"(?<!{word} )" for word in own.greetings]),
         glued_to="".join([rf"|(?<={end})" for end in own.glued]),
-        no_noon="".join([rf"(?<!{word})" for word in own.not_noon]),
         midnight=tuple([name for name, hour in own.names.items() if hour == 0]),
         leads_elsewhere=tuple(leads),  # where "am" is a preposition
     )
 
-    def form_of(say: str) -> re.Pattern[str]:  # "quarter to {hour}"
+    def in_words(say: str) -> re.Pattern[str]:  # "quarter to {hour}"
         said = say.replace(" ", r"[\s-]+").replace("(", "(?:").replace("{minutes}", "{minute}")
         return compiled(made.filled(rf"\b{said}(?![\w:]|[.,]\d)(?:{{pm}})?"))
 
-    made.values, made.ways = values, Table({**days.ahead, **days.behind})
-    made.readers = [
-        (made.worded, _worded),
-        (made.clock, _in_digits),
-        (made.halved, _hit),
-        (made.on_the_hour, _hit),
-        (made.military, partial(_hit, whole=True)),
-        (made.four_digits, partial(_hit, whole=True, certain=False)),
-        *((form_of(form.say), partial(_hit, form=form)) for form in own.forms),
-        (made.spelled, _hit),
-        (made.named_hour, _named_hour),
+    written = [
+        *(made.lone, made.clock, made.halved, made.on_the_hour, made.military, made.four_digits),
+        *(made.spelled, made.named_hour),
     ]
+    made.values = {**values, **own.minutes}
+    made.forms = [(pattern, _PLAIN) for pattern in written]
+    made.forms += [(in_words(form.say), form) for form in own.forms]
     made.joining = made.joining.union(days.weekdays)
     told = [*values, *own.minutes, *parts, *own.clock, *own.noon, *[form.say for form in own.forms]]
     told += own.names
     made.spelled_words = frozenset(words_in(" ".join(told)))
     return made
-
-
-class _Clock(NamedTuple):
-    """A time as it was written.
-
-    Attributes:
-        half: "a" or "p" for am or pm, else empty.
-        whole: True if the hour counts from 0 to 24.
-        zero: True if it leads with a zero, so that it does unless words next to it say otherwise.
-    """
-
-    hour: int
-    minute: int
-    second: int = 0
-    half: str = ""
-    whole: bool = False
-    zero: bool = False
 
 
 def scan_times(text: str, field: Field, setting: Setting) -> list[Hit]:
@@ -619,92 +536,101 @@ def readings_in(text: str, words: Vocabulary) -> list[Hit]:
     own = _times_grammar(words)
     if not own.maybe.search(text):
         return []
-    written = [read(found, own) for form, read in own.readers for found in form.finditer(text)]
-    raw = [hit for hit in written if hit][:MOST_HITS]
-    raw = [hit for hit in raw if hit.value.hour <= _NOON or hit.value.half != "a"]
-    return apart([_with_readings(hit, text, own) for hit in raw])
-
-
-def _in_digits(found: re.Match[str], own: SimpleNamespace) -> Hit:
-    hit = _hit(found, own, whole=found["sign"].casefold() == "h")
-    zero = len(found["hour"]) == 2 and found["hour"] < "10"
-    # "7.30" alone may be an amount; "7:30" may not.
-    certain = found["sign"] not in ".;" or bool(hit.value.half or found["unit"])
-    value = hit.value._replace(second=int(found["second"] or 0), zero=zero)
-    return hit._replace(value=value, certain=certain)
-
-
-def _worded(found: re.Match[str], own: SimpleNamespace) -> Hit:
-    """Read a lone hour: certain after "at" and before nothing that it counts."""
-    text, hit = found.string, _hit(found, own)
-    placed = own.at.search(before(text, found.start())) is not None
-    said = bool(hit.value.half or found["unit"])
-    certain = said or (placed and own.stop.match(text, found.end()) is not None)
-    return hit._replace(certain=certain, weak=not (said or placed or found["minute"]))
-
-
-def _named_hour(found: re.Match[str], own: SimpleNamespace) -> Hit | None:
-    """Read noon and midnight, except a noon that only names the half of the day."""
-    if found["noon"] and own.of_noon.search(before(found.string, found.start())):
-        return None
-    return _hit(found, own, whole=True)
+    hits = (
+        _read(found, form, own) for written, form in own.forms for found in written.finditer(text)
+    )
+    return apart(hit for hit in hits if hit)
 
 
 _PLAIN = SimpleNamespace(add=0, sign=1)
 
 
-def _hit(
-    found: re.Match[str],
-    own: SimpleNamespace,
-    *,
-    form: SimpleNamespace = _PLAIN,
-    whole: bool = False,
-    certain: bool = True,
-) -> Hit:
-    """Return a time: its minutes are added to what a form adds to the hour, or taken off that."""
-    said = found.groupdict()
-    name, more = said.get("name"), said.get("minute")
-    named = own.names.of(name) if name else _NOON
-    hour = _number(said["hour"], own) if said.get("hour") else named
-    minute = form.add + (form.sign * _number(more, own) if more else 0)
-    half, end = said.get("half") or "", found.end()
-    if half and half[:1] != "a" and half.strip(" (-").casefold() == "am":
-        text, place = found.string, found.end("half")
+def _read(found: re.Match[str], form: SimpleNamespace, own: SimpleNamespace) -> Hit | None:
+    """Return a time: its minutes are added to what a form adds to the hour, or taken off that.
+
+    A lone hour is certain after "at" and before nothing that it counts; "7.30" may be an amount.
+    """
+    said = {name: text for name, text in found.groupdict().items() if text}
+    leads = before(found.string, found.start())
+    if "noon" in said and own.of_noon.search(leads):
+        return None  # it only names the half of the day
+    half, end = _half(found, own)
+    hour = _number(said["hour"], own) if "hour" in said else own.names.of(said.get("name", ""))
+    hour = _NOON if hour is None else hour
+    if half == "a" and hour > _NOON:
+        return None
+    minutes = form.add + (form.sign * _number(said["minute"], own) if "minute" in said else 0)
+    if half and hour <= _NOON:
+        hour = hour % _NOON + (_NOON if half == "p" else 0)
+    readings, part = [_clock(60 * hour + minutes)], _NOWHERE
+    if not (half or "whole" in said) and 0 < hour <= _NOON:
+        place, minutes = (found.start(), end), (60 * hour + minutes) % _HALF_DAY
+        readings, part = _on_dial(minutes, found.string, place, "zero" in said, own)
+    if (second := said.get("second", "00")) != "00":
+        readings = [f"{reading}:{second}" for reading in readings]
+    certain, weak = bool(half or "unit" in said or not ("lone" in said or "unsure" in said)), False
+    if "lone" in said and not certain:
+        placed = own.at.search(leads) is not None
+        certain = placed and own.stop.match(found.string, found.end()) is not None
+        weak = not placed and "minute" not in said
+    return Hit(found.start(), end, readings, certain, weak, part)
+
+
+def _half(found: re.Match[str], own: SimpleNamespace) -> tuple[str, int]:
+    """Return "a" or "p" for am or pm, else nothing, and the end of the time."""
+    half, text = found.groupdict().get("half") or "", found.string
+    if half[:1] not in ("", "a") and half.strip(" (-").casefold() == "am":
         behind = own.foreign_at.search(before(text, found.start()))
-        if own.not_am.match(text, place) or (behind and _WORD_BEHIND.match(text, place)):
-            half, end = "", found.start("half")
-    letter = "p" if "p" in half.casefold() else "a" if half else ""
-    if minute < 0:
-        if hour == _NOON:  # "quarter to 12 pm" is in the morning
-            letter = {"a": "p", "p": "a"}.get(letter, "")
-        hour, minute = _NOON if hour == 1 else (hour - 1) % 24, minute + 60
-    return Hit(found.start(), end, _Clock(hour, minute, 0, letter, whole), certain)
+        if own.not_am.match(text, found.end("half")) or (
+            behind and _WORD_BEHIND.match(text, found.end("half"))
+        ):
+            return "", found.start("half")
+    return "p" if "p" in half.casefold() else half and "a", found.end()
+
+
+def _on_dial(
+    minutes: int, text: str, place: tuple[int, int], zero: bool, own: SimpleNamespace
+) -> tuple[list[str], tuple[int, ...]]:
+    """Return what a time of either half of the day may mean, the likeliest first.
+
+    With it comes the place of words that say which half it is.
+    """
+    part, said_at = _part(text, place, zero, own)
+    early, late = _clock(minutes), _clock(minutes + _HALF_DAY)
+    if minutes < 60:  # at twelve
+        night = part == "night" or own.small_hours.match(text, place[1])
+        return ([early], said_at) if night else ([late], ())
+    if not part:
+        return [early] if zero else [early, late], ()
+    first, last = everywhere().later_between[part]
+    return ([late], said_at) if first < minutes // 60 < last else ([early], ())
+
+
+def _clock(minute: int) -> str:
+    return f"{minute // 60 % 24:02}:{minute % 60:02}"
 
 
 def _number(said: str, own: SimpleNamespace) -> int:
     """Return the number of an hour or of minutes: digits, words, a quarter."""
-    if said.isdecimal():
-        return int(said)
-    if (named := own.minutes.of(said)) is not None:
-        return int(named)
     words = _PARTS.split(said.casefold())
     return sum([int(word) if word.isdecimal() else own.values.get(word, 0) for word in words])
 
 
-def _part(text: str, hit: Hit, own: SimpleNamespace) -> tuple[str, tuple[int, ...]]:
+def _part(
+    text: str, place: tuple[int, int], zero: bool, own: SimpleNamespace
+) -> tuple[str, tuple[int, ...]]:
     """Return the part of the day that the words near a time name, and their place.
 
     The place is empty if there are other words between the two, or if the words name a meal.
     If the time leads with a zero, they say nothing then.
     """
-    start, end = max(0, hit.start - _NEAR_HOUR), hit.end + _NEAR_HOUR
-    for found in own.part.finditer(text, start, end):
-        left, right = sorted((found.span(), (hit.start, hit.end)))
-        gap = text[left[1] : max(left[1], right[0])]
-        part = own.parts.of(found["part"])
+    start, end = place
+    for found in own.part.finditer(text, max(0, start - _NEAR_HOUR), end + _NEAR_HOUR):
+        gap = text[found.end() : start] or text[end : found.start()]
+        part = str(own.parts.of(found["part"]))
         if part != "meal" and not _SIGNS.search(gap) and own.joining.issuperset(words_in(gap)):
             return part, found.span()
-        if not hit.value.zero:
+        if not zero:
             return part, ()
     return "", ()
 
@@ -713,39 +639,6 @@ def parts_of_day(text: str, setting: Setting) -> list[Hit]:
     """Return the words for a part of the day, which may be next to a value."""
     pattern = _times_grammar(setting.words).around_part
     return [Hit.of(found, None) for found in pattern.finditer(text)]
-
-
-def _with_readings(hit: Hit, text: str, own: SimpleNamespace) -> Hit:
-    """Return a time as written with the list of what it may mean, the likeliest first."""
-    said = hit.value
-    hour = 0 if said.hour == 24 and not said.minute else said.hour % 24
-    rest = f":{said.minute % 60:02}" + (f":{said.second:02}" if said.second else "")
-    plain, later = f"{hour:02}{rest}", f"{hour + _NOON:02}{rest}"
-    if said.half and hour <= _NOON:
-        hour = hour % _NOON + (_NOON if said.half == "p" else 0)
-        return hit._replace(value=[f"{hour:02}{rest}"])
-    if said.whole or hour == 0 or hour > _NOON:
-        return hit._replace(value=[plain])
-    part, place = _part(text, hit, own)
-    alone = [plain] if said.zero or hour == _NOON else [plain, later]
-    readings = alone
-    if hour == _NOON and not (said.zero and not part):
-        night = part == "night" or own.small_hours.match(text, hit.end)
-        readings = [f"00{rest}" if night else plain]
-    elif part:
-        first, last = _LATER_FROM[part]
-        readings = [later if first < hour < last else plain]
-    return hit._replace(value=readings, part=place if readings[0] != alone[0] else ())
-
-
-# Between which hours a part of the day means those after noon.
-_LATER_FROM = {
-    "morning": (_NOON, _NOON),
-    "evening": (0, _NOON),
-    "meal": (0, _NOON),
-    "noon": (0, 6),
-    "night": (6, _NOON),
-}
 
 
 def scan_datetimes(text: str, field: Field, setting: Setting) -> list[Hit]:
@@ -806,7 +699,7 @@ def _soon(text: str, setting: Setting, own: SimpleNamespace) -> Iterator[Hit]:
         if count and said:
             unit = own.units.of(found["unit"] or found["unit2"])
         if count is not None:
-            seconds = count * unit * (own.ways.of(way) if way else 1)
+            seconds = count * unit * (_grammar(setting.words).ways.of(way) if way else 1)
             # In absolute time, so that a clock that is put forward does not lose an hour of it.
             moment = setting.at.astimezone(UTC) + timedelta(seconds=seconds)
             local = moment.astimezone(setting.at.tzinfo)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from decimal import Decimal
 from functools import cache
@@ -34,9 +35,7 @@ from nodes.values.scanning import (
 MOST = 2**63 - 1
 """Largest number that is kept, either way of zero."""
 _HALF = Decimal("0.5")
-_FRACTIONS = {"½": _HALF, "¼": Decimal("0.25"), "¾": Decimal("0.75")}
 _WORD = re.compile(r"[^\W\d_]+")
-_ANY = re.compile(r"[^\W_]+")
 _BLANK = re.compile(r"[\u00a0\u202f ']")
 _SPACED = re.compile(r"\d{1,3}(?:[\u00a0\u202f ']\d{3})+(?:[.,]\d+)*")
 _GROUPED = re.compile(
@@ -109,6 +108,7 @@ def numbers_of(words: Vocabulary) -> SimpleNamespace:
     tables = [Numerals(each) for each in words.languages]
     # "once" is a number of the language that is spoken before it is one of another.
     phrases = {word: n for word, n in words.numbers.phrases.items() if word not in tables[0].small}
+    digits = {word: n for table in reversed(tables) for word, n in table.small.items() if n < 10}
     ordinals = {
         word + ending: at + 1
         for each in words.languages
@@ -122,8 +122,9 @@ def numbers_of(words: Vocabulary) -> SimpleNamespace:
         phrases=tuple(phrases),
         joined="|".join(re.escape(table.half) for table in tables if table.half) or NOTHING,
         ordinal=literal(ordinals),
+        digit=literal(digits),
     )
-    own.numerals, own.phrases, own.ordinals = tables, Table(phrases), ordinals
+    own.numerals, own.digits, own.phrases, own.ordinals = tables, digits, Table(phrases), ordinals
     own.people = grammar("people", words)
     own.names = frozenset([w for each in tables for w in (*each.small, *each.scales)])
     around, answers = words.around, words.yes_no
@@ -179,34 +180,22 @@ def numeral_of(word: str, words: Vocabulary) -> int | None:
 
 def _fractions(text: str, own: SimpleNamespace, words: Vocabulary) -> Iterator[Hit]:
     """Find halves that are written in words: "half", "zweieinhalb", "two kilos and a half"."""
-    for found in own.counted_half.finditer(text):
-        if (count := numeral_of(found["count"], words)) is not None:
+    for found in (*own.counted_half.finditer(text), *own.fraction.finditer(text)):
+        if half := found.groupdict().get("half"):
+            yield Hit.of(found, own.halves.of(half), False)
+        elif (count := numeral_of(found["count"], words)) is not None:
             yield Hit.of(found, count + _HALF, False)
-    for found in own.fraction.finditer(text):
-        said = (found["whole"] or "").casefold()
-        wholes = [v for table in own.numerals if (v := table.of(said)) is not None]
-        if found["half"]:
-            yield Hit.of(found, own.halves.of(found["half"]), False)
-        elif wholes:
-            yield Hit.of(found, wholes[0] + _HALF, False)
 
 
 def _with_fraction(text: str, hit: Hit, own: SimpleNamespace) -> Hit:
     """Join a numeral with the fraction behind it: "two and a half", "three point five"."""
     if half := own.and_half.match(text, hit.end):
         return Hit(hit.start, half.end(), hit.value + _HALF, False)
-    point = own.point.match(text, hit.end)
-    if point is None:
-        return hit
-    digits, end = "", point.start("digits")
-    for word in _ANY.finditer(text, end, point.end()):
-        said = word[0].casefold()
-        known = [table.small[said] for table in own.numerals if said in table.small]
-        digit = word[0] if word[0].isdecimal() else str(known[0]) if known and known[0] < 10 else ""
-        if not digit or (digits and word[0].isdecimal()):
-            break
-        digits, end = digits + digit, word.end()
-    return Hit(hit.start, end, hit.value + Decimal(f"0.{digits}"), False) if digits else hit
+    if point := own.point.match(text, hit.end):
+        digits = [str(own.digits.get(said, said)) for said in point["digits"].casefold().split()]
+        value = hit.value + Decimal(f"0.{''.join(digits)}")
+        return Hit(hit.start, point.end(), value, False)
+    return hit
 
 
 def _decimal_of(digits: str, setting: Setting, *, grouped: bool) -> Decimal | None:
@@ -220,11 +209,9 @@ def _decimal_of(digits: str, setting: Setting, *, grouped: bool) -> Decimal | No
     if plain != digits and not _SPACED.fullmatch(digits):
         return None
     signs, found = plain.count(".") + plain.count(","), _GROUPED.fullmatch(plain)
-    is_decimal = ("," in plain) == setting.comma_is_decimal
-    if signs == 1 and (found is None or plain[0] == "0" or (is_decimal and not grouped)):
-        return Decimal(f"0{plain}".replace(",", "."))
-    if not signs or found is None:
-        return None if signs else Decimal(plain)
+    is_decimal = ("," in plain) == setting.comma_is_decimal and not grouped
+    if found is None or (signs == 1 and (is_decimal or plain[0] == "0")):
+        return Decimal(f"0{plain}".replace(",", ".")) if signs < 2 else None
     whole, fraction = found[1] or found[3], found[2] or found[4] or "0"
     return Decimal(f"{re.sub('[.,]', '', whole)}.{fraction}")
 
@@ -247,17 +234,14 @@ def decimals_in(text: str, setting: Setting, *, whole: bool = False) -> list[Hit
 def _digits(
     found: re.Match[str], own: SimpleNamespace, setting: Setting, whole: bool
 ) -> Hit | None:
-    digits = found["digits"] or "0"
-    value = Decimal(digits) if digits.isdecimal() else _decimal_of(digits, setting, grouped=whole)
+    value = _decimal_of(found["digits"] or "0", setting, grouped=whole)
     if value is None:
         return None
     if scale := found["scale"]:
         value = value.scaleb(own.behind.of(scale.strip().rstrip(".")))
     if fraction := found["fraction"]:
-        value += _FRACTIONS[fraction.strip()]
-    if (found["sign"] or "+") != "+":
-        value = -value
-    return Hit.of(found, value, False)
+        value += Decimal(unicodedata.numeric(fraction.strip()))
+    return Hit.of(found, value if found["sign"] in (None, "+") else -value, False)
 
 
 def scan_integers(text: str, field: Field, setting: Setting) -> list[Hit]:
@@ -308,21 +292,14 @@ def _people(text: str, hits: list[Hit], own: SimpleNamespace) -> list[Hit]:
         if kind := own.kind.match(text, hit.end):
             mine = own.own.search(before(text, hit.start))
             items.append((hit.start - (len(mine[0]) if mine else 0), kind.end(), hit.value, ""))
-    made = [hit for group in in_rows(text, items, own.joint) for hit in _group(group, own, text)]
+    made = []
+    for group in in_rows(text, items, own.joint):
+        names, end = {name for _, _, _, name in group if name}, group[-1][1]
+        # The user is among them, and nobody follows who is not known: "and another couple".
+        known = not (own.self.isdisjoint(names) or own.more.match(text, end))
+        if len(group) > 1 and (known or not names):
+            made.append(Hit(group[0][0], end, sum([item[2] for item in group]), False))
     return [hit for hit in hits if not hit.over(made)] + made
-
-
-def _group(group: list[tuple[int, int, int, str]], own: SimpleNamespace, text: str) -> list[Hit]:
-    """Return how many people are named one after the other.
-
-    None if the user is not among them, or a person follows who is not known: "and another couple".
-    """
-    names = [said for _, _, _, said in group if said]
-    if len(group) < 2 or (names and own.more.match(text, group[-1][1])):
-        return []
-    if names and own.self.isdisjoint(names):
-        return []
-    return [Hit(group[0][0], group[-1][1], sum([item[2] for item in group]), False)]
 
 
 _MOST_DIGITS = 15
@@ -338,7 +315,9 @@ def _codes() -> dict[str, int]:
 @cache
 def _money_grammar(words: Vocabulary) -> SimpleNamespace:
     known = everywhere().currencies
-    names = words.money.names | {name: code for code, said in known["names"].items() for name in said.split()}
+    names = words.money.names | {
+        name: code for code, said in known["names"].items() for name in said.split()
+    }
     own = grammar("money", words, currency=literal(names, [code.casefold() for code in _codes()]))
     own.names, own.small = names, frozenset(known["in_small_letters"].split())
     own.longest = max(map(len, names)) + 4

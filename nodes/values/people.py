@@ -98,9 +98,7 @@ def _after(text: str, lead: re.Match[str], own: SimpleNamespace) -> Hit | None:
     return Hit(start, start + len(said), " ".join(said.split()), sure)
 
 
-def _may_go_on(
-    word: str, before: list[re.Match[str]], by_part: bool, own: SimpleNamespace
-) -> bool:
+def _may_go_on(word: str, before: list[re.Match[str]], by_part: bool, own: SimpleNamespace) -> bool:
     """Return whether a name continues with a word: one in capitals ends at small words."""
     if before and before[0][0][:1].isupper() and word[:1].islower():
         return word in own.particles
