@@ -526,7 +526,7 @@ def _meant(readings: Sequence[str], field: Field, setting: Setting) -> tuple[str
 @lru_cache(maxsize=2_000)
 def _asks_for_evening(question: str, words: Vocabulary) -> bool:
     own = _times_grammar(words)
-    found = {own.parts.of(match["part"]) for match in own.part.finditer(question)}
+    found = {_part_of(match, own) for match in own.part.finditer(question)}
     return bool(found & {"evening", "meal"}) and "morning" not in found
 
 
@@ -627,12 +627,19 @@ def _part(
     start, end = place
     for found in own.part.finditer(text, max(0, start - _NEAR_HOUR), end + _NEAR_HOUR):
         gap = text[found.end() : start] or text[end : found.start()]
-        part = str(own.parts.of(found["part"]))
+        part = _part_of(found, own)
         if part != "meal" and not _SIGNS.search(gap) and own.joining.issuperset(words_in(gap)):
             return part, found.span()
         if not zero:
             return part, ()
     return "", ()
+
+
+def _part_of(found: re.Match[str], own: SimpleNamespace) -> str:
+    """Return the part of the day that words name where they are: "esta noche" is an evening."""
+    text, place = found.string, found.span("part")
+    named = [part for form, part in own.parts.patterns if form.fullmatch(text, *place)]
+    return str(named[0] if named else own.parts.of(found["part"]))
 
 
 def parts_of_day(text: str, setting: Setting) -> list[Hit]:

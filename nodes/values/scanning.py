@@ -267,10 +267,11 @@ class Table:
         plain = " ".join(said.casefold().split()).replace("\u2019", "'")
         if plain in self.values:
             return self.values[plain]
-        return next((value for form, value in self._patterns if form.fullmatch(said)), None)
+        return next((value for form, value in self.patterns if form.fullmatch(said)), None)
 
     @cached_property
-    def _patterns(self) -> list[tuple[re.Pattern[str], Any]]:
+    def patterns(self) -> list[tuple[re.Pattern[str], Any]]:
+        """The phrases that are more than one word, as they may be written."""
         written = [(said, value) for said, value in self.values.items() if not said.isalpha()]
         return [(compiled(pattern(said)), value) for said, value in written]
 
