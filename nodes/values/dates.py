@@ -49,6 +49,8 @@ _CLASH = 7
 """Days in which a date that is not the named day of the week is a slip, and no later one."""
 _WEEK, _MONTH = 7, 30
 """Units of so many days and more are months."""
+_GREGORIAN = range(1583, 4100)
+"""Years for which the days of feasts are known."""
 any_digit = re.compile(r"\d").search
 _SHORT_YEAR = re.compile(r"(?<!\w)\d{2}(?![\w:]|[.,]\d)")
 
@@ -161,8 +163,10 @@ class _Days:
         past = self.over or (self.past and _is_over(around, self.own))
         this, step = self.today.year, -1 if past else 1
         notations = self._notations(said)[::step]
-        if year := said.get("year"):
-            return _in_year(_full_year(year, this if past else this + 20), notations[0])
+        if "year" in said:
+            year = _full_year(said["year"], this if past else this + 20)
+            is_known = "feast" not in said or year in _GREGORIAN
+            return _in_year(year, notations[0]) if is_known else None
         years = range(this, this + 9 * step, step)
         days = (_in_year(year, notation) for year in years for notation in notations)
         reached = self.today.__ge__ if past else self.today.__le__
