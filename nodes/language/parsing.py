@@ -107,7 +107,7 @@ def read_message(message: str, expected: Expected) -> Parse:
     if len(message) > MOST_CHARACTERS:
         return Parse(unread=(message,))
     if expected.pending is not None and expected.pending.type == "list":
-        message = in_lines(message)
+        message = in_lines(message, expected.setting)
     reading = read(message, lexicon_of(expected.setting.language))
     found = choice(reading, expected) or noise(reading, expected)
     return found or parse(reading, expected)

@@ -17,7 +17,7 @@ from nodes.authored import contained, in_thread
 from nodes.json_data import copied
 from nodes.telemetry.otel import report
 from nodes.values.numbers import digits_of
-from nodes.values.scanning import LONGEST, Setting, Unreadable
+from nodes.values.scanning import LONGEST, Setting, Unreadable, everywhere
 
 _NOON = 12
 DATED = ("date", "time", "datetime")
@@ -82,9 +82,7 @@ def _datetime(value: Any, setting: Setting) -> str:
 
 
 def _number(value: Any, setting: Setting) -> str:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return _plain(value, setting)
-    plain = format(Decimal(repr(value)).normalize(), "f")
+    plain = format(_decimal(value).normalize(), "f")
     return plain.replace(".", ",") if setting.comma_is_decimal else plain
 
 
@@ -134,15 +132,14 @@ def _bound(bound: float | str, kind: str, now: datetime) -> Any:
     return moment.date() if is_day or kind == "date" else moment
 
 
-def _measure(value: Any) -> Decimal:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise TypeError("Only numbers are compared with a range")
-    return Decimal(str(value))
+def _decimal(value: Any) -> Decimal:
+    """Return a number as it is compared and shown; what is no number raises ArithmeticError."""
+    return Decimal(repr(value))
 
 
 _MEASURES: dict[str, Callable[[Any], Any]] = {
-    "integer": _measure,
-    "number": _measure,
+    "integer": _decimal,
+    "number": _decimal,
     "money": lambda value: Decimal(value["amount"]),
     "date": date.fromisoformat,
     "time": time.fromisoformat,
@@ -154,7 +151,7 @@ def _lies_in(value: Any, one: Range, kind: str, now: datetime) -> bool:
     """Return whether a value lies in a range. One of times may go over midnight.
 
     Raises:
-        ValueError, TypeError, KeyError: The two cannot be compared.
+        ValueError, TypeError, KeyError, ArithmeticError: The two cannot be compared.
     """
     measure = _MEASURES[kind](value)
     least = None if one.least is None else _bound(one.least, kind, now)
@@ -305,9 +302,9 @@ def hint_of(field: Field, setting: Setting) -> str:
         return ", ".join(field.ways)
     if field.type in ("boolean", "list", "text"):
         return "" if field.type == "text" and field.validators else words[field.type]
-    example = _example(field, setting)
-    parts = [_range_of(field, setting), example and words["example"].format(example=example)]
-    return ", ".join(filter(None, parts))
+    fitting = [one for one in _candidates(field, setting) if fits(one, field, setting)]
+    example = words["example"].format(example=shown(field, fitting[0], setting)) if fitting else ""
+    return ", ".join(filter(None, [_range_of(field, setting), example]))
 
 
 def _range_of(field: Field, setting: Setting) -> str:
@@ -326,9 +323,8 @@ def _bounds_shown(one: Range, field: Field, setting: Setting) -> dict[str, str]:
     Raises:
         ValueError: One of them is not a bound for the type.
     """
-    ends = {"least": one.least, "most": one.most}
-    known = {name: end for name, end in ends.items() if end is not None}
-    return {name: _bound_shown(end, field, setting) for name, end in known.items()}
+    ends = {"least": one.least, "most": one.most}.items()
+    return {name: _bound_shown(end, field, setting) for name, end in ends if end is not None}
 
 
 def _bound_shown(bound: float | str, field: Field, setting: Setting) -> str:
@@ -346,35 +342,25 @@ def _bound_shown(bound: float | str, field: Field, setting: Setting) -> str:
     return _shown(kind, {"amount": amount, "currency": currency}, setting)
 
 
-def _example(field: Field, setting: Setting) -> str:
-    """Return a value that a field takes, as users read it."""
+def _candidates(field: Field, setting: Setting) -> list[Any]:
+    """Return values that may be an example, the likeliest first."""
+    known, words = everywhere().examples, vars(setting.words.hints)
+    if field.type in words:
+        return [words[field.type]]
     if field.type == "phone":
         import phonenumbers  # noqa: PLC0415 - 60 ms
 
         number = phonenumbers.example_number(setting.region)
-        international = phonenumbers.PhoneNumberFormat.INTERNATIONAL
-        return phonenumbers.format_number(number, international) if number else "+1 415-555-2671"
-    words = setting.words.hints
-    always = {"address": words.address, "email": "maria@example.com"}
-    if field.type in (*always, "name", "full_name"):
-        return str(always.get(field.type, words.name))
-    fitting = (one for one in _candidates(field, setting) if fits(one, field, setting))
-    return shown(field, next(fitting, None), setting)
-
-
-def _candidates(field: Field, setting: Setting) -> list[Any]:
-    """Return values that may be an example, the likeliest first."""
+        e164 = phonenumbers.PhoneNumberFormat.E164
+        return [phonenumbers.format_number(number, e164) if number else known["phone"]]
     ends = [end for one in _ranges(field) for end in (one.least, one.most)]
-    whole = [str(round(Decimal(str(end)))) for end in ends if isinstance(end, (int, float))]
-    if field.type in ("integer", "number"):
-        numbers = ("4", "2", "10", "100", "1", "1000", "0", *whole)
-        return [int(number) if field.type == "integer" else float(number) for number in numbers]
+    whole = [round(Decimal(str(end))) for end in ends if isinstance(end, (int, float))]
     if field.type == "money":
-        amounts = ("40.00", "10.00", "100.00", "1000.00", "5.00", *whole)
+        amounts = (*known["money"], *map(str, whole))
         return [{"amount": amount, "currency": field.currency.upper()} for amount in amounts]
-    hours = ["19:00", "10:00", "14:30", "08:00", "12:00", "17:00", "21:00", "06:00", "00:00"]
-    if field.type == "time":
-        return hours
+    if field.type in ("integer", "number"):
+        return [*known["number"], *whole]
     today = setting.at.date()
-    days = [(today + timedelta(days=days)).isoformat() for days in (1, 7, -30, -10_000, 0)]
-    return days if field.type == "date" else [f"{day}T{hour}" for day in days for hour in hours]
+    days = [(today + timedelta(days=away)).isoformat() for away in known["days"]]
+    moments = [f"{day}T{hour}" for day in days for hour in known["time"]]
+    return {"date": days, "time": known["time"], "datetime": moments}[field.type]

@@ -6,7 +6,7 @@ Values of an enum are read here: as declared, by their place, or nearly so. So a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -35,6 +35,7 @@ from nodes.values.scanning import (
     grammar,
     is_filler,
     literal,
+    one_of,
     only_value,
     rest_of,
     settled,
@@ -44,6 +45,7 @@ from nodes.values.scanning import (
 
 _SHORT, _LONG = 4, 8
 _MOST_PLACES = 5
+_BETWEEN = re.compile(r"[\s_-]+")
 _TOKEN = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
 
 
@@ -52,41 +54,38 @@ def _places(words: Vocabulary) -> SimpleNamespace:
     own = words.ordinals
     places = [word for word, at in numbers_of(words).ordinals.items() if at <= _MOST_PLACES]
     numerals = [w for each in words.languages for w in each.numbers.units[1 : _MOST_PLACES + 1]]
-    last = frozenset([word + end for word in own.last for end in ("", *own.endings)])
-    known = grammar("ordinals", words, place=literal(places, last, numerals))
-    known.last = last
+    last = [word + end for word in own.last for end in ("", *own.endings)]
+    known = grammar("ordinals", words, place=(*places, *last, *numerals))
+    known.last = frozenset(last)
     return known
 
 
 def scan_choices(text: str, field: Field, setting: Setting) -> list[Hit]:
     """Find declared values and their further spellings; then places; then what is nearly one."""
-    ways, patterns = _ways(tuple(field.ways.items()))
-    hits = [Hit.of(found, value) for form, value in patterns for found in form.finditer(text)]
-    if hits:
-        return apart([*hits, *_nearly(text, [way for way in ways if way[1] > 1])])
-    return _placed(text, field, setting) or _nearly(text, ways)
+    ways, pattern = _ways(tuple(field.ways.items()))
+    hits = [Hit.of(found, ways[_spelled(found["way"])]) for found in pattern.finditer(text)]
+    if not hits:
+        return _placed(text, field, setting) or _nearly(text, ways)
+    return apart([*hits, *_nearly(text, {said: ways[said] for said in ways if " " in said})])
 
 
 @lru_cache(maxsize=1_000)
 def _ways(
     declared: tuple[tuple[str, tuple[str, ...]], ...],
-) -> tuple[list[tuple[str, int, str]], list[tuple[re.Pattern[str], str]]]:
-    """Return the ways to write each value, by number of words; an ambiguous one is omitted."""
-    ways: dict[str, set[str]] = {}
+) -> tuple[dict[str, str], re.Pattern[str]]:
+    """Return each way to write a value, and a pattern of all; an ambiguous one is omitted."""
+    meant: dict[str, set[str]] = {}
     for value, others in declared:
-        for said in (value, value.replace("_", " ").replace("-", " "), *others):
-            plain = folded(said).strip()
-            for spelled in {plain.casefold(), plain.lower()}:
-                ways.setdefault(spelled, set()).add(value)
-    plainly = [(said, *of) for said, of in ways.items() if said and len(of) == 1]
-    patterns: dict[str, list[str]] = {}
-    for said, value in sorted(plainly, key=lambda way: -len(way[0])):
-        spaced = r"[\s_-]+".join(re.escape(part) for part in said.split())
-        patterns.setdefault(value, []).append(spaced)
-    return [(said, len(words_in(said)), value) for said, value in plainly], [
-        (compiled(rf"(?<!\w)(?:{'|'.join(said)})(?:s|es)?(?!\w)"), value)
-        for value, said in patterns.items()
-    ]
+        for said in (value, *others):
+            meant.setdefault(_spelled(folded(said)), set()).add(value)
+    ways = {said: value for said, (value, *more) in meant.items() if said and not more}
+    said = one_of(literal(ways)).replace(r"\s+", r"[\s_-]+")
+    return ways, compiled(rf"(?<!\w)(?P<way>{said})(?:s|es)?(?!\w)")
+
+
+def _spelled(said: str) -> str:
+    """Return a way to write a value in small letters, with blanks between its words."""
+    return " ".join(_BETWEEN.split(said.casefold().replace("\u2019", "'"))).strip()
 
 
 def _placed(text: str, field: Field, setting: Setting) -> list[Hit]:
@@ -102,13 +101,14 @@ def _placed(text: str, field: Field, setting: Setting) -> list[Hit]:
     return apart(hits)
 
 
-def _nearly(text: str, ways: Sequence[tuple[str, int, str]]) -> list[Hit]:
+def _nearly(text: str, ways: Mapping[str, str]) -> list[Hit]:
     """Return the one value that words of a text differ from by a slip of the hand."""
     hits: list[Hit] = []
     words = list(_TOKEN.finditer(text))[:40]
-    for said, count, value in ways:
+    for said, value in ways.items():
         most = (len(said) >= _SHORT) + (len(said) >= _LONG)
-        for first, last in zip(words, words[max(1, count) - 1 :], strict=False):
+        more = max(1, len(words_in(said))) - 1
+        for first, last in zip(words, words[more:], strict=False):
             near = text[first.start() : last.end()].casefold()
             if most and near[0] == said[0] and OSA.distance(near, said, score_cutoff=most) <= most:
                 hits.append(Hit(first.start(), last.end(), value, False))
@@ -117,16 +117,17 @@ def _nearly(text: str, ways: Sequence[tuple[str, int, str]]) -> list[Hit]:
 
 def scan_booleans(text: str, field: Field, setting: Setting) -> list[Hit]:
     """Find yes and no; a 1 or 0 counts only alone."""
-    alone = text.strip(" .!")
-    if alone in ("1", "0"):
-        start = text.index(alone)
-        return [Hit(start, start + 1, alone == "1", False)]
     own = grammar("yes_no", setting.words)
-    hits = [
-        Hit.of(found, not found["no"], False, found[0].casefold() in own.mild)
-        for found in own.either.finditer(text)
-    ]
-    return [] if not hits or own.unsure.search(text) else apart(hits)
+    if alone := own.alone.fullmatch(text):
+        return [Hit(*alone.span("sign"), alone["sign"] == "1", False)]
+    if own.unsure.search(text):
+        return []
+    return apart(
+        [
+            Hit.of(found, not found["no"], False, found[0].casefold() in own.mild)
+            for found in own.either.finditer(text)
+        ]
+    )
 
 
 MOST_ITEMS = 200
@@ -152,23 +153,13 @@ _WORDY: dict[str, tuple[Scanner, Callable[[str, Field, Setting], Any]]] = {
 """Of values without a shape: finders by the words before them, and readers of a whole text."""
 _PLAIN = ("integer", "number", "money")
 _NUMERIC = (*_PLAIN, *DATED)
-_GLUED = re.compile(r"(?<![\w.,:-])(?:l(?=\d[:.][\dOo]))?\d[\dOo.,:;/-]*(?!\w)")
-_MIXED = re.compile(r"\d[.,:;/-]?[Oo]|\bl\d[:.]")
-_ORDINAL = re.compile(r"\d+o")  # "1o", for "primero"
+_GLUED = re.compile(r"(?<![\w.,:-])(?!\d+o\b)(?:l(?=\d[:.][\dOo]))?\d[\dOo.,:;/-]*(?!\w)")
+"""Digits, some of them as letters: "l9:3O"; but not "1o", which is "primero"."""
 _DIGITS = str.maketrans("Ool", "001")
 _LONGEST_SLIP = 40
 _SIGNS_OF = {"date": "", "time": "", "phone": r"\+|00", "email": "@"}
 _OTHERS = [(Field("other", kind), re.compile(signs)) for kind, signs in _SIGNS_OF.items()]
 """Types that can contain numbers, with the signs that they need."""
-_NUMBERED = re.compile(
-    r"\s*(?:(?P<number>1(?:[.)º]|-\s))|(?P<letter>a\))|(?P<sign>[-*•]\s))\s*[^\W\d_]"
-)
-_NEXT = {
-    "number": re.compile(r"\s(?=\d{1,2}(?:[.)º]|-\s)\s*[^\W\d_])"),
-    "letter": re.compile(r"\s(?=[b-z]\)\s*[^\W\d_])"),
-    "sign": re.compile(r"\s(?=[-*•]\s+[^\W\d_])"),
-}
-"""Before the next item of a list that begins with such a sign."""
 _CODE = re.compile(r"(?<!\w)([^\W\d_]{1,4})[ .\-/]?(\d{2,})(?!\w)")
 
 
@@ -243,9 +234,7 @@ def _read(field: Field, text: str, setting: Setting) -> Any:
         return _items(field, text, setting) if text else None
     if field.type in _WORDY:
         return _WORDY[field.type][1](text, field, setting) or None
-    text = text if text.isascii() else folded(text)
-    text = _legible(text, setting.words) if field.type in _NUMERIC else text
-    return _one(field, text, setting)
+    return _one(field, _shaped(field, folded(text), setting), setting)
 
 
 def _one(field: Field, text: str, setting: Setting) -> Any:
@@ -253,7 +242,7 @@ def _one(field: Field, text: str, setting: Setting) -> Any:
     hits = SCANNERS[field.type](text, field, setting)
     more = beside(field, setting)
     hit = only_value(text, hits, setting, more)
-    if hit is None and hits and field.type in DATED:
+    if hit is None and field.type in DATED:
         hit = only_value(_without_hours(field, text, hits, setting), hits, setting, more)
     if hit is not None:
         return hit.value
@@ -277,17 +266,9 @@ def _respelled(field: Field, text: str, hits: Sequence[Hit], setting: Setting) -
 @lru_cache(maxsize=64)  # a message is read for each field that it may be about
 def _legible(text: str, words: Vocabulary) -> str:
     """Return a text of the same length, in which numbers are digits: "l9:3O", "8ish"."""
-    if _MIXED.search(text):
-        text = _GLUED.sub(_in_digits, text)
-    for found in numbers.numbers_of(words).rough.finditer(text):
-        start, end = found.span("rough")
-        text = text[:start] + " " * (end - start) + text[end:]
-    return text
-
-
-def _in_digits(found: re.Match[str]) -> str:
-    said = found[0]
-    return said if _ORDINAL.fullmatch(said) else said.translate(_DIGITS)
+    text = _GLUED.sub(lambda found: found[0].translate(_DIGITS), text)
+    rough = numbers.numbers_of(words).rough.finditer(text)
+    return _blanked(text, [found.span("rough") for found in rough])
 
 
 def _without_hours(field: Field, text: str, hits: list[Hit], setting: Setting) -> str:
@@ -295,9 +276,13 @@ def _without_hours(field: Field, text: str, hits: list[Hit], setting: Setting) -
     blanks = dates.parts_of_day(text, setting)
     if field.type == "date":
         blanks += [hit for hit in dates.scan_times(text, field, setting) if not hit.weak]
-    for hit in blanks:
-        if not hit.over(hits):
-            text = text[: hit.start] + " " * (hit.end - hit.start) + text[hit.end :]
+    return _blanked(text, [hit[:2] for hit in blanks if not hit.over(hits)])
+
+
+def _blanked(text: str, places: Iterable[tuple[int, int]]) -> str:
+    """Return a text with blanks at some places."""
+    for start, end in places:
+        text = text[:start] + " " * (end - start) + text[end:]
     return text
 
 
@@ -312,25 +297,28 @@ def found_in(field: Field, text: str, setting: Setting) -> list[Span]:
     own = _extracted(field, text, setting) if field.extract else None
     if own or field.type == "text":
         return [own] if own else []
-    plain = text if text.isascii() else folded(text)
-    plain = plain if len(plain) == len(text) else text
-    if field.type in _NUMERIC:
-        plain = _legible(plain, setting.words)
     if field.type in _WORDY:
         hits: Sequence[Hit] = _WORDY[field.type][0](text, field, setting)
-    elif field.type == "list":
+        return [_span(hit, text, field) for hit in hits]
+    plain = folded(text)
+    plain = _shaped(field, plain if len(plain) == len(text) else text, setting)
+    if field.type == "list":
         hits = _listed(field, plain, setting)
     else:
-        hits = SCANNERS[field.type](plain, field, setting)
-        hits = settled(plain, hits, setting) if hits else []
+        hits = settled(plain, SCANNERS[field.type](plain, field, setting), setting)
         if field.type in _PLAIN:
             hits = _not_of_others(hits, plain, setting)
-    return [_span(hit, text, field) for hit in hits] if hits else []
+    return [_span(hit, text, field) for hit in hits]
+
+
+def _shaped(field: Field, text: str, setting: Setting) -> str:
+    """Return a text as values of a field's type are looked for in it."""
+    return _legible(text, setting.words) if field.type in _NUMERIC else text
 
 
 def _not_of_others(hits: Sequence[Hit], text: str, setting: Setting) -> Sequence[Hit]:
     """Leave out numbers that are plainly part of a date, a time, a telephone number."""
-    if not [1 for hit in hits if not hit.certain]:
+    if all(hit.certain for hit in hits):
         return hits
     others = [
         other
@@ -339,7 +327,7 @@ def _not_of_others(hits: Sequence[Hit], text: str, setting: Setting) -> Sequence
         for other in SCANNERS[field.type](text, field, setting)
         if other.certain
     ]
-    return [hit for hit in hits if hit.certain or not hit.over(others)] if others else hits
+    return [hit for hit in hits if hit.certain or not hit.over(others)]
 
 
 def _span(hit: Hit, text: str, field: Field) -> Span:
@@ -363,17 +351,18 @@ def _items(field: Field, text: str, setting: Setting) -> list[Any] | None:
     if shaped and (found := _spread(one, folded(text), setting)[1]):
         return [hit.value for hit in found]
     breaks = own.any_break if shaped else own.breaks
-    bare = own.ending.sub("", own.lead.sub("", in_lines(text)))
+    bare = own.ending.sub("", own.lead.sub("", in_lines(text, setting)))
     parts = [own.bullet.sub("", part.strip()).strip(" .,") for part in breaks.split(bare)]
     said = [part for part in parts if part and not own.joint.fullmatch(part)]
     values = [_read(one, part, setting) for part in said[: MOST_ITEMS + 1]]
     return None if None in values or not 0 < len(values) <= MOST_ITEMS else values
 
 
-def in_lines(text: str) -> str:
+def in_lines(text: str, setting: Setting) -> str:
     """Return a list that is numbered in one line with each item on its own: "1. saw 2. drill"."""
-    found = _NUMBERED.match(text)
-    return _NEXT[str(found.lastgroup)].sub("\n", text) if found else text
+    own = grammar("lists", setting.words)
+    found = own.numbered.match(text)
+    return getattr(own, f"next_{found.lastgroup}").sub("\n", text) if found else text
 
 
 def end_of_list_lead(text: str, setting: Setting) -> int:
