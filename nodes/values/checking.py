@@ -269,22 +269,23 @@ _REFUSALS: dict[type, Callable[..., Unreadable | None]] = {
 async def _checked(
     one: Check, value: Any, context: Mapping[str, Any], seconds: float
 ) -> Unreadable | None:
+    given = (copied(value), copied(dict(context)))
     async with asyncio.timeout(seconds):
         with contained():
-            said = await _asked(one.function, copied(value), copied(dict(context)))
+            if inspect.iscoroutinefunction(one.function):
+                said = await one.function(*given)
+            else:
+                said = await in_thread("check", _call, (one.function, *given), _left_behind)
+                said = await said if inspect.isawaitable(said) else said
     if isinstance(said, str) and said.strip():
         return Unreadable(sentence=said)
     taken = said is None or (said and not isinstance(said, str))
     return None if taken else Unreadable("refused_value")
 
 
-async def _asked(function: Callable[..., Any], value: Any, context: dict[str, Any]) -> Any:
-    if inspect.iscoroutinefunction(function):
-        return await function(value, context)
-    given = {"value": value, "context": context}
-    call = lambda known: function(known["value"], known["context"])  # noqa: E731
-    said = await in_thread("check", call, given, _left_behind)
-    return await said if inspect.isawaitable(said) else said
+def _call(given: tuple[Callable[..., Any], Any, Any]) -> Any:
+    function, value, context = given
+    return function(value, context)
 
 
 def _left_behind(name: str) -> Callable[[], None]:

@@ -230,21 +230,19 @@ def _is_common(word: str, own: SimpleNamespace, *, alone: bool) -> bool:
 _WRONG = re.compile(
     r"[@=<>{}\[\]|\\?!$€£%*^~]|https?:|www\.|\w\.(?:com|org|net|de)\b", re.IGNORECASE
 )
-_MOST_OF_ADDRESS = 250, 30
+_MOST_OF_ADDRESS, _MOST_WORDS_OF_ADDRESS = 250, 30
 
 
 def scan_addresses(text: str, field: Field, setting: Setting) -> list[Hit]:
     """Find the address that a message brings in with so many words."""
     own = grammar("addresses", setting.words)
-    for found in own.lead.finditer(text):
-        if found["sure"] is None:
-            continue
-        end = own.end.search(text, found.end())
-        said = text[found.end() : end.start() if end else len(text)].strip(" .,")
+    for lead in own.lead.finditer(text):
+        end = own.end.search(text, lead.end())
+        said = text[lead.end() : end.start() if end else len(text)].strip(" .,")
         said = own.ending.sub("", said)
-        if _is_address(said, own):
-            start = text.index(said, found.end())
-            return [Hit(start, start + len(said), " ".join(said.split()), True)]
+        if lead["sure"] and _is_address(said, own):
+            start = text.index(said, lead.end())
+            return [Hit(start, start + len(said), " ".join(said.split()))]
     return []
 
 
@@ -253,17 +251,16 @@ def address_in(raw: str, field: Field, setting: Setting) -> str:
     own = grammar("addresses", setting.words)
     text = own.ending.sub("", own.greeting.sub("", raw.strip()))
     lead = own.lead.match(text)
-    said = (text[lead.end() :] if lead else text).strip(' .,;!"“”„')
+    said = text[lead.end() if lead else 0 :].strip(' .,;!"“”„')
     lines = [line.strip(" ,") for line in said.splitlines()]
-    said = ", ".join([line for line in lines if line])
-    return " ".join(said.split()) if _is_address(said, own) else ""
+    said = " ".join(", ".join(filter(None, lines)).split())
+    return said if _is_address(said, own) else ""
 
 
 def _is_address(said: str, own: SimpleNamespace) -> bool:
     """Return whether a text may be the address of a place."""
     words = words_in(said)
-    characters, most = _MOST_OF_ADDRESS
-    if len(said) > characters or not 0 < len(words) <= most:
+    if len(said) > _MOST_OF_ADDRESS or not 0 < len(words) <= _MOST_WORDS_OF_ADDRESS:
         return False
     if _WRONG.search(said) or not own.common.isdisjoint(words):
         return False
@@ -272,14 +269,11 @@ def _is_address(said: str, own: SimpleNamespace) -> bool:
     if own.place.search(said):
         return several or numbered
     # Written like the name of a place: in capitals, or in a script without them.
-    letters = re.findall(r"[^\W\d_]{2,}", said)
-    written = bool([1 for word in letters if not word[0].islower()])
+    written = any(not word[0].islower() for word in re.findall(r"[^\W\d_]{2,}", said))
     return numbered and several and written and own.of_time.isdisjoint(words)
 
 
-_ADDRESS = re.compile(r"(?<![^\s<>()\[\],;:\"])[^\s<>()\[\],;:\"]{1,64}@[^\s<>()\[\],;:\"@]{1,255}")
 _FORMS = {1: re.compile(r"[2-9]\d{9}"), 44: re.compile(r"7\d{9}")}
-_ENDS = ".,;:!?'\u2026"
 _DAY = re.compile(
     r"[\s(]*(?:(?:0?[1-9]|[12]\d|3[01])([./-])\s?(?:0?[1-9]|1[0-2])\1\s?(?:(?:19|20)?\d\d)"
     r"|(?:19|20)\d\d-\d\d-\d\d)[\s)]*"
@@ -290,25 +284,19 @@ _BETWEEN = re.compile(r"[\s,.\-]{0,3}")
 
 def scan_emails(text: str, field: Field, setting: Setting) -> list[Hit]:
     """Find e-mail addresses; their existence is not checked."""
-    hits = []
-    for found in list(_ADDRESS.finditer(text))[:_MOST_LOOKED_UP]:
-        said = found[0].rstrip(_ENDS).lstrip("'")
-        start = found.end() - len(found[0].lstrip("'"))
-        end = start + len(said)
-        if address := _normal(said):
-            # Programs put signs around an address.
-            if text[max(0, start - 7) : start].casefold() == "mailto:":
-                start -= 7
-            if text[:start].endswith("<") and text[end:].startswith(">"):
-                start, end = start - 1, end + 1
-            hits.append(Hit(start, end, address))
     own = grammar("contacts", setting.words)
+    written = [(found, found["said"], True) for found in own.address.finditer(text)]
     if "@" not in text and own.at.search(text):
         for found in own.spelled.finditer(text):
             said = f"{own.dot.sub('.', found['part'])}@{own.dot.sub('.', found['domain'])}"
-            if address := _normal(said):
-                hits.append(Hit.of(found, address, False))
-    return apart(hits)
+            written.append((found, said, False))
+    return apart(
+        [
+            Hit.of(found, address, certain)
+            for found, said, certain in written[:_MOST_LOOKED_UP]
+            if (address := _normal(said))
+        ]
+    )
 
 
 def _normal(address: str) -> str:

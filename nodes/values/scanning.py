@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from rapidfuzz.distance import OSA
 
 from journeys.languages.data import name_faults, read_data, refuse
+from journeys.locale import LANGUAGES
 from journeys.notions.fields import Field
 from journeys.phrases import MatchBudget
 
@@ -92,11 +93,9 @@ def vocabulary(language: str) -> Vocabulary:
         ConfigurationError: A file of data is not as it must be.
     """
     name = language[:2].lower()
-    known = name.isalpha() and (DATA / f"{name}.yaml").is_file()
-    if not known or name != language:
-        return vocabulary(name if known else "en")
-    beside = language_from(DATA / f"{name}.yaml").beside
-    names = (name, *beside)
+    if name != language or name not in LANGUAGES:
+        return vocabulary(name if name in LANGUAGES else "en")
+    names = (name, *language_from(DATA / f"{name}.yaml").beside)
     languages = [language_from(DATA / f"{each}.yaml") for each in names]
     joined: Vocabulary = _merged(languages)
     joined.languages, joined.spoken = languages, names
@@ -416,18 +415,14 @@ def respelled(text: str, names: frozenset[str], shortest: int) -> str:
 
     def nearest(found: re.Match[str]) -> str:
         word = found[0].casefold()
-        if word in names:
-            return found[0]
-        near = [
-            (apart, name)
-            for name in names
-            if name[0] == word[0] and abs(len(name) - len(word)) <= 2 and word != f"{name}s"
-            for apart in [OSA.distance(name, word, score_cutoff=2)]
-            if apart <= (len(name) >= shortest) + (len(name) >= _LONG)
-            or (apart == 1 and len(name) == len(word) and sorted(name) == sorted(word))
-        ]
-        least = min(near)[0] if near else 0
-        nearest = [name for apart, name in near if apart == least]
+        near: dict[int, list[str]] = {}
+        for name in names if word not in names else ():
+            apart = OSA.distance(name, word, score_cutoff=2)
+            most = (len(name) >= shortest) + (len(name) >= _LONG)
+            is_swapped = apart == 1 and sorted(name) == sorted(word)
+            if name[0] == word[0] and (apart <= most or is_swapped) and word != f"{name}s":
+                near.setdefault(apart, []).append(name)
+        nearest = near[min(near)] if near else []
         return nearest[0] if len(nearest) == 1 else found[0]
 
     return _SLIP.sub(nearest, text)
@@ -458,16 +453,10 @@ def _words_of(question: str, words: Vocabulary) -> frozenset[str]:
 
 def apart(hits: Iterable[Hit]) -> list[Hit]:
     """Return hits in order, without overlaps; the longer one wins."""
-    known = list(islice(hits, MOST_HITS))
-    if len(known) < 2:
-        return known
     taken: list[Hit] = []
-    for _, _, _, hit in sorted([(h[0] - h[1], h[0], at, h) for at, h in enumerate(known)]):
-        start, end = hit[0], hit[1]
-        for other in taken:
-            if start < other[1] and other[0] < end:
-                break
-        else:
+    longest = sorted(islice(hits, MOST_HITS), key=lambda hit: (hit.start - hit.end, hit.start))
+    for hit in longest:
+        if not hit.over(taken):
             taken.append(hit)
     return sorted(taken, key=itemgetter(0))
 
@@ -490,9 +479,8 @@ def settled(text: str, hits: Sequence[Hit], setting: Setting) -> Sequence[Hit]:
     there is no other.
     """
     own = grammar("around", setting.words)
-    meant = [hit for hit in hits if not hit.weak] or hits
-    if own.denies.search(text):
-        meant = [hit for hit in meant if not own.denying.search(before(text, hit.start))]
+    strong = [hit for hit in hits if not hit.weak] or hits
+    meant = [hit for hit in strong if not own.denying.search(before(text, hit.start))]
     for at in range(len(meant) - 1, 0, -1):
         if own.corrective.search(text[meant[at - 1].end : meant[at].start]):
             return meant[at:]
@@ -532,7 +520,7 @@ def only_value(
     text: str, hits: Sequence[Hit], setting: Setting, more: frozenset[str]
 ) -> Hit | None:
     """Return the one value that a whole text is about; None if there is none, or several."""
-    meant = settled(text, hits, setting) if hits else ()
+    meant = settled(text, hits, setting)
     if not meant or [hit for hit in meant if hit.value != meant[0].value]:
         return None
     strong = [hit for hit in hits if not hit.weak] or hits
@@ -542,10 +530,9 @@ def only_value(
 
 
 def _denied(text: str, hit: Hit, setting: Setting) -> Hit:
+    """Return what is denied with the words that say so: "not at 5, but"."""
     own = grammar("around", setting.words)
-    found = own.denying.search(before(text, hit.start))
+    found, but = own.denying.search(before(text, hit.start)), own.but.match(text, hit.end)
     if found is None:
         return hit
-    joint = own.but.match(text, hit.end)
-    end = joint.end() if joint else hit.end
-    return hit._replace(start=hit.start - len(found[0]), end=end)
+    return hit._replace(start=hit.start - len(found[0]), end=but.end() if but else hit.end)
