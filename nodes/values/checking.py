@@ -185,8 +185,8 @@ def _ranges(field: Field) -> list[Range]:
 def wants_past(field: Field, setting: Setting) -> bool:
     """Return whether a field takes no day after today."""
     now = setting.minute
-    for one in _ranges(field):
-        if isinstance(one.most, str):
+    for one in field.validators:
+        if isinstance(one, Range) and isinstance(one.most, str):
             with suppress(ValueError):
                 most = _bound(one.most, "datetime", now)
                 if (most.date() if isinstance(most, datetime) else most) <= now.date():
@@ -303,9 +303,10 @@ def hint_of(field: Field, setting: Setting) -> str:
         return ", ".join(field.ways)
     if field.type in ("boolean", "list", "text"):
         return "" if field.type == "text" and field.validators else words[field.type]
-    fitting = [one for one in _candidates(field, setting) if fits(one, field, setting)]
-    example = words["example"].format(example=shown(field, fitting[0], setting)) if fitting else ""
-    return ", ".join(filter(None, [_range_of(field, setting), example]))
+    fitting = (one for one in _candidates(field, setting) if fits(one, field, setting))
+    example = shown(field, next(fitting, None), setting)
+    parts = [_range_of(field, setting), example and words["example"].format(example=example)]
+    return ", ".join(filter(None, parts))
 
 
 def _range_of(field: Field, setting: Setting) -> str:
@@ -361,7 +362,7 @@ def _candidates(field: Field, setting: Setting) -> list[Any]:
         return [{"amount": amount, "currency": field.currency.upper()} for amount in amounts]
     if field.type in ("integer", "number"):
         return [*known["number"], *whole]
-    today = setting.at.date()
+    today, hours = setting.at.date(), list(known["time"])
     days = [(today + timedelta(days=away)).isoformat() for away in known["days"]]
-    moments = [f"{day}T{hour}" for day in days for hour in known["time"]]
-    return {"date": days, "time": known["time"], "datetime": moments}[field.type]
+    moments = [f"{day}T{hour}" for day in days for hour in hours]
+    return {"date": days, "time": hours, "datetime": moments}[field.type]

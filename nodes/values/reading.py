@@ -119,7 +119,7 @@ def scan_booleans(text: str, field: Field, setting: Setting) -> list[Hit]:
     """Find yes and no; a 1 or 0 counts only alone."""
     own = grammar("yes_no", setting.words)
     if alone := own.alone.fullmatch(text):
-        return [Hit(*alone.span("sign"), alone["sign"] == "1", False)]
+        return [Hit(alone.start("sign"), alone.end("sign"), alone["sign"] == "1", False)]
     if own.unsure.search(text):
         return []
     return apart(
@@ -234,7 +234,9 @@ def _read(field: Field, text: str, setting: Setting) -> Any:
         return _items(field, text, setting) if text else None
     if field.type in _WORDY:
         return _WORDY[field.type][1](text, field, setting) or None
-    return _one(field, _shaped(field, folded(text), setting), setting)
+    plain = folded(text)
+    plain = _legible(plain, setting.words) if field.type in _NUMERIC else plain
+    return _one(field, plain, setting)
 
 
 def _one(field: Field, text: str, setting: Setting) -> Any:
@@ -301,19 +303,16 @@ def found_in(field: Field, text: str, setting: Setting) -> list[Span]:
         hits: Sequence[Hit] = _WORDY[field.type][0](text, field, setting)
         return [_span(hit, text, field) for hit in hits]
     plain = folded(text)
-    plain = _shaped(field, plain if len(plain) == len(text) else text, setting)
+    plain = plain if len(plain) == len(text) else text
+    plain = _legible(plain, setting.words) if field.type in _NUMERIC else plain
     if field.type == "list":
         hits = _listed(field, plain, setting)
     else:
-        hits = settled(plain, SCANNERS[field.type](plain, field, setting), setting)
+        hits = SCANNERS[field.type](plain, field, setting)
+        hits = settled(plain, hits, setting) if hits else []
         if field.type in _PLAIN:
             hits = _not_of_others(hits, plain, setting)
     return [_span(hit, text, field) for hit in hits]
-
-
-def _shaped(field: Field, text: str, setting: Setting) -> str:
-    """Return a text as values of a field's type are looked for in it."""
-    return _legible(text, setting.words) if field.type in _NUMERIC else text
 
 
 def _not_of_others(hits: Sequence[Hit], text: str, setting: Setting) -> Sequence[Hit]:

@@ -453,9 +453,11 @@ def _words_of(question: str, words: Vocabulary) -> frozenset[str]:
 
 def apart(hits: Iterable[Hit]) -> list[Hit]:
     """Return hits in order, without overlaps; the longer one wins."""
+    known = list(islice(hits, MOST_HITS))
+    if len(known) < 2:
+        return known
     taken: list[Hit] = []
-    longest = sorted(islice(hits, MOST_HITS), key=lambda hit: (hit.start - hit.end, hit.start))
-    for hit in longest:
+    for hit in sorted(known, key=lambda hit: (hit.start - hit.end, hit.start)):
         if not hit.over(taken):
             taken.append(hit)
     return sorted(taken, key=itemgetter(0))
