@@ -116,13 +116,7 @@ _SHOWN: dict[str, Callable[[Any, Setting], str]] = {
 
 @lru_cache(maxsize=1_000)
 def _bound(bound: float | str, kind: str, now: datetime) -> Any:
-    """Return one end of a range, of fields of a type, as what values are compared with.
-
-    Raises:
-        ValueError: It is nothing that values of the type are compared with.
-    """
-    if isinstance(bound, str) != (kind in DATED):
-        raise ValueError(f"{bound!r} is not a bound for the type {kind}")
+    """Return one end of a range, of fields of a type, as what values are compared with."""
     if not isinstance(bound, str):
         return Decimal(str(bound))
     if kind == "time":
@@ -311,20 +305,15 @@ def hint_of(field: Field, setting: Setting) -> str:
 
 def _range_of(field: Field, setting: Setting) -> str:
     for one in _ranges(field):
-        with suppress(ValueError):
-            ends, dated = _bounds_shown(one, field, setting), field.type in DATED
-            least, most = ("earliest", "latest") if dated else ("least", "most")
-            way = "both" if len(ends) > 1 else least if "least" in ends else most
-            return str(vars(setting.words.hints)[way].format(**ends))
+        ends, dated = _bounds_shown(one, field, setting), field.type in DATED
+        least, most = ("earliest", "latest") if dated else ("least", "most")
+        way = "both" if len(ends) > 1 else least if "least" in ends else most
+        return str(vars(setting.words.hints)[way].format(**ends))
     return ""
 
 
 def _bounds_shown(one: Range, field: Field, setting: Setting) -> dict[str, str]:
-    """Return both ends of a range as users read them; an open one is omitted.
-
-    Raises:
-        ValueError: One of them is not a bound for the type.
-    """
+    """Return both ends of a range as users read them; an open one is omitted."""
     ends = {"least": one.least, "most": one.most}.items()
     return {name: _bound_shown(end, field, setting) for name, end in ends if end is not None}
 

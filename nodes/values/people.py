@@ -14,18 +14,8 @@ from nodes.values.scanning import Hit, Setting, apart, grammar, in_rows, vocabul
 
 _MOST_WORDS, _MOST_CHARACTERS = 8, 120
 _MOST_AROUND = 2
-_WORD = re.compile(
-    r"[^\W\d_](?:[^\W\d_]"
-    r"|[\u0300-\u036f\u0590-\u05bd\u064b-\u0652\u0900-\u0dff\u0e31-\u0e4e\u200c\u200d'\u2019\u02bc`.·・-])*"
-)
 _BLANK = re.compile(r"[ \t]+")
-_DOMAIN = re.compile(r"\.[^\W\d_A-Z]{2,}")
 _SIGNS = ' ,!;:"\u201c\u201d\u201e'
-_TWICE = re.compile(r"([^\W\d_][^,\d]*),\s+(?P<all>(?:[^\W\d_]+\s+){1,3}\1)\b", re.IGNORECASE)
-"""A family name and the full one: "Bond, James Bond"."""
-_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3]{2,4}")
-_DOUBLE = frozenset(["歐陽", "欧阳", "司馬", "司马", "諸葛", "诸葛", "上官", "남궁", "황보"])
-"""Family names of two characters, of scripts without blanks."""
 
 
 def scan_names(text: str, field: Field, setting: Setting) -> list[Hit]:
@@ -78,7 +68,7 @@ def _after(text: str, lead: re.Match[str], own: SimpleNamespace) -> Hit | None:
     """Return the name behind what brings it in."""
     words: list[re.Match[str]] = []
     at, by_part = lead.end(), lead.lastgroup in ("given", "family")
-    while (word := _WORD.match(text, at)) and _may_go_on(word[0], words, by_part, own):
+    while (word := own.word.match(text, at)) and _may_go_on(word[0], words, by_part, own):
         words.append(word)
         space = _BLANK.match(text, word.end())
         if space is None or (word[0].endswith(".") and len(word[0]) > 4):
@@ -90,7 +80,7 @@ def _after(text: str, lead: re.Match[str], own: SimpleNamespace) -> Hit | None:
         return None
     start = words[0].start()
     said = text[start : words[-1].end()].rstrip(".,-'\u2019 ")
-    if again := _TWICE.match(text, start):
+    if again := own.twice.match(text, start):
         start, said = again.start("all"), again["all"]
     sure = lead.lastgroup != "maybe"
     if not _is_name(said, own) or not (sure or _looks_named(said, lead, own)):
@@ -128,7 +118,7 @@ def _said_alone(raw: str, own: SimpleNamespace) -> str:
             return ""
     else:
         said = own.to.sub("", _bare(text, own))
-    if again := _TWICE.fullmatch(said):
+    if again := own.twice.fullmatch(said):
         said = again["all"]
     article, _, titled = said.partition(" ")
     if article in own.articles and titled.partition(" ")[0].casefold().rstrip(".") in own.titles:
@@ -182,8 +172,8 @@ def _parts_of(name: str, own: SimpleNamespace) -> dict[str, str] | None:
     words = name.split()
     while words and words[0].casefold().rstrip(".") in own.titles:
         words.pop(0)
-    if _UNSPACED.fullmatch("".join(words)):
-        cut = 2 if name[:2] in _DOUBLE and len(name) > 2 else 1
+    if own.unspaced.fullmatch("".join(words)):
+        cut = 2 if own.double.match(name) else 1
         family, *others = words if len(words) > 1 else (name[:cut], name[cut:])
         return {"given": " ".join(others), "family": family}
     at = len(words) - 1
@@ -209,12 +199,12 @@ def _is_name(said: str, own: SimpleNamespace) -> bool:
     words = said.split()
     if not 0 < len(words) <= _MOST_WORDS or len(said) > _MOST_CHARACTERS:
         return False
-    if [word for word in words if not _WORD.fullmatch(word.rstrip(","))]:
+    if [word for word in words if not own.word.fullmatch(word.rstrip(","))]:
         return False
     common = [word for word in words if _is_common(word, own, alone=len(words) == 1)]
     if common or own.common.issuperset(said.casefold().split()):
         return len(words) == 1 and words[0][:1].isupper() and said.casefold() in own.also_names
-    return said not in own.particles and not _DOMAIN.search(said)
+    return said not in own.particles and not own.domain.search(said)
 
 
 def _is_common(word: str, own: SimpleNamespace, *, alone: bool) -> bool:
@@ -227,9 +217,6 @@ def _is_common(word: str, own: SimpleNamespace, *, alone: bool) -> bool:
     return word[:1].islower() or plain not in own.also_names
 
 
-_WRONG = re.compile(
-    r"[@=<>{}\[\]|\\?!$€£%*^~]|https?:|www\.|\w\.(?:com|org|net|de)\b", re.IGNORECASE
-)
 _MOST_OF_ADDRESS, _MOST_WORDS_OF_ADDRESS = 250, 30
 
 
@@ -262,7 +249,7 @@ def _is_address(said: str, own: SimpleNamespace) -> bool:
     words = words_in(said)
     if len(said) > _MOST_OF_ADDRESS or not 0 < len(words) <= _MOST_WORDS_OF_ADDRESS:
         return False
-    if _WRONG.search(said) or not own.common.isdisjoint(words):
+    if own.wrong.search(said) or not own.common.isdisjoint(words):
         return False
     numbered = re.search(r"\d", said) is not None
     several = len(words) > 1 or not said.isascii()
@@ -274,12 +261,7 @@ def _is_address(said: str, own: SimpleNamespace) -> bool:
 
 
 _FORMS = {1: re.compile(r"[2-9]\d{9}"), 44: re.compile(r"7\d{9}")}
-_DAY = re.compile(
-    r"[\s(]*(?:(?:0?[1-9]|[12]\d|3[01])([./-])\s?(?:0?[1-9]|1[0-2])\1\s?(?:(?:19|20)?\d\d)"
-    r"|(?:19|20)\d\d-\d\d-\d\d)[\s)]*"
-)
 _MOST_LOOKED_UP = 20
-_BETWEEN = re.compile(r"[\s,.\-]{0,3}")
 
 
 def scan_emails(text: str, field: Field, setting: Setting) -> list[Hit]:
@@ -316,7 +298,7 @@ def scan_phones(text: str, field: Field, setting: Setting) -> list[Hit]:
     hits = []
     own = grammar("contacts", setting.words)
     for found in list(own.number.finditer(text))[:_MOST_LOOKED_UP]:
-        if _DAY.fullmatch(found[0]):  # which would be a number in Berlin
+        if own.day.fullmatch(found[0]):  # which would be a number in Berlin
             continue
         if number := _dialled(found[0], setting.region, own):
             abroad = found[0].lstrip("( ").startswith(("+", "00"))
@@ -333,7 +315,7 @@ def _spoken(text: str, own: SimpleNamespace, setting: Setting) -> list[Hit]:
         zero = "0" if len(written) > 1 and numeral_of(written[0], words) == 0 else ""
         if isinstance(hit.value, int):
             said.append((hit.start, hit.end, f"{zero}{hit.value}"))
-    for row in in_rows(text, said, _BETWEEN):
+    for row in in_rows(text, said, own.between):
         digits, times = "", 1
         for _, _, word in row:
             again = own.again.of(word)

@@ -153,8 +153,6 @@ _WORDY: dict[str, tuple[Scanner, Callable[[str, Field, Setting], Any]]] = {
 """Of values without a shape: finders by the words before them, and readers of a whole text."""
 _PLAIN = ("integer", "number", "money")
 _NUMERIC = (*_PLAIN, *DATED)
-_GLUED = re.compile(r"(?<![\w.,:-])(?!\d+o\b)(?:l(?=\d[:.][\dOo]))?\d[\dOo.,:;/-]*(?!\w)")
-"""Digits, some of them as letters: "l9:3O"; but not "1o", which is "primero"."""
 _DIGITS = str.maketrans("Ool", "001")
 _LONGEST_SLIP = 40
 _SIGNS_OF = {"date": "", "time": "", "phone": r"\+|00", "email": "@"}
@@ -248,7 +246,7 @@ def _one(field: Field, text: str, setting: Setting) -> Any:
         hit = only_value(_without_hours(field, text, hits, setting), hits, setting, more)
     if hit is not None:
         return hit.value
-    corrected = _respelled(field, text, hits, setting)
+    corrected = _respelled(field, text, setting)
     if corrected != text:
         return _one(field, corrected, setting)
     if field.type == "date" and len({hit.value for hit in hits}) < 2:
@@ -256,11 +254,11 @@ def _one(field: Field, text: str, setting: Setting) -> Any:
     return None
 
 
-def _respelled(field: Field, text: str, hits: Sequence[Hit], setting: Setting) -> str:
+def _respelled(field: Field, text: str, setting: Setting) -> str:
     """Return a short text with words that are nearly those of values of a field's type."""
     if len(text) > _LONGEST_SLIP:
         return text
-    if field.type == "time" or (field.type == "date" and not [1 for hit in hits if hit.certain]):
+    if field.type in ("date", "time"):
         return dates.respelled_moment(text, field.type, setting.words)
     return respelled_number(text, field, setting) if field.type in ("integer", "number") else text
 
@@ -268,9 +266,9 @@ def _respelled(field: Field, text: str, hits: Sequence[Hit], setting: Setting) -
 @lru_cache(maxsize=64)  # a message is read for each field that it may be about
 def _legible(text: str, words: Vocabulary) -> str:
     """Return a text of the same length, in which numbers are digits: "l9:3O", "8ish"."""
-    text = _GLUED.sub(lambda found: found[0].translate(_DIGITS), text)
-    rough = numbers.numbers_of(words).rough.finditer(text)
-    return _blanked(text, [found.span("rough") for found in rough])
+    own = numbers.numbers_of(words)
+    text = own.glued.sub(lambda found: found[0].translate(_DIGITS), text)
+    return _blanked(text, [found.span("rough") for found in own.rough.finditer(text)])
 
 
 def _without_hours(field: Field, text: str, hits: list[Hit], setting: Setting) -> str:
