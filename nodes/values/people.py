@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
-from journeys.locale import LANGUAGES
 from journeys.notions.fields import Field
 from nodes.values.numbers import numeral_of, numerals_in
-from nodes.values.scanning import Hit, Setting, apart, grammar, in_rows, vocabulary, words_in
+from nodes.values.scanning import Hit, Setting, apart, grammar, in_rows, words_in
 
 _MOST_WORDS, _MOST_CHARACTERS = 8, 120
 _MOST_AROUND = 2
@@ -150,14 +148,7 @@ def words_around(raw: str, setting: Setting) -> tuple[str, ...]:
 
 def _is_strange(word: str, own: SimpleNamespace) -> bool:
     plain = word.casefold().strip(".,'\u2019")
-    return word.islower() and not any(plain in k for k in (own.common, own.titles, _particles()))
-
-
-@cache
-def _particles() -> frozenset[str]:
-    """Return the small words of names in all languages."""
-    spoken = [grammar("names", vocabulary(language)).particles for language in LANGUAGES]
-    return frozenset().union(*spoken)
+    return word.islower() and not any(plain in k for k in (own.common, own.titles, own.particles))
 
 
 def _parts_of(name: str, own: SimpleNamespace) -> dict[str, str] | None:
@@ -272,13 +263,8 @@ def scan_emails(text: str, field: Field, setting: Setting) -> list[Hit]:
         for found in own.spelled.finditer(text):
             said = f"{own.dot.sub('.', found['part'])}@{own.dot.sub('.', found['domain'])}"
             written.append((found, said, False))
-    return apart(
-        [
-            Hit.of(found, address, certain)
-            for found, said, certain in written[:_MOST_LOOKED_UP]
-            if (address := _normal(said))
-        ]
-    )
+    known = [(found, _normal(said), certain) for found, said, certain in written[:_MOST_LOOKED_UP]]
+    return apart(Hit.of(found, address, certain) for found, address, certain in known if address)
 
 
 def _normal(address: str) -> str:

@@ -20,7 +20,7 @@ from journeys.notions.fields import FIELD_TYPES, Field
 from nodes.json_data import cleaned
 from nodes.values import dates, numbers, people
 from nodes.values.checking import DATED, kind_of
-from nodes.values.numbers import numbers_of, numeral_of, respelled_number
+from nodes.values.numbers import numbers_of, respelled_number
 from nodes.values.scanning import (
     LONGEST,
     Hit,
@@ -52,11 +52,12 @@ _TOKEN = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
 @cache
 def _places(words: Vocabulary) -> SimpleNamespace:
     own = words.ordinals
-    places = [word for word, at in numbers_of(words).ordinals.items() if at <= _MOST_PLACES]
-    numerals = [w for each in words.languages for w in each.numbers.units[1 : _MOST_PLACES + 1]]
-    last = [word + end for word in own.last for end in ("", *own.endings)]
-    known = grammar("ordinals", words, place=(*places, *last, *numerals))
-    known.last = frozenset(last)
+    at = {word: n for word, n in numbers_of(words).ordinals.items() if n <= _MOST_PLACES}
+    units = [enumerate(each.numbers.units[: _MOST_PLACES + 1]) for each in words.languages]
+    at |= {word: n for numbered in units for n, word in numbered if n}
+    at |= {word + end: -1 for word in own.last for end in ("", *own.endings)}
+    known = grammar("ordinals", words, place=tuple(at))
+    known.at = at
     return known
 
 
@@ -66,7 +67,8 @@ def scan_choices(text: str, field: Field, setting: Setting) -> list[Hit]:
     hits = [Hit.of(found, ways[_spelled(found["way"])]) for found in pattern.finditer(text)]
     if not hits:
         return _placed(text, field, setting) or _nearly(text, ways)
-    return apart([*hits, *_nearly(text, {said: ways[said] for said in ways if " " in said})])
+    several = {said: value for said, value in ways.items() if len(words_in(said)) > 1}
+    return apart([*hits, *_nearly(text, several)])
 
 
 @lru_cache(maxsize=1_000)
@@ -89,15 +91,12 @@ def _spelled(said: str) -> str:
 
 
 def _placed(text: str, field: Field, setting: Setting) -> list[Hit]:
-    values, words = list(field.ways), setting.words
-    own, known, hits = _places(words), numbers_of(words).ordinals, []
+    values, own, hits = list(field.ways), _places(setting.words), []
     for found in own.place.finditer(text):
         word = found["word"].casefold()
-        place = known.get(word) or numeral_of(word, words) or numeral_of(word[:1], words) or 0
-        if word in own.last:
-            place = len(values)
-        if 0 < place <= len(values):
-            hits.append(Hit.of(found, values[place - 1], False))
+        place = own.at.get(word) or int(word[0])
+        if place <= len(values):
+            hits.append(Hit.of(found, values[max(place - 1, -1)], False))
     return apart(hits)
 
 
@@ -122,12 +121,8 @@ def scan_booleans(text: str, field: Field, setting: Setting) -> list[Hit]:
         return [Hit(alone.start("sign"), alone.end("sign"), alone["sign"] == "1", False)]
     if own.unsure.search(text):
         return []
-    return apart(
-        [
-            Hit.of(found, not found["no"], False, found[0].casefold() in own.mild)
-            for found in own.either.finditer(text)
-        ]
-    )
+    said = [(found, found[0].casefold() in own.mild) for found in own.either.finditer(text)]
+    return apart(Hit.of(found, not found["no"], False, is_mild) for found, is_mild in said)
 
 
 MOST_ITEMS = 200
