@@ -95,7 +95,7 @@ def _placed(text: str, field: Field, setting: Setting) -> list[Hit]:
     for found in own.place.finditer(text):
         word = found["word"].casefold()
         place = own.at.get(word) or int(word[0])
-        if place <= len(values):
+        if abs(place) <= len(values):
             hits.append(Hit.of(found, values[max(place - 1, -1)], False))
     return apart(hits)
 
