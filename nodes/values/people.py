@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
+from journeys.locale import LANGUAGES
 from journeys.notions.fields import Field
 from nodes.values.numbers import numeral_of, numerals_in
-from nodes.values.scanning import Hit, Setting, apart, grammar, in_rows, words_in
+from nodes.values.scanning import Hit, Setting, apart, grammar, in_rows, vocabulary, words_in
 
 _MOST_WORDS, _MOST_CHARACTERS = 8, 120
 _MOST_AROUND = 2
@@ -19,8 +21,11 @@ _SIGNS = ' ,!;:"\u201c\u201d\u201e'
 def scan_names(text: str, field: Field, setting: Setting) -> list[Hit]:
     """Find the name that a message brings in with so many words."""
     own = grammar("names", setting.words)
-    whole = _in_parts(text, own)
-    for hit in [whole] if whole else _introduced(text, own):
+    parts, whole = _in_parts(text, own)
+    hits = [whole] if whole else []
+    if not (hits or (parts and field.type == "full_name")):
+        hits = _introduced(text, own)
+    for hit in hits:
         if value := _as_kept(hit.value, field, own):
             return [hit._replace(value=value)]
     return []
@@ -29,7 +34,10 @@ def scan_names(text: str, field: Field, setting: Setting) -> list[Hit]:
 def name_in(raw: str, field: Field, setting: Setting) -> Any:
     """Return the name that a whole text gives, for a full name with its parts; else nothing."""
     own = grammar("names", setting.words)
-    whole = _in_parts(raw, own)
+    parts, whole = _in_parts(raw, own)
+    if parts and field.type == "full_name":
+        around = raw[: parts[0].start()] + raw[whole.end :] if whole else raw
+        return whole.value if whole and not around.strip(" ,.!") else None
     return _as_kept(whole.value if whole else _said_alone(raw, own), field, own)
 
 
@@ -40,21 +48,21 @@ def _as_kept(said: str | dict[str, str], field: Field, own: SimpleNamespace) -> 
     return said if field.type == "full_name" else f"{said['given']} {said['family']}"
 
 
-def _in_parts(text: str, own: SimpleNamespace) -> Hit | None:
-    """Return a full name whose parts are called by their names.
+def _in_parts(text: str, own: SimpleNamespace) -> tuple[list[re.Match[str]], Hit | None]:
+    """Return what calls the parts of a name by their names, and the full name, if both are there.
 
     One of them may be brought in as a name: "it is under Wilson, first name Beth".
     """
-    parts = {found.lastgroup: _after(text, found, own) for found in own.part.finditer(text)}
-    named = {name: hit for name, hit in parts.items() if hit}
-    if len(parts) == 1 and named:
-        others = [hit for hit in _introduced(text, own) if not hit.over(named.values())]
-        named |= {name: others[0] for name in {"given", "family"} - {*named} if others}
-    if len(named) < 2:
-        return None
-    given, family = named["given"], named["family"]
+    parts = list(own.part.finditer(text))
+    named = {found.lastgroup: _after(text, found, own) for found in parts}
+    if len(named) == 1 and (only := next(iter(named.values()))):
+        others = [hit for hit in _introduced(text, own) if not hit.over([only])]
+        named["family" if "given" in named else "given"] = others[0] if others else None
+    given, family = named.get("given"), named.get("family")
+    if given is None or family is None:
+        return parts, None
     value = {"given": given.value, "family": family.value}
-    return Hit(min(given.start, family.start), max(given.end, family.end), value)
+    return parts, Hit(min(given.start, family.start), max(given.end, family.end), value)
 
 
 def _introduced(text: str, own: SimpleNamespace) -> list[Hit]:
@@ -66,7 +74,9 @@ def _after(text: str, lead: re.Match[str], own: SimpleNamespace) -> Hit | None:
     """Return the name behind what brings it in."""
     words: list[re.Match[str]] = []
     at, by_part = lead.end(), lead.lastgroup in ("given", "family")
-    while (word := own.word.match(text, at)) and _may_go_on(word[0], words, by_part, own):
+    while len(words) < _MOST_WORDS and (word := own.word.match(text, at)):
+        if not (_may_go_on(word[0], words, own) or (by_part and word[0] in own.particles)):
+            break
         words.append(word)
         space = _BLANK.match(text, word.end())
         if space is None or (word[0].endswith(".") and len(word[0]) > 4):
@@ -78,36 +88,41 @@ def _after(text: str, lead: re.Match[str], own: SimpleNamespace) -> Hit | None:
         return None
     start = words[0].start()
     said = text[start : words[-1].end()].rstrip(".,-'\u2019 ")
-    if again := own.twice.match(text, start):
-        start, said = again.start("all"), again["all"]
+    again = re.match(
+        rf",\s+((?:[^\W\d_]+\s+){{1,3}}{re.escape(said)})\b", text[start + len(said) :]
+    )
+    if again:  # "Bond, James Bond"
+        start, said = start + len(said) + again.start(1), again[1]
     sure = lead.lastgroup != "maybe"
     if not _is_name(said, own) or not (sure or _looks_named(said, lead, own)):
         return None
     return Hit(start, start + len(said), " ".join(said.split()), sure)
 
 
-def _may_go_on(word: str, before: list[re.Match[str]], by_part: bool, own: SimpleNamespace) -> bool:
+def _may_go_on(word: str, before: list[re.Match[str]], own: SimpleNamespace) -> bool:
     """Return whether a name continues with a word: one in capitals ends at small words."""
+    plain = word.casefold().rstrip(".")
     if before and before[0][0][:1].isupper() and word[:1].islower():
-        return word in own.particles
-    return not _is_common(word, own, alone=not (before or by_part))
+        return plain in own.particles
+    return plain not in own.common or (word[:1].isupper() and plain in own.also_names)
 
 
 def _looks_named(said: str, lead: re.Match[str], own: SimpleNamespace) -> bool:
     """Return whether a text behind "I'm" or "it's" is written as a name is."""
+    by_self = own.self.match(lead[0]) is not None
     first, _, others = said.partition(" ")
-    if first.casefold().rstrip(".") in own.titles:
+    if first.casefold().rstrip(".") in own.titles and others:
         said = others  # "la señora Gómez"
     single = " " not in said and len(said) > 1 and not said.endswith(tuple(own.no_endings))
-    return not said[:1].islower() or (single and own.self.match(lead[0]) is not None)
+    return not said[:1].islower() or (by_self and single)
 
 
 def _said_alone(raw: str, own: SimpleNamespace) -> str:
     """Return the name that is all that a text gives; empty if it gives none."""
-    if not own.common.issuperset(own.no.findall(raw)):
-        return ""  # "no breakfast"
     text = own.ending.sub("", own.greeting.sub("", raw.strip())).strip()
     text = own.behind.sub("", own.denied.sub("", text))
+    if [no for no in own.no.findall(raw) if no.casefold() not in own.common]:
+        return ""  # "no breakfast"
     lead = own.lead.search(text)
     # Nothing but common words may stand before it, as in "you can call me".
     if lead and own.common.issuperset(text[: lead.start()].casefold().split()):
@@ -115,11 +130,14 @@ def _said_alone(raw: str, own: SimpleNamespace) -> str:
         if lead["maybe"] and not _looks_named(said, lead, own):
             return ""
     else:
-        said = own.to.sub("", _bare(text, own))
-    if again := own.twice.fullmatch(said):
-        said = again["all"]
+        said = _bare(text, own)
+        to = own.to.match(said)
+        said = said[to.end() :] if to and said[to.end() : to.end() + 1].isupper() else said
+    first, _, again = said.partition(", ")
+    if again.casefold().endswith(f" {first.casefold()}"):
+        said = again  # "Bond, James Bond"
     article, _, titled = said.partition(" ")
-    if article in own.articles and titled.partition(" ")[0].casefold().rstrip(".") in own.titles:
+    if article in own.articles and titled.split(" ")[0].casefold().rstrip(".") in own.titles:
         said = titled  # "la señora Gómez"
     said = " ".join(_in_capitals(said, own))
     return said if _is_name(said, own) else ""
@@ -148,7 +166,14 @@ def words_around(raw: str, setting: Setting) -> tuple[str, ...]:
 
 def _is_strange(word: str, own: SimpleNamespace) -> bool:
     plain = word.casefold().strip(".,'\u2019")
-    return word.islower() and not any(plain in k for k in (own.common, own.titles, own.particles))
+    return word.islower() and not any(plain in k for k in (own.common, own.titles, _particles()))
+
+
+@cache
+def _particles() -> frozenset[str]:
+    """Return the small words of names in all languages."""
+    spoken = [grammar("names", vocabulary(language)).particles for language in LANGUAGES]
+    return frozenset().union(*spoken)
 
 
 def _parts_of(name: str, own: SimpleNamespace) -> dict[str, str] | None:
@@ -160,29 +185,31 @@ def _parts_of(name: str, own: SimpleNamespace) -> dict[str, str] | None:
     family, comma, given = name.partition(", ")
     if comma:
         return {"given": given, "family": family} if given and family else None
+    if own.unspaced.fullmatch(name):
+        cut = 2 if own.double.match(name) else 1
+        return {"given": name[cut:], "family": name[:cut]}
     words = name.split()
     while words and words[0].casefold().rstrip(".") in own.titles:
         words.pop(0)
-    if own.unspaced.fullmatch("".join(words)):
-        cut = 2 if own.double.match(name) else 1
-        family, *others = words if len(words) > 1 else (name[:cut], name[cut:])
-        return {"given": " ".join(others), "family": family}
     at = len(words) - 1
     if at > 1 and words[at].casefold().rstrip(".") in own.suffixes:
         at -= 1
     while at > 1 and words[at - 1].casefold() in own.particles:
         at -= 1
-    return {"given": " ".join(words[:at]), "family": " ".join(words[at:])} if at > 0 else None
+    if at < 1:
+        return None
+    if own.unspaced.fullmatch("".join(words)):
+        return {"given": " ".join(words[1:]), "family": words[0]}
+    return {"given": " ".join(words[:at]), "family": " ".join(words[at:])}
 
 
 def _bare(text: str, own: SimpleNamespace) -> str:
     """Return a text without the signs around it, but with the point of an abbreviation."""
     said = text.strip(_SIGNS)
     said = said.removesuffix("?") if said[:1].isupper() else said
-    bare = said.rstrip(".")
-    _, several, last = bare.rpartition(" ")
-    is_short = several and (len(last) == 1 or last.casefold() in own.suffixes)
-    return f"{bare}." if is_short and said != bare else bare
+    words = said.rstrip(".").split()
+    short = len(words) > 1 and (len(words[-1]) == 1 or words[-1].casefold() in own.suffixes)
+    return said.rstrip(".") + ("." if short and said.endswith(".") else "")
 
 
 def _is_name(said: str, own: SimpleNamespace) -> bool:

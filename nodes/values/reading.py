@@ -241,7 +241,7 @@ def _one(field: Field, text: str, setting: Setting) -> Any:
         hit = only_value(_without_hours(field, text, hits, setting), hits, setting, more)
     if hit is not None:
         return hit.value
-    corrected = _respelled(field, text, setting)
+    corrected = _respelled(field, text, hits, setting)
     if corrected != text:
         return _one(field, corrected, setting)
     if field.type == "date" and len({hit.value for hit in hits}) < 2:
@@ -249,11 +249,11 @@ def _one(field: Field, text: str, setting: Setting) -> Any:
     return None
 
 
-def _respelled(field: Field, text: str, setting: Setting) -> str:
+def _respelled(field: Field, text: str, hits: Sequence[Hit], setting: Setting) -> str:
     """Return a short text with words that are nearly those of values of a field's type."""
     if len(text) > _LONGEST_SLIP:
         return text
-    if field.type in ("date", "time"):
+    if field.type == "time" or (field.type == "date" and not [1 for hit in hits if hit.certain]):
         return dates.respelled_moment(text, field.type, setting.words)
     return respelled_number(text, field, setting) if field.type in ("integer", "number") else text
 
