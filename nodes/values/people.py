@@ -208,7 +208,7 @@ def _bare(text: str, own: SimpleNamespace) -> str:
     said = text.strip(_SIGNS)
     said = said.removesuffix("?") if said[:1].isupper() else said
     words = said.rstrip(".").split()
-    short = len(words) > 1 and (len(words[-1]) == 1 or words[-1].casefold() in own.suffixes)
+    short = len(words) > 1 and (len(words[-1]) == 1 or words[-1].casefold() in ("jr", "sr"))
     return said.rstrip(".") + ("." if short and said.endswith(".") else "")
 
 

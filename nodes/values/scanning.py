@@ -458,7 +458,10 @@ def apart(hits: Iterable[Hit]) -> list[Hit]:
         return known
     taken: list[Hit] = []
     for hit in sorted(known, key=lambda hit: (hit.start - hit.end, hit.start)):
-        if not hit.over(taken):
+        for other in taken:
+            if hit.start < other.end and other.start < hit.end:
+                break
+        else:
             taken.append(hit)
     return sorted(taken, key=itemgetter(0))
 
