@@ -68,7 +68,7 @@ class Form(NamedTuple):
     Attributes:
         say: The phrase, with {hour} and {minutes} in it.
         add: Minutes that are added to the hour.
-        sign: 1 if the minutes that are said are added to that, -1 if they are taken off.
+        sign: 1 if {minutes} are added to that, -1 if they are taken off.
     """
 
     say: str
