@@ -461,20 +461,16 @@ def _times_grammar(words: Vocabulary) -> SimpleNamespace:
     def of(*numbers: int) -> tuple[str, ...]:
         return literal([word for word, value in values.items() if value in numbers])
 
-    hours, tens, teens = range(1, _NOON + 1), (20, 30, 40, 50), range(13, 20)
     parts = [phrase for phrase, part in own.parts.items() if part != "meal"]
     leads = [lead for each in words.languages if each.times.not_am for lead in each.times.leads]
     made = grammar(
         "times",
         words,
-        hours=of(*hours),
-        hours_and_tens=of(*hours, *tens),
-        tens=of(*tens),
+        hours=of(*range(1, _NOON + 1)),
+        tens=of(20, 30, 40, 50),
         ones=of(*range(1, 10)),
-        teens=of(*teens),
-        tens_and_teens=of(*tens, *teens, 5, 10, 20),
+        teens=of(*range(13, 20)),
         fives=of(5, 10, 20),
-        zero=literal([*own.zero, "zero"]),
         part=(*parts, *own.noon),
         greeted="".join([rf"(?<!{word} )" for word in own.greetings]),
         glued_to="".join([rf"|(?<={end})" for end in own.glued]),
@@ -540,10 +536,12 @@ def readings_in(text: str, words: Vocabulary) -> list[Hit]:
     own = _times_grammar(words)
     if not own.maybe.search(text):
         return []
-    hits = (
-        _read(found, form, own) for written, form in own.forms for found in written.finditer(text)
+    return apart(
+        hit
+        for pattern, form in own.forms
+        for found in pattern.finditer(text)
+        if (hit := _read(found, form, own))
     )
-    return apart(hit for hit in hits if hit)
 
 
 _PLAIN = SimpleNamespace(add=0, sign=1)
@@ -566,8 +564,9 @@ def _read(found: re.Match[str], form: SimpleNamespace, own: SimpleNamespace) -> 
     minutes = form.add + (form.sign * _number(said["minute"], own) if "minute" in said else 0)
     if half and hour <= _NOON:
         hour = hour % _NOON + (_NOON if half == "p" else 0)
-    readings, part = [_clock(60 * hour + minutes)], _NOWHERE
-    if not (half or "whole" in said) and 0 < hour <= _NOON:
+    if half or "whole" in said or not 0 < hour <= _NOON:
+        readings, part = [_clock(60 * hour + minutes)], _NOWHERE
+    else:
         place, minutes = (found.start(), end), (60 * hour + minutes) % _HALF_DAY
         readings, part = _on_dial(minutes, found.string, place, "zero" in said, own)
     if (second := said.get("second", "00")) != "00":
@@ -670,7 +669,7 @@ def scan_datetimes(text: str, field: Field, setting: Setting) -> list[Hit]:
             moments = [f"{today + timedelta(days=1)}T00:00"]
         elif day.value == today.isoformat():
             # What is to come first, or what is over.
-            now = written(setting.at, False)
+            now = written(setting.minute)
             moments.sort(key=lambda moment: (moment < now) != past)
         start, end = min(day.start, hour.start), max(day.end, hour.end)
         value = next((m for m in moments if fits(m, field, setting)), moments[0])
@@ -714,10 +713,10 @@ def _soon(text: str, setting: Setting, own: SimpleNamespace) -> Iterator[Hit]:
             # In absolute time, so that a clock that is put forward does not lose an hour of it.
             moment = setting.at.astimezone(UTC) + timedelta(seconds=seconds)
             local = moment.astimezone(setting.at.tzinfo)
-            yield Hit.of(found, written(local, False))
+            yield Hit.of(found, written(local.replace(second=0)))
 
 
-def written(moment: datetime, exact: bool = True) -> str:
+def written(moment: datetime) -> str:
     """Return a moment as it is kept: to the minute, or to the second if it was given."""
-    unit = "seconds" if exact and moment.second else "minutes"
+    unit = "seconds" if moment.second else "minutes"
     return moment.replace(tzinfo=None, microsecond=0).isoformat(timespec=unit)
