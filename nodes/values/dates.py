@@ -690,30 +690,25 @@ def _belong(text: str, day: Hit, hour: Hit, own: SimpleNamespace, setting: Setti
 
 def _iso(text: str, setting: Setting, own: SimpleNamespace) -> Iterator[Hit]:
     for found in own.iso.finditer(text):
-        if found["joint"] == " " and not (found["exact"] or found["zone"]):
-            continue  # a day and a time as any other, of which more may be said
-        try:
-            moment = datetime.fromisoformat(f"{found[1]}T{found[3]}{(found['zone'] or '').upper()}")
-            if moment.tzinfo is not None:
-                moment = moment.astimezone(setting.at.tzinfo)
-        except (ValueError, OverflowError):
-            continue
-        yield Hit.of(found, written(moment))
+        with suppress(ValueError, OverflowError):
+            moment = datetime.fromisoformat(found[0].upper())
+            moment = moment.astimezone(setting.at.tzinfo) if moment.tzinfo else moment
+            yield Hit.of(found, written(moment))
 
 
 def _soon(text: str, setting: Setting, own: SimpleNamespace) -> Iterator[Hit]:
     """Find moments by their distance from now."""
     for found in own.soon.finditer(text):
-        way, said, unit = found["way"] or found["way2"], found["count"] or found["before"], 1
-        count = _HALF_HOUR if found["half"] else numeral_of(said, setting.words) if said else 0
-        if count and said:
-            unit = own.units.of(found["unit"] or found["unit2"])
-        if count is not None:
-            seconds = count * unit * (_grammar(setting.words).ways.of(way) if way else 1)
-            # In absolute time, so that a clock that is put forward does not lose an hour of it.
-            moment = setting.at.astimezone(UTC) + timedelta(seconds=seconds)
-            local = moment.astimezone(setting.at.tzinfo)
-            yield Hit.of(found, written(local.replace(second=0)))
+        said = {name.rstrip("2"): text for name, text in found.groupdict().items() if text}
+        count = numeral_of(said["count"], setting.words) if "count" in said else 1
+        if count is None:
+            continue
+        unit = own.units.of(said["unit"]) if "unit" in said else _HALF_HOUR if "half" in said else 0
+        if "way" in said:
+            unit *= _grammar(setting.words).ways.of(said["way"])
+        # In absolute time, so that a clock that is put forward does not lose an hour of it.
+        moment = setting.at.astimezone(UTC) + timedelta(seconds=count * unit)
+        yield Hit.of(found, written(moment.astimezone(setting.at.tzinfo).replace(second=0)))
 
 
 def written(moment: datetime) -> str:

@@ -55,20 +55,17 @@ class Numerals:
         self.small |= said.others
         self.scales, self.joints, self.order = said.scales, frozenset(said.joints), said.order
         self.half = said.half_joined
-        half = [self.half] if self.half else []
-        parts = one_of(literal(self.small, self.scales, self.joints, half))
+        parts = one_of(literal(self.small, self.scales, self.joints, self.half.split()))
         self.parts = re.compile(parts) if said.joined else None
         self.word = f"(?>{parts})++" if said.joined else one_of(literal(self.small, self.scales))
 
-    def of(self, word: str) -> int | None:
-        """Return the value of one word for a whole number; None if it is not one."""
-        if word in self.small:
-            return self.small[word]
+    def joined(self, word: str) -> int | None:
+        """Return the value of a numeral whose parts are one word; None if it is not one."""
         if self.parts is None or len(word) > 60 or word.endswith(self.half or " "):
             return None
         parts = self.parts.findall(word)
-        value, count = self.run(parts, 0) if "".join(parts) == word else (0, 0)
-        return value if count and count == len(parts) else None
+        value, count = self.run(parts, 0)
+        return value if count == len(parts) and "".join(parts) == word else None
 
     def run(self, words: list[str], first: int) -> tuple[int, int]:
         """Return the value of the numeral that begins at a word, and of how many words it is."""
@@ -162,7 +159,7 @@ def _read_run(said: list[str], at: int, own: SimpleNamespace) -> tuple[int, int]
         value, count = table.run(said, at)
         if count:
             return value, count
-        if (single := table.of(said[at])) is not None:
+        if (single := table.joined(said[at])) is not None:
             return single, 1
     return 0, 0
 
