@@ -449,14 +449,9 @@ _JOINTS = frozenset(("at", "t"))
 @cache
 def _times_grammar(words: Vocabulary) -> SimpleNamespace:
     own, days = words.times, words.dates
-    known = {
-        word: n
-        for table in reversed(numbers_of(words).numerals)
-        for word, n in table.small.items()
-        if n < 60
-    }
-    articles = [word for word, n in known.items() if n == 1 and word in words.numbers.others]
-    values = {word: n for word, n in known.items() if word not in articles} | own.hours
+    small = {word: n for word, n in numbers_of(words).small.items() if n < 60}
+    articles = [word for word, n in small.items() if n == 1 and word in words.numbers.others]
+    values = {word: n for word, n in small.items() if word not in articles} | own.hours
 
     def of(*numbers: int) -> tuple[str, ...]:
         return literal([word for word, value in values.items() if value in numbers])

@@ -105,7 +105,7 @@ def numbers_of(words: Vocabulary) -> SimpleNamespace:
     tables = [Numerals(each) for each in words.languages]
     # "once" is a number of the language that is spoken before it is one of another.
     phrases = {word: n for word, n in words.numbers.phrases.items() if word not in tables[0].small}
-    digits = {word: n for table in reversed(tables) for word, n in table.small.items() if n < 10}
+    small = {word: n for table in reversed(tables) for word, n in table.small.items()}
     ordinals = {
         word + ending: at + 1
         for each in words.languages
@@ -119,11 +119,11 @@ def numbers_of(words: Vocabulary) -> SimpleNamespace:
         phrases=tuple(phrases),
         joined="|".join(re.escape(table.half) for table in tables if table.half) or NOTHING,
         ordinal=literal(ordinals),
-        digit=literal(digits),
+        digit=literal([word for word, n in small.items() if n < 10]),
     )
-    own.numerals, own.digits, own.phrases, own.ordinals = tables, digits, Table(phrases), ordinals
+    own.numerals, own.small, own.phrases, own.ordinals = tables, small, Table(phrases), ordinals
     own.people = grammar("people", words)
-    own.names = frozenset([w for each in tables for w in (*each.small, *each.scales)])
+    own.names = frozenset(small).union(*[table.scales for table in tables])
     around, answers = words.around, words.yes_no
     own.others = frozenset(words_in(" ".join([*answers.yes, *answers.no, *around.corrective])))
     own.others = own.others.union(around.filler, around.never, ordinals)
@@ -189,7 +189,7 @@ def _with_fraction(text: str, hit: Hit, own: SimpleNamespace) -> Hit:
     if half := own.and_half.match(text, hit.end):
         return Hit(hit.start, half.end(), hit.value + _HALF, False)
     if point := own.point.match(text, hit.end):
-        digits = [str(own.digits.get(said, said)) for said in point["digits"].casefold().split()]
+        digits = [str(own.small.get(said, said)) for said in point["digits"].casefold().split()]
         value = hit.value + Decimal(f"0.{''.join(digits)}")
         return Hit(hit.start, point.end(), value, False)
     return hit
