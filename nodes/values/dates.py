@@ -112,15 +112,9 @@ def _days_in(text: str, over: bool, setting: Setting, today: date) -> list[Hit]:
     return _Days(text, over, setting, today).hits(named) if named or any_digit(text) else []
 
 
-_IN_DIGITS = (
-    *("iso", "compact", "digits", "slashed"),
-    *("day_month", "month_day", "ranged", "day_only"),
-)
+_DIGITS = ("iso", "compact", "digits", "slashed", "day_month", "month_day", "ranged", "day_only")
 """Forms of dates that a text can have without a name of a day and the like."""
-_IN_WORDS = (
-    *("nth", "feast", "near_words", "ahead_of", "from_day"),
-    *("next_week_starts", "month_ends", "next_month"),
-)
+_WORDS = ("nth", "feast", "near_day", "ahead_of", "from_day", "week", "month_ends", "next_month")
 _UNSURE = frozenset(("compact", "slashed", "day_only", "next_month"))
 """Forms that can be something else."""
 
@@ -137,7 +131,7 @@ class _Days:
         """Return the dates; without any names of days, months and the like only those in digits."""
         found = [
             Hit(match.start(), match.start() + len(match[0].rstrip()), day, form not in _UNSURE)
-            for form in (*_IN_DIGITS, *(_IN_WORDS if named else ()))
+            for form in (*_DIGITS, *(_WORDS if named else ()))
             for match in getattr(self.own, form).finditer(self.text)
             if (day := self._day(match))
         ]
@@ -159,8 +153,9 @@ class _Days:
 
     def _of_calendar(self, found: re.Match[str], said: dict[str, str]) -> date | None:
         """Return a day of a year; if none was said, the next one from today on or the last one."""
-        around = self.text[: found.start()] + self.text[found.end() :]
-        past = self.over or (self.past and _is_over(around, self.own))
+        past = self.past
+        if "last" in said and not self.over:  # of its month, not of those that are over
+            past = _is_over(self.text[: found.start()] + self.text[found.end() :], self.own)
         this, step = self.today.year, -1 if past else 1
         notations = self._notations(said)[::step]
         if "year" in said:
@@ -416,9 +411,9 @@ def _parsed(
     settings |= {"REQUIRE_PARTS": ["day", "month"], "RETURN_AS_TIMEZONE_AWARE": False}
     ones = compiled(rf"(?<!\w){one_of(literal(everywhere().ones.split()))}(?!\w)")
     # "a friday in May" is not the first.
-    for parser, words in (("absolute-time", ones.sub("", said)), ("relative-time", said)):
-        own = {**settings, "PARSERS": [parser], "DATE_ORDER": order}
-        with suppress(Exception):  # what the library stumbles over is no date
+    with suppress(Exception):  # what the library stumbles over is no date
+        for parser, words in (("absolute-time", ones.sub("", said)), ("relative-time", said)):
+            own = {**settings, "PARSERS": [parser], "DATE_ORDER": order}
             found = dateparser.parse(words, languages=[*languages], settings=own)
             if isinstance(found, datetime):
                 return found.date()
