@@ -547,8 +547,8 @@ def _read(found: re.Match[str], form: SimpleNamespace, own: SimpleNamespace) -> 
     if "noon" in said and own.of_noon.search(leads):
         return None  # it only names the half of the day
     half, end = _half(found, own)
-    hour = _number(said["hour"], own) if "hour" in said else own.names.of(said.get("name", ""))
-    hour = _NOON if hour is None else hour
+    named = own.names.of(said["name"]) if "name" in said else _NOON
+    hour = _number(said["hour"], own) if "hour" in said else named
     if half == "a" and hour > _NOON:
         return None
     minutes = form.add + (form.sign * _number(said["minute"], own) if "minute" in said else 0)
@@ -561,11 +561,13 @@ def _read(found: re.Match[str], form: SimpleNamespace, own: SimpleNamespace) -> 
         readings, part = _on_dial(minutes, found.string, place, "zero" in said, own)
     if (second := said.get("second", "00")) != "00":
         readings = [f"{reading}:{second}" for reading in readings]
-    certain, weak = bool(half or "unit" in said or not ("lone" in said or "unsure" in said)), False
-    if "lone" in said and not certain:
+    certain, weak = "unsure" not in said, False
+    if "lone" in said:
         placed = own.at.search(leads) is not None
         certain = placed and own.stop.match(found.string, found.end()) is not None
         weak = not placed and "minute" not in said
+    if half or "unit" in said:
+        certain, weak = True, False
     return Hit(found.start(), end, readings, certain, weak, part)
 
 
