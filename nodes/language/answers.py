@@ -221,12 +221,11 @@ def answer(reading: Reading, expected: Expected, parse: Parser) -> Parse | None:
     no, yes = reading.begins("no"), reading.begins("yes")
     if max(no, yes) == len(reading.tokens):
         return None  # "yes?"
-    if expected.kind == "correction" and (replaced := _replaced(reading.part(no), expected)):
-        return replaced
     if no or yes:
         return (_after_yes if yes > no else _after_no)(reading, max(no, yes), expected, parse)
-    takes_up = expected.kind == "return" and expected.due and expected.due.type not in FREE
-    return _going_on(reading, expected, parse) if takes_up else None
+    if expected.kind == "return" and expected.due and expected.due.type not in FREE:
+        return _going_on(reading, expected, parse)
+    return _replaced(reading, expected) if expected.kind == "correction" else None
 
 
 def _alone(reading: Reading, kind: str) -> Command | None:
@@ -280,6 +279,8 @@ def _after_no(reading: Reading, end: int, expected: Expected, parse: Parser) -> 
     meant = behind.behind("repair")
     if meant is not behind and meant.begins("yes"):
         return answer(meant, expected, parse)  # "no, wait, yes": the last one is meant
+    if expected.kind == "correction" and (replaced := _replaced(tail, expected)):
+        return replaced
     if tail.opens("no_what") and not head.tokens[-1].closes:
         return None
     if changes := _changes(reading, expected, parse) or _changes(tail, expected, parse):
