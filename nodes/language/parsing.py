@@ -79,7 +79,6 @@ from nodes.values.people import words_around
 MOST_CHARACTERS = 4096
 """Characters of a message beyond which it is left to others."""
 _MOST_WORDS_OF_CHANGE = 40
-_LONGEST_CHANGE_IN_TEXT = 20
 _SHORTEST_OF_TWO = 2
 _LONGEST_ITEM = 5
 _LONGEST_REASON = 5
@@ -243,13 +242,11 @@ class _Pass:
         if due is not None and due.type not in FREE and (whole := self._whole(due)):
             return whole
         given = boolean(self.reading, self.expected)
-        contrary = "yes" if given and given[0].read is False else "no"
-        if given and (holds(contrary, given[2]) or is_conditional(given[2])):
-            return self._meant_at_last(given[0]) or Parse(unread=(self.reading.raw,))
+        for fill, behind in [(given[0], given[2])] if given else self._named_answers():
+            if holds("no" if fill.read else "yes", behind) or is_conditional(behind):
+                return self._meant_at_last(fill) or Parse(unread=(self.reading.raw,))
         if self._takes_back():
             return Parse(unread=(self.reading.raw,))
-        if not given and (read := self._taken_back()):
-            return read
         self._read_all(given)
         if self.pending is not None and self.expected.in_text:
             return self._free(self.pending)
@@ -284,15 +281,14 @@ class _Pass:
         """Return whether a bare "no" may only lead to what follows; "no, but ..." answers."""
         return len(no.tokens) == 1 and not self.reading.part(1).opens("joints")
 
-    def _taken_back(self) -> Parse | None:
-        """Read a yes or no by its name that a later clause turns: "no breakfast, well, yes"."""
-        for claim in self.claims:
-            if claim.field is self.pending and claim.field.type == "boolean":
-                behind = self.reading.between(claim.end, self.reading.end)
-                if holds("no" if claim.span.value else "yes", behind):
-                    given = Fill(claim.field.name, claim.span.raw, read=claim.span.value)
-                    return self._meant_at_last(given) or Parse(unread=(self.reading.raw,))
-        return None
+    def _named_answers(self) -> list[tuple[Fill, Reading]]:
+        """Return yes or no by the name of what was asked, and the words behind: "no breakfast"."""
+        end = self.reading.end
+        return [
+            (Fill(c.field.name, c.span.raw, read=c.span.value), self.reading.between(c.end, end))
+            for c in self.claims
+            if c.field is self.pending and c.field.type == "boolean"
+        ]
 
     def _meant_at_last(self, given: Fill) -> Parse | None:
         """Read the other answer behind a repair: "no, hm, although, yes"."""
@@ -347,8 +343,6 @@ class _Pass:
 
     def _gives_others(self, field: Field) -> bool:
         """Return whether a message has values of other fields too; a date alone is no address."""
-        if len(self.reading.tokens) < _SHORTEST_OF_TWO and field.type not in WORDY:
-            return False
         fields = [claim.field for claim in self.claims]
         if field.type in WORDY:
             return any(one is not field for one in fields)
@@ -367,11 +361,8 @@ class _Pass:
                 return False
         if self.reading.has("wrong"):
             return False
-        if field.type in NAMES and self.reading.behind("name_lead").has("own"):
-            return False  # "to my brother"
         # Three long clauses may be several wishes.
         long = len(self.clauses) > _MOST_PLAIN and len(self.reading.tokens) > _LONGEST_PLAIN
-        long &= field.type == "text"
         return not (long or self._holds_others(field, self.reading.text))
 
     def _holds_others(self, field: Field, text: str) -> bool:
@@ -398,8 +389,6 @@ class _Pass:
         for first, last in zip([0, *starts], [*starts, len(self.clauses)], strict=True):
             here = self.clauses[first:last]
             tokens = tuple([token for one in here for token in one.words.tokens])
-            if not tokens or (first and here[0].is_reason):
-                continue
             if not judged and not [1 for clause in here if clause.body.tokens]:
                 continue  # "no", "sorry"
             segment = Reading(self.reading.text, tokens, self.lexicon)
@@ -537,13 +526,11 @@ class _Pass:
 
     def _changed(self, place: int) -> int:
         """Read a change that names its field or its old value, in two clauses or one."""
-        most = _LONGEST_CHANGE_IN_TEXT if self.expected.in_text else _MOST_WORDS_OF_CHANGE
-        if not (self.expected.correctable or self.pending) or len(self.reading.tokens) > most:
+        is_long = len(self.reading.tokens) > _MOST_WORDS_OF_CHANGE
+        if is_long or not (self.expected.correctable or self.pending):
             return 0
         clause, *behind = self.clauses[place : place + 2]
         for after in (*behind, None):
-            if after and after.command:
-                continue
             words = _together(clause.words, after.words) if after else clause.words
             body = _together(clause.body, after.words) if after else clause.body
             if words.ends_asking and not words.begins("wish"):
@@ -561,10 +548,8 @@ class _Pass:
 
     def _instead(self, wrong: Clear, behind: _Clause) -> Correct | None:
         """Return the value in the next clause of what is wrong: "the day is wrong, it is 3 May"."""
-        if behind.words.ends_asking or behind.command:
-            return None
         field = next(f for f in self.expected.correctable if f.name == wrong.field)
-        if field.type in FREE or is_part(behind.words.words, field, self.lexicon):
+        if field.type in FREE:
             return None
         read = said_value(behind.body, field, self.expected)
         return Correct(field.name, read.raw, read=read.value) if read else None
@@ -614,8 +599,6 @@ class _Pass:
         """Return whether a question says more of a choice than that: "is Dr. Chen a woman?"."""
         if claim.field.type not in _WEAK or claim.is_by_the_way:
             return False
-        if words.begins("question") and not words.begins("wonder"):
-            return False  # "how about outside?"
         known = self.lexicon.words("small", "closing", "joints").union(claim.words)
         sides = (words.between(words.start, claim.start), words.between(claim.end, words.end))
         return any(
@@ -663,8 +646,6 @@ class _Pass:
         field, words = self.pending, clause.words
         if field is None or field.type in WORDY or self._has(field):
             return None
-        if field.type == "enum" and words.part(-1).says("no"):
-            return None  # "outside no"
         read = self._meant(field, words)
         if read is None:
             return None
@@ -685,26 +666,14 @@ class _Pass:
 
     def _replaced(self, clause: _Clause) -> Command | None:
         """Return a clause as another value of what is known: "I meant John"."""
-        wanted = clause.words.has("wanted")
-        if not (clause.replaces or wanted or self.pending is None):
+        if not (clause.replaces or clause.words.has("wanted") or self.pending is None):
             return None
-        changed: Command | None = None
-        lead = end_of_lead(clause.words)
-        if lead or clause.replaces or (wanted and self._is_usual(clause.words)):
-            changed = turned(clause.words, clause.body, self.expected)
+        changed = turned(clause.words, clause.body, self.expected)
         if changed or not clause.replaces:
             return changed
-        meant = clause.words.part(lead).begins("meant") > 0
+        meant = clause.words.part(end_of_lead(clause.words)).begins("meant") > 0
         wordy = clause.apart or (meant and not self.expected.in_text)
         return of_type(clause.body.core(), self.expected, wordy=wordy)
-
-    def _is_usual(self, words: Reading) -> bool:
-        """Return whether words have only a yes/no field, and that it is wanted or not."""
-        uses = ("wanted", "around", "small", "closing", "negation", "only", "joints", "no")
-        known = self.lexicon.words(*uses)
-        fields = [field for field in self.expected.correctable if field.type == "boolean"]
-        left = [word for word in words.words if word not in known]
-        return all(any(names([word], field, self.lexicon) for field in fields) for word in left)
 
     # What is left for the field that was asked for.
 
@@ -761,12 +730,6 @@ class _Pass:
         inside = self.reading.at(span)
         if is_article(inside) or any(map(self._is_number, (*before.tokens, *behind.tokens))):
             return False
-        if set(behind.words) <= set(inside.words) and behind.words:
-            return False  # "the eleventh eleventh eighty-eight"
-        if field.type == "email":
-            return "@" in span.raw
-        if before.has("own"):
-            return False  # "my two sisters"
         idle = self.lexicon.words("small", "joints")
         if field.type == "enum":  # "it rains outside"
             clause = next(c for c in self.clauses if c.words.end >= span.end)
@@ -1061,10 +1024,6 @@ class _Pass:
     def _is_only_value(self, clause: _Clause) -> bool:
         """Return whether a clause gives values, and has no words but theirs and idle ones."""
         here = [c for c in self._held(clause) if c.field.type not in _WORDS and not c.changes]
-        if not here or not all(
-            c.span.certain or c.is_named or c.field.type == "phone" for c in here
-        ):
-            return False
         idle = self.lexicon.words("around", "small", "closing", "joints")
         return all(
             t.word in idle
