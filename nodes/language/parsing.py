@@ -361,6 +361,8 @@ class _Pass:
                 return False
         if self.reading.has("wrong"):
             return False
+        if field.type in NAMES and self.reading.behind("name_lead").has("own"):
+            return False  # "to my brother"
         # Three long clauses may be several wishes.
         long = len(self.clauses) > _MOST_PLAIN and len(self.reading.tokens) > _LONGEST_PLAIN
         return not (long or self._holds_others(field, self.reading.text))
@@ -549,7 +551,7 @@ class _Pass:
     def _instead(self, wrong: Clear, behind: _Clause) -> Correct | None:
         """Return the value in the next clause of what is wrong: "the day is wrong, it is 3 May"."""
         field = next(f for f in self.expected.correctable if f.name == wrong.field)
-        if field.type in FREE:
+        if field.type in FREE or is_part(behind.words.words, field, self.lexicon):
             return None
         read = said_value(behind.body, field, self.expected)
         return Correct(field.name, read.raw, read=read.value) if read else None
@@ -730,6 +732,8 @@ class _Pass:
         inside = self.reading.at(span)
         if is_article(inside) or any(map(self._is_number, (*before.tokens, *behind.tokens))):
             return False
+        if field.type == "email":
+            return "@" in span.raw
         idle = self.lexicon.words("small", "joints")
         if field.type == "enum":  # "it rains outside"
             clause = next(c for c in self.clauses if c.words.end >= span.end)
