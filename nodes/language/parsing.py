@@ -245,8 +245,8 @@ class _Pass:
         for fill, behind in [(given[0], given[2])] if given else self._named_answers():
             if holds("no" if fill.read else "yes", behind) or is_conditional(behind):
                 return self._meant_at_last(fill) or Parse(unread=(self.reading.raw,))
-        if self._takes_back():
-            return Parse(unread=(self.reading.raw,))
+        if any(clause.body.core().begins("keep") for clause in self.clauses[1:]):
+            return Parse(unread=(self.reading.raw,))  # "no parking, hmm, leave it"
         self._read_all(given)
         if self.pending is not None and self.expected.in_text:
             return self._free(self.pending)
@@ -259,8 +259,10 @@ class _Pass:
             self._explain([given[0]], given[1].tokens)
         self._read_clauses()
         changes = any(isinstance(command, (Correct, Clear)) for command in self.commands)
-        if given and given[0].read is False and changes and self._leads_on(given[1]):
-            self.commands.remove(given[0])  # "no, three nights": what is asked is asked again
+        if given and given[0].read is False and changes:
+            behind = self.reading.part(1)
+            if len(given[1].tokens) == 1 and not behind.opens("joints"):  # "no, but ..." answers
+                self.commands.remove(given[0])  # "no, three nights": what is asked is asked again
         if self.pending is not None and not self.expected.in_text:
             self._take_left(self.pending)
         self.commands = [self._from_new_day(command) for command in self.commands]
@@ -276,10 +278,6 @@ class _Pass:
         known, first = str(self.expected.known[days[0].field]), str(days[0].read)
         count = date.fromisoformat(str(command.read)) - date.fromisoformat(known)
         return replace(command, read=(date.fromisoformat(first) + count).isoformat())
-
-    def _leads_on(self, no: Reading) -> bool:
-        """Return whether a bare "no" may only lead to what follows; "no, but ..." answers."""
-        return len(no.tokens) == 1 and not self.reading.part(1).opens("joints")
 
     def _named_answers(self) -> list[tuple[Fill, Reading]]:
         """Return yes or no by the name of what was asked, and the words behind: "no breakfast"."""
@@ -301,11 +299,6 @@ class _Pass:
                 fill = Fill(given.field, other, read=other == "yes")
                 return Parse([fill], not rest, not rest, rest, (given.value,))
         return None
-
-    def _takes_back(self) -> bool:
-        """Return whether a later clause takes a change back: "no parking, hmm, leave it"."""
-        bodies = [clause.body.core() for clause in self.clauses[1:]]
-        return any(body.begins("keep") for body in bodies if body.tokens)
 
     # What is said of the field that was asked for, by all of the message.
 
@@ -352,15 +345,12 @@ class _Pass:
 
     def _is_plain(self, field: Field) -> bool:
         """Return whether words that may be a text or name have no sign against it."""
-        if self.reading.says("unknown", "nothing", "skip"):
+        if self.reading.says("unknown", "nothing", "skip") or self.reading.has("wrong"):
             return False
         for clause in self.clauses:
-            if clause.command or clause.words.asks or clause.apart:
+            begins = clause.words.begins("wish", "repair", "wonder")
+            if begins or clause.command or clause.words.asks or clause.apart:
                 return False
-            if clause.words.begins("wish", "repair", "wonder"):
-                return False
-        if self.reading.has("wrong"):
-            return False
         if field.type in NAMES and self.reading.behind("name_lead").has("own"):
             return False  # "to my brother"
         # Three long clauses may be several wishes.
@@ -391,6 +381,8 @@ class _Pass:
         for first, last in zip([0, *starts], [*starts, len(self.clauses)], strict=True):
             here = self.clauses[first:last]
             tokens = tuple([token for one in here for token in one.words.tokens])
+            if not tokens or (first and here[0].is_reason):
+                continue
             if not judged and not [1 for clause in here if clause.body.tokens]:
                 continue  # "no", "sorry"
             segment = Reading(self.reading.text, tokens, self.lexicon)
@@ -517,10 +509,7 @@ class _Pass:
 
         That is another number, both in digits or both in words, where the last has a unit.
         """
-        words, last = clause.body.core(), before[-1]
-        if not last.span.certain or not all(map(self._is_number, words.tokens)):
-            return last
-        in_digits = words.said.isdigit()
+        last, in_digits = before[-1], clause.body.core().said.isdigit()
         if self.reading.at(last.span).words[0].isdigit() is in_digits:
             return last
         bare = [c for c in before if c.field.type in COUNTED and c.span.raw.isdigit() is in_digits]
@@ -601,6 +590,8 @@ class _Pass:
         """Return whether a question says more of a choice than that: "is Dr. Chen a woman?"."""
         if claim.field.type not in _WEAK or claim.is_by_the_way:
             return False
+        if words.begins("question") and not words.begins("wonder"):
+            return False  # "how about outside?"
         known = self.lexicon.words("small", "closing", "joints").union(claim.words)
         sides = (words.between(words.start, claim.start), words.between(claim.end, words.end))
         return any(
@@ -668,14 +659,26 @@ class _Pass:
 
     def _replaced(self, clause: _Clause) -> Command | None:
         """Return a clause as another value of what is known: "I meant John"."""
-        if not (clause.replaces or clause.words.has("wanted") or self.pending is None):
+        wanted = clause.words.has("wanted")
+        if not (clause.replaces or wanted or self.pending is None):
             return None
-        changed = turned(clause.words, clause.body, self.expected)
+        changed: Command | None = None
+        lead = end_of_lead(clause.words)
+        if lead or clause.replaces or (wanted and self._is_usual(clause.words)):
+            changed = turned(clause.words, clause.body, self.expected)
         if changed or not clause.replaces:
             return changed
-        meant = clause.words.part(end_of_lead(clause.words)).begins("meant") > 0
+        meant = clause.words.part(lead).begins("meant") > 0
         wordy = clause.apart or (meant and not self.expected.in_text)
         return of_type(clause.body.core(), self.expected, wordy=wordy)
+
+    def _is_usual(self, words: Reading) -> bool:
+        """Return whether words have only a yes/no field, and that it is wanted or not."""
+        uses = ("wanted", "around", "small", "closing", "negation", "only", "joints", "no")
+        known = self.lexicon.words(*uses)
+        fields = [field for field in self.expected.correctable if field.type == "boolean"]
+        left = [word for word in words.words if word not in known]
+        return all(any(names([word], field, self.lexicon) for field in fields) for word in left)
 
     # What is left for the field that was asked for.
 
@@ -732,6 +735,8 @@ class _Pass:
         inside = self.reading.at(span)
         if is_article(inside) or any(map(self._is_number, (*before.tokens, *behind.tokens))):
             return False
+        if set(behind.words) <= set(inside.words) and behind.words:
+            return False  # "the eleventh eleventh eighty-eight"
         if field.type == "email":
             return "@" in span.raw
         idle = self.lexicon.words("small", "joints")
@@ -904,10 +909,8 @@ class _Pass:
 
     def _without_repeats(self) -> list[Command]:
         """Return commands with one value a field: the last, where a cue leads to it."""
-        last = {c.field: c for c in self.commands if isinstance(c, (Fill, Correct))}
-        return [
-            c for c in self.commands if not isinstance(c, (Fill, Correct)) or last[c.field] is c
-        ]
+        last = {c.field: c for c in self.commands if isinstance(c, _GIVING)}
+        return [c for c in self.commands if not isinstance(c, _GIVING) or last[c.field] is c]
 
     def _without_asides(self, commands: list[Command]) -> list[Command]:
         """Return commands without a "hold on", "pardon" or "stop" that only leads to others."""
@@ -918,10 +921,8 @@ class _Pass:
 
     def _has(self, field: Field) -> bool:
         """Return whether a field was given a value which nothing has replaced since."""
-        return any(
-            getattr(c, "field", "") == field.name and isinstance(c, Fill)
-            for c in self.commands[self.kept :]
-        )
+        since = self.commands[self.kept :]
+        return any(isinstance(c, Fill) and c.field == field.name for c in since)
 
     def _explain(self, commands: Iterable[Command], tokens: Iterable[Token]) -> None:
         self.commands += [self._in_its_year(command) for command in commands]
@@ -990,7 +991,8 @@ class _Pass:
                 message = ", ".join(self._without_lead(c.words).raw for c in items)
             is_list = is_list and not reading.has("either")  # "a drill or a saw"
         else:
-            behind = self._values_behind()
+            # The last clauses, each only the value of another field: "Dune, tomorrow".
+            behind = list(takewhile(self._is_only_value, self.clauses[:0:-1]))[::-1]
             own = [c for c in own if c not in behind]
             apart = [n for n, c in enumerate(own) if n and self._is_apart(c, field)]
             kept = own[: apart[0]] if apart else own
@@ -1019,11 +1021,6 @@ class _Pass:
         unread = () if certain else (message, *left)
         replaced = self._replaced_words(commands)
         return Parse(commands, certain, certain, unread, replaced, settled.plain)
-
-    def _values_behind(self) -> list[_Clause]:
-        """Return the last clauses, each only the value of another field: "Dune, tomorrow"."""
-        behind = list(takewhile(self._is_only_value, self.clauses[:0:-1]))
-        return behind[::-1]
 
     def _is_only_value(self, clause: _Clause) -> bool:
         """Return whether a clause gives values, and has no words but theirs and idle ones."""
