@@ -693,12 +693,11 @@ class _Pass:
         meant = [c for c in left if not is_doubted(c.words, field)]
         if len(meant) == len(left):  # else what is left is not of another
             meant = [c for c in left if not is_of_another(c.words, field)]
-        left = meant
         if field.type == "address":
-            found = self._place_in(left, field)
+            found = self._place_in(meant, field)
         else:
             find = self._names_in if field.type in NAMES else self._spans_in
-            found = find(left, field)
+            found = find(meant, field)
         if before and len(found) == 1 and _is_part(before[-1].span, found[0]):
             self.commands = [c for c in self.commands if getattr(c, "field", "") != field.name]
         elif before:
@@ -710,23 +709,19 @@ class _Pass:
     def _spans_in(self, clauses: Sequence[_Clause], field: Field) -> list[Span]:
         """Return the values of a field that are not denied, behind the last repair."""
         found: list[Span] = []
-        denied = []
+        denied: list[Any] = []
         for clause in clauses:
             spans = spans_in(field, clause.words, self.expected)
-            found = [] if clause.replaces and spans else found
-            for span in spans:
-                if rules_out(self.reading, self.reading.at(span), field):
-                    denied.append(span.value)
-                else:
-                    found.append(span)
+            found = spans if clause.replaces and spans else [*found, *spans]
+            out = [s for s in spans if rules_out(self.reading, self.reading.at(s), field)]
+            denied += [span.value for span in out]
         found = [span for span in found if span.value not in denied]
         return found if all(self._stands_alone(span, field) for span in found) else []
 
     def _is_open(self) -> bool:
         """Return whether words leave a value open: "200 or 300", "I do not know exactly"."""
-        if self.reading.has("either", "between"):
-            return True
-        return any(clause.words.begins("unknown", "unsure") for clause in self.clauses)
+        unsure = any(clause.words.begins("unknown", "unsure") for clause in self.clauses)
+        return unsure or self.reading.has("either", "between")
 
     def _stands_alone(self, span: Span, field: Field) -> bool:
         """Return whether no word next to a value makes it a part of another."""
@@ -1053,11 +1048,10 @@ class _Pass:
     def _is_no_text(self, field: Field, settled: Parse) -> bool:
         """Return whether words skip the field, only ask a question, or have two values."""
         reading = self.reading
+        refuses = reading.opens("refusing") and not field.required
+        if refuses or any(isinstance(command, Skip) for command in settled.commands):
+            return True
         if reading.begins("wonder") or reading.says("filler") or is_greeting(reading.raw):
-            return True
-        if any(isinstance(command, Skip) for command in settled.commands):
-            return True
-        if reading.opens("refusing") and not field.required:
             return True
         told = [c for c in self.clauses if not c.is_idle and not c.command]
         return bool(told) and all(c.words.asks and not c.words.begins("wish") for c in told)
