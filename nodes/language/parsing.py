@@ -79,6 +79,7 @@ from nodes.values.people import words_around
 MOST_CHARACTERS = 4096
 """Characters of a message beyond which it is left to others."""
 _MOST_WORDS_OF_CHANGE = 40
+_LONGEST_CHANGE_IN_TEXT = 20
 _SHORTEST_OF_TWO = 2
 _LONGEST_ITEM = 5
 _LONGEST_REASON = 5
@@ -517,8 +518,8 @@ class _Pass:
 
     def _changed(self, place: int) -> int:
         """Read a change that names its field or its old value, in two clauses or one."""
-        is_long = len(self.reading.tokens) > _MOST_WORDS_OF_CHANGE
-        if is_long or not (self.expected.correctable or self.pending):
+        most = _LONGEST_CHANGE_IN_TEXT if self.expected.in_text else _MOST_WORDS_OF_CHANGE
+        if not (self.expected.correctable or self.pending) or len(self.reading.tokens) > most:
             return 0
         clause, *behind = self.clauses[place : place + 2]
         for after in (*behind, None):
