@@ -510,7 +510,10 @@ class _Pass:
 
         That is another number, both in digits or both in words, where the last has a unit.
         """
-        last, in_digits = before[-1], clause.body.core().said.isdigit()
+        words, last = clause.body.core(), before[-1]
+        if not last.span.certain or not all(map(self._is_number, words.tokens)):
+            return last
+        in_digits = words.said.isdigit()
         if self.reading.at(last.span).words[0].isdigit() is in_digits:
             return last
         bare = [c for c in before if c.field.type in COUNTED and c.span.raw.isdigit() is in_digits]
@@ -523,6 +526,8 @@ class _Pass:
             return 0
         clause, *behind = self.clauses[place : place + 2]
         for after in (*behind, None):
+            if after and after.command:
+                continue
             words = _together(clause.words, after.words) if after else clause.words
             body = _together(clause.body, after.words) if after else clause.body
             if words.ends_asking and not words.begins("wish"):
@@ -540,6 +545,8 @@ class _Pass:
 
     def _instead(self, wrong: Clear, behind: _Clause) -> Correct | None:
         """Return the value in the next clause of what is wrong: "the day is wrong, it is 3 May"."""
+        if behind.words.ends_asking or behind.command:
+            return None
         field = next(f for f in self.expected.correctable if f.name == wrong.field)
         if field.type in FREE or is_part(behind.words.words, field, self.lexicon):
             return None
@@ -640,6 +647,8 @@ class _Pass:
         field, words = self.pending, clause.words
         if field is None or field.type in WORDY or self._has(field):
             return None
+        if field.type == "enum" and words.part(-1).says("no"):
+            return None  # "outside no"
         read = self._meant(field, words)
         if read is None:
             return None
@@ -735,6 +744,8 @@ class _Pass:
             return False  # "the eleventh eleventh eighty-eight"
         if field.type == "email":
             return "@" in span.raw
+        if before.has("own"):
+            return False  # "my two sisters"
         idle = self.lexicon.words("small", "joints")
         if field.type == "enum":  # "it rains outside"
             clause = next(c for c in self.clauses if c.words.end >= span.end)
@@ -1021,6 +1032,10 @@ class _Pass:
     def _is_only_value(self, clause: _Clause) -> bool:
         """Return whether a clause gives values, and has no words but theirs and idle ones."""
         here = [c for c in self._held(clause) if c.field.type not in _WORDS and not c.changes]
+        if not here or not all(
+            c.span.certain or c.is_named or c.field.type == "phone" for c in here
+        ):
+            return False
         idle = self.lexicon.words("around", "small", "closing", "joints")
         return all(
             t.word in idle
