@@ -12,7 +12,7 @@ from typing import Any
 from journeys import Field
 from nodes.commands import Clear, Command, Correct, Fill
 from nodes.language.lexicon import Lexicon
-from nodes.language.mentions import is_part, mentioned, names, names_field, next_day
+from nodes.language.mentions import is_part, mentioned, names_any_field, names_field, next_day
 from nodes.language.reading import (
     COUNTED,
     DAY,
@@ -180,14 +180,14 @@ def said_value(new: Reading, field: Field, expected: Expected) -> Read | None:
 def _named(reading: Reading, expected: Expected) -> list[Command]:
     """Read "change the amount to 70", "and the age to 30"; of an open field "it is the 3rd"."""
     lexicon, among = reading.lexicon, expected.all_fields
-    forms = ["form_named", *(["form_labelled"] if ":" in reading.text else []), "form_carried"]
-    for found in [one for form in forms for one in lexicon.matches(form, reading.marked)]:
-        what = found["what"].split()
-        field = mentioned(what, among, lexicon)
+    names = ["form_named", *(["form_labelled"] if ":" in reading.text else []), "form_carried"]
+    for found in [one for name in names for one in lexicon.matches(name, reading.marked)]:
+        field = mentioned(found["what"].split(), among, lexicon)
         if not field:
             continue
         if lexicon.begins(reading.marked, "form_doubt"):
             return []  # "my old number was ..."
+        what = found["what"].split()
         called = len(what) <= _LONGEST_CALLED and names_field(what, field, lexicon)
         if field.type in FREE and not called:
             continue  # "my friend has a pain in the neck", "the birthday is on 5 May"
@@ -258,9 +258,9 @@ def turned(reading: Reading, value: Reading, expected: Expected) -> Correct | No
     """Read "oh wait, she is not vaccinated": the other answer to a question of yes or no."""
     if len(value.tokens) > _LONGEST_VALUE:
         return None
-    judged = [field for field in expected.correctable if field.type == "boolean"]
-    named = [field for field in judged if names(value.words, field, value.lexicon)]
-    field = mentioned_in(value, named)
+    language = expected.setting.language
+    named = [f for f in expected.correctable if names_any_field(value.said, [f], language)]
+    field = mentioned_in(value, [f for f in named if f.type == "boolean"])
     no = value.lexicon.words("negation", "no")
     said = not any(token.word in no and not token.closes for token in reading.tokens)
     if field is None or expected.known[field.name] is said:
@@ -307,15 +307,15 @@ def shortest(words: Reading, field: Field, expected: Expected) -> str | None:
         return None
     value = _value(field, readable[0], expected)
     same = [part for part in readable if _value(field, part, expected) == value]
-    led = len(same) > 1 and same[-2].opens("articles")
-    return same[-2 if led else -1].raw
+    several = len(same) > 1 and len(same[-2].tokens) == len(same[-1].tokens) + 1
+    return same[-2 if several and same[-2].opens("articles") else -1].raw
 
 
 def _places(words: Reading, field: Field, expected: Expected) -> range:
     """Return where a value may begin: a few words before the last one of its type."""
     end = len(words.tokens)
     spans = found_in(field, words.raw, expected.setting)
-    if spans:
+    if spans and words.tokens:
         at = words.tokens[0].start + spans[-1].start
         end = next((n for n, token in enumerate(words.tokens) if token.end > at), end)
     return range(max(0, end - _LEADING), min(end + 1, len(words.tokens)))
@@ -331,17 +331,18 @@ def of_type(words: Reading, expected: Expected, wordy: bool) -> Correct | None:
     fields = {field.name: field for field in expected.correctable}
     latest = [fields[name] for name in list(expected.known)[::-1] if name in fields]
     last = [words.part(-count) for count in (1, 2)]
-    is_day = any(one.day() and not one.said.isdigit() for one in last)  # "the 27th"
+    is_day = bool([one for one in last if one.day() and not one.said.isdigit()])  # "the 27th"
     shaped = [f for f in latest if f.type not in WORDY and not (is_day and f.type in COUNTED)]
-    named = [f for f in latest if wordy and f.type in (*NAMES, "address")]
     reads = _read_anew if is_day else readable_part
-    fitting = [(field, read) for field in shaped if (read := reads(field, words, expected))]
-    if not fitting:
-        fitting = [(f, read) for f in named if (read := reads(f, words, expected))][:1]
-    if len(fitting) != 1:
-        return None
-    field, read = fitting[0]
-    return Correct(field.name, words.raw, read=read.value)
+    named = [f for f in latest if f.type in (*NAMES, "address")]
+    for among in (shaped, named) if wordy else (shaped,):
+        for field in among:
+            if read := reads(field, words, expected):
+                fitting = [f for f in shaped if f is not field]
+                if among is shaped and any(readable_part(f, words, expected) for f in fitting):
+                    return None
+                return Correct(field.name, words.raw, read=read.value)
+    return None
 
 
 def _value(field: Field, words: Reading, expected: Expected) -> Any:

@@ -243,7 +243,7 @@ def claims_in(
         if not inside.tokens or is_article(inside):
             continue
         replaces = any(start <= span.start < end for start, end in replaced)
-        place = _Place(field, span, inside, reading, expected, replaces)
+        place = _Place(field, span, inside, reading, expected, replaces=replaces)
         claim = place.claim(days)
         if claim and changes:
             claim = place.changed(claim)
@@ -267,27 +267,24 @@ def claims_in(
     return sorted((*once, *ordered), key=_START_OF)
 
 
-@dataclass
 class _Place:
-    """A value that may be of a field, and the words around it in its clause.
+    """A value that may be of a field, and the words around it in its clause."""
 
-    Attributes:
-        inside: The words of the value.
-        replaces: True if its clause has a cue that it replaces another.
-    """
-
-    field: Field
-    span: Span
-    inside: Reading
-    reading: Reading
-    expected: Expected
-    replaces: bool
-
-    def __post_init__(self) -> None:
-        self.lexicon, span = self.reading.lexicon, self.span
-        self.is_pending = self.field is self.expected.pending
-        is_cut = self.field.type != "boolean"
-        self.clause = _clause_of(self.inside, self.reading, is_cut=is_cut)
+    def __init__(
+        self,
+        field: Field,
+        span: Span,
+        inside: Reading,
+        reading: Reading,
+        expected: Expected,
+        *,
+        replaces: bool,
+    ) -> None:
+        self.field, self.span, self.inside = field, span, inside
+        self.reading, self.expected, self.lexicon = reading, expected, reading.lexicon
+        self.replaces = replaces
+        self.is_pending = field is expected.pending
+        self.clause = _clause_of(inside, reading, is_cut=field.type != "boolean")
         self.before = [t.word for t in self.clause.tokens if t.end <= span.start]
         self.behind = [t.word for t in self.clause.tokens if t.start >= span.end]
         self.near = [*self.before[-_BEFORE:], *self.behind[:_BEHIND]]
