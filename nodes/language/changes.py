@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from journeys import Field
+from journeys.phrases import plain
 from nodes.commands import Clear, Command, Correct, Fill
 from nodes.language.lexicon import Lexicon
-from nodes.language.mentions import is_part, mentioned, names_any_field, names_field, next_day
+from nodes.language.mentions import mentioned, names_any_field, names_field, on_day
 from nodes.language.reading import (
     COUNTED,
     DAY,
@@ -70,8 +71,8 @@ def _contrasted(reading: Reading, expected: Expected) -> list[Command]:
     """Read "the 3rd, not the 4th" and its like."""
     for found in reading.lexicon.matches("form_contrast", reading.marked):
         new = reading.marked_part(*found.span("new")).core()
-        old = reading.marked_part(*found.span("old")).core()
-        given = _part_replaced(new, old, expected) or _in_place_of(new, old, expected)
+        old = reading.marked_part(*found.span("old"))
+        given = _part_replaced(new, old.core(), expected) or _in_place_of(new, old, expected)
         if given is not None:
             return [given]
     return []
@@ -79,9 +80,12 @@ def _contrasted(reading: Reading, expected: Expected) -> list[Command]:
 
 def _in_place_of(new: Reading, old: Reading, expected: Expected) -> Correct | Fill | None:
     """Return the correction of the field whose value was the old one, or that is spoken of."""
-    before = [field for field in expected.correctable if is_value(old, field, expected)]
-    if not new.tokens:
+    before = [field for field in expected.correctable if is_value(old.core(), field, expected)]
+    if not new.tokens or not old.tokens:
         return None
+    if len(before) > 1:
+        field = mentioned_in(new, before)
+        before = [field] if field else before
     if not before and (answer := _answered_anew(new, old, expected)):
         return answer
     fields = before or [f for f in expected.correctable if f.type not in WORDY]
@@ -92,9 +96,10 @@ def _in_place_of(new: Reading, old: Reading, expected: Expected) -> Correct | Fi
     if len(fitting) != 1:
         return None
     field, read = fitting[0]
-    if old.day() and not _MONTH.search(read.raw) and (kept := _other_day(new, field, expected)):
+    is_mere = old.core().day() and not _MONTH.search(read.raw)
+    if is_mere and (kept := _other_day(new, field, expected)):
         read = read._replace(value=kept.value)
-    if not before and not reads_as(old, field, expected):
+    if not before and not reads_as(old.core(), field, expected):
         return None
     return Correct(field.name, read.raw, read=read.value)
 
@@ -140,17 +145,20 @@ def _other_day(new: Reading, field: Field, expected: Expected) -> Read | None:
     """
     if field.type not in ("date", "datetime") or field.name not in expected.known:
         return None
+    day = new.part(-1).day() or new.part(-2).day()
     known, today = str(expected.known[field.name]), expected.setting.at.date()
-    before = date.fromisoformat(known[:10])
-    begins = before.replace(day=1)
-    day = next_day(begins if before < today else max(begins, today), int(new.part(-1).day() or 0))
-    return Read(new.raw, day.isoformat() + known[10:]) if day else None
+    month = date.fromisoformat(known[:10])
+    if not day or (changed := on_day(month, int(day))) is None:
+        return None
+    if changed < today <= month:
+        changed = on_day(changed.replace(day=1) + timedelta(days=31), int(day)) or changed
+    return Read(new.raw, changed.isoformat() + known[10:])
 
 
 def _answered_anew(new: Reading, old: Reading, expected: Expected) -> Fill | None:
     """Return the answer to what is asked, in place of one that was not taken: "not 50, 55"."""
     asked: Field | None = expected.pending
-    if asked is None or asked.type in WORDY or not reads_as(old, asked, expected):
+    if asked is None or asked.type in WORDY or not reads_as(old.core(), asked, expected):
         return None
     read = readable_part(asked, new, expected)
     return Fill(asked.name, read.raw, read=read.value) if read else None
@@ -188,8 +196,9 @@ def _named(reading: Reading, expected: Expected) -> list[Command]:
         if lexicon.begins(reading.marked, "form_doubt"):
             return []  # "my old number was ..."
         what = found["what"].split()
-        called = len(what) <= _LONGEST_CALLED and names_field(what, field, lexicon)
-        if field.type in FREE and not called:
+        if field.type in FREE and (
+            len(what) > _LONGEST_CALLED or not names_field(what, field, lexicon)
+        ):
             continue  # "my friend has a pain in the neck", "the birthday is on 5 May"
         new = reading.marked_part(*found.span("new"))
         if field.type in NAMES and is_part(what, field, lexicon):
@@ -207,6 +216,33 @@ def unspelled(words: Reading) -> Reading:
     return words.part(0, next((n for n in places if words.part(n).says("spelled")), None))
 
 
+def labelled(words: Reading, expected: Expected) -> Correct | Fill | None:
+    """Return the value right behind the name of its field: "phone 0171 234", "the amount 820"."""
+    lexicon, fields = words.lexicon, expected.all_fields
+    while len(words.tokens) > 1 and words.opens("articles", "own"):
+        words = words.part(1)
+    for count in range(min(_LEADING, len(words.tokens) - 1), 0, -1):
+        what, new = words.words[:count], words.part(count)
+        field = mentioned(what, fields, lexicon)
+        if field is None or field is expected.pending or len(new.tokens) > _LONGEST:
+            continue
+        changes = field.name in expected.known
+        if field.type in WORDY or field.type in ("boolean", "enum"):
+            is_text = field.type == "text" and not changes and plain(field.label) == " ".join(what)
+            read = Read(new.raw, new.raw) if is_text else None
+        else:
+            read = _read_anew(field, new, expected)
+        if read and all(names_field([word], field, lexicon) for word in what):
+            return given(field, read, expected)
+    return None
+
+
+def is_part(what: Sequence[str], field: Field, lexicon: Lexicon) -> bool:
+    """Return whether words name a part of a name alone, and the field is not for that part."""
+    parts = lexicon.words("name_parts").intersection(what)
+    return bool(parts) and not names_field(parts, field, lexicon)
+
+
 def _denied(reading: Reading, expected: Expected) -> list[Command]:
     """Read "I didn't mean John" and its like: the value that it was is taken back."""
     for found in reading.lexicon.matches("form_denied", reading.marked):
@@ -220,24 +256,39 @@ def _denied(reading: Reading, expected: Expected) -> list[Command]:
 def _emptied(reading: Reading, expected: Expected) -> list[Command]:
     """Read "I want to change the pickup address" and its like."""
     for found in reading.lexicon.matches("form_clear", reading.marked):
-        if field := mentioned(found["what"].split(), expected.correctable, reading.lexicon):
-            return [Clear(field.name)]
+        if fields := _spoken_of(found["what"].split(), expected, reading.lexicon):
+            return [Clear(field.name) for field in fields]
     return []
 
 
 def _removed(reading: Reading, expected: Expected) -> list[Command]:
-    """Read "drop the reference", "no high chair after all": a field that goes."""
+    """Read "drop the reference", "no high chair after all": a field, or a value, that goes."""
     for found in reading.lexicon.matches("form_removed", reading.marked):
-        if field := _called(found["what"].split(), expected, reading.lexicon):
-            is_no = field.type == "boolean"
-            return [Correct(field.name, "no", read=False) if is_no else Clear(field.name)]
+        old = reading.marked_part(*found.span("what")).core()
+        fields = _called(found["what"].split(), expected, reading.lexicon)
+        several = [name for name, v in expected.known.items() if isinstance(v, list) and len(v) > 1]
+        of_value = [f for f in expected.correctable if f.name not in several]
+        fields = fields or [f for f in of_value if is_value(old, f, expected)]
+        if len(fields) == 1:
+            is_no, name = fields[0].type == "boolean", fields[0].name
+            return [Correct(name, "no", read=False) if is_no else Clear(name)]
     return []
 
 
-def _called(words: Sequence[str], expected: Expected, lexicon: Lexicon) -> Field | None:
-    """Return the field that words name, but not one whose description alone has them."""
-    field = mentioned(words, expected.correctable, lexicon)
-    return field if field and names_field(words, field, lexicon) else None
+def _spoken_of(words: Sequence[str], expected: Expected, lexicon: Lexicon) -> list[Field]:
+    """Return the fields that words name: one, or several with an "and" between them."""
+    joints = [place for place, word in enumerate(words) if word in lexicon.words("joints")]
+    pieces = [words[n:m] for n, m in zip([0, *joints], [*joints, len(words)], strict=True)]
+    each = [mentioned(piece, expected.correctable, lexicon) for piece in pieces]
+    if len(each) > 1 and None not in each:
+        return [field for field in each if field]
+    one = mentioned(words, expected.correctable, lexicon)
+    return [one] if one else []
+
+
+def _called(words: Sequence[str], expected: Expected, lexicon: Lexicon) -> list[Field]:
+    """Return the fields that words name, but none whose description alone has them."""
+    return [f for f in _spoken_of(words, expected, lexicon) if names_field(words, f, lexicon)]
 
 
 def _pointed_at(reading: Reading, expected: Expected) -> list[Command]:
@@ -248,10 +299,10 @@ def _pointed_at(reading: Reading, expected: Expected) -> list[Command]:
         return []
     if not (words.tokens and (led or expected.kind == "summary")):
         return []
-    field = _called(words.words, expected, reading.lexicon)
-    if field and (field.type in WORDY or not found_in(field, reading.raw, expected.setting)):
-        return [Clear(field.name)]
-    return []  # "3 cars" says what it shall be
+    fields = _called(words.words, expected, reading.lexicon)
+    if any(f.type not in WORDY and found_in(f, reading.raw, expected.setting) for f in fields):
+        return []  # "3 cars" says what it shall be
+    return [Clear(field.name) for field in fields]
 
 
 def turned(reading: Reading, value: Reading, expected: Expected) -> Correct | None:

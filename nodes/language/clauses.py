@@ -71,17 +71,19 @@ def questions_in(message: str, language: str) -> list[str]:
 
     Clauses that ask one behind the other are one question.
     """
-    found: list[tuple[int, int]] = []
-    goes_on = False
-    for clause in read(message, lexicon_of(language)).clauses:
+    whole = read(message, lexicon_of(language))
+    found: list[list[Reading]] = []
+    last = -1
+    for place, clause in enumerate(whole.clauses):
         part = _unjoined(clause)
-        # A mere "ok?" behind a statement asks nothing.
-        is_question = part.asks and not part.says("yes", "no")
-        if is_question:
-            start = found.pop()[0] if goes_on else part.tokens[0].start
-            found.append((start, _end(clause)))
-        goes_on = is_question
-    return [message[start:end].strip() for start, end in found]
+        if not part.asks or part.says("yes", "no"):
+            continue  # a mere "ok?" behind a statement asks nothing
+        if place == last + 1 and found:
+            found[-1].append(clause)
+        else:
+            found.append([part])
+        last = place
+    return [message[parts[0].tokens[0].start : _end(parts[-1])].strip() for parts in found]
 
 
 def may_be_about(message: str, field: Field, language: str) -> bool:
@@ -104,5 +106,6 @@ def _unjoined(part: Reading) -> Reading:
 
 def _end(part: Reading) -> int:
     """Return where a question ends, with its sign."""
-    following = part.text[part.tokens[-1].end :]
-    return len(part.text) - len(following.lstrip(" ?!"))
+    end = part.tokens[-1].end
+    following = part.text[end:]
+    return end + len(following) - len(following.lstrip(" ?!"))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from calendar import monthrange
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from operator import attrgetter
 from typing import Any
 
@@ -42,16 +43,22 @@ def mentioned(words: Sequence[str], fields: Iterable[Field], lexicon: Lexicon) -
     unique = list({field.name: field for field in fields}.values())
     if not content or not unique:
         return None
+    head = _head(words, content, lexicon.words("of"))
     words_of = [(_words(field, lexicon), field) for field in unique]
     for known in _EVER_WIDER:
-        own = [f for its, f in words_of if all(is_among(word, known(its)) for word in content)]
-        if own:
-            return own[0] if len(own) == 1 else None
-    touched = [(its, field) for its, field in words_of if _among(content, its.kind)]
-    if len(touched) != 1:  # "the street number" is no number of guests
+        matched = [(_among(content, known(own)), field) for own, field in words_of]
+        scored = [(len(own) + 0.5 * (head in own), field) for own, field in matched]
+        best = max(score for score, _ in scored)
+        fitting = [field for score, field in scored if score == best]
+        if best and best > len(content):
+            return fitting[0] if len(fitting) == 1 else None
+    named = [field for own, field in words_of if is_among(head, own.kind)]
+    if len(named) != 1:
         return None
-    its, field = touched[0]
-    return field if is_among(_head(words, content, lexicon.words("of")), its.kind) else None
+    others = [own.kind for own, field in words_of if field is not named[0]]
+    beside = [word for word in content if word != head]
+    spoken = any(_among(beside, own) for own in others)
+    return None if spoken else named[0]  # "the street number" is no number of guests
 
 
 def names_field(words: Iterable[str], field: Field, lexicon: Lexicon) -> bool:
@@ -165,18 +172,14 @@ _SPANNED = ("date", "time", "datetime")
 _DAYS = ("date", "datetime")
 _BEFORE, _BEHIND = 3, 2
 _WEEK = timedelta(days=7)
-_LONGEST_WAIT = 62
-"""Days until a day of the month comes again, at most."""
 _MOST_WORDS = 200
 _SOLE = (*_SPANNED, "money", "phone", "email", "enum")
 """Types of values that can be nothing else."""
-_GIVING = (("with", True, ("boolean",)), ("without", False, ("boolean",)), ("ones", 1, COUNTED))
-"""Uses of words that give a value to what is named behind them, and the types that have it."""
 _MOST_SPANS = 12
 _TWO = 2
 _NAMED, _SURE = 8, 20
 _LONGEST_ARTICLE = 4
-_START_OF = attrgetter("start")
+_LONGEST_SUBJECT = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,33 +233,43 @@ def claims_in(
     """
     if len(reading.tokens) > _MOST_WORDS:
         return []
+    pending = expected.pending
     spans = [
         (field, changes, span)
         for field, changes in expected.pool
         for span in spans_in(field, reading, expected)[:_MOST_SPANS]
     ]
-    days = [span for field, _, span in spans if field.type in _SPANNED and span.certain]
     choices = [span for field, changes, span in spans if field.type == "enum" and not changes]
+    plain_days = [s for field, _, s in spans if field.type in _SPANNED and s.certain]
     found = []
     for field, changes, span in spans:
-        inside = reading.at(span)
-        if not inside.tokens or is_article(inside):
-            continue
+        is_own = field is pending or field.type not in NAMES or is_users(field, reading.lexicon)
+        before = reading.between(reading.start, span.start).words
+        if not is_own and _names_user(before, reading.lexicon):
+            continue  # "I'm Ann Lea, I would like to send money"
         replaces = any(start <= span.start < end for start, end in replaced)
-        place = _Place(field, span, inside, reading, expected, replaces=replaces)
-        claim = place.claim(days)
+        rivals = [f for f, _ in expected.pool if f.type == field.type and f is not field]
+        several = field.type in (*_SPANNED, "enum") or len(reading.tokens) > 1
+        asked = field is pending or (pending is None and several and _is_all(span, reading))
+        claim = _claim(reading, field, span, asked, plain_days, rivals, replaces=replaces)
         if claim and changes:
-            claim = place.changed(claim)
-        choice = field.type != "enum" and any(_overlap(span, other) for other in choices)
-        if claim and not (choice and not (place.is_asked or claim.is_named)):
+            beside = pending is not None and pending.type not in _WEAK
+            sole = beside and span.certain and not rivals and _is_all(span, reading)
+            claim = _changed(claim, replaces=replaces, alone=pending is None, sole=sole)
+        elif claim and replaces:
+            claim = replace(claim, weight=claim.weight - (field is pending))
+        choice = any(span.start < c.end and c.start < span.end for c in choices)
+        if claim and not (choice and field.type != "enum" and not (asked or claim.is_named)):
             found.append(claim)  # "today" may be how urgent it is, and no day
     certain = [claim.field for claim in found if claim.span.certain]
-    found = [_later(c, expected) for c in found if c.span.certain or c.field not in certain]
+    found = [c for c in found if c.span.certain or c.field not in certain]
+    found = [_later(claim, expected) for claim in found]
     found += _after_nights(found, reading, expected)
-    found += _given_by_words(found, reading, expected)
+    found += _with_or_without(found, reading, expected)
+    found += _single(found, reading, expected)
     ordered = _from_until(reading, expected) or _in_order(found, reading)
-    settled = [claim.field for claim in ordered]
-    groups = _groups([claim for claim in found if claim.field not in settled])
+    settled = {claim.field.name for claim in ordered}
+    groups = _groups([c for c in found if c.field.name not in settled])
     plain = [group[0] for group in groups if len(group) == 1]
     plain = [c for c in plain if not any(_overlap(c, other) for other in ordered)]
     once = [  # of two values of one field that are as plain, neither
@@ -264,203 +277,61 @@ def claims_in(
         for c in plain
         if not [o for o in plain if o is not c and o.field is c.field and o.weight >= c.weight]
     ]
-    return sorted((*once, *ordered), key=_START_OF)
+    return sorted((*once, *ordered), key=lambda claim: claim.start)
 
 
-class _Place:
-    """A value that may be of a field, and the words around it in its clause."""
-
-    def __init__(
-        self,
-        field: Field,
-        span: Span,
-        inside: Reading,
-        reading: Reading,
-        expected: Expected,
-        *,
-        replaces: bool,
-    ) -> None:
-        self.field, self.span, self.inside = field, span, inside
-        self.reading, self.expected, self.lexicon = reading, expected, reading.lexicon
-        self.replaces = replaces
-        self.is_pending = field is expected.pending
-        self.clause = _clause_of(inside, reading, is_cut=field.type != "boolean")
-        self.before = [t.word for t in self.clause.tokens if t.end <= span.start]
-        self.behind = [t.word for t in self.clause.tokens if t.start >= span.end]
-        self.near = [*self.before[-_BEFORE:], *self.behind[:_BEHIND]]
-
-    def claim(self, days: Sequence[Span]) -> Claim | None:
-        """Return what the value claims; none if the words around it are of something else.
-
-        `days`: the days and times of the message, which are unrelated to none of its values.
-        """
-        if self._is_ruled_out():
-            return None
-        field, span, counted = self.field, self.span, self.field.type in COUNTED
-        # What is never asked for is always said by the way, and what a pattern finds is meant.
-        guarded = field.type in _WEAK and field.asked and not span.own and not self.replaces
-        if guarded and self._is_by_the_way([*days, span]):
-            return None
-        people = counted and self._is_for() and self._names(self.lexicon.words("persons"))
-        told = [span, *days] if counted else [span]
-        if not (span.certain or self._is_led(told, people=people)):
-            return None
-        own = _words(field, self.lexicon)
-        words = frozenset(_among(self.near, own.near)) or self._told()
-        # The small words of a name count next to others of it: "check in".
-        close = words.union(_among(self.near, own.own)) if words else ()
-        weight = 8 * span.certain + 2 * min(_MOST_COUNTED, len(close)) + 4 * people
-        weight += 2 * self._names(self.behind[:1]) + (self.is_asked and not self.replaces)
-        return Claim(field, span, weight, words, is_named=bool(words or people))
-
-    def changed(self, claim: Claim) -> Claim | None:
-        """Return a claim on a field that has a value; none if nothing says that it is meant."""
-        pending, field = self.expected.pending, self.field
-        if self.replaces and not claim.is_named:  # a value of two types may replace either
-            return replace(claim, changes=True, weight=min(claim.weight, 0))
-        if self.replaces or not field.asked:
-            return replace(claim, changes=True)
-        beside = pending is not None and pending.type not in _WEAK
-        sole = beside and self.span.certain and field.type in _SOLE and not self.rivals
-        if claim.is_named or (sole and self.is_all):
-            return replace(claim, changes=True, weight=claim.weight - 0.5)
-        return None if pending else replace(claim, changes=True, is_bare=True)
-
-    @cached_property
-    def rivals(self) -> list[Field]:
-        """Return the other fields of the same type."""
-        same = [field for field in self.expected.all_fields if field.type == self.field.type]
-        return [field for field in same if field is not self.field]
-
-    @cached_property
-    def is_all(self) -> bool:
-        """Return whether the value is all that its clause says."""
-        clause = next(c for c in self.reading.clauses if c.end >= self.span.end)
-        around = _around(clause, [self.span])
-        return self.lexicon.words("around", "joints").issuperset(around)
-
-    @cached_property
-    def is_asked(self) -> bool:
-        """Return whether it was asked for; where nothing was, what is said alone counts as that."""
-        several = self.field.type in (*_SPANNED, "enum") or len(self.reading.tokens) > 1
-        return self.is_pending or (self.expected.pending is None and several and self.is_all)
-
-    def _names(self, words: Iterable[str]) -> bool:
-        return names_field(words, self.field, self.lexicon)
-
-    def _is_ruled_out(self) -> bool:
-        """Return whether words say that the value is denied, of another, or one of several."""
-        field, beside = self.field, (*self.before[-1:], *self.behind[:1])
-        if rules_out(self.reading, self.inside, field) or self._is_not_meant():
-            return True
-        if not self.lexicon.words("either").isdisjoint(beside):
-            return True
-        if field.type in NAMES:
-            is_own = self.is_pending or is_users(field, self.lexicon)
-            said = self.reading.between(self.reading.start, self.span.start).words
-            if not is_own and _ends("i_am", said, self.lexicon):
-                return True  # "I'm Ann Lea, I would like to send money"
-            named = is_part(self.before[-_BEFORE:], field, self.lexicon)
-            return named and not self.inside.has("name_parts")  # "first name Beth"
-        is_ordinal = field.type in COUNTED and self.inside.day()  # "the 28th" counts nothing
-        return bool(is_ordinal) and not self.inside.said.isdigit()
-
-    def _is_not_meant(self) -> bool:
-        """Return whether the clause is about another person, of another time, or a question."""
-        if is_of_another(self.clause, self.field):  # "my kitten is coughing"
-            subject = (_subject(self.clause) or "").split()
-            return not (self.is_asked and self.span.raw.casefold() in subject)
-        return self.clause.begins("asking") > 0
-
-    def _is_by_the_way(self, told: Sequence[Span]) -> bool:
-        """Return whether most words around a choice, up to the next "and", are unrelated."""
-        joints = self.lexicon.words("joints")
-        cuts = [n for n, word in enumerate(self.clause.words) if word in joints]
-        phrase = _between_cuts(self.clause, cuts, self.inside)
-        return self._strange(phrase, told) * (3 if self.is_asked else 4) >= len(phrase.tokens)
-
-    def _strange(self, words: Reading, told: Sequence[Span]) -> int:
-        """Count the words that are not usual around values of the field, nor numbers."""
-        known, own = self.lexicon.words("around"), _words(self.field, self.lexicon).near
-        around = _around(words, told)
-        strange = [word for word in around if word not in known and not word.isdigit()]
-        return len(strange) - len(_among(strange, own))
-
-    def _is_led(self, told: Sequence[Span], *, people: bool) -> bool:
-        """Return whether the words around the value say that it is one of the field.
-
-        They do where it was asked for, and no strange words are around it.
-
-        Args:
-            told: The values that are no strange words.
-            people: True if the words say that people are counted, as the field does.
-        """
-        kind, lexicon = self.field.type, self.lexicon
-        if kind in WORDY:  # it was found behind words that bring it in
-            return self.is_asked or _ends("i_am", self.before, lexicon)
-        if kind == "phone":
-            return True
-        if kind not in _SPANNED and self._names((*self.before[-2:], *self.behind[:2])):
-            return True
-        if not lexicon.words("units").isdisjoint(self.behind[:1]):
-            return False
-        leads, count = lexicon.leads.get(kind, frozenset()), 1
-        if kind == "money":
-            leads, count = lexicon.words("pay"), 2
-        if people or not leads.isdisjoint(self.before[-count:]):
-            return True
-        asks = self.reading.begins("wonder") > 0
-        return self.is_asked and not asks and not self._strange(self.clause, told)
-
-    def _is_for(self) -> bool:
-        """Return whether people come next: "for", "we are"."""
-        said = [word for word in self.before if word not in self.lexicon.words("only")]
-        is_for = not self.lexicon.words("people_for").isdisjoint(said[-1:])
-        return is_for or (bool(said) and _ends("we_are", said, self.lexicon))
-
-    def _told(self) -> frozenset[str]:
-        """Return the words that belong to this field alone of several of a type: "leaving on"."""
-        if not self.rivals:
-            return frozenset()
-        own, small = _words(self.field, self.lexicon).said, self.lexicon.words("small", "around")
-        theirs = [_words(rival, self.lexicon).said for rival in self.rivals]
-        words = [word for word in self.near if word not in small and _is_kin(word, own)]
-        return frozenset(word for word in words if not any(_is_kin(word, one) for one in theirs))
-
-
-def _ends(name: str, words: Sequence[str], lexicon: Lexicon) -> bool:
-    """Return whether words end with a phrase of a name: "I am", "we are"."""
-    return any(lexicon.says(" ".join(words[-count:]), name) for count in range(1, 5))
-
-
-def _is_kin(word: str, others: frozenset[str]) -> bool:
-    """Return whether a word has a stem in common with one of others: "leaving" and "leave"."""
-    stems = [other[: max(_LEAST_STEM, min(len(word), len(other)) - 1)] for other in others]
-    return any(word.startswith(stem) for stem in stems)
-
-
-def _given_by_words(
+def _with_or_without(
     found: Sequence[Claim], reading: Reading, expected: Expected
 ) -> Iterator[Claim]:
-    """Yield the value that a word gives to what is named behind it: "with parking", "one room"."""
-    for use, value, types in _GIVING:
-        fields = [field for field in expected.fields if field.type in types]
-        is_heard = reading.has(use) and (found or expected.pending in fields)
-        given = reading.lexicon.words(use) if is_heard else ()
-        for place, token in enumerate(reading.tokens[:-1] if given else ()):
-            behind = reading.part(place + 1, place + 3).clauses[0]
-            if token.word not in given or token.closes or behind.opens("joints"):
-                continue
-            for field in fields:
-                named = [t for t in behind.tokens if names([t.word], field, reading.lexicon)]
-                if named:
-                    yield _named(field, value, reading, token.start, named[0].end)
+    """Yield yes or no for what is named behind a "with" or "without"."""
+    lexicon = reading.lexicon
+    small = lexicon.words("small")
+    leads = dict.fromkeys(lexicon.words("with"), True)
+    leads |= dict.fromkeys(lexicon.words("without"), False)
+    places = [place for place, token in enumerate(reading.tokens) if token.word in leads]
+    for place in places:
+        token = reading.tokens[place]
+        behind = [t for t in reading.tokens[place + 1 : place + 3] if t.word not in small][:1]
+        if token.closes or not behind:
+            continue
+        said = leads[token.word]
+        judged = [(field, changes) for field, changes in expected.pool if field.type == "boolean"]
+        for field, changes in judged:
+            stays = changes and expected.known[field.name] is said
+            if not stays and names_field([behind[0].word], field, lexicon):
+                claim = _named(field, said, reading, token.start, behind[0].end)
+                yield replace(claim, changes=changes)
 
 
-def _named(field: Field, value: Any, reading: Reading, start: int, end: int) -> Claim:
+def _single(found: Sequence[Claim], reading: Reading, expected: Expected) -> Iterator[Claim]:
+    """Yield a one for what is counted by its name, and asked for or one of several: "one room"."""
+    lexicon, pending = reading.lexicon, expected.pending
+    if not reading.has("ones"):
+        return
+    fields = [f for f in expected.fields if f.type in COUNTED]
+    for place, token in enumerate(reading.tokens) if found or pending in fields else ():
+        behind = reading.tokens[place + 1 : place + 3]
+        if token.word not in lexicon.words("ones") or token.closes or not behind:
+            continue
+        if behind[0].word in lexicon.words("joints") or behind[0].closes:
+            behind = behind[:1]
+        for field in fields:
+            named = [t for t in behind if names([t.word], field, lexicon)]
+            if named:
+                yield _named(field, 1, reading, token.start, named[0].end)
+
+
+def _named(
+    field: Field,
+    value: Any,
+    reading: Reading,
+    start: int,
+    end: int,
+    words: frozenset[str] = frozenset(),
+) -> Claim:
     """Return a value that is named, at its place in the message."""
     span = Span(value, reading.text[start:end], start, end, True, field.type)
-    return Claim(field, span, _NAMED, frozenset(), is_named=True)
+    return Claim(field, span, _NAMED, words, is_named=True)
 
 
 def _after_nights(found: Sequence[Claim], reading: Reading, expected: Expected) -> list[Claim]:
@@ -472,18 +343,16 @@ def _after_nights(found: Sequence[Claim], reading: Reading, expected: Expected) 
     fields = [claim.field for claim in days]
     taken = expected.pending if expected.pending in fields else next(iter(fields), None)
     opened = [f for f in expected.fields if f.type == "date" and f is not taken]
-    firsts = [claim.span.value for claim in days] or _known_days(expected)[-1:]
-    for span in found_in(COUNT, reading.text, expected.setting) if opened and firsts else ():
+    known = [f.name for f in expected.correctable if f.type == "date"]
+    first = days[0].span.value if days else expected.known[known[-1]] if known else None
+    if not opened or first is None or not (days or opened[0] is expected.pending):
+        return []
+    for span in found_in(COUNT, reading.text, expected.setting):
         words = reading.between(span.start, reading.end).part(1, 2)
         if words.opens("nights"):
-            until = (date.fromisoformat(firsts[0]) + timedelta(days=span.value)).isoformat()
-            return [_named(opened[0], until, reading, span.start, words.tokens[0].end)]
+            until = (date.fromisoformat(str(first)) + timedelta(days=span.value)).isoformat()
+            return [_named(opened[0], until, reading, span.start, words.tokens[0].end, nights)]
     return []
-
-
-def _known_days(expected: Expected) -> list[str]:
-    """Return the known days, the latest last."""
-    return [str(expected.known[f.name]) for f in expected.correctable if f.type == "date"]
 
 
 def spans_in(field: Field, words: Reading, expected: Expected) -> list[Span]:
@@ -491,6 +360,24 @@ def spans_in(field: Field, words: Reading, expected: Expected) -> list[Span]:
     at = words.start
     spans = found_in(field, words.text[at : words.end], expected.setting)
     return [replace(s, start=s.start + at, end=s.end + at) for s in spans] if at else spans
+
+
+def _changed(claim: Claim, *, replaces: bool, alone: bool, sole: bool) -> Claim | None:
+    """Return a claim on a field that has a value; none if nothing says that it is meant.
+
+    Args:
+        claim: The value.
+        replaces: True if its clause has a cue that it replaces another.
+        alone: True if nothing is asked that it may answer.
+        sole: True if it is all of its clause, and no other field is of its type.
+    """
+    if replaces and not claim.is_named:  # a value of two types may replace either
+        return replace(claim, changes=True, weight=min(claim.weight, 0))
+    if replaces or not claim.field.asked:
+        return replace(claim, changes=True)
+    if claim.is_named or (sole and claim.field.type in _SOLE):
+        return replace(claim, changes=True, weight=claim.weight - 0.5)
+    return replace(claim, changes=True, is_bare=True) if alone else None
 
 
 def _groups(found: Sequence[Claim]) -> list[list[Claim]]:
@@ -520,17 +407,20 @@ def _in_order(found: Sequence[Claim], reading: Reading) -> list[Claim]:
         if until or reading.text[end:start].strip() in ("-", "\u2013"):
             wanted = list(zip(places, fields, strict=True))
             kept = [c for c in claims if ((c.start, c.end), c.field.name) in wanted]
-            return _forwards(*sorted(kept, key=_START_OF))
+            return _forwards(sorted(kept, key=lambda claim: claim.start))
     return []
 
 
-def _forwards(first: Claim, last: Claim) -> list[Claim]:
+def _forwards(claims: list[Claim]) -> list[Claim]:
     """Return two days in order: on a Saturday, "from Friday to Sunday" is not until tomorrow."""
-    if first.field.type != "date" or last.span.value >= first.span.value:
-        return [first, last]
-    later = (date.fromisoformat(last.span.value) + _WEEK).isoformat()
-    kept = [first, replace(last, span=replace(last.span, value=later))]
-    return kept if later >= first.span.value else []
+    first, last = (claim.span.value for claim in claims)
+    if claims[0].field.type != "date" or not str(last) < str(first):
+        return claims
+    later = date.fromisoformat(last) + _WEEK
+    if later < date.fromisoformat(first):
+        return []
+    span = replace(claims[1].span, value=later.isoformat())
+    return [claims[0], replace(claims[1], span=span)]
 
 
 def _later(claim: Claim, expected: Expected) -> Claim:
@@ -547,27 +437,107 @@ def later_day(said: str, raw: str, expected: Expected, *, is_mere: bool) -> str:
     Its words name a day of the week if they would mean another day later; `is_mere` is one that
     is only a day of the month: "the 27th".
     """
-    first = next(reversed(_known_days(expected)), "")
-    if said >= first:
-        return said
-    day, begins, setting = date.fromisoformat(said), date.fromisoformat(first), expected.setting
-    if is_mere:
-        return str(next_day(begins, day.day))
-    ahead = begins - setting.at.date()
-    later = [
-        value_in(DAY, raw, replace(setting, at=setting.at + ahead + more))
-        for more in (timedelta(), timedelta(days=1))
-    ]
-    is_weekday = all(one and date.fromisoformat(one).weekday() == day.weekday() for one in later)
-    return str(later[0]) if is_weekday else said
+    known = [f.name for f in expected.correctable if f.type == "date"]
+    first = str(expected.known[known[-1]]) if known else ""
+    day, setting = date.fromisoformat(said), expected.setting
+    if not is_mere and said < first:
+        ahead = (date.fromisoformat(first) - setting.at.date()).days
+        later = [
+            value_in(DAY, raw, replace(setting, at=setting.at + timedelta(days=ahead + more)))
+            for more in (0, 1)
+        ]
+        days = [date.fromisoformat(one) for one in later if one]
+        is_weekday = len(days) == 2 and all(one.weekday() == day.weekday() for one in days)
+        return days[0].isoformat() if is_weekday else said
+    while is_mere and day.isoformat() < first:
+        month = (day.replace(day=1) + timedelta(days=31)).replace(day=1)
+        day = month + timedelta(days=day.day - 1)
+    return day.isoformat()
+
+
+def _claim(
+    reading: Reading,
+    field: Field,
+    span: Span,
+    asked: bool,
+    days: Sequence[Span],
+    rivals: Sequence[Field],
+    *,
+    replaces: bool = False,
+) -> Claim | None:
+    """Return what a value claims; none if the words around it are of something else."""
+    inside = reading.at(span)
+    if not inside.tokens or is_article(inside):
+        return None
+    clause = _clause_of(inside, reading, is_cut=field.type != "boolean")
+    before = [t.word for t in clause.tokens if t.end <= span.start]
+    behind = [t.word for t in clause.tokens if t.start >= span.end]
+    if rules_out(reading, inside, field) or _is_not_meant(clause, field, span, asked):
+        return None
+    if reading.lexicon.words("either").intersection((*before[-1:], *behind[:1])):
+        return None
+    near = [*before[-_BEFORE:], *behind[:_BEHIND]]
+    is_ordinal = field.type in COUNTED and inside.day() and not inside.said.isdigit()
+    if is_ordinal and len(near) > 1 and not names_field(near, field, reading.lexicon):
+        return None  # "the 28th" counts nothing
+    parts = reading.lexicon.words("name_parts").intersection(before[-_BEFORE:])
+    is_part = bool(parts) and field.type in NAMES and not inside.has("name_parts")
+    if is_part and not names_field(parts, field, reading.lexicon):
+        return None  # "first name Beth"
+    # What is never asked for is always said by the way, and what a pattern finds is meant.
+    guarded = field.type in _WEAK and field.asked and not span.own and not replaces
+    if guarded and _is_by_the_way(clause, span, field, [*days, span], asked):
+        return None
+    values = [span, *days] if field.type in COUNTED else [span]
+    asking = reading.begins("wonder") > 0
+    usual = asked and not asking and not _strange(_around(clause, values), clause, field)
+    if not (span.certain or _is_led(field, before, behind, reading.lexicon, asked, usual)):
+        return None
+    beside = names_field(behind[:1], field, reading.lexicon)
+    persons = reading.lexicon.words("persons")
+    people = field.type in COUNTED and _is_for(before, reading.lexicon)
+    people = people and names_field(persons, field, reading.lexicon)
+    own = _words(field, reading.lexicon)
+    words = frozenset(_among(near, own.near))
+    # The small words of a name count next to others of it: "check in".
+    close = min(_MOST_COUNTED, len({*_among(near, own.near | own.own)})) if words else 0
+    words = words or _told(near, field, rivals, reading.lexicon)
+    weight = 8 * span.certain + 2 * (close or bool(words)) + 2 * beside + 4 * people + asked
+    return Claim(field, span, weight, words, is_named=bool(words or people))
+
+
+def _told(
+    near: Sequence[str], field: Field, rivals: Sequence[Field], lexicon: Lexicon
+) -> frozenset[str]:
+    """Return the words that belong to one field alone of several of a type: "leaving on"."""
+
+    def said_of(word: str, one: Field) -> bool:
+        return any(_is_kin(word, own) for own in _words(one, lexicon).said)
+
+    small = lexicon.words("small", "around") if rivals else frozenset()
+    words = [word for word in near if rivals and word not in small and said_of(word, field)]
+    return frozenset(w for w in words if not any(said_of(w, rival) for rival in rivals))
+
+
+def _is_kin(word: str, other: str) -> bool:
+    """Return whether two words have a stem in common: "leaving" and "leave"."""
+    stem = max(_LEAST_STEM, min(len(word), len(other)) - 1)
+    return word == other or (len(word) >= stem and word[:stem] == other[:stem])
+
+
+def _is_all(span: Span, reading: Reading) -> bool:
+    """Return whether a value is all that its clause says."""
+    clause = next((c for c in reading.clauses if c.end >= span.end), reading)
+    return reading.lexicon.words("around", "joints").issuperset(_around(clause, [span]))
 
 
 def _from_until(reading: Reading, expected: Expected) -> list[Claim]:
     """Return the days of "from the 10th to the 12th of May", of which one has no month."""
     if not reading.has("until"):
         return []
-    until, known = reading.lexicon.words("until"), _known_days(expected)
-    fields = [f for f in (*expected.correctable, *expected.fields) if f.type == "date"]
+    until = reading.lexicon.words("until")
+    known = [f for f in expected.correctable if f.type == "date"]
+    fields = [*known, *[f for f in expected.fields if f.type == "date"]]
     places = [n for n, w in enumerate(reading.words) if n and w in until]
     for place in places if len(fields) == _TWO else ():
         first, behind = reading.part(place - 1, place), reading.part(place + 1)
@@ -578,47 +548,43 @@ def _from_until(reading: Reading, expected: Expected) -> list[Claim]:
         if spans:
             last, end = date.fromisoformat(spans[0].value), behind.start + spans[0].end
         elif mere and known and (not first.said.isdigit() or first.text[first.end - 1] == "."):
-            last, end = next_day(date.fromisoformat(known[0]), int(mere.day())), mere.tokens[-1].end
-        begun = last and next_day(last, int(first.day() or 0), back=True)
+            month = date.fromisoformat(str(expected.known[known[0].name]))
+            last, end = on_day(month, int(mere.day())), mere.tokens[-1].end
+        begun = last and on_day(last, int(first.day() or 0))
+        if begun and last and begun > last:
+            begun = on_day(last.replace(day=1) - timedelta(days=1), begun.day)
         if begun and last:
-            days = (
-                _named(fields[0], begun.isoformat(), reading, first.start, first.tokens[0].end),
-                _named(fields[1], last.isoformat(), reading, behind.start, end),
-            )
-            return [
-                replace(c, weight=_SURE, words=until, changes=c.field.name in expected.known)
-                for c in days
+            start = behind.tokens[0].start
+            days = ((begun, first.tokens[0].start, first.tokens[0].end), (last, start, end))
+            claims = [
+                _named(field, day.isoformat(), reading, start, end, until)
+                for field, (day, start, end) in zip(fields, days, strict=True)
             ]
+            return [replace(c, weight=_SURE, changes=c.field in known) for c in claims]
     return []
 
 
-def next_day(begins: date, day: int, *, back: bool = False) -> date | None:
-    """Return the first date from one on, or back, that is a day of its month: the next 27th."""
-    step = timedelta(days=-1 if back else 1)
-    near = (begins + step * count for count in range(_LONGEST_WAIT))
-    return next((each for each in near if each.day == day), None)
+def on_day(month: date, day: int) -> date | None:
+    """Return another day of a month, if it has that."""
+    return month.replace(day=day) if 0 < day <= monthrange(month.year, month.month)[1] else None
 
 
 def _clause_of(inside: Reading, reading: Reading, *, is_cut: bool) -> Reading:
     """Return the clause of a value; a "but" separates two clauses, and so does "and I want"."""
-    clause = next(c for c in reading.clauses if c.tokens[-1].end >= inside.tokens[0].end)
+    first, last = inside.tokens[0], inside.tokens[-1]
+    found = [c for c in reading.clauses if c.tokens[-1].end >= first.end]
+    clause = found[0] if found else reading
     if not (is_cut and clause.has("turns", "joints")):
         return clause
     turning, all_but, joints = map(reading.lexicon.words, ("turns", "all_but", "joints"))
     said = clause.words
-    cuts = [n for n, w in enumerate(said) if w in turning and not (n and said[n - 1] in all_but)]
-    cuts += [
+    turns = [n for n, w in enumerate(said) if w in turning and not (n and said[n - 1] in all_but)]
+    turns += [
         n for n, w in enumerate(said) if w in joints and n and clause.part(n + 1).begins("wish")
     ]
-    return _between_cuts(clause, cuts, inside)
-
-
-def _between_cuts(clause: Reading, cuts: Sequence[int], inside: Reading) -> Reading:
-    """Return the part of a clause that a value is in, where words at some places separate it."""
-    first, last = inside.tokens[0].start, inside.tokens[-1].end
-    begins = [place + 1 for place in cuts if clause.tokens[place].end <= first]
-    ends = [place for place in cuts if clause.tokens[place].start >= last]
-    return clause.part(max(begins, default=0), min(ends, default=None))
+    firsts = [n + 1 for n in turns if clause.tokens[n].end <= first.start]
+    ends = [n for n in turns if clause.tokens[n].start >= last.end]
+    return clause.part(max(firsts, default=0), min(ends, default=None))
 
 
 def is_article(inside: Reading) -> bool:
@@ -626,32 +592,96 @@ def is_article(inside: Reading) -> bool:
     return len(inside.tokens) == 1 and inside.opens("small")
 
 
+def _is_not_meant(clause: Reading, field: Field, span: Span, asked: bool) -> bool:
+    """Return whether a clause is about another person, of another time, or a question."""
+    is_subject = asked and span.raw.casefold() in (_subject(clause) or "").split()
+    if is_of_another(clause, field) and not is_subject:  # "my kitten is coughing"
+        return True
+    return clause.begins("asking") > 0
+
+
+def _is_by_the_way(
+    clause: Reading, span: Span, field: Field, told: Sequence[Span], asked: bool
+) -> bool:
+    """Return whether most words around a choice, up to the next "and", are unrelated."""
+    joints = clause.lexicon.words("joints")
+    phrase: list[Token] = []
+    for token in clause.tokens:
+        if token.word in joints and token.start >= span.end:
+            break
+        phrase = [] if token.word in joints and token.end <= span.start else [*phrase, token]
+    around = _around(replace(clause, tokens=tuple(phrase)), told)
+    return _strange(around, clause, field) * (3 if asked else 4) >= len(phrase)
+
+
+def _is_led(
+    field: Field, before: list[str], behind: list[str], lexicon: Lexicon, asked: bool, usual: bool
+) -> bool:
+    """Return whether the words around a value say that it is one of the field.
+
+    `usual`: it is asked for, and no strange words are around it.
+    """
+    last, following = before[-1] if before else "", behind[0] if behind else ""
+    if field.type in WORDY:  # it was found behind words that bring it in
+        return asked or last in lexicon.words("bring_in") or _names_user(before, lexicon)
+    if field.type == "phone":
+        return True
+    unit = following in lexicon.words("units")
+    if field.type in ("time", "date", "datetime"):
+        led = last in lexicon.leads.get(field.type, frozenset())
+        return not unit and (led or usual)
+    if names_field(behind[:2], field, lexicon) or names_field(before[-2:], field, lexicon):
+        return True
+    if field.type == "money":
+        paid = bool(lexicon.words("pay").intersection(before[-2:])) and not unit
+        return paid or (usual and not unit)
+    if field.type in COUNTED and not unit and _is_for(before, lexicon):
+        return usual or names_field(lexicon.words("persons"), field, lexicon)
+    return usual and not unit
+
+
+def _names_user(before: Sequence[str], lexicon: Lexicon) -> bool:
+    """Return whether the name of the user comes next: "I am", "my name is"."""
+    return any(lexicon.says(" ".join(before[-count:]), "i_am") for count in range(1, 5))
+
+
 def is_users(field: Field, lexicon: Lexicon) -> bool:
     """Return whether a field is for the name of the user, or for just any name."""
+    if any(form.search(plain(field.ask)) for form in lexicon.forms("form_own_name")):
+        return True
     known = lexicon.type_words["name"] | lexicon.words("name_parts", "small")
-    return _asks_own_name(field, lexicon) or known.issuperset(plain(field.title).split())
+    return known.issuperset(plain(field.title).split())
 
 
-def _asks_own_name(field: Field, lexicon: Lexicon) -> bool:
-    return any(form.search(plain(field.ask)) for form in lexicon.forms("form_own_name"))
-
-
-def is_part(what: Sequence[str], field: Field, lexicon: Lexicon) -> bool:
-    """Return whether words name a part of a name alone, and the field is not for that part."""
-    parts = lexicon.words("name_parts").intersection(what)
-    return bool(parts) and not names_field(parts, field, lexicon)
+def _is_for(before: Sequence[str], lexicon: Lexicon) -> bool:
+    """Return whether people come next: "for", "we are"."""
+    said = [word for word in before if word not in lexicon.words("only")]
+    last = said[-1] if said else ""
+    if not said or last in lexicon.words("people_for"):
+        return bool(said)
+    longest = range(1, min(len(said), _LONGEST_SUBJECT) + 1)
+    return bool([n for n in longest if lexicon.says(" ".join(said[-n:]), "we_are")])
 
 
 def _around(clause: Reading, spans: Sequence[Span]) -> list[str]:
     """Return the words of a clause outside of some values."""
-    return [t.word for t in clause.tokens if not any(_overlap(t, span) for span in spans)]
+    outside = [t for t in clause.tokens if all(t.end <= s.start or s.end <= t.start for s in spans)]
+    return [token.word for token in outside]
+
+
+def _strange(words: Sequence[str], reading: Reading, field: Field) -> int:
+    """Count the words that are not usual around a value of a field, nor numbers."""
+    known, own = reading.lexicon.words("around"), _words(field, reading.lexicon).near
+    strange = [word for word in words if word not in known and not word.isdigit()]
+    return len(strange) - len(_among(strange, own))
 
 
 def is_of_another(clause: Reading, field: Field) -> bool:
     """Return whether a clause is about something that is not the field: "my cat is 12"."""
+    if is_doubted(clause, field):
+        return True
     about = _subject(clause)
-    strange = about is not None and not concerns(about.split(), field, clause.lexicon)
-    return strange or is_doubted(clause, field)
+    return about is not None and not concerns(about.split(), field, clause.lexicon)
 
 
 def _subject(clause: Reading) -> str | None:
@@ -665,15 +695,18 @@ def is_doubted(clause: Reading, field: Field) -> bool:
     lexicon, marked = clause.lexicon, clause.marked
     if lexicon.begins(marked, "form_doubt"):
         return True
-    is_other = field.type in NAMES and lexicon.begins(marked, "form_named_other")
-    return bool(is_other) and _asks_own_name(field, lexicon)
+    if field.type not in NAMES or not lexicon.begins(marked, "form_named_other"):
+        return False
+    return any(form.search(plain(field.ask)) for form in lexicon.forms("form_own_name"))
 
 
 def excludes(words: Reading) -> bool:
     """Return whether words exclude the value at their end: "any day but Friday"."""
-    all_but = words.lexicon.words("all_but")
-    parts = [words.part(n).marked for n, word in enumerate(words.words) if word in all_but]
-    return any(words.lexicon.matches("form_all_but", part) for part in parts)
+    if not words.has("all_but"):
+        return False
+    parts = [words.part(n) for n in range(len(words.tokens))]
+    all_but = [part.marked for part in parts if part.opens("all_but")]
+    return bool([part for part in all_but if words.lexicon.matches("form_all_but", part)])
 
 
 def rules_out(reading: Reading, inside: Reading, field: Field) -> bool:
@@ -682,22 +715,26 @@ def rules_out(reading: Reading, inside: Reading, field: Field) -> bool:
     "Not" comes before what is denied, or a "no" after it: "outside no, inside".
     """
     at = reading.tokens.index(inside.tokens[0])
-    end = at + len(inside.tokens)
-    before, behind = reading.part(max(0, at - 2), at), reading.part(end, end + 1)
-    if field.type in _DAYS and before.has("open"):
+    before = reading.part(max(0, at - 2), at)
+    opened = reading.lexicon.words("open")
+    if field.type in _DAYS and [t for t in before.tokens if t.word in opened and not t.closes]:
         return True
     if unfit(reading, inside) or excludes(reading.between(0, inside.end)):
         return True
     apart = [place for place, token in enumerate(before.tokens, start=1) if token.closes]
-    no = not inside.tokens[-1].closes and behind.says("no") and behind.tokens[0].closes
+    behind = reading.part(at + len(inside.tokens)).part(0, 1)
+    ends = inside.tokens[-1].closes or not behind.tokens or not behind.tokens[0].closes
+    no = not ends and behind.says("no")
     return no or before.part(max(apart, default=0)).has("negation")
 
 
 def unfit(clause: Reading, inside: Reading) -> bool:
     """Return whether the words right behind a value say that it does not do: "mornings are bad"."""
+    if inside.tokens[-1].closes or clause.tokens[-1] is inside.tokens[-1]:
+        return False
     behind = clause.part(clause.tokens.index(inside.tokens[-1]) + 1)
-    return not inside.tokens[-1].closes and behind.begins("unfit") > 0
+    return behind.begins("unfit") > 0
 
 
-def _overlap(one: Claim | Span | Token, other: Claim | Span | Token) -> bool:
+def _overlap(one: Claim, other: Claim) -> bool:
     return one.start < other.end and other.start < one.end

@@ -31,6 +31,8 @@ from nodes.language.answers import (
 )
 from nodes.language.changes import (
     end_of_lead,
+    is_part,
+    labelled,
     named_change,
     of_type,
     said_value,
@@ -46,7 +48,6 @@ from nodes.language.mentions import (
     is_article,
     is_doubted,
     is_of_another,
-    is_part,
     is_users,
     later_day,
     names,
@@ -455,7 +456,7 @@ class _Pass:
         if not slipped and (self._given(clause) or asks):
             return 1
         value = slipped or self._answered(clause)
-        value = value or self._replaced(clause)
+        value = value or labelled(unjoined(clause.words), self.expected) or self._replaced(clause)
         if value or self._ruled_out(clause):
             self._explain([value] if value else [], clause.words.tokens)
         return 1
