@@ -417,7 +417,7 @@ def choice(reading: Reading, expected: Expected) -> Parse | None:
 
 
 def _named(reading: Reading, ways: Sequence[_Way], expected: Expected) -> Parse | None:
-    """Read an option by its name, where the words are no value, or that it is none of them."""
+    """Read an option by its name, or a refusal of all, where the words are not a value."""
     if expected.pending and value_in(expected.pending, reading.raw, expected.setting) is not None:
         return None
     if meant := _meant(reading, ways):

@@ -140,7 +140,7 @@ class _Days:
         return [hit._replace(value=hit.value.isoformat()) for hit in days]
 
     def _day(self, found: re.Match[str]) -> date | None:
-        """Return the day that a form means, by the groups that were said."""
+        """Return the day that a form means, by its groups that matched."""
         said = {name: text for name, text in found.groupdict().items() if text}
         if "near" in said or "count" in said:
             return self._distant(found, said)
@@ -152,7 +152,7 @@ class _Days:
         return self._of_calendar(found, said)
 
     def _of_calendar(self, found: re.Match[str], said: dict[str, str]) -> date | None:
-        """Return a day of a year; if none was said, the next one from today on or the last one."""
+        """Return a day of a year; without a year, the next one from today on or the last one."""
         past = self.past
         if "last" in said and not self.over:  # of its month, not of those that are over
             past = _is_over(self.text[: found.start()] + self.text[found.end() :], self.own)

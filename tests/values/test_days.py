@@ -93,6 +93,8 @@ DATES = {
     "on the 3rd": "2026-12-03",
     "3rd": "2026-12-03",
     "the twenty-fifth": "2026-11-25",
+    "the fifth Sunday of August": "2027-08-29",
+    "the fifth Friday of February": REFUSED,
     "am 3.": "2026-12-03",
     "der 25.": "2026-11-25",
     "31st": "2026-12-31",
