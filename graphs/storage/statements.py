@@ -689,7 +689,7 @@ def _as_tenant(read: Any) -> Any:
     name = func.set_config(literal_column(f"'{TENANT_SETTING}'"), bindparam("tenant"), true())
     named = select(name.label("tenant")).offset(_AT_ONCE).subquery("named")
     rows = read.where(named.c.tenant.is_not(None)).offset(_AT_ONCE).lateral("rows")
-    return select(rows).select_from(named.join(rows, true()))
+    return select(literal_column("rows.*")).select_from(named.join(rows, true()))
 
 
 # A lease is on the database's clock: the clocks of two machines need not agree.
