@@ -8,14 +8,15 @@ import socket
 import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
+from urllib.request import Request, urlopen
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 110.0
+TRIES = 3
 
 KIOSK = '''
 from journeys import NEVER, IntentTrigger, Journey, Pathway, ReturnToPrevious, Transition
@@ -114,16 +115,9 @@ def serving(folder: Path, name: str, source: str, **settings: str) -> Iterator[s
         (folder / "hall.py").write_text(HALL)
     (folder / "langgraph.json").write_text(json.dumps(served))
     (folder / f"{name}.py").write_text(source)
-    port = free_port()
-    command = [sys.executable, "-m", "langgraph_cli", "dev", "--no-browser", "--no-reload"]
-    environment = {"PATH": os.environ["PATH"], "HOME": str(folder)}
-    with (folder / "log").open("w") as log:
-        # The server looks for work twice a second, so a turn takes one; several go side by side.
-        command += ["--n-jobs-per-worker", "6", "--port", str(port)]
-        server = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
+    url, server = started(folder, name)
     try:
-        wait_for(f"http://127.0.0.1:{port}", server, folder / "log")
-        yield f"http://127.0.0.1:{port}"
+        yield url
     finally:
         server.terminate()
         try:
@@ -133,6 +127,25 @@ def serving(folder: Path, name: str, source: str, **settings: str) -> Iterator[s
             server.wait()
 
 
+def started(folder: Path, name: str) -> tuple[str, subprocess.Popen[bytes]]:
+    """Start a server; on another port if another program has taken the free one meanwhile."""
+    command = [sys.executable, "-m", "langgraph_cli", "dev", "--no-browser", "--no-reload"]
+    environment = {"PATH": os.environ["PATH"], "HOME": str(folder)}
+    for _ in range(TRIES):
+        port = str(free_port())
+        with (folder / "log").open("w") as log:
+            # The server looks for work twice a second, so a turn takes one; several go side by
+            # side.
+            options = ["--n-jobs-per-worker", "6", "--port", port]
+            told: dict[str, Any] = {"cwd": folder, "env": environment, "stdout": log, "stderr": log}
+            server = subprocess.Popen([*command, *options], **told)
+        if answers(url := f"http://127.0.0.1:{port}", name, server):
+            return url, server
+        server.kill()
+        server.wait()
+    raise AssertionError((folder / "log").read_text()[-3000:])
+
+
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -140,13 +153,14 @@ def free_port() -> int:
         return port
 
 
-def wait_for(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
-    """Wait until the server answers; say what it said if it never does."""
+def answers(url: str, name: str, server: subprocess.Popen[bytes]) -> bool:
+    """Wait until the server answers with the graph of the test; False if it ends or never does."""
+    asked = json.dumps({"graph_id": name}).encode()
+    search = Request(f"{url}/assistants/search", asked, {"Content-Type": "application/json"})
     until = time.monotonic() + PATIENCE
     while server.poll() is None and time.monotonic() < until:
-        try:
-            with urllib.request.urlopen(f"{url}/ok", timeout=1):
-                return
-        except (urllib.error.URLError, TimeoutError):
-            time.sleep(0.1)
-    raise AssertionError(log.read_text()[-3000:])
+        with suppress(OSError), urlopen(search, timeout=1) as answer:
+            if json.load(answer):
+                return True
+        time.sleep(0.1)
+    return False
