@@ -30,6 +30,8 @@ FETCH_SECONDS = 5.0
 AGAIN_SECONDS = 30.0
 """Least seconds between two readings of the keys because of a key that is not among them."""
 _MOST_KNOWN, _MOST_CHARACTERS = 10_000, 8_192
+_LATEST = 2**63 - 1
+"""Latest time in a claim, in seconds since 1970; as in bodies, an integer has 64 bits."""
 _UNSAFE = ("none",)
 _THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 
@@ -135,7 +137,8 @@ class SignedTokens:
             )
         except jwt.PyJWTError:
             return None
-        return claims
+        times = [claims[name] for name in ("exp", "nbf", "iat") if name in claims]
+        return claims if all(map(_is_time, times)) else None
 
     def _caller_of(self, claims: Mapping[str, Any]) -> Caller | None:
         provider = self.provider
@@ -157,6 +160,15 @@ class SignedTokens:
 def _key_id(issuer: str, subject: str) -> str:
     """Return the id of all tokens of a person, whose limits count together."""
     return f"jwt-{hashlib.sha256(json.dumps([issuer, subject]).encode()).hexdigest()[:12]}"
+
+
+def _is_time(value: Any) -> bool:
+    """Return whether a claim is a NumericDate (RFC 7519, section 2) of at most 64 bits.
+
+    PyJWT takes texts, booleans and numbers of any size too.
+    """
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and 0 <= value <= _LATEST
 
 
 def _is_id(value: Any) -> bool:

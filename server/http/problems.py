@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from http import HTTPStatus
+from http import HTTPMethod, HTTPStatus
 from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
+from starlette.routing import Match
 
 from graphs.storage.errors import Unconfirmed
 from graphs.storage.store import MOST_WAITING
@@ -305,5 +306,23 @@ def answer_problems(app: FastAPI) -> None:
         request_id: str = request.state.request_id
         return problem_of(error, request_id).response(request_id)
 
+    async def refuse_method(request: Request, _: Exception) -> JSONResponse:
+        # The framework names the methods of the first route of the path only.
+        allowed = {"Allow": ", ".join(_methods_of(request))}
+        return await refuse(request, HTTPException(HTTPStatus.METHOD_NOT_ALLOWED, headers=allowed))
+
     for kind in (RequestValidationError, HTTPException, JourneyError):
         app.add_exception_handler(kind, refuse)
+    app.add_exception_handler(HTTPStatus.METHOD_NOT_ALLOWED, refuse_method)
+
+
+def _methods_of(request: Request) -> list[str]:
+    """Return the methods that the path of a request has."""
+    routes = request.app.routes
+    asked = {name: request.scope[name] for name in ("type", "path", "root_path", "headers")}
+
+    def has(method: HTTPMethod) -> bool:
+        scope = {**asked, "method": method}
+        return any(route.matches(scope)[0] is Match.FULL for route in routes)
+
+    return [*filter(has, HTTPMethod)]

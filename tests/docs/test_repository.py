@@ -45,7 +45,7 @@ FLOORS = {
     "langgraph-checkpoint-sqlite": "3.1.1",
     "langgraph-sdk": "0.3.15",
     "langsmith": "0.8.0",
-    "pyjwt": "2.13.0",
+    "pyjwt": "2.15.0",
     "redis": "4.5.5",
     "starlette": "1.3.1",
 }

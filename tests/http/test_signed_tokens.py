@@ -133,6 +133,11 @@ async def test_a_token_that_names_no_tenant_has_that_of_the_settings(
         assert await status(api, key, f"/v1/sessions/{session}") == status_code
 
 
+LATER = int(time.time()) + 600
+NO_TIMES = (10**400, -(10**400), 2**63, float("inf"), float("nan"), str(LATER), True, [LATER], {})
+"""Values of `exp`, `nbf` and `iat` that are not valid."""
+
+
 @pytest.mark.parametrize(
     "claims",
     [
@@ -143,6 +148,9 @@ async def test_a_token_that_names_no_tenant_has_that_of_the_settings(
         {"exp": 1},
         {"exp": None},
         {"nbf": 99_999_999_999},
+        *({"exp": no_time} for no_time in NO_TIMES),
+        *({"nbf": no_time} for no_time in NO_TIMES),
+        *({"iat": no_time} for no_time in NO_TIMES),
         {"sub": None},
         {"sub": ""},
         {"sub": "a\nb"},
