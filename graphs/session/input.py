@@ -176,15 +176,30 @@ def new_name(session_id: Any) -> str:
     """Return the id of a session that begins.
 
     Raises:
-        ConfigurationError: As of `checked_id`, or it contains `/`, which comes after the tenant in
+        ConfigurationError: As of `new_id_of`, or it contains `/`, which comes after the tenant in
             LangGraph's tables. A session of an older release may have such an id.
     """
-    if "/" in checked_id(session_id):
+    if "/" in new_id_of(session_id):
         raise ConfigurationError(
             f"The id of a new session must not contain '/': {session_id!r:.80}. Use another "
             "character, such as '-'."
         )
     return str(session_id)
+
+
+def is_id(value: Any) -> bool:
+    """Return whether a value is 1 to 200 printable characters, as ids of sessions and users."""
+    return isinstance(value, str) and 0 < len(value) <= 200 and value.isprintable()
+
+
+def is_new_id(value: Any) -> bool:
+    """Return whether a new session or user can have an id.
+
+    `.` and `..` are removed from the path of a URL by clients and proxies (RFC 3986, section
+    5.2.4), also as `%2E`, and so are these parts between `/`. So a request could not name the id,
+    or would name another one.
+    """
+    return is_id(value) and not {".", ".."} & set(value.split("/"))
 
 
 def checked_id(session_id: Any, name: str = "session_id") -> str:
@@ -193,8 +208,22 @@ def checked_id(session_id: Any, name: str = "session_id") -> str:
     Raises:
         ConfigurationError: It is not 1 to 200 printable characters of text.
     """
-    if isinstance(session_id, str) and 0 < len(session_id) <= 200 and session_id.isprintable():
-        return session_id
+    if is_id(session_id):
+        return str(session_id)
     raise ConfigurationError(
         f"{name} must be 1 to 200 printable characters of text, not {session_id!r:.80}."
+    )
+
+
+def new_id_of(value: Any, name: str = "session_id") -> str:
+    """Return the id of a new session, or of the user of one.
+
+    Raises:
+        ConfigurationError: As of `checked_id`, or `is_new_id` is False.
+    """
+    if is_new_id(checked_id(value, name)):
+        return str(value)
+    raise ConfigurationError(
+        f"{name} must not be '.' or '..', nor have them between '/': {value!r:.80} cannot be named "
+        "in a URL. Use another id."
     )

@@ -56,6 +56,7 @@ from graphs.session.input import (
     checked_id,
     checked_locale,
     initial_ops,
+    new_id_of,
     new_name,
     read,
     run_config_of,
@@ -261,7 +262,7 @@ class PathwayManager:
         services = self._served()
         ops = initial_ops(self.spec, self.config, initial_context)
         brought = checked_locale(locale)
-        owner = None if user is None else checked_id(user, "user")
+        owner = None if user is None else new_id_of(user, "user")
         asked = (self.spec.id, [op[:3] for op in ops], brought.parts, *([owner] if owner else []))
         requests = requests_of(idempotency_key, "start", *asked)
         session = await self._session()

@@ -18,6 +18,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import JSON, ColumnElement, String, bindparam, cast, delete, func, select, update
 
 from graphs.records.listing import checked_limit, paged
+from graphs.session.input import checked_id, new_id_of
 from graphs.storage.sealing import Seal
 from graphs.storage.statements import Records, Row, Sql, Statement, first, now, of_tenant
 from graphs.storage.store import Store
@@ -183,19 +184,14 @@ class Wanted:
             )
         if self.session is not None and self.user is None:
             raise ConfigurationError("A key of one session needs a user, who owns it.")
-        for what, value in (("user", self.user), ("session", self.session)):
-            if value is not None and not _is_id(value):
-                raise ConfigurationError(
-                    f"The {what} must be 1 to 200 printable characters, not {value!r:.80}."
-                )
+        if self.user is not None:
+            new_id_of(self.user, "user")
+        if self.session is not None:
+            checked_id(self.session)
         if len(self.name) > 200 or not self.name.isprintable():
             raise ConfigurationError("The name of a key has up to 200 printable characters.")
         if self.seconds is not None and not 0 < self.seconds <= MOST_SECONDS:
             raise ConfigurationError("The life of a key is from 1 second to 10 years.")
-
-
-def _is_id(value: str) -> bool:
-    return 0 < len(value) <= 200 and value.isprintable()
 
 
 def is_key_id(text: str) -> bool:

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from cachetools import TTLCache
 
+from graphs.session.input import is_new_id
 from journeys import ConfigurationError, StateError
 from journeys.config import TENANT, is_tenant
 from journeys.errors import require_extra
@@ -144,7 +145,7 @@ class SignedTokens:
         provider = self.provider
         user = claims[provider.user_claim]
         tenant = claims.get(provider.tenant_claim) if provider.tenant_claim else provider.tenant
-        if not (_is_id(user) and is_tenant(tenant)):
+        if not (is_new_id(user) and is_tenant(tenant)):
             return None
         scopes = _scopes_in(claims.get(provider.scope_claim) if provider.scope_claim else None)
         return Caller(
@@ -169,10 +170,6 @@ def _is_time(value: Any) -> bool:
     """
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return is_number and 0 <= value <= _LATEST
-
-
-def _is_id(value: Any) -> bool:
-    return isinstance(value, str) and 0 < len(value) <= 200 and value.isprintable()
 
 
 def _scopes_in(claim: Any) -> frozenset[Scope]:

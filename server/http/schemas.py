@@ -17,7 +17,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from graphs.records.listing import Listed
-from graphs.session.input import MOST_EVENT, checked_id
+from graphs.session.input import MOST_EVENT, new_id_of
 from graphs.session.session import SessionContext
 from journeys import (
     AuditedTurn,
@@ -47,9 +47,9 @@ SessionId = Annotated[
 
 def _user_id(value: str) -> str:
     try:
-        return checked_id(value, "user")
+        return new_id_of(value, "user")
     except ConfigurationError:
-        remedy = "it must be 1 to 200 printable characters."
+        remedy = "it must be 1 to 200 printable characters, without '.' or '..' between '/'."
         raise PydanticCustomError("wanted", "{wanted}", {"wanted": remedy}) from None
 
 
@@ -59,7 +59,7 @@ UserId = Annotated[
     AfterValidator(_user_id),
     Field(
         json_schema_extra={"minLength": 1, "maxLength": 200},
-        description="1 to 200 printable characters.",
+        description="1 to 200 printable characters, but not `.` or `..`, nor these between `/`.",
     ),
 ]
 Status = Literal["active", "complete", "closed", "expired"]

@@ -177,6 +177,7 @@ def test_slash_commands_show_the_session(folder: Path) -> None:
 
 def test_a_rollback_makes_a_new_version(folder: Path) -> None:
     typed = "a pear\n/rollback 0\n/versions\n/rollback 77\n/rollback soon\n/rollback\na pear\n"
+    typed += f"/rollback {'9' * 5_000}\n"
 
     result = run("chat", "orders:Orders", "--store", "memory://", typed=typed)
 
@@ -184,7 +185,7 @@ def test_a_rollback_makes_a_new_version(folder: Path) -> None:
     assert re.search(r"2 +rollback +ask +back to 0", result.stdout)
     assert result.stdout.count("ask → pay") == 2
     assert "no version 77" in result.stderr
-    assert result.stderr.count("Give a version: /rollback N.") == 2
+    assert result.stderr.count("Give a version: /rollback N.") == 3
 
 
 def test_mistyped_slash_commands_and_names_get_a_hint(folder: Path) -> None:

@@ -380,6 +380,7 @@ async def valid(url: str, *secrets: str) -> list[bool]:
         (("create",), "A key needs a scope. Scopes: talk, operate, admin."),
         (("create", "--scope", "tlak"), "'tlak' is not a scope"),
         (("create", "--scope", "admin", "--user", "ann"), "has the scope talk alone"),
+        (("create", "--scope", "talk", "--user", ".."), "user must not be '.' or '..'"),
         (("create", "--scope", "talk", "--ends", "soon"), "'soon' is not a time"),
         (("create", "--scope", "talk", "--ends", "0s"), "from 1 second to 10 years"),
         (("revoke", "jg_0"), "There is no key 'jg_0'. journeygraph keys list shows the ids."),

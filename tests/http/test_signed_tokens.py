@@ -91,7 +91,7 @@ async def test_a_token_of_a_user_talks_in_the_sessions_of_this_user(
     assert (await api.client.get("/v1/sessions", headers=key)).status_code == 200
 
 
-@pytest.mark.parametrize("user", ["auth0|12/3", "Zoë Ortiz", "x" * 200])
+@pytest.mark.parametrize("user", ["auth0|12/3", "Zoë Ortiz", "x" * 200, "...", "a..b"])
 async def test_a_server_names_users_as_their_provider_does(
     serve: Callable[..., Any], issuer: Issuer, tmp_path: Path, user: str
 ) -> None:
@@ -107,7 +107,7 @@ async def test_a_server_names_users_as_their_provider_does(
     assert await status(api, issuer.token(sub="ben"), path) == 404
 
 
-@pytest.mark.parametrize("user", ["", "x" * 201, "a\nb", "\x7f"])
+@pytest.mark.parametrize("user", ["", "x" * 201, "a\nb", "\x7f", ".", "..", "a/../b"])
 @pytest.mark.parametrize("path", ["/v1/sessions", "/v1/tokens"])
 async def test_a_user_that_no_token_can_name_is_refused(
     serve: Callable[..., Any], path: str, user: str
@@ -118,7 +118,10 @@ async def test_a_user_that_no_token_can_name_is_refused(
 
     assert answer.status_code == 422
     (fault,) = answer.json()["faults"]
-    assert fault["text"] == "body.user: it is not valid; it must be 1 to 200 printable characters."
+    assert fault["text"] == (
+        "body.user: it is not valid; it must be 1 to 200 printable characters, without '.' or "
+        "'..' between '/'."
+    )
 
 
 async def test_a_token_that_names_no_tenant_has_that_of_the_settings(
@@ -134,7 +137,7 @@ async def test_a_token_that_names_no_tenant_has_that_of_the_settings(
 
 
 LATER = int(time.time()) + 600
-NO_TIMES = (10**400, -(10**400), 2**63, float("inf"), float("nan"), str(LATER), True, [LATER], {})
+NO_TIMES: list[Any] = [10**400, -(10**400), 2**63, float("inf"), float("nan"), str(LATER), True, {}]
 """Values of `exp`, `nbf` and `iat` that are not valid."""
 
 
@@ -154,6 +157,7 @@ NO_TIMES = (10**400, -(10**400), 2**63, float("inf"), float("nan"), str(LATER), 
         {"sub": None},
         {"sub": ""},
         {"sub": "a\nb"},
+        {"sub": ".."},
         {"tenant": None},
         {"tenant": ["default"]},
         {"tenant": "*"},

@@ -8,6 +8,7 @@ import sqlite3
 import tracemalloc
 from collections.abc import AsyncIterator, Callable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -668,6 +669,29 @@ async def test_the_commands_do_the_same(
     monkeypatch.setenv("JOURNEYGRAPH_TENANT", "default")
     assert "There are no receipts." in (await run("users", "receipts", "--store", at)).stdout
     assert (await run("users", "export", "ann", "--store", at)).stdout
+
+
+async def test_receipts_are_listed_in_pages(folder: Path) -> None:
+    at = f"sqlite:///{folder / 'journeys.db'}"
+    for user in ("ann", "bob"):
+        async with opened_parcel(at, f"s-{user}") as parcel:
+            await parcel.manager.start_session(user=user)
+
+    async def page(*more: str) -> Any:
+        listing = ("users", "receipts", "--json", "--limit", "1", "--store", at, *more)
+        return json.loads((await asyncio.to_thread(command.run, *listing)).stdout)
+
+    for user in ("ann", "bob"):
+        await asyncio.to_thread(command.run, "users", "delete", user, "--store", at)
+    first = await page()
+    last = await page("--after", first["next"])
+
+    assert [found["receipts"][0]["number"] for found in (first, last)] == [1, 2]
+    assert last["next"] is None
+    for wrong in ("9" * 30, "soon", last["receipts"][0]["id"]):
+        asked = ("users", "receipts", "--after", wrong, "--store", at)
+        said_ = await asyncio.to_thread(partial(command.run, *asked, code=1))
+        assert "The cursor is not valid." in said_.output
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -242,10 +243,22 @@ async def test_an_id_is_only_a_name(talk: Talk, store_url: str, session_id: str)
     assert len(await call.journey.versions()) == 2
 
 
-async def test_an_id_with_a_slash_begins_no_session(talk: Talk, store_url: str) -> None:
-    async with opened(store_url, "acme/s-1") as call:
-        with pytest.raises(ConfigurationError, match="must not contain '/'"):
-            await call.start()
+@pytest.mark.parametrize(
+    ("session_id", "user", "said"),
+    [
+        ("acme/s-1", "ann", "must not contain '/'"),
+        (".", "ann", "'.' cannot be named in a URL"),
+        ("..", "ann", "'..' cannot be named in a URL"),
+        ("s-1", "..", "user must not be '.' or '..'"),
+        ("s-1", "ann/./b", "user must not be '.' or '..'"),
+    ],
+)
+async def test_an_id_that_no_request_can_name_begins_no_session(
+    memory_url: str, session_id: str, user: str, said: str
+) -> None:
+    async with opened(memory_url, session_id) as call:
+        with pytest.raises(ConfigurationError, match=re.escape(said)):
+            await call.manager.start_session(user=user)
         assert await call.manager.restore_session() is None
 
 

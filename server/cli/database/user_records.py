@@ -10,6 +10,7 @@ from dataclasses import asdict
 from typing import NamedTuple
 
 from graphs.evidence.receipts import Receipt
+from graphs.records.listing import cursor_behind, number_of
 from graphs.session.directory import Directory
 from journeys import Page
 from server.cache import Contexts, open_cache
@@ -91,13 +92,11 @@ async def _delete(user: str, place: StorePlace, *, quiet: bool) -> Receipt:
 
 
 async def _listed(user: str | None, place: StorePlace, limit: int, after: str) -> Page[Receipt]:
-    if after and not after.isdecimal():
-        raise CommandError("--after takes the number of a receipt.", exit_code=2)
+    behind = number_of(after) if after else 0
     async with _opened(place) as (directory, _):
-        wanted = {"after": int(after or 0), "limit": limit + 1}
-        found = await directory.receipts(user, **wanted)
-    more = str(found[limit - 1].number) if len(found) > limit else None
-    return Page(found[:limit], more)
+        found = await directory.receipts(user, after=behind, limit=limit + 1)
+    last = found[limit - 1].number if len(found) > limit else None
+    return Page(found[:limit], None if last is None else cursor_behind(last))
 
 
 @asynccontextmanager

@@ -113,6 +113,7 @@ def _refused(attempts: list[FieldAttemptEntry]) -> str:
     )
 
 
+_LONGEST_NUMBER = 10
 _MISTAKES = (
     CommandError,
     FieldNotFoundError,
@@ -241,7 +242,7 @@ async def _versions(conversation: Conversation, _: str) -> None:
 
 
 async def _rollback(conversation: Conversation, argument: str) -> None:
-    if not argument.isdecimal():
+    if not (argument.isdecimal() and len(argument) < _LONGEST_NUMBER):
         raise CommandError("Give a version: /rollback N. /versions lists them.")
     session = await conversation.journey.rollback(int(argument))
     conversation.stand(session)
