@@ -18,6 +18,7 @@ from journeys import (
     ConfigurationError,
     JourneyConfig,
     JourneyDefinitionError,
+    JourneyError,
     JourneySpec,
     ModelAgent,
     PathwaySpec,
@@ -97,32 +98,32 @@ def check_agent(spec: JourneySpec, name: str, agent: Any, overdue: Overdue) -> N
         as_agent(name, agent, overdue)
 
 
-def check_all(
+def refusals(
     spec: JourneySpec,
     agents: Mapping[str, Any],
     overdue: Overdue = lambda agent: lambda: None,
     *,
     has_model: bool = False,
-) -> None:
-    """Refuse agents that are not used or not valid, and a journey without all of its agents.
+) -> Iterator[JourneyError]:
+    """Yield why these agents cannot run a journey: each is not used or not valid, or some miss.
 
     Args:
-        spec: The journey.
+        spec: The journey, which is not abstract.
         agents: The registered agents, by name.
         overdue: Reports late agents.
         has_model: True if a model is configured; it runs every pathway that has a signature and no
             agent.
-
-    Raises:
-        AgentNotRegisteredError: An agent is not used, or agents are missing; the text names all of
-            them with their pathways.
-        ConfigurationError: An agent or one of its tools is not valid, or the provider of its model
-            is unknown or not installed.
     """
     for name, agent in agents.items():
-        check_agent(spec, name, agent, overdue)
-    for name, agent in [*agents.items(), *((path, agent) for _, path, agent in _places(spec))]:
-        _check_model_name(name, agent)
+        try:
+            check_agent(spec, name, agent, overdue)
+        except JourneyError as error:
+            yield error
+    for _, path, agent in _places(spec):
+        try:
+            _check_model_name(path, agent)
+        except ConfigurationError as error:
+            yield error
     missing = {
         name: left
         for name, used in spec.agents.items()
@@ -131,10 +132,30 @@ def check_all(
     }
     if missing:
         listed = "; ".join(f"'{name}' (in {', '.join(used)})" for name, used in missing.items())
-        raise AgentNotRegisteredError(
+        yield AgentNotRegisteredError(
             f"{spec.name} has no agent for: {listed}. Register each with "
             f"register_agent(name, agent), or pass agents={{...}}{_or_a_model(spec, missing)}."
         )
+
+
+def check_all(
+    spec: JourneySpec,
+    agents: Mapping[str, Any],
+    overdue: Overdue = lambda agent: lambda: None,
+    *,
+    has_model: bool = False,
+) -> None:
+    """Refuse agents with the first of their `refusals`, which has the arguments.
+
+    Raises:
+        AgentNotRegisteredError: An agent is not used, or agents are missing; the text names all of
+            them with their pathways.
+        ConfigurationError: An agent or one of its tools is not valid, or the provider of its model
+            is unknown or not installed.
+        JourneyDefinitionError: The journey is abstract.
+    """
+    for error in refusals(spec, agents, overdue, has_model=has_model):
+        raise error
 
 
 def _check_model_name(name: str, agent: Any) -> None:

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from sqlalchemy import bindparam, delete, select
 
+from graphs.storage.errors import logged_reason
 from graphs.storage.migrate import HEAD, OLDEST, fits
 from graphs.storage.statements import Row, Sql, Statement, now, of_tenant
 from graphs.storage.store import Store
@@ -84,6 +85,6 @@ async def _takes_writes(store: Store, process: str) -> bool:
             Statement(WRITE, [{**mine, "now": stamp(at)}]), Statement(FORGET_OLD, [old])
         )
     except StateError as error:
-        report(logging.WARNING, "store_failed", reason=str(error))
+        report(logging.WARNING, "store_failed", reason=logged_reason(error))
         return False
     return await store.read(WRITTEN, **mine) == [{"at": stamp(at)}]

@@ -130,7 +130,7 @@ from journeys import (
 from journeys.config import ANSWER_RULES, AnswerRule, WhenBusy
 from nodes.draft import new_turn
 from nodes.features.takeover import WITH_PERSON
-from nodes.json_data import size, words_of
+from nodes.json_data import size
 from nodes.llm.models import Models, check_model, is_configured, open_models
 from nodes.services import Services
 from nodes.state.context import Context
@@ -1113,7 +1113,7 @@ class PathwayManager:
             if isinstance(error, StateError) and error.retryable:
                 raise
             # As its caller would have been informed of the error; nothing is left of the turn.
-            await unfinished.drop(session, head, died, words_of(error))
+            await unfinished.drop(session, head, died, error)
         else:
             await unfinished.forget(session, died)
         finally:

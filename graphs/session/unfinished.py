@@ -16,6 +16,7 @@ from graphs.session.turn import Given, died_in
 from graphs.storage import statements
 from graphs.storage.errors import WriteConflict
 from graphs.storage.statements import DIED, RUNNING, Row, Sql, Statement
+from nodes.json_data import words_of
 from nodes.telemetry import report
 
 MOST_TRIES = 3
@@ -89,9 +90,13 @@ async def parts_of(session: Session, head: Row, died: Died) -> list[Given]:
     return await _kept(session)
 
 
-async def drop(session: Session, head: Row, died: Died, reason: str) -> None:
-    """Give up the turn that died, with an audit event."""
-    report(logging.ERROR, "turn_abandoned", reason=reason)
+async def drop(session: Session, head: Row, died: Died, reason: str | Exception) -> None:
+    """Give up the turn that died, with an audit event; of an error, only this has the text."""
+    if isinstance(reason, str):
+        report(logging.ERROR, "turn_abandoned", reason=reason)
+    else:
+        report(logging.ERROR, "turn_abandoned", exc_info=reason)
+        reason = words_of(reason)
     event = {"kind": "turn_abandoned", "reason": reason}
     await session.audited(head["version"] + 1, event)
     await forget(session, died)

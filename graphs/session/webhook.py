@@ -19,7 +19,7 @@ from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from graphs.records.escalations import DELIVERED, DUE, NEXT_DUE, TRY, read_case
-from graphs.storage.errors import WriteConflict
+from graphs.storage.errors import WriteConflict, logged_reason
 from graphs.storage.sealing import Seals
 from graphs.storage.statements import Row, Statement, now
 from graphs.storage.store import Store
@@ -225,7 +225,7 @@ class EscalationSender:
             left = {"now": stamp(now()), "most_tries": MOST_TRIES}
             [found] = await self._store.read(NEXT_DUE, **left)
         except JourneyError as error:
-            report(logging.WARNING, "escalation_store_failed", reason=str(error))
+            report(logging.WARNING, "escalation_store_failed", reason=logged_reason(error))
             return LOOK_SECONDS
         if found["at"] is None:
             return LOOK_SECONDS
@@ -256,7 +256,7 @@ class EscalationSender:
             if case is not None:
                 await self._port.deliver(case)
         except (DeliveryError, JourneyError) as error:
-            reason = str(error)
+            reason = str(error) if isinstance(error, DeliveryError) else logged_reason(error)
             report(logging.WARNING, "escalation_not_sent", id=row["id"], reason=reason, tries=tries)
             escalation_sent(row["journey_id"], taken=False)
             with suppress(WriteConflict):

@@ -30,10 +30,10 @@ from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from graphs.storage import statements
-from graphs.storage.errors import raise_translated
+from graphs.storage.errors import BusyElsewhere, raise_translated
 from graphs.storage.sealing import Seal, Seals
 from graphs.storage.statements import DIED, RUNNING, TENANT_SETTING, Row, Sql, thread_of
-from journeys import ConfigurationError, SessionBusyError, StateError
+from journeys import ConfigurationError, SessionBusyError
 from journeys.config import TENANT
 from nodes.telemetry import waiting_turn
 
@@ -485,11 +485,7 @@ class Leases:
             if head or not there:
                 return head
             if clock() > deadline:
-                raise StateError(
-                    f"Session '{session_id}' has been busy in another process for {WAIT:g} "
-                    "seconds; nothing was changed. Try again.",
-                    retryable=True,
-                )
+                raise BusyElsewhere(session_id, WAIT)
 
     async def _interrupted(self, tenant: str, session_id: str, gives_up: int | None) -> None:
         """Ask the process that holds the lease to give up its turn."""

@@ -28,6 +28,17 @@ class WriteConflict(StateError):
         )
 
 
+class BusyElsewhere(StateError):
+    """Another process had the turn of a session for longer than is waited for."""
+
+    def __init__(self, session_id: str, seconds: float) -> None:
+        super().__init__(
+            f"Session '{session_id}' has been busy in another process for {seconds:g} seconds; "
+            "nothing was changed. Try again.",
+            retryable=True,
+        )
+
+
 class Unconfirmed(StateError):
     """It is unknown whether a write was committed."""
 
@@ -98,9 +109,25 @@ def reason_of(error: BaseException) -> str:
     return str(told).strip().rstrip(".")
 
 
+def logged_reason(error: BaseException) -> str:
+    """Return the part of an error that a log may have: the reason of the database, else a type.
+
+    Texts of our own errors have ids, and what a database says of a value may have the value.
+    """
+    while isinstance(error, StateError) and error.__cause__ is not None:
+        error = error.__cause__
+    is_told = isinstance(error, _databases()) and not isinstance(
+        error, _raised("psycopg", "DataError")
+    )
+    return reason_of(error) if is_told else type(error).__name__
+
+
 def _any_driver() -> tuple[type[Exception], ...]:
-    servers = _raised("psycopg", "Error") + _raised("psycopg_pool", "PoolClosed")
-    return (sqlite3.Error, ValueError, *servers)
+    return (ValueError, *_databases())
+
+
+def _databases() -> tuple[type[Exception], ...]:
+    return sqlite3.Error, *_raised("psycopg", "Error"), *_raised("psycopg_pool", "PoolClosed")
 
 
 def _raised(driver: str, *names: str) -> tuple[type[Exception], ...]:

@@ -467,7 +467,7 @@ async def _postgres(url: str, size: int, seal: Seal) -> PostgresJourneySaver:
         raise StateError(
             f"The store {name} cannot be opened: {reason_of(error)}.",
             retryable=isinstance(error, psycopg.OperationalError),
-        ) from None
+        ) from error
     return PostgresJourneySaver(connections, seal)
 
 

@@ -1,6 +1,7 @@
 """`journeygraph check`: find faults and warnings of journeys without running them.
 
-Warnings compare a journey with its Python module: names, functions, and the model.
+A journey is compared with the agents, tools and model of its Python module. What a server refuses
+is a fault, what depends on its settings a warning.
 """
 
 from __future__ import annotations
@@ -17,11 +18,10 @@ from typing import Any
 import typer
 from langchain_core.tools import BaseTool
 
-from graphs.agents.registry import check_agent
+from graphs.agents.registry import refusals
 from graphs.records.definitions import Definitions
 from graphs.session.stranding import Stranding, strandings
 from journeys import (
-    AgentNotRegisteredError,
     ConfigurationError,
     IntentTrigger,
     Journey,
@@ -48,7 +48,7 @@ from server.discover.definition_files import (
     module_beside,
 )
 from server.discover.errors import CommandError, reworded
-from server.discover.journeys import example_ids, find, model_in
+from server.discover.journeys import Found, example_ids, find, model_in
 from server.discover.modules import (
     LoadError,
     NoSuchModuleError,
@@ -277,6 +277,8 @@ class _Report:
         for journey in journeys:
             place = f"{journey.__qualname__} ({file_of(journey)})"
             self.journeys.setdefault(place, journey)
+            for fault in faults_of(module, journey):
+                self.faults[_placed(journey, fault)] = None
             found = (_placed(journey, warning) for warning in warnings_of(module, journey))
             self.warnings.setdefault(place, {}).update(dict.fromkeys(found))
 
@@ -444,10 +446,10 @@ def warnings_of(module: ModuleType, journey: type[Journey]) -> Iterator[Fault]:
     known = given if isinstance(given, Mapping) else {}
     yield from (warning for name, warning in spec.unset if name not in known)
     has_model = _has_model(module, spec)
-    yield from _agents(module, journey, has_model=has_model)
-    yield from _tools(module, journey)
     if not has_model:
+        yield from _missing_agents(module, journey)
         yield from _needs_model(spec)
+    yield from _tools(module, journey)
 
 
 def _has_model(module: ModuleType, spec: JourneySpec) -> bool:
@@ -462,30 +464,49 @@ def _has_model(module: ModuleType, spec: JourneySpec) -> bool:
 # --- Agents --------------------------------------------------------------------------------------
 
 
-def _agents(module: ModuleType, journey: type[Journey], *, has_model: bool) -> Iterator[Fault]:
-    """Compare the names in a module's AGENTS with those that its journeys use."""
-    given = getattr(module, "AGENTS", None)
-    if not isinstance(given, Mapping):
-        if not has_model:
-            yield from _no_agents(module, journey)
+def faults_of(module: ModuleType, journey: type[Journey]) -> Iterator[Fault]:
+    """Yield what a server refuses, with any model, of the agents and tools of the module.
+
+    What the module builds, or does not declare, is not judged: programs pass agents themselves.
+    """
+    if not journey.spec.entry:
         return
-    where = journey.__name__
-    names = [str(name) for name in given]
-    used = [name for other in {*journeys_in(module), journey} for name in other.spec.agents]
-    for name, pathways in journey.spec.agents.items():
-        if name not in names:
-            message = f"AGENTS has no '{name}', which {', '.join(pathways)} needs."
-            yield Fault(message, remedy=did_you_mean(name, names), where=where)
-        elif fault := _agent_fault(journey.spec, name, given[name]):
-            yield Fault(f"AGENTS['{name}']: {fault}", where=where)
-    for name in names:
-        if name not in used:
-            message = f"AGENTS has '{name}', which no pathway uses."
-            yield Fault(message, remedy=did_you_mean(name, used), where=where)
+    found = Found(module.__name__, journey, module)
+    if hasattr(module, "AGENTS") and not _builds(module, "AGENTS"):
+        yield from _refused(found, has_model=True)
+    if hasattr(module, "TOOLS") and not _builds(module, "TOOLS"):
+        try:
+            found.checked_tools()
+        except CommandError as error:
+            yield _fault(journey, error)
+
+
+def _refused(found: Found, *, has_model: bool) -> Iterator[Fault]:
+    try:
+        agents = found.agents_with(has_model=has_model)
+    except CommandError as error:
+        yield _fault(found.journey, error)
+        return
+    for refusal in refusals(found.journey.spec, agents, has_model=has_model):
+        yield _fault(found.journey, found.without_agents(refusal))
+
+
+def _fault(journey: type[Journey], error: CommandError) -> Fault:
+    return Fault(str(error), where=journey.__name__).changed(str(error))
+
+
+def _missing_agents(module: ModuleType, journey: type[Journey]) -> Iterator[Fault]:
+    """Warn of agents that only a model could run, if no model is configured."""
+    if not hasattr(module, "AGENTS"):
+        yield from _no_agents(module, journey)
+    elif journey.spec.entry and not _builds(module, "AGENTS"):
+        sure = set(faults_of(module, journey))
+        alone = _refused(Found(module.__name__, journey, module), has_model=False)
+        yield from (refusal for refusal in alone if refusal not in sure)
 
 
 def _no_agents(module: ModuleType, journey: type[Journey]) -> Iterator[Fault]:
-    """Warn of agents in a file that have no Python code and no model."""
+    """Warn of agents in a file that have no Python code."""
     if not _stands_alone(journey) or _gives(module, "AGENTS"):
         return
     for pathway in journey.spec.pathways.values():
@@ -494,14 +515,6 @@ def _no_agents(module: ModuleType, journey: type[Journey]) -> Iterator[Fault]:
                 message = f"no code for the agent '{name}': there is no dict AGENTS in "
                 message += f"{_beside(journey)}, so only a model could run it."
                 yield Fault(message, where=pathway.where)
-
-
-def _agent_fault(spec: JourneySpec, name: str, agent: Any) -> str:
-    try:
-        check_agent(spec, name, agent, lambda _: lambda: None)
-    except (ConfigurationError, AgentNotRegisteredError) as error:
-        return str(error)
-    return ""
 
 
 # --- Tools ---------------------------------------------------------------------------------------
@@ -516,14 +529,10 @@ def _tools(module: ModuleType, journey: type[Journey]) -> Iterator[Fault]:
                 message = f"no code for the tool '{name}': there is no dict TOOLS in "
                 yield Fault(f"{message}{_beside(journey)}.", where=where)
         return
-    names = [str(name) for name in given]
     for name, declared in journey.spec.tools.items():
-        if name not in names:
-            hint = did_you_mean(name, names)
-            yield Fault(f"TOOLS has no '{name}'.", remedy=hint, where=where)
-            continue
-        for misfit, remedy in _misfits(name, given[name], declared):
-            yield Fault(f"TOOLS['{name}'] {misfit}", remedy=remedy, where=where)
+        if name in given:
+            for misfit, remedy in _misfits(name, given[name], declared):
+                yield Fault(f"TOOLS['{name}'] {misfit}", remedy=remedy, where=where)
 
 
 def _misfits(name: str, given: Any, declared: ToolSpec) -> Iterator[tuple[str, str]]:
@@ -532,8 +541,7 @@ def _misfits(name: str, given: Any, declared: ToolSpec) -> Iterator[tuple[str, s
     try:
         tool = call if isinstance(call, BaseTool) else as_tool(name, call)
         parameters = parameters_of(name, tool)
-    except ConfigurationError as error:
-        yield f"cannot be a tool: {error}", ""
+    except ConfigurationError:  # one of the faults
         return
     takes, needs = parameters.properties
     properties: Sequence[str] = list(declared.parameters.get("properties", {}))
@@ -574,8 +582,12 @@ def _stands_alone(journey: type[Journey]) -> bool:
 
 def _gives(module: ModuleType, name: str) -> bool:
     """Return whether a module builds agents or tools, or has those for models."""
-    build = (f"build_{name.lower()}", f"build_model_{name.lower()}")
-    return any(hasattr(module, other) for other in (*build, f"MODEL_{name}"))
+    return _builds(module, name) or hasattr(module, f"MODEL_{name}")
+
+
+def _builds(module: ModuleType, name: str) -> bool:
+    """Return whether a module has a function that builds agents or tools, which is not called."""
+    return any(hasattr(module, f"build_{kind}{name.lower()}") for kind in ("", "model_"))
 
 
 def _beside(journey: type[Journey]) -> str:

@@ -482,8 +482,9 @@ def check(
 ) -> None:
     """Report every fault and every warning of the journeys in a file, folder or module.
 
-    Modules with a journey are imported, YAML and JSON files are read; no agent runs. In a folder,
-    tests, hidden folders and environments are skipped. With --against, the journeys that are stored
+    Modules with a journey are imported, YAML and JSON files are read; no agent runs. What `serve`
+    refuses in the dicts AGENTS and TOOLS of a module is a fault. In a folder, tests, hidden folders
+    and environments are skipped. With --against, the journeys that are stored
     in the database are compared with its sessions too, and each stored version is read; nothing in
     the store is changed.
 

@@ -11,10 +11,10 @@ from types import ModuleType
 from typing import Any
 
 from journeys import (
-    AgentNotRegisteredError,
     ConfigurationError,
     Journey,
     JourneyConfig,
+    JourneyError,
     examples,
 )
 from journeys.errors import did_you_mean
@@ -147,8 +147,8 @@ class Found:
             raise CommandError(said) from None
         return tools
 
-    def without_agents(self, error: AgentNotRegisteredError) -> CommandError:
-        """Raise the error for missing agents with the place where they are searched."""
+    def without_agents(self, error: JourneyError) -> CommandError:
+        """Return the error for missing agents with the place where they are searched."""
         place = called(self.module)
         return CommandError(f"{error} The command reads agents from a dict AGENTS in '{place}'.")
 

@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 from starlette.routing import Match
 
-from graphs.storage.errors import Unconfirmed
+from graphs.storage.errors import Unconfirmed, logged_reason
 from graphs.storage.store import MOST_WAITING
 from journeys import (
     ContextMergeError,
@@ -155,7 +155,7 @@ def problem_of(error: Exception, request_id: str) -> Problem:
         if isinstance(error, kind):
             return Problem(status, code, detail or str(error), headers=_headers(error))
     if isinstance(error, StateError) and error.retryable:
-        report(logging.WARNING, "store_failed", request_id=request_id, reason=str(error))
+        report(logging.WARNING, "store_failed", request_id=request_id, reason=logged_reason(error))
         if isinstance(error, Unconfirmed):
             return Problem(*_UNCONFIRMED)
         return Problem(

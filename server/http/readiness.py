@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from http import HTTPStatus
 
+from graphs.storage.errors import logged_reason
 from journeys import StateError
 from journeys.faults import Fault
 from nodes.telemetry import report
@@ -51,7 +52,7 @@ class Readiness:
         try:
             return await self.look()
         except StateError as error:
-            report(logging.WARNING, "store_failed", reason=str(error))
+            report(logging.WARNING, "store_failed", reason=logged_reason(error))
             return [_SILENT]
 
 

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from graphs.session.input import read
 from graphs.session.manager import PathwayManager
 from graphs.session.turn import Given, rule_of
-from graphs.storage.errors import Unconfirmed
+from graphs.storage.errors import Unconfirmed, logged_reason
 from journeys import (
     InvalidMessageError,
     JourneyEvent,
@@ -133,7 +133,7 @@ def words_for(error: Exception, request_id: str) -> str:
         report(logging.ERROR, "request_failed", request_id=request_id, exc_info=error)
         return f"The agent '{error.agent}' failed. The log has the details under {request_id}."
     if isinstance(error, Unconfirmed):
-        report(logging.WARNING, "store_failed", request_id=request_id, reason=str(error))
+        report(logging.WARNING, "store_failed", request_id=request_id, reason=logged_reason(error))
         return "The store did not answer: the call may or may not have taken effect."
     problem = problem_of(error, request_id)
     if problem.code == "internal_error":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -244,14 +245,22 @@ def test_a_sensitive_journey_names_the_key_it_needs(folder: Path) -> None:
 # ---- check and draw
 
 
-def test_check_compares_the_agents_with_their_names(folder: Path) -> None:
+@pytest.mark.parametrize("key", ["", "sk-none"])
+def test_check_and_serve_refuse_the_same_agents(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", key)
     (folder / "names.py").write_text(ORDERS.replace('"till":', '"tell":'))
+    unused = "No pathway of Orders uses an agent 'tell'. Did you mean 'till'?"
 
-    report = run("check", "names.py").stdout
+    report = run("check", "names.py", code=1).stdout
+    faults = json.loads(run("check", "names.py", "--json", code=1).stdout)["faults"]
 
-    assert "! Orders: AGENTS has no 'till', which pay needs. Did you mean 'tell'?" in report
-    assert "! Orders: AGENTS has 'tell', which no pathway uses. Did you mean 'till'?" in report
-    assert "1 valid journey, 0 faults, 2 warnings." in report
+    assert f"✗ {unused}" in report
+    assert "✗ Orders has no agent for: 'till' (in pay)." in report
+    assert "1 valid journey, 2 faults, 0 warnings." in report
+    assert [fault["place"]["file"] for fault in faults] == ["names.py"] * 2
+    assert unused in flat(run("serve", "names.py", code=1).stderr)
 
 
 def test_check_says_what_it_could_not_read(folder: Path) -> None:

@@ -58,12 +58,20 @@ def test_what_is_missing_beside_a_file_is_named_with_its_place(desk: Path) -> No
     assert "There is no file nope.yaml" in run("draw", "nope.yaml", code=2).stderr
 
 
-def test_check_names_the_tools_that_the_module_lacks(desk: Path) -> None:
-    assert "TOOLS has no" not in run("check", "claim.yaml").stdout
-    (desk / "claim.py").write_text("TOOLS = {'estimat': print}\n")
-    assert "! ClaimDesk: TOOLS has no 'estimate'. Did you mean 'estimat'?" in flat(
-        run("check", "claim.yaml").stdout
-    )
+@pytest.mark.parametrize(
+    ("tools", "said"),
+    [
+        ("{'estimat': print}", "ClaimDesk declares no tool 'estimat'. Did you mean 'estimate'?"),
+        ("{}", "ClaimDesk has no tool for: estimate."),
+        ("[]", "TOOLS in claim.py must be a dict"),
+    ],
+)
+def test_check_and_serve_refuse_the_same_tools(desk: Path, tools: str, said: str) -> None:
+    agents = "from tests.support.claim_desk import AGENTS\n"
+    (desk / "claim.py").write_text(f"{agents}TOOLS = {tools}\n")
+
+    assert f"✗ {said}" in flat(run("check", "claim.yaml", code=1).stdout)
+    assert said in flat(run("serve", "claim.yaml", code=1).stderr)
 
 
 def test_a_served_file_has_its_agents_and_tools(desk: Path) -> None:

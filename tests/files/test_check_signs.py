@@ -260,15 +260,32 @@ def test_a_function_has_to_fit_the_schema_of_its_file(
         assert part in warning
 
 
-def test_an_agent_that_takes_something_else_is_warned_of(folder: Path):
+def test_an_agent_that_takes_something_else_is_a_fault(folder: Path):
     (folder / "claim.yaml").write_text(SOUND)
     (folder / "claim.py").write_text(
         'def find(number: str, area: str = ""):\n    """Find."""\n\n'
         'TOOLS = {"find": find}\nAGENTS = {"reporter": lambda: "x"}\n'
     )
 
-    (warning,) = warnings("claim.yaml")
-    assert "AGENTS['reporter']" in warning
+    report = run("check", "claim.yaml", code=1).stdout
+    assert "✗ Agent 'reporter' is <function" in report
+    assert "an agent is called with one dict" in report
+
+
+def test_agents_that_a_model_could_be_are_warned_of_where_there_is_none(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (folder / "desk.yaml").write_text(
+        "id: desk\nstates:\n  hall: {kind: chat, complete_when: never}\n"
+    )
+    (folder / "desk.py").write_text("AGENTS = {}\n")
+
+    (warning,) = warnings("desk.yaml")
+    assert warning.startswith("Desk has no agent for: 'hall' (in hall).")
+    assert warning.removeprefix("! ") in flat(run("serve", "desk.yaml", code=1).stderr)
+
+    monkeypatch.setenv("OPENAI_API_KEY", "x")
+    assert warnings("desk.yaml") == []
 
 
 # --- Intents -------------------------------------------------------------------------------------

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import logging
+import sqlite3
 from collections.abc import Callable
 from typing import Any
 
+import psycopg
 import pytest
 
 from graphs.session.session import Session
@@ -50,21 +52,35 @@ async def test_what_may_have_been_kept_is_not_said_to_be_undone(
     assert "nothing of it was kept" not in refused.text
 
 
-async def test_why_a_store_did_not_answer_is_logged(
-    api: Api, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize(
+    ("reason", "logged"),
+    [
+        (sqlite3.OperationalError("disk full"), '"disk full"'),
+        (psycopg.OperationalError("disk full"), '"disk full"'),
+        (psycopg.DataError("not a number: s-1"), "DataError"),
+        (None, "StateError"),
+    ],
+)
+async def test_why_a_store_did_not_answer_is_logged_without_ids(
+    api: Api,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    reason: Exception | None,
+    logged: str,
 ) -> None:
     parcel = await api.begin()
 
     async def full(*_: Any) -> Any:
-        raise StateError("The store did not answer: disk full.", retryable=True)
+        raise StateError("Of s-1 nothing was written.", retryable=True) from reason
 
     monkeypatch.setattr(Session, "rolled_back", full)
     with caplog.at_level(logging.WARNING, "journeygraph.http"):
         refused = await api.client.post(f"{parcel}/rollback", json={"version": 0})
 
-    assert "disk full" in caplog.text
+    assert f"reason={logged}" in caplog.text
     assert refused.json()["request_id"] in caplog.text
     assert "disk full" not in refused.text
+    assert "s-1" not in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from graphs.storage import connections
 from journeys import StateError
 from tests.sessions.test_session_faults import Gate, situation
 from tests.support import forked, lease_child, watching
+from tests.support.api import serving, wired
 from tests.support.post_office import AGENTS, Parcel, echo, found, opened
 from tests.support.watching import Watch
 
@@ -119,7 +120,10 @@ async def test_a_turn_that_takes_longer_than_its_lease_keeps_it(
 
 
 async def test_a_session_that_stays_busy_elsewhere_is_an_error_to_try_again(
-    postgres_url: str, monkeypatch: pytest.MonkeyPatch, watch: Watch
+    postgres_url: str,
+    monkeypatch: pytest.MonkeyPatch,
+    watch: Watch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     monkeypatch.setattr(connections, "WAIT", 0.3)
     async with opened(postgres_url) as parcel:
@@ -132,8 +136,15 @@ async def test_a_session_that_stays_busy_elsewhere_is_an_error_to_try_again(
             # Who only looks does not wait.
             assert len(await parcel.versions()) == 1
             assert await parcel.list() == ["s-1"]
+            async with serving(wired(url=postgres_url)) as api:
+                asked = {"message": "hello"}
+                late = await api.client.post("/v1/sessions/s-1/messages", json=asked)
+            assert (late.status_code, late.json()["code"]) == (503, "try_again")
+            assert "store_failed" in caplog.text
+            assert "reason=BusyElsewhere" in caplog.text
+            assert "s-1" not in caplog.text
         waits = watch.points("journeygraph.turn.wait.duration")
-        assert waits == [({"journeygraph.wait.reason": "process"}, 2)]
+        assert waits == [({"journeygraph.wait.reason": "process"}, 3)]
         assert first.result().metadata["version"] == 1
         assert (await parcel.process_message("hello")).metadata["version"] == 2
 

@@ -22,6 +22,7 @@ from journeys import (
     StateError,
 )
 from journeys.config import EncryptionKeys
+from server.logs import formatter
 from tests.sessions.test_session_faults import Gate
 from tests.storage.test_encryption import KEY, canary, clinic, doctor, spellings
 from tests.storage.test_encryption_keys import BOTH, NEW, OLD, rotated
@@ -217,7 +218,9 @@ async def test_a_turn_that_ended_without_a_commit_leaves_nothing(postgres_url: s
         assert found(postgres_url, KEPT) == []
 
 
-async def test_a_failure_that_its_caller_would_have_got_ends_it(postgres_url: str) -> None:
+async def test_a_failure_that_its_caller_would_have_got_ends_it(
+    postgres_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
     await left(postgres_url)
 
     def works(payload: dict[str, Any]) -> str:
@@ -227,8 +230,13 @@ async def test_a_failure_that_its_caller_would_have_got_ends_it(postgres_url: st
     async with opened(postgres_url, agents=agents, error_recovery="fail_fast") as parcel:
         await parcel.manager.finish()
         assert await messages(parcel) == []
-        kinds = [row.kind for row in await parcel.audit()]
-    assert kinds == ["failure", "turn_abandoned"]
+        failed, given_up = await parcel.audit()
+    assert (failed.kind, given_up.kind) == ("failure", "turn_abandoned")
+    assert "on purpose" in given_up.reason
+    [logged] = [one for one in caplog.records if "turn_abandoned" in one.getMessage()]
+    line = json.loads(formatter(for_people=False).format(logged))
+    assert line["error"] == "PathwayExecutionError from ValueError"
+    assert "on purpose" not in str(line)
     assert found(postgres_url, KEPT) == []
 
 
