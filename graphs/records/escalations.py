@@ -21,6 +21,7 @@ from sqlalchemy import (
 
 from graphs.records.history import ATTEMPTS, transcript_of, version_info
 from graphs.records.listing import END_OF_TIME
+from graphs.storage.errors import DamagedError
 from graphs.storage.sealing import Seal, Seals
 from graphs.storage.statements import (
     TURNS,
@@ -35,7 +36,7 @@ from graphs.storage.statements import (
 )
 from graphs.storage.store import Store
 from graphs.storage.tables import escalations, field_attempts, sessions, turns
-from journeys import EscalationCase, EscalationEntry, StateError, TranscriptEntry
+from journeys import EscalationCase, EscalationEntry, TranscriptEntry
 from nodes.json_data import stamp
 from nodes.state.dialogue_state import EscalationChange, Takeover
 from nodes.state.session import Turn
@@ -218,11 +219,12 @@ async def read_entry(store: Store, id_: str) -> EscalationEntry:
     """Return the escalation of a live session.
 
     Raises:
-        StateError: The store failed, or its row was removed.
+        DamagedError: Its row was removed.
+        StateError: The store failed.
     """
     rows = await store.read(ONE, id_is=id_, now=stamp(now()))
     if not rows:
-        raise StateError(f"The escalation '{id_}' is not in the store: its row was removed.")
+        raise DamagedError(f"The escalation '{id_}' is not in the store: its row was removed.")
     return entry(rows[0])
 
 

@@ -24,7 +24,7 @@ from graphs.records.ledger import LedgerWriter
 from graphs.steps import COMMIT, Graph
 from graphs.storage import statements
 from graphs.storage.checkpoints import NO_CHECKPOINT, Commit, JoinedSaver, PausedRun
-from graphs.storage.errors import AlreadyThere, WriteConflict, translated
+from graphs.storage.errors import AlreadyThere, DamagedError, WriteConflict, translated
 from graphs.storage.sealing import NoSeal, Seal
 from graphs.storage.statements import AUDIT, Row, Statement, now, thread_of
 from graphs.storage.store import SessionLock, Store, open_store
@@ -156,7 +156,7 @@ class Session:
                 "Call start() (start_session()) first."
             )
         if head["checkpoint_id"] is None and head["status"] != "expired":
-            raise StateError(
+            raise DamagedError(
                 f"Session '{self.session_id}' is at version {head['version']}, which is not in "
                 "its ledger: rows of the store were removed."
             )

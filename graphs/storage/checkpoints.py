@@ -22,6 +22,7 @@ from langgraph.types import Interrupt
 
 from graphs.steps import COMMIT, INTERRUPT
 from graphs.storage import statements
+from graphs.storage.errors import DamagedError
 from graphs.storage.sealing import (
     AesSeal,
     RefusedError,
@@ -31,7 +32,6 @@ from graphs.storage.sealing import (
     strict_serializer,
 )
 from graphs.storage.statements import Row, Sql, Statement, thread_of
-from journeys import StateError
 from journeys.config import TENANT
 from nodes.json_data import LARGE, uncollected
 from nodes.state.session import Position
@@ -245,7 +245,7 @@ class TurnSaver(BaseCheckpointSaver[Any]):
         """Load a checkpoint; a managed turn gets only its head.
 
         Raises:
-            StateError: The head is missing. LangGraph would start with an empty state.
+            DamagedError: The head is missing. LangGraph would start with an empty state.
         """
         commit = commit_of(config)
         if commit is None:
@@ -256,7 +256,7 @@ class TurnSaver(BaseCheckpointSaver[Any]):
             return None
         if found := await self.state_in(commit.head, commit.seal):
             return found
-        raise StateError(
+        raise DamagedError(
             "The session's state is not in its saver: another saver was given, or its "
             "checkpoints were removed."
         )

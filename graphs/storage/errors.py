@@ -28,6 +28,10 @@ class WriteConflict(StateError):
         )
 
 
+class DamagedError(StateError):
+    """Rows of the store were changed, moved or removed by another program."""
+
+
 class BusyElsewhere(StateError):
     """Another process had the turn of a session for longer than is waited for."""
 

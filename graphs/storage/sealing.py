@@ -26,6 +26,7 @@ from langgraph.checkpoint.serde.base import CipherProtocol
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
+from graphs.storage.errors import DamagedError
 from journeys import ConfigurationError, StateError
 from journeys.config import KEY_BYTES, TENANT, EncryptionKeys
 
@@ -49,7 +50,7 @@ _NO_KEY = (
 )
 
 
-class RefusedError(StateError):
+class RefusedError(DamagedError):
     """Stored data of a sensitive journey is not encrypted, or cannot be decrypted.
 
     Attributes:
@@ -329,7 +330,7 @@ class Seals:
 
         Raises:
             ConfigurationError: No key is set.
-            StateError: The key with which the data key was wrapped is not set, or another one has
+            RefusedError: The key with which the data key was wrapped is not set, or another one has
                 its id, or the data key was changed or moved.
         """
         keys = _required(self.keys)
@@ -343,7 +344,7 @@ class Seals:
 
         Raises:
             ConfigurationError: The session is encrypted, and no key is set.
-            StateError: As for `of`.
+            RefusedError: As for `of`.
         """
         if row["key_id"] is None:
             return _SealOfUnmarked(self.keys, self.tenant)
@@ -353,7 +354,7 @@ class Seals:
         """Return the columns of a session's seal, wrapped with the first key.
 
         Raises:
-            StateError: As for `of`.
+            RefusedError: As for `of`.
         """
         secret = self._unwrapped(_required(self.keys), row)
         return self._wrapped(secret, row["session_id"]).columns
@@ -365,20 +366,22 @@ class Seals:
 
     def _unwrapped(self, keys: EncryptionKeys, row: Mapping[str, Any]) -> bytes:
         session, id_ = row["session_id"], row["key_id"]
-        refused = f"Session '{session}' cannot be decrypted with this encryption_key:"
+        what, refused = f"Session '{session}'", "cannot be decrypted with this encryption_key:"
         key = keys.get(id_)
         if key is None:
-            raise StateError(
+            raise RefusedError(
                 f"{refused} it needs the key '{id_}', and only {', '.join(keys.ids)} are set. Add "
-                "that key behind the first one in JOURNEYGRAPH_ENCRYPTION_KEY."
+                "that key behind the first one in JOURNEYGRAPH_ENCRYPTION_KEY.",
+                what,
             )
         try:
             wrapped = _as_bytes(row["data_key"] or "")
             return AesSeal(key).decrypted(wrapped, self._data_key_of(session, id_))
         except RefusedError as error:
-            raise StateError(
+            raise RefusedError(
                 f"{refused} the key '{id_}' is not the one that had this id when the session was "
-                "started, or the row of the session was changed."
+                "started, or the row of the session was changed.",
+                what,
             ) from error
 
     def _data_key_of(self, session_id: str, key_id: str) -> str:

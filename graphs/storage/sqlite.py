@@ -34,10 +34,9 @@ from graphs.storage.checkpoints import (
     encrypted_again,
     found_at,
 )
-from graphs.storage.errors import WriteConflict
+from graphs.storage.errors import DamagedError, WriteConflict
 from graphs.storage.sealing import AesSeal, Seal, state_of
 from graphs.storage.statements import Row, Sql, Statement, thread_of
-from journeys import StateError
 from nodes.json_data import size
 
 _T = TypeVar("_T")
@@ -255,7 +254,7 @@ class SqliteJourneySaver(StoreSaver, SqliteSaver):
         """Return a checkpoint with its values, each opened for its own place.
 
         Raises:
-            StateError: A value is missing, or stored data was changed.
+            DamagedError: A value is missing, or stored data was changed.
         """
         session, id_, about = row["thread_id"], row["checkpoint_id"], _loaded(row["metadata"])
         about.pop(_VALUES, None)
@@ -268,7 +267,7 @@ class SqliteJourneySaver(StoreSaver, SqliteSaver):
         if kept is not None:
             values = self._opened_values(session, checkpoint, row["channel_values"], seal)
             if values.keys() != set(kept):
-                raise StateError(
+                raise DamagedError(
                     f"Part of the state of session '{session}' is missing: rows of the store were "
                     "removed."
                 )

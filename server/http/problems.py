@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 from starlette.routing import Match
 
-from graphs.storage.errors import Unconfirmed, logged_reason
+from graphs.storage.errors import DamagedError, Unconfirmed, logged_reason
 from graphs.storage.store import MOST_WAITING
 from journeys import (
     ContextMergeError,
@@ -165,6 +165,8 @@ def problem_of(error: Exception, request_id: str) -> Problem:
             headers=_RETRY,
         )
     report(logging.ERROR, "request_failed", request_id=request_id, exc_info=error)
+    if isinstance(error, DamagedError):
+        return Problem(*_NOT_READABLE)
     return Problem(
         HTTPStatus.INTERNAL_SERVER_ERROR,
         "internal_error",
@@ -191,6 +193,12 @@ _UNCONFIRMED = (
     "outcome_unknown",
     "The store did not answer: the request may or may not have taken effect. GET the "
     "session before you send it again, or send it again with its Idempotency-Key.",
+)
+_NOT_READABLE = (
+    HTTPStatus.CONFLICT,
+    "not_readable",
+    "Stored data of the session cannot be read: rows of the store were changed, moved or removed, "
+    "or its key is not set. `journeygraph audit verify` names them.",
 )
 _NO_SESSION = (
     HTTPStatus.NOT_FOUND,

@@ -24,7 +24,7 @@ from tests.support import api as helpers
 from tests.support.api import Api, one
 from tests.support.clerks import staff
 from tests.support.clocks import Clock
-from tests.support.post_office import Letter, Parcel
+from tests.support.post_office import Letter, Parcel, database
 from tests.support.solo import Solo, function
 
 serve, api = helpers.serve, helpers.api
@@ -588,14 +588,15 @@ def stored_in(folder: Path) -> bytes:
     return b"".join(path.read_bytes() for path in folder.iterdir())
 
 
+class Secret(Solo):
+    """Keep a secret."""
+
+    __sensitive__ = True
+
+
 async def test_a_sensitive_session_is_served_and_cannot_be_read_in_the_file(
     serve: Callable[..., Any], tmp_path: Path
 ) -> None:
-    class Secret(Solo):
-        """Keep a secret."""
-
-        __sensitive__ = True
-
     file = tmp_path / "secret.db"
     url, key = f"sqlite:///{file}", bytes(range(32))
     api = await serve(one(Secret, clerk=function), url=url, encryption_key=key)
@@ -610,6 +611,57 @@ async def test_a_sensitive_session_is_served_and_cannot_be_read_in_the_file(
     assert entries[0]["content"] == "kanarienvogel"
     assert b"kanarienvogel" not in stored_in(tmp_path)
     assert b"s-1" in stored_in(tmp_path)
+
+
+def of_the_other(table: str, column: str, id_: str = "session_id", where: str = "") -> str:
+    """A statement that gives rows of s-1 the data of s-2."""
+    return (
+        f"UPDATE {table} SET {column} = other.{column} FROM {table} AS other "
+        f"WHERE {table}.{id_} LIKE '%s-1' AND other.{id_} LIKE '%s-2' {where}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("moved", "refused"),
+    [
+        (
+            of_the_other("turns", "message", where="AND turns.version = other.version"),
+            ["history", "audit", "versions"],
+        ),
+        (of_the_other("turns", "operations"), ["versions/1"]),
+        (of_the_other("checkpoints", "checkpoint", "thread_id"), ["", "context", "messages"]),
+        (of_the_other("sessions", "data_key"), ["", "context", "history", "messages"]),
+        ("DELETE FROM checkpoints WHERE thread_id LIKE '%s-1'", ["messages"]),
+    ],
+    ids=["words", "changes", "state", "key", "no state"],
+)
+async def test_what_was_moved_or_removed_is_not_readable(
+    serve: Callable[..., Any],
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    moved: str,
+    refused: list[str],
+) -> None:
+    url = f"sqlite:///{tmp_path / 'secret.db'}"
+    api = await serve(one(Secret, clerk=function), url=url, encryption_key=bytes(range(32)))
+    for name in ("s-1", "s-2"):
+        await api.says(await api.begin("secret", name), "kanarienvogel")
+    with database(url) as connection:
+        assert connection.execute(moved).rowcount
+
+    for place in refused:
+        path = f"/v1/sessions/s-1/{place}".removesuffix("/")
+        ask = api.client.post if place == "messages" else api.client.get
+        answer = await (ask(path, json={"message": "hi"}) if place == "messages" else ask(path))
+        assert (place, answer.status_code, answer.json().get("code")) == (
+            place,
+            409,
+            "not_readable",
+        )
+        assert "journeygraph audit verify" in answer.json()["detail"]
+        assert "s-" not in answer.text.replace(answer.json()["request_id"], "")
+    assert caplog.text.count("request_failed") == len(refused)
+    assert (await api.client.get("/v1/sessions/s-2/history")).status_code == 200
 
 
 async def test_the_server_lives_and_is_ready(api: Api) -> None:
