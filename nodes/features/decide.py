@@ -182,9 +182,8 @@ async def _moved(
     assert steering.transition is not None
     target = draft.spec.pathways[steering.transition["target"]]
     given = values_for(draft, target, said, behind_cancel=given_up is not None)
-    if given_up and given_up.task:
-        draft.repair("cancel", "left", task=draft.here.title)
     if given_up:
+        draft.repair("cancel", "left", task=draft.here.title)
         switch(draft, steering, everything=given_up.everything)
     elif is_blocked(draft, steering) or (spoke and _is_answered(draft)):
         postpone(draft, steering, blocked=not (spoke and _is_answered(draft)))

@@ -19,6 +19,7 @@ from nodes.features.form_reading import (
     asking_in,
     authors_first,
     guessed,
+    has_value,
     is_taken,
     led,
     matters,
@@ -230,12 +231,13 @@ def _begins_form(draft: TurnDraft, *, is_first: bool) -> bool:
 
 
 def _may_matter(draft: TurnDraft, part: str) -> bool:
-    """Return whether words may matter; of a wish, a number that is left next to its values."""
-    if not any(_share(normal(part), normal(wish)) for wish in draft.wished):
-        return matters(draft, part) and not wishes_for(draft, part)
+    """Return whether words may matter; of those around a value or a wish, another value does."""
+    left = part
     for attempt in draft.attempts:
-        part = part.replace(attempt["raw"], " ")
-    return any(sign.isdigit() for sign in part)
+        left = left.replace(attempt["raw"], " ")
+    if left == part and not any(_share(normal(part), normal(wish)) for wish in draft.wished):
+        return matters(draft, part) and not wishes_for(draft, part)
+    return has_value(left, draft.setting)
 
 
 def _share(one: str, other: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -152,8 +152,16 @@ def _is_changing(draft: TurnDraft) -> bool:
 
 
 def _stays(draft: TurnDraft, field: Field, message: str) -> bool:
-    """Return whether a message is a yes to the value that a field has, and no other one for it."""
-    if draft.value(field.name) is None or not _yes_or_no(draft, message):
+    """Return whether a message is a yes to the value that a field has, and no other one for it.
+
+    Nor is a bare no the value of a field in the user's own words, if that cannot be left open.
+    """
+    bare = _yes_or_no(draft, message)
+    if draft.value(field.name) is None or bare is None:
+        return False
+    if field.type in _IN_WORDS:
+        return bare or field.required
+    if not bare:
         return False
     try:
         value_of(field, message, draft.setting)
@@ -280,41 +288,68 @@ def led(draft: TurnDraft, parse: Parse, free: Sequence[Verdict]) -> Parse:
     targets = reached - {draft.here.id}
     forms = [form for target in sorted(targets) if (form := draft.spec.pathways[target].form)]
     scopes = [Expected(None, form.fields, {}, (), draft.setting) for form in forms]
-    known = {getattr(command, "field", None) for command in parse.commands}
-    changes = [c.value for c in parse.commands if isinstance(c, Correct)]
     clauses = clauses_in(draft.message, draft.setting.language)
     phrases = [normal(phrase_of(v)) for v in free if v.question in ids and v.tier == "pattern"]
     said = [c for c in clauses if [phrase for phrase in phrases if phrase in normal(c)]]
+    first = min([draft.message.find(clause) for clause in said], default=0)
+    before = draft.message[: max(first, 0)]
+    parse = _read_before(draft, parse, before)
+    answer = _answer_in(draft, parse, before)
+    known = {getattr(command, "field", None) for command in parse.commands}
+    changes = [c.value for c in parse.commands if isinstance(c, Correct)]
     more: dict[str, Fill] = {}
     for scope in scopes:  # all of the message; else the clauses that ask for it
         for words in (draft.message, *(said if len(clauses) > 1 else ())):
             given = [c for c in read_message(words, scope).commands if isinstance(c, Fill)]
+            given = [c for c in given if c.value != answer]
             given = [c for c in given if not any(c.value in said for said in changes)]
             more = {c.field: c for c in given if c.field not in known} | more
     taken = {command.value for command in more.values()}
-    asked = draft.dialogue.asked
     apart: list[str] = []  # values beside the wish for another task
     if targets == reached and not draft.form_state().is_begun:
         values = [c.value for c in parse.commands if isinstance(c, Fill) and c.value not in taken]
         apart = [value for value in values if any(value in clause for clause in said)]
         taken.update(apart)
-    kept = [  # what is given for where it leads is not given for a field that nobody asked for here
-        command
-        for command in parse.commands
-        if not isinstance(command, Fill)
-        or command.value not in taken
-        or (asked and asked["about"] == command.field)
-    ]
+    # What is given for where it leads is not given here.
+    kept = [c for c in parse.commands if not isinstance(c, Fill) or c.value not in taken]
     left = [
-        part
+        words
         for part in _in_clauses(parse.unread, draft.setting.language)
-        if not any(part in clause or clause in part for clause in said)
-        or any(has_value(words, draft.setting) for words in _beyond(part, scopes))
+        for words in _left_of(draft, part, said, scopes, taken)
     ]
     certain = not left if parse.unread else parse.certain
     together = " ".join(apart)
     left += [together] if together and together in draft.message else apart
     return replace(parse, commands=[*kept, *more.values()], certain=certain, unread=tuple(left))
+
+
+def _read_before(draft: TurnDraft, parse: Parse, before: str) -> Parse:
+    """Return a reading that has nothing with what is read before the wish for another task."""
+    if parse.commands or not before or draft.dialogue.asked is None:
+        return parse
+    here = parse_of(draft, before)
+    return replace(here, unread=(*here.unread, draft.message.removeprefix(before)), whole=False)
+
+
+def _answer_in(draft: TurnDraft, parse: Parse, before: str) -> str:
+    """Return the value before a wish that answers the question: "tomorrow. Is there a crane?"."""
+    about = asked["about"] if (asked := draft.dialogue.asked) else ""
+    given = (c for c in parse.commands if isinstance(c, Fill) and c.field == about)
+    return next((c.value for c in given if c.value in before), "")
+
+
+def _left_of(
+    draft: TurnDraft,
+    part: str,
+    said: Sequence[str],
+    scopes: Sequence[Expected],
+    taken: Collection[str],
+) -> list[str]:
+    """Return the words of a part that nothing explains: no wish, no value of where it leads."""
+    left = _beyond(part, scopes, taken)
+    if any(part in clause or clause in part for clause in said):
+        return [part] if any(has_value(words, draft.setting) for words in left) else []
+    return left
 
 
 def _in_clauses(parts: Sequence[str], language: str) -> list[str]:
@@ -355,11 +390,14 @@ def _takes(pathway: PathwaySpec) -> bool:
     return pathway.form is not None or bool(pathway.effects)
 
 
-def _beyond(part: str, scopes: Sequence[Expected]) -> list[str]:
-    """Return the words of a part that no pathway takes which it may lead to."""
-    if not scopes:
-        return [part]
-    return [words for scope in scopes for words in read_message(part, scope).unread]
+def _beyond(part: str, scopes: Sequence[Expected], taken: Collection[str]) -> list[str]:
+    """Return the words of a part that no pathway takes which the message may lead to."""
+    left = [part]
+    for scope in scopes:
+        parse = read_message(part, scope)
+        if all(isinstance(c, Fill) and c.value in taken for c in parse.commands):
+            left = min(left, list(parse.unread), key=lambda words: len(" ".join(words)))
+    return left
 
 
 def has_value(words: str, setting: Setting) -> bool:
@@ -394,7 +432,8 @@ def wishes_for(draft: TurnDraft, words: str) -> bool:
     said, here = f" {normal(words)} ", {draft.here.id, draft.run, draft.position["pathway"]}
     leading = [t.trigger for t in draft.spec.transitions if t.target in here]
     phrases = [p for one in leading if isinstance(one, IntentTrigger) for p in one.patterns]
-    return any(f" {normal(phrase)} " in said for phrase in phrases)
+    found = [phrase for phrase in phrases if f" {normal(phrase)} " in said]
+    return bool(found) and not has_value(words, draft.setting)
 
 
 def _is_nearly(one: str, other: str) -> bool:
@@ -404,20 +443,29 @@ def _is_nearly(one: str, other: str) -> bool:
 
 def _stands_apart(draft: TurnDraft, parse: Parse, verdict: Verdict) -> bool:
     """Return whether a pattern is in other clauses than the tasks that are given up."""
+    phrase, language = normal(phrase_of(verdict)), draft.setting.language
+    clauses = clauses_in(draft.message, language)
     named = [normal(c.task) for c in parse.commands if isinstance(c, Cancel) and c.task]
-    phrase = normal(phrase_of(verdict))
-    clauses = map(normal, clauses_in(draft.message, draft.setting.language))
-    said = [clause for clause in clauses if phrase in clause]
-    return verdict.tier == "pattern" and not any(n in clause for n in named for clause in said)
+    said = [normal(clause) for clause in clauses if phrase in normal(clause)]
+    others = [clause for clause in clauses if phrase not in normal(clause)]
+    is_apart = not any(name in clause for name in named for clause in said)
+    is_said = bool(named) or any(_gives_up(draft, clause) for clause in others)
+    return verdict.tier == "pattern" and is_apart and is_said
+
+
+def _gives_up(draft: TurnDraft, clause: str) -> bool:
+    """Return whether a clause alone gives the current task up."""
+    given = read_message(clause, Expected(None, (), {}, (), draft.setting)).commands
+    return any(isinstance(command, Cancel) for command in given)
 
 
 def authors_first(draft: TurnDraft, parse: Parse, free: Sequence[Verdict]) -> list[Command]:
     """Return what was read, without repairs where an author's own trigger took the message.
 
-    One that took another clause leaves a named task given up: "forget the taxi, a table".
+    One that took another clause leaves a task given up: "forget the taxi, a table".
     """
     own = is_taken(free)
-    if own and any(isinstance(c, Cancel) and c.task for c in parse.commands):
+    if own and any(isinstance(c, Cancel) for c in parse.commands):
         own = is_taken([v for v in free if not _stands_apart(draft, parse, v)])
     return [c for c in parse.commands if not (own and isinstance(c, _REPAIRS))]
 

@@ -218,7 +218,7 @@ def answer(reading: Reading, expected: Expected, parse: Parser) -> Parse | None:
         return None
     if not reading.ends_asking and (alone := _alone(reading, expected.kind)):
         return sure(alone)
-    no, yes = reading.begins("no"), reading.begins("yes")
+    no, yes = reading.begins("no"), reading.begins(*YES_OR_NO[expected.kind])
     if max(no, yes) == len(reading.tokens):
         return None  # "yes?"
     if no or yes:
@@ -235,7 +235,7 @@ def _alone(reading: Reading, kind: str) -> Command | None:
     if reading.says("no", "no_alone", *enough, *decline):
         return Deny()
     agreed = ("thats_all",) if kind == "summary" else ()
-    return Confirm() if reading.says("yes", "yes_alone", *agreed) else None
+    return Confirm() if reading.says("yes_alone", *agreed, *YES_OR_NO[kind]) else None
 
 
 def _after_yes(reading: Reading, end: int, expected: Expected, parse: Parser) -> Parse | None:

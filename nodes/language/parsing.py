@@ -115,7 +115,8 @@ def read_message(message: str, expected: Expected) -> Parse:
 
 def parse(reading: Reading, expected: Expected) -> Parse:
     """Return the reading of words: a message, or the part after its yes or no."""
-    answers = expected.kind in YES_OR_NO and (reading.says("yes") or reading.says("no"))  # "uh huh"
+    kind = expected.kind
+    answers = kind in YES_OR_NO and reading.says("no", *YES_OR_NO[kind])  # "uh huh"
     if not answers and (command := signal(reading, expected)):
         return Parse([command], certain=True, whole=True)
     clauses = _clauses(reading, expected)

@@ -229,11 +229,10 @@ def parts_of(reading: Reading) -> list[Reading]:
 CHOOSING = ("clarify", "paused", "restart", "change", "wrong")
 """Kinds of questions whose answer is one of their options."""
 
-YES_OR_NO = (
-    *("summary", "wrong", "correction", "return", "start_over"),
-    *("human", "unclaimed", "retry", "more", "leave"),
-)
-"""Kinds of questions whose answer is yes or no."""
+_ASKS = ("summary", "wrong", "correction", "start_over", "human", "unclaimed", "more", "leave")
+YES_OR_NO = dict.fromkeys(_ASKS, ("yes",)) | {"return": ("yes", "resuming")}
+YES_OR_NO["retry"] = ("yes", "retrying")
+"""Kinds of questions whose answer is yes or no, with the names of the phrases that are a yes."""
 
 COUNT, DAY = Field("count", "integer"), Field("day", "date")
 """A number and a day of no field in particular."""

@@ -8,7 +8,7 @@ from nodes.commands import Choose, Clear, Command, Confirm, Correct, Deny, Fill,
 from nodes.draft import TurnDraft
 from nodes.forms.collect import reason_of, refuse, refused, replaced, taken_back
 from nodes.forms.offer import CHANGE, PERSON, call_person
-from nodes.repair.clarify import narrowed
+from nodes.repair.clarify import narrowed, tasks_of
 from nodes.repair.tasks import (
     EVERYTHING,
     bring_up,
@@ -251,6 +251,9 @@ def _more(draft: TurnDraft, asked: Asked, commands: Sequence[Command]) -> list[V
         return None
     if not said:
         draft.say("closing")
+        draft.rest()
+    elif cannot_reply(draft):
+        draft.say("which", journeys=tasks_of(draft))
         draft.rest()
     return []
 

@@ -121,7 +121,8 @@ def _end_detour(draft: TurnDraft) -> None:
         detour = draft.spec.pathways[draft.position["pathway"]]
         draft.note("cancelled", to=detour.id, reason="cancelled by the user")
         reset(draft, detour, "cancelled")
-        if not waiting_tasks(draft) and draft.position["stack"][-1]["pathway"] == draft.spec.entry:
+        below = draft.position["stack"][-1]["pathway"]
+        if not waiting_tasks(draft) and below in (draft.spec.entry, *draft.dialogue.finished):
             text = "left" if draft.dialogue.queued else "cancelled"
             draft.repair("cancel", text, task=detour.title)
             to_the_beginning(draft)
@@ -340,8 +341,11 @@ def adopt(draft: TurnDraft, steering: Steering) -> None:
         fired = steering.transition["id"]
         updates = [u for t in draft.spec.transitions if t.id == fired for u in t.updates]
         cleared = [update.target for update in updates if update.how == "clear"]
+        target = draft.spec.pathways[steering.run]
         if steering.run not in paused:
-            begin_anew(draft, draft.spec.pathways[steering.run], cleared)
+            begin_anew(draft, target, cleared)
+        if target.collects:
+            draft.position = {**draft.position, "status": "active"}
         for update in updates:
             if update.target not in cleared:
                 draft.dialogue.forget(update.target)  # it has its value now
@@ -463,7 +467,9 @@ def looked_back(draft: TurnDraft, commands: Sequence[Command]) -> bool:
     command = next((c for c in commands if isinstance(c, (Restart, Back))), None)
     if command is None:
         return False
-    if draft.here.form is None:
+    if draft.here.form is None and isinstance(command, Back):
+        draft.repair("back", "back_first")
+    elif draft.here.form is None:
         draft.repair("status", "status_empty")
     elif isinstance(command, Restart):
         _restart(draft, draft.here)
@@ -504,13 +510,15 @@ def _go_back(draft: TurnDraft, task: PathwaySpec) -> None:
         draft.dialogue.drop_correction(asked["about"])
     elif asked and asked["kind"] == "field" and asked["about"] in names:
         answered = answered[: names.index(asked["about"])]
-    if not answered:
+    field = answered[-1] if answered else None
+    value = draft.value(field.name) if field else None
+    is_left_open = value is None and task.id in draft.dialogue.finished
+    if field is None or is_left_open:
         draft.repair("back", "back_first")
         return
-    field = answered[-1]
-    value = draft.value(field.name)
     if value is not None and after_effect(draft, field):
         return
+    draft.position = {**draft.position, "status": "active"}
     if value is not None:
         draft.repair("back", "back", field=field.title, value=draft.shown(field, value))
     else:

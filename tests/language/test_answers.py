@@ -361,3 +361,22 @@ def test_a_yes_that_says_so_again_or_politely_is_one() -> None:
             taken = read_message(message, replace(asked, setting=setting))
             assert [getattr(c, "read", None) for c in taken.commands] == [True], message
             assert taken.certain, message
+
+
+@pytest.mark.parametrize("kind", ["summary", "correction", "leave", "start_over", "retry"])
+def test_going_back_to_something_is_no_yes_to_any_other_question(kind: str) -> None:
+    """A summary that were confirmed by it would have its effect taken."""
+    ways = {
+        ENGLISH: "go back -> Back\ntake me back -> Back\nback to it -> nothing\nresume -> nothing",
+        GERMAN: "zurück -> Back\nzurück zum Datum -> nothing\nzurück dazu -> nothing",
+        SPANISH: "volver atrás -> Back\nvolver a la fecha -> nothing\nvolvamos a mirar -> nothing",
+    }
+    for setting, table in ways.items():
+        assert wrong(table, ear(kind, "transfer", setting=setting)) == {}
+
+
+def test_trying_again_is_a_yes_to_another_try_alone() -> None:
+    ways = {ENGLISH: "try again", GERMAN: "versuchen Sie es noch einmal", SPANISH: "reintentar"}
+    for setting, words in ways.items():
+        for kind, said in (("retry", "Confirm"), ("summary", "nothing"), ("leave", "nothing")):
+            assert wrong(f"{words} -> {said}", ear(kind, "transfer", setting=setting)) == {}

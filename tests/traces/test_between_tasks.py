@@ -1,0 +1,222 @@
+"""One task beside another: begun after the end, given up for it, asked beside an answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from journeys import Effect, Field, Journey, Pathway, Range, ReturnToPrevious, Transition
+from nodes.commands import Back, Cancel, Confirm, Correct, Deny, Fill, Go
+from tests.traces.conversation import IN_MEMORY, OFFLINE, Chat, Domain, trace
+from tests.traces.journeys import tells, wants
+from tests.traces.world import World
+
+
+class Harbour(Journey):
+    """Help people with boats."""
+
+    class QuayPath(Pathway):
+        """What can be done here."""
+
+    class BerthPath(Pathway):
+        """Reserve a berth."""
+
+        __title__ = "the berth"
+        __fields__ = [
+            Field("boat", "text", "What is your boat called?"),
+            Field("arrival", "date", "When do you arrive?", validators=[Range("today")]),
+            Field("nights", "integer", "How many nights?", confirm=True),
+        ]
+        __effects__ = [Effect("reserve", {"boat": "boat"}, done="The berth is yours.")]
+
+    class CranePath(Pathway):
+        """Lift a boat."""
+
+        __title__ = "the crane"
+        __fields__ = [
+            Field("lift_day", "date", "On which day shall we lift it?"),
+            Field("weight", "number", "How many tons?"),
+        ]
+        __return_behavior__ = ReturnToPrevious(policy="ask")
+
+    class LaundryPath(Pathway):
+        """Wash clothes."""
+
+        __title__ = "the laundry"
+        __fields__ = [Field("tokens", "integer", "How many tokens?")]
+        __return_behavior__ = ReturnToPrevious(policy="choose")
+
+    class ParkingPath(Pathway):
+        """Park cars."""
+
+        __title__ = "the car park"
+        __fields__ = [Field("cars", "integer", "How many cars?")]
+
+    class WeatherPath(Pathway):
+        """Tell the weather."""
+
+        __title__ = "the weather"
+        __agents__ = ["observer"]
+        __return_behavior__ = ReturnToPrevious()
+
+    __transitions__ = [
+        Transition(wants("berth"), to_pathway="berth"),
+        Transition(wants("crane"), to_pathway="crane"),
+        Transition(wants("laundry"), to_pathway="laundry"),
+        Transition(wants("car park"), to_pathway="parking"),
+        Transition(wants("weather"), to_pathway="weather"),
+    ]
+
+
+def harbour_tools(world: World) -> dict[str, Any]:
+    def reserve(boat: str, idempotency_key: str) -> str:
+        "Reserve a berth."
+        return world.do("reserve", idempotency_key, boat=boat)
+
+    return {"reserve": reserve}
+
+
+SUNNY = "Sunny, with wind from the west."
+HARBOUR = Domain(Harbour, harbour_tools, {"observer": tells(SUNNY)})
+
+
+async def at_the_arrival(chat: Chat) -> None:
+    await chat.says("a berth please", Go("berth"))
+    await chat.says("Seagull", Fill("boat", "Seagull"))
+    assert chat.asks("arrival")
+
+
+async def at_the_summary(chat: Chat) -> None:
+    await at_the_arrival(chat)
+    await chat.says("2099-12-24", Fill("arrival", "2099-12-24"))
+    await chat.says("3", Fill("nights", "3"))
+    assert chat.asked == ("summary", "berth")
+
+
+async def with_a_berth(chat: Chat) -> None:
+    await at_the_summary(chat)
+    await chat.says("yes", Confirm())
+    assert chat.world.count("reserve") == 1
+    assert chat.last.is_journey_complete
+
+
+@trace(HARBOUR, IN_MEMORY)
+async def test_a_task_that_is_begun_after_the_end_is_open(chat: Chat) -> None:
+    await with_a_berth(chat)
+    await chat.says("the crane", Go("crane"))
+    assert chat.asks("lift_day")
+    assert not chat.last.is_journey_complete
+    await chat.says("2099-12-25", Fill("lift_day", "2099-12-25"))
+    await chat.says("12", Fill("weight", "12"))
+    assert chat.last.is_journey_complete
+
+
+@trace(HARBOUR, IN_MEMORY)
+async def test_nothing_done_is_gone_back_to_when_a_later_task_is_given_up(chat: Chat) -> None:
+    await with_a_berth(chat)
+    await chat.says("the crane", Go("crane"))
+    await chat.says("cancel", Cancel())
+    assert chat.asked == ("more", "")
+    assert chat.value("boat") == "Seagull"
+    await chat.says("yes", Confirm())
+    assert chat.says_text("which")
+    assert "the crane" in chat.reply
+
+
+@trace(HARBOUR, IN_MEMORY)
+async def test_a_question_after_the_end_leaves_the_journey_complete(chat: Chat) -> None:
+    await with_a_berth(chat)
+    await chat.says("how is the weather?", Go("weather"))
+    assert chat.reply == SUNNY
+    assert chat.last.is_journey_complete
+
+
+@trace(HARBOUR, IN_MEMORY)
+async def test_going_back_at_a_summary_asks_the_last_question_and_does_nothing(chat: Chat) -> None:
+    await at_the_summary(chat)
+    await chat.says("go back", Back())
+    assert chat.asks("nights")
+    assert chat.world.count("reserve") == 0
+    await chat.says("two", Fill("nights", "two"), Correct("nights", "two"))
+    assert chat.asked == ("summary", "berth")
+    await chat.says("yes", Confirm())
+    assert chat.world.count("reserve") == 1
+
+
+@trace(HARBOUR, IN_MEMORY)
+async def test_going_back_in_a_task_that_is_over_asks_its_question(chat: Chat) -> None:
+    await chat.says("car park", Go("parking"))
+    await chat.says("3", Fill("cars", "3"))
+    assert chat.last.is_journey_complete
+    await chat.says("go back", Back())
+    assert chat.asks("cars")
+    assert not chat.last.is_journey_complete
+    await chat.says("4", Fill("cars", "4"), Correct("cars", "4"))
+    assert chat.value("cars") == 4
+    assert chat.last.is_journey_complete
+
+
+@trace(HARBOUR, IN_MEMORY)
+async def test_a_no_is_no_text_where_another_one_is_known(chat: Chat) -> None:
+    await at_the_arrival(chat)
+    await chat.says("go back", Back())
+    assert chat.asks("boat")
+    await chat.says("no", Deny())
+    assert chat.says_text("kept", field="boat", value="Seagull")
+    assert chat.asks("arrival")
+
+
+@trace(HARBOUR, IN_MEMORY)
+async def test_a_task_is_given_up_beside_a_wish_without_its_name(chat: Chat) -> None:
+    await at_the_arrival(chat)
+    await chat.says("crane", Go("crane"))
+    await chat.says("2099-12-25", Fill("lift_day", "2099-12-25"))
+    await chat.says(
+        "cancel that, and I need laundry for 4 tokens",
+        Cancel(),
+        Go("laundry"),
+        Fill("tokens", "4"),
+    )
+    assert chat.says_text("left", task="the crane")
+    assert (chat.value("tokens"), chat.value("lift_day")) == (4, None)
+    assert (chat.asked, chat.stack) == (("return", "berth"), ["berth"])
+
+
+@trace(HARBOUR, IN_MEMORY)
+async def test_a_value_before_a_wish_answers_the_question_alone(chat: Chat) -> None:
+    await at_the_arrival(chat)
+    await chat.says("2099-12-24. Can I have the crane?", Fill("arrival", "2099-12-24"), Go("crane"))
+    assert (chat.value("arrival"), chat.value("lift_day")) == ("2099-12-24", None)
+    assert chat.asks("lift_day")
+
+
+@trace(HARBOUR, OFFLINE)
+async def test_a_value_behind_a_wish_is_for_the_wish_alone(chat: Chat) -> None:
+    await at_the_arrival(chat)
+    await chat.says("the crane, 2099-12-25")
+    assert (chat.value("arrival"), chat.value("lift_day")) == (None, "2099-12-25")
+    assert chat.asks("weight")
+
+
+@trace(HARBOUR, OFFLINE)
+async def test_values_before_and_behind_a_wish_are_for_different_tasks(chat: Chat) -> None:
+    await at_the_arrival(chat)
+    await chat.says("2099-12-24, and the crane on 2099-12-26")
+    assert (chat.value("arrival"), chat.value("lift_day")) == ("2099-12-24", "2099-12-26")
+    assert chat.asks("weight")
+
+
+@trace(HARBOUR, OFFLINE)
+async def test_words_of_a_value_that_was_taken_are_understood(chat: Chat) -> None:
+    await chat.says("Hello, a berth please. We arrive on 2099-12-24 and stay three nights")
+    assert (chat.value("arrival"), chat.value("nights")) == ("2099-12-24", 3)
+    assert not chat.says_text("unread")
+    assert chat.asks("boat")
+
+
+@trace(HARBOUR, OFFLINE)
+async def test_a_number_beside_a_wish_that_nothing_took_is_not_passed_over(chat: Chat) -> None:
+    await at_the_arrival(chat)
+    await chat.says("the crane for about 12 units")
+    assert chat.value("weight") is None
+    assert chat.says_text("unread", words="the crane for about 12 units")
+    assert chat.asks("lift_day")
