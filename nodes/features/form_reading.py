@@ -58,6 +58,7 @@ ONLY_CODE = ("condition",)
 """Tiers that are judged even if the whole message answers the question."""
 _SENTENCE = "so what is that"
 _LEADING = ("pattern", "own", "condition")
+_SAID = ("enum", *NAMES)
 _PLAIN = ("integer", "date", "time", "money", "email", "phone")
 MOST_GUESSED_WORDS = 2
 """Longest message that is taken for an attempt at what was asked, though it is no such value."""
@@ -348,7 +349,8 @@ def _left_of(
     """Return the words of a part that nothing explains: no wish, no value of where it leads."""
     left = _beyond(part, scopes, taken)
     if any(part in clause or clause in part for clause in said):
-        return [part] if any(has_value(words, draft.setting) for words in left) else []
+        fields = [field for scope in scopes for field in scope.fields] or draft.form_state().live
+        return [part] if any(has_value(words, draft.setting, fields) for words in left) else []
     return left
 
 
@@ -400,18 +402,23 @@ def _beyond(part: str, scopes: Sequence[Expected], taken: Collection[str]) -> li
     return left
 
 
-def has_value(words: str, setting: Setting) -> bool:
-    """Return whether words hold a number, a date or another value that can be nothing else."""
+def has_value(words: str, setting: Setting, fields: Sequence[Field] = ()) -> bool:
+    """Return whether words hold a number, a date or another value that can be nothing else.
+
+    Of fields, a choice or a name that is brought in counts, too.
+    """
     if any(sign.isdigit() for sign in words):
         return True
     lexicon = lexicon_of(setting.language)
-    spans = (span for kind in _PLAIN for span in found_in(Field("any", kind), words, setting))
+    among = [*[Field("any", kind) for kind in _PLAIN], *[f for f in fields if f.type in _SAID]]
+    spans = (span for field in among for span in found_in(field, words, setting))
     return any(not is_article(read(span.raw, lexicon)) for span in spans)
 
 
 def matters(draft: TurnDraft, words: str) -> bool:
     """Return whether words that nothing explains may matter: a value, a field, a question."""
-    if f"{words}?" in draft.message or has_value(words, draft.setting):
+    live = draft.form_state().live
+    if f"{words}?" in draft.message or has_value(words, draft.setting, live):
         return True
     if asks(words, draft.setting.language):
         return True
@@ -419,10 +426,6 @@ def matters(draft: TurnDraft, words: str) -> bool:
     known = [draft.value(name) for name in draft.fields]
     given = {word for value in known if isinstance(value, str) for word in words_in(value)}
     if said & given or any(_is_nearly(one, other) for one in said for other in given):
-        return True
-    live = draft.form_state().live
-    choices = [field for field in live if field.type == "enum"]
-    if any(found_in(field, words, draft.setting) for field in choices):
         return True
     return names_any_field(words, live, draft.setting.language)
 

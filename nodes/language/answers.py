@@ -98,9 +98,10 @@ def _has_none(reading: Reading, expected: Expected) -> bool:
     if field is None or field.required or field.type in ("boolean", "enum"):
         return False
     words = reading.core()
-    denied = words.opens("negation") and not words.tokens[0].closes
+    end = words.begins("nothing") or words.opens("negation")
+    denied = words.words[end:] if end and not words.tokens[end - 1].closes else []
     removed = lexicon.matches("form_removed", words.marked)  # "I don't need a reminder"
-    without = [words.words[1:] if denied else [], *[found["what"].split() for found in removed]]
+    without = [denied, *[found["what"].split() for found in removed]]
     return any(is_question_of(what, field, lexicon) for what in without)
 
 
@@ -242,11 +243,8 @@ def _after_yes(reading: Reading, end: int, expected: Expected, parse: Parser) ->
     """Read on behind a yes; a yes with a restriction, or to another question, does not count."""
     head, tail = reading.part(0, end), reading.part(end)
     conditional = is_conditional(tail)
-    if (
-        expected.kind == "return"
-        and not conditional
-        and (going := _going_on(tail, expected, parse))
-    ):
+    returns = expected.kind == "return" and not conditional
+    if returns and (going := _going_on(tail, expected, parse)):
         return going if is_parted(head, tail) or going.certain else None
     limited = tail.begins("but") or (tail.begins("in_time") and not tail.ends_asking)
     if limited or conditional or holds("no", tail):
@@ -285,11 +283,8 @@ def _after_no(reading: Reading, end: int, expected: Expected, parse: Parser) -> 
         return None
     if changes := _changes(reading, expected, parse) or _changes(tail, expected, parse):
         return changes
-    if (
-        expected.kind in _OFFERS
-        and tail.says("enough", "reason", "decline", "no")
-        and not tail.asks
-    ):
+    declines = tail.says("enough", "reason", "decline", "no") and not tail.asks
+    if expected.kind in _OFFERS and declines:
         return sure(Deny())
     if holds("yes", tail):
         return Parse(unread=(reading.raw,))

@@ -13,7 +13,7 @@ from journeys import Field
 from journeys.phrases import plain
 from nodes.commands import Clear, Command, Correct, Fill
 from nodes.language.lexicon import Lexicon
-from nodes.language.mentions import mentioned, names_any_field, names_field, on_day
+from nodes.language.mentions import mentioned, names, names_field, on_day
 from nodes.language.reading import (
     COUNTED,
     DAY,
@@ -24,7 +24,6 @@ from nodes.language.reading import (
     Read,
     Reading,
     given,
-    is_readable,
     read,
     readable_part,
     value_in,
@@ -188,17 +187,16 @@ def said_value(new: Reading, field: Field, expected: Expected) -> Read | None:
 def _named(reading: Reading, expected: Expected) -> list[Command]:
     """Read "change the amount to 70", "and the age to 30"; of an open field "it is the 3rd"."""
     lexicon, among = reading.lexicon, expected.all_fields
-    names = ["form_named", *(["form_labelled"] if ":" in reading.text else []), "form_carried"]
-    for found in [one for name in names for one in lexicon.matches(name, reading.marked)]:
+    forms = ["form_named", *(["form_labelled"] if ":" in reading.text else []), "form_carried"]
+    for found in [one for form in forms for one in lexicon.matches(form, reading.marked)]:
         field = mentioned(found["what"].split(), among, lexicon)
         if not field:
             continue
         if lexicon.begins(reading.marked, "form_doubt"):
             return []  # "my old number was ..."
         what = found["what"].split()
-        if field.type in FREE and (
-            len(what) > _LONGEST_CALLED or not names_field(what, field, lexicon)
-        ):
+        called = len(what) <= _LONGEST_CALLED and names_field(what, field, lexicon)
+        if field.type in FREE and not called:
             continue  # "my friend has a pain in the neck", "the birthday is on 5 May"
         new = reading.marked_part(*found.span("new"))
         if field.type in NAMES and is_part(what, field, lexicon):
@@ -309,9 +307,8 @@ def turned(reading: Reading, value: Reading, expected: Expected) -> Correct | No
     """Read "oh wait, she is not vaccinated": the other answer to a question of yes or no."""
     if len(value.tokens) > _LONGEST_VALUE:
         return None
-    language = expected.setting.language
-    named = [f for f in expected.correctable if names_any_field(value.said, [f], language)]
-    field = mentioned_in(value, [f for f in named if f.type == "boolean"])
+    judged = [field for field in expected.correctable if field.type == "boolean"]
+    field = mentioned_in(value, [f for f in judged if names(value.words, f, value.lexicon)])
     no = value.lexicon.words("negation", "no")
     said = not any(token.word in no and not token.closes for token in reading.tokens)
     if field is None or expected.known[field.name] is said:
@@ -347,7 +344,7 @@ def reads_as(words: Reading, field: Field, expected: Expected) -> bool:
     """Return whether words are a value of a field's type; "the 3rd" is a date, too."""
     if field.type in ("date", "datetime") and words.day():
         return not words.said.isdigit()
-    return is_readable(field, words.raw, expected.setting)
+    return _value(field, words, expected) is not None
 
 
 def shortest(words: Reading, field: Field, expected: Expected) -> str | None:
@@ -383,16 +380,17 @@ def of_type(words: Reading, expected: Expected, wordy: bool) -> Correct | None:
     latest = [fields[name] for name in list(expected.known)[::-1] if name in fields]
     last = [words.part(-count) for count in (1, 2)]
     is_day = bool([one for one in last if one.day() and not one.said.isdigit()])  # "the 27th"
-    shaped = [f for f in latest if f.type not in WORDY and not (is_day and f.type in COUNTED)]
+    unfit = (*WORDY, "boolean", *(COUNTED if is_day else ()))  # a mere "not" turns nothing
+    shaped = [f for f in latest if f.type not in unfit]
     reads = _read_anew if is_day else readable_part
     named = [f for f in latest if f.type in (*NAMES, "address")]
-    for among in (shaped, named) if wordy else (shaped,):
-        for field in among:
-            if read := reads(field, words, expected):
-                fitting = [f for f in shaped if f is not field]
-                if among is shaped and any(readable_part(f, words, expected) for f in fitting):
-                    return None
-                return Correct(field.name, words.raw, read=read.value)
+    due = expected.fields if expected.pending is None else ()
+    rivals = [f for f in due if f.type not in unfit and f.name not in fields]
+    for field in (*shaped, *(named if wordy else ())):
+        if read := reads(field, words, expected):
+            others = [f for f in (*shaped, *rivals) if f is not field and field.type not in WORDY]
+            several = any(readable_part(other, words, expected) for other in others)
+            return None if several else Correct(field.name, words.raw, read=read.value)
     return None
 
 

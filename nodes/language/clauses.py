@@ -75,7 +75,8 @@ def questions_in(message: str, language: str) -> list[str]:
     found: list[list[Reading]] = []
     last = -1
     for place, clause in enumerate(whole.clauses):
-        part = _unjoined(clause)
+        tail = clause.part(clause.begins("yes", "no"))  # which leads to what is behind a joint
+        part = unjoined(tail if tail.opens("joints") else clause)
         if not part.asks or part.says("yes", "no"):
             continue  # a mere "ok?" behind a statement asks nothing
         if place == last + 1 and found:
@@ -96,12 +97,6 @@ def may_be_about(message: str, field: Field, language: str) -> bool:
     lexicon = lexicon_of(language)
     words = read(message, lexicon).words
     return len(words) <= _SHORT or concerns(words, field, lexicon)
-
-
-def _unjoined(part: Reading) -> Reading:
-    """Return words without the joints before them, nor a yes or no that leads to those."""
-    tail = part.part(part.begins("yes", "no"))
-    return unjoined(tail if tail.opens("joints") else part)
 
 
 def _end(part: Reading) -> int:

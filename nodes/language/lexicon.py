@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from graphlib import CycleError, TopologicalSorter
 from itertools import count
 from operator import methodcaller
 from pathlib import Path
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, PrivateAttr
 
@@ -89,20 +90,11 @@ class Lexicon:
         self._words = _joined([each.words for each in languages])
         self.type_words = _joined([each.type_words for each in languages])
         self.leads = _joined([each.leads for each in languages])
-        self.spellings = {
-            plain(short): plain(written)
-            for each in languages
-            for written, all_ in each.spellings.items()
-            for short in all_.split()
-        }
+        spellings = [{plain(k): v for k, v in each.spellings.items()} for each in languages]
+        self.spellings: dict[str, str] = _by_word(spellings)
         concepts = [text for each in languages for text in each.concepts]
         self.concepts = tuple([frozenset(plain(text).split()) for text in concepts])
-        self.ordinals = {
-            word: place
-            for each in languages
-            for place, said in each.ordinals.items()
-            for word in plain(said).split()
-        }
+        self.ordinals: dict[str, int] = _by_word([each.ordinals for each in languages])
         lines = "\n".join([line for own in self._lines.values() for line in own])
         said_words = frozenset(_WORD.findall(lines))
         self.vocabulary = said_words.union(self.ordinals, *self._words.values())
@@ -214,6 +206,13 @@ def _more(phrases: list[str]) -> str:
     What is taken is never given back, so that no message is slow to read.
     """
     return f"(?: {any_of(longest_first(phrases))}(?= |$))*+"
+
+
+def _by_word(tables: Iterable[Mapping[Any, str]]) -> dict[str, Any]:
+    """Return the words of tables, each with the entry that has it."""
+    return {
+        word: entry for one in tables for entry, said in one.items() for word in plain(said).split()
+    }
 
 
 def _joined(tables: list[Mapping[str, str]]) -> dict[str, frozenset[str]]:

@@ -170,6 +170,7 @@ def names_any_field(text: str, fields: Iterable[Field], language: str) -> bool:
 _WEAK = ("enum", "boolean")
 _SPANNED = ("date", "time", "datetime")
 _DAYS = ("date", "datetime")
+_NUMERIC = (*COUNTED, "money")
 _BEFORE, _BEHIND = 3, 2
 _WEEK = timedelta(days=7)
 _MOST_WORDS = 200
@@ -180,6 +181,7 @@ _TWO = 2
 _NAMED, _SURE = 8, 20
 _LONGEST_ARTICLE = 4
 _LONGEST_SUBJECT = 4
+_OTHERS = "form_named_other"
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,21 +245,24 @@ def claims_in(
     plain_days = [s for field, _, s in spans if field.type in _SPANNED and s.certain]
     found = []
     for field, changes, span in spans:
-        is_own = field is pending or field.type not in NAMES or is_users(field, reading.lexicon)
-        before = reading.between(reading.start, span.start).words
-        if not is_own and _names_user(before, reading.lexicon):
-            continue  # "I'm Ann Lea, I would like to send money"
+        is_own = field.type not in NAMES or is_users(field, reading.lexicon)
+        before = reading.between(reading.start, span.start)
+        only = field is pending and len(reading.clauses) == 1 and before.says("i_am")
+        if not (is_own or only) and _names_user(before.words, reading.lexicon):
+            continue  # "I'm Ann Lea, I would like to send money", "Tom, and I'm his mother Ann"
         replaces = any(start <= span.start < end for start, end in replaced)
         rivals = [f for f, _ in expected.pool if f.type == field.type and f is not field]
+        alone = pending is None and not (replaces and _is_known(field, expected))
         several = field.type in (*_SPANNED, "enum") or len(reading.tokens) > 1
-        asked = field is pending or (pending is None and several and _is_all(span, reading))
+        asked = field is pending or (alone and several and _is_all(span, reading))
         claim = _claim(reading, field, span, asked, plain_days, rivals, replaces=replaces)
         if claim and changes:
             beside = pending is not None and pending.type not in _WEAK
             sole = beside and span.certain and not rivals and _is_all(span, reading)
             claim = _changed(claim, replaces=replaces, alone=pending is None, sole=sole)
-        elif claim and replaces:
-            claim = replace(claim, weight=claim.weight - (field is pending))
+        elif claim and replaces and not claim.is_named:  # no more than a known one is meant
+            weight = claim.weight - 1 if field is pending else min(claim.weight, 0)
+            claim = replace(claim, weight=weight)
         choice = any(span.start < c.end and c.start < span.end for c in choices)
         if claim and not (choice and field.type != "enum" and not (asked or claim.is_named)):
             found.append(claim)  # "today" may be how urgent it is, and no day
@@ -265,7 +270,7 @@ def claims_in(
     found = [c for c in found if c.span.certain or c.field not in certain]
     found = [_later(claim, expected) for claim in found]
     found += _after_nights(found, reading, expected)
-    found += _with_or_without(found, reading, expected)
+    found += _with_or_without(reading, expected)
     found += _single(found, reading, expected)
     ordered = _from_until(reading, expected) or _in_order(found, reading)
     settled = {claim.field.name for claim in ordered}
@@ -280,23 +285,32 @@ def claims_in(
     return sorted((*once, *ordered), key=lambda claim: claim.start)
 
 
-def _with_or_without(
-    found: Sequence[Claim], reading: Reading, expected: Expected
-) -> Iterator[Claim]:
+def _is_known(field: Field, expected: Expected) -> bool:
+    """Return whether another value is known that words of a field's type may be meant for."""
+    alike = _NUMERIC if field.type in _NUMERIC else (field.type,)
+    return any(known.type in alike for known in expected.correctable)
+
+
+def _led_by(reading: Reading, words: frozenset[str]) -> Iterator[tuple[Token, list[Token]]]:
+    """Yield each of some words that leads to others of its clause, with the next two of these."""
+    joints = reading.lexicon.words("joints")
+    for place, token in enumerate(reading.tokens):
+        behind = reading.tokens[place + 1 : place + 3]
+        if token.word in words and behind and not token.closes:
+            ends = behind[0].closes or behind[0].word in joints
+            yield token, [*behind[: 1 if ends else None]]
+
+
+def _with_or_without(reading: Reading, expected: Expected) -> Iterator[Claim]:
     """Yield yes or no for what is named behind a "with" or "without"."""
     lexicon = reading.lexicon
-    small = lexicon.words("small")
-    leads = dict.fromkeys(lexicon.words("with"), True)
-    leads |= dict.fromkeys(lexicon.words("without"), False)
-    places = [place for place, token in enumerate(reading.tokens) if token.word in leads]
-    for place in places:
-        token = reading.tokens[place]
-        behind = [t for t in reading.tokens[place + 1 : place + 3] if t.word not in small][:1]
-        if token.closes or not behind:
-            continue
-        said = leads[token.word]
-        judged = [(field, changes) for field, changes in expected.pool if field.type == "boolean"]
+    small, without = lexicon.words("small"), lexicon.words("without")
+    for token, near in _led_by(reading, without | lexicon.words("with")):
+        behind = [t for t in near if t.word not in small][:1]
+        judged = [f for f in expected.pool if behind and f[0].type == "boolean"]
         for field, changes in judged:
+            is_without = not without.isdisjoint(_words(field, lexicon).said)
+            said = (token.word in without) is is_without  # "a bill without paper?"
             stays = changes and expected.known[field.name] is said
             if not stays and names_field([behind[0].word], field, lexicon):
                 claim = _named(field, said, reading, token.start, behind[0].end)
@@ -305,19 +319,14 @@ def _with_or_without(
 
 def _single(found: Sequence[Claim], reading: Reading, expected: Expected) -> Iterator[Claim]:
     """Yield a one for what is counted by its name, and asked for or one of several: "one room"."""
-    lexicon, pending = reading.lexicon, expected.pending
-    if not reading.has("ones"):
-        return
-    fields = [f for f in expected.fields if f.type in COUNTED]
-    for place, token in enumerate(reading.tokens) if found or pending in fields else ():
-        behind = reading.tokens[place + 1 : place + 3]
-        if token.word not in lexicon.words("ones") or token.closes or not behind:
-            continue
-        if behind[0].word in lexicon.words("joints") or behind[0].closes:
-            behind = behind[:1]
+    lexicon, ones = reading.lexicon, reading.lexicon.words("ones")
+    fields = [f for f in expected.fields if f.type in COUNTED and reading.has("ones")]
+    counts = fields and (found or expected.pending in fields)
+    for token, behind in _led_by(reading, ones) if counts else ():
+        if [1 for claim in found if claim.start <= token.start < claim.end]:
+            continue  # "a half kilos"
         for field in fields:
-            named = [t for t in behind if names([t.word], field, lexicon)]
-            if named:
+            if named := [t for t in behind if names([t.word], field, lexicon)]:
                 yield _named(field, 1, reading, token.start, named[0].end)
 
 
@@ -491,7 +500,8 @@ def _claim(
     values = [span, *days] if field.type in COUNTED else [span]
     asking = reading.begins("wonder") > 0
     usual = asked and not asking and not _strange(_around(clause, values), clause, field)
-    if not (span.certain or _is_led(field, before, behind, reading.lexicon, asked, usual)):
+    around = (before, inside.words, behind)
+    if not (span.certain or _is_led(field, *around, reading.lexicon, asked, usual)):
         return None
     beside = names_field(behind[:1], field, reading.lexicon)
     persons = reading.lexicon.words("persons")
@@ -595,7 +605,7 @@ def is_article(inside: Reading) -> bool:
 def _is_not_meant(clause: Reading, field: Field, span: Span, asked: bool) -> bool:
     """Return whether a clause is about another person, of another time, or a question."""
     is_subject = asked and span.raw.casefold() in (_subject(clause) or "").split()
-    if is_of_another(clause, field) and not is_subject:  # "my kitten is coughing"
+    if is_of_another(clause, field, asked=asked) and not is_subject:  # "my kitten is coughing"
         return True
     return clause.begins("asking") > 0
 
@@ -615,9 +625,15 @@ def _is_by_the_way(
 
 
 def _is_led(
-    field: Field, before: list[str], behind: list[str], lexicon: Lexicon, asked: bool, usual: bool
+    field: Field,
+    before: list[str],
+    inside: list[str],
+    behind: list[str],
+    lexicon: Lexicon,
+    asked: bool,
+    usual: bool,
 ) -> bool:
-    """Return whether the words around a value say that it is one of the field.
+    """Return whether the words in and around a value say that it is one of the field.
 
     `usual`: it is asked for, and no strange words are around it.
     """
@@ -630,7 +646,7 @@ def _is_led(
     if field.type in ("time", "date", "datetime"):
         led = last in lexicon.leads.get(field.type, frozenset())
         return not unit and (led or usual)
-    if names_field(behind[:2], field, lexicon) or names_field(before[-2:], field, lexicon):
+    if names_field([*before[-2:], *inside, *behind[:2]], field, lexicon):
         return True
     if field.type == "money":
         paid = bool(lexicon.words("pay").intersection(before[-2:])) and not unit
@@ -676,10 +692,13 @@ def _strange(words: Sequence[str], reading: Reading, field: Field) -> int:
     return len(strange) - len(_among(strange, own))
 
 
-def is_of_another(clause: Reading, field: Field) -> bool:
+def is_of_another(clause: Reading, field: Field, *, asked: bool = True) -> bool:
     """Return whether a clause is about something that is not the field: "my cat is 12"."""
     if is_doubted(clause, field):
         return True
+    if not asked and field.type in NAMES and clause.lexicon.begins(clause.marked, _OTHERS):
+        telling = set(clause.words) - clause.lexicon.type_words["name"]
+        return not names(telling, field, clause.lexicon)  # "his name is Karl"
     about = _subject(clause)
     return about is not None and not concerns(about.split(), field, clause.lexicon)
 
@@ -695,7 +714,7 @@ def is_doubted(clause: Reading, field: Field) -> bool:
     lexicon, marked = clause.lexicon, clause.marked
     if lexicon.begins(marked, "form_doubt"):
         return True
-    if field.type not in NAMES or not lexicon.begins(marked, "form_named_other"):
+    if field.type not in NAMES or not lexicon.begins(marked, _OTHERS):
         return False
     return any(form.search(plain(field.ask)) for form in lexicon.forms("form_own_name"))
 

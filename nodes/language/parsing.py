@@ -54,7 +54,6 @@ from nodes.language.mentions import (
     names_field,
     rules_out,
     spans_in,
-    unfit,
 )
 from nodes.language.reading import (
     COUNT,
@@ -308,8 +307,6 @@ class _Pass:
     def _whole(self, field: Field) -> Parse | None:
         """Read all of a message as the value that was asked for."""
         reading = self.reading
-        if field.type in NAMES and ". " in reading.raw and len(self.clauses) > 1:
-            return None  # "Lee. Ann Lee"
         if reading.begins("wonder") or is_greeting(reading.text):
             return None  # both pass for values
         read = None if self._gives_others(field) else self._meant(field, reading)
@@ -326,8 +323,7 @@ class _Pass:
         reading, strange = self.reading, words_around(self.reading.raw, self.expected.setting)
         if self.lexicon.begins(reading.marked, "form_named_other"):
             return Parse(unread=(reading.raw,))  # "his name is Karl"
-        is_own = reading.begins("i_am") > 0
-        certain = not strange and (not is_own or is_users(field, self.lexicon))
+        certain = not (strange or (reading.begins("i_am") and not is_users(field, self.lexicon)))
         return Parse(given, certain, certain, strange)
 
     def _rules_out(self, field: Field, words: Reading) -> bool:
@@ -354,8 +350,12 @@ class _Pass:
             begins = clause.words.begins("wish", "repair", "wonder")
             if begins or clause.command or clause.words.asks or clause.apart:
                 return False
-        if field.type in NAMES and self.reading.behind("name_lead").has("own"):
-            return False  # "to my brother"
+        if field.type in NAMES:  # "Lee. Ann Lee", "Ann and plays", "to my brother"
+            several = ". " in self.reading.raw and len(self.clauses) > 1
+            joined = [unjoined(c.words).raw for c in self.clauses[1:] if c.words.opens("joints")]
+            cut = several or any(raw[:1].islower() for raw in joined)
+            if cut or self.reading.behind("name_lead").has("own"):
+                return False
         # Three long clauses may be several wishes.
         long = len(self.clauses) > _MOST_PLAIN and len(self.reading.tokens) > _LONGEST_PLAIN
         return not (long or self._holds_others(field, self.reading.text))
@@ -468,21 +468,19 @@ class _Pass:
         if field is None or field.type in WORDY:
             return False
         if field.type == "enum":
-            kept = [way for way, own in field.ways.items() if not self._is_out(words, (way, *own))]
+            kept = [way for way in field.ways if not self._is_out(words, field, way)]
             if len(kept) == 1 < len(field.ways) < _MOST_FOUND and not self._has(field):
                 self.commands.append(Fill(field.name, kept[0], read=kept[0]))
             return False
         return self._rules_out(field, words)
 
-    def _is_out(self, words: Reading, names: Iterable[str]) -> bool:
-        """Return whether a choice is denied: after a "not", or as one that does not suit."""
-        for name in names:
+    def _is_out(self, words: Reading, field: Field, way: str) -> bool:
+        """Return whether a choice is denied, or as one that does not suit."""
+        for name in (way, *field.ways[way]):
             label = read(name.replace("_", " "), self.lexicon).words
             for place in range(len(words.tokens) - len(label) + 1):
                 if words.words[place : place + len(label)] == label:
-                    inside = words.part(place, place + len(label))
-                    denied = words.part(max(0, place - 2), place).has("negation")
-                    return denied or unfit(words, inside)
+                    return rules_out(words, words.part(place, place + len(label)), field)
         return False
 
     def _held(self, clause: _Clause) -> list[Claim]:
@@ -565,7 +563,8 @@ class _Pass:
         if after and named_change(after.body, self.expected) == commands:
             return True
         given = {command.field for command in commands if isinstance(command, Fill)}
-        return any(is_of_another(words, f) for f in self.expected.fields if f.name in given)
+        opened = [field for field in self.expected.fields if field.name in given]
+        return any(is_of_another(words, f, asked=f is self.pending) for f in opened)
 
     def _given(self, clause: _Clause) -> bool:
         """Take the values in a clause; words that are usual around them are explained."""
@@ -680,8 +679,9 @@ class _Pass:
             changed = turned(clause.words, clause.body, self.expected)
         if changed or not clause.replaces:
             return changed
-        meant = clause.words.part(lead).begins("meant") > 0
-        wordy = clause.apart or (meant and not self.expected.in_text)
+        meant = clause.words.part(lead).begins("meant") > 0 and not self.expected.in_text
+        answers = self.pending is not None and self.pending.type == "boolean"
+        wordy = meant or (clause.apart and not answers)  # "no, fifth floor" answers no
         return of_type(clause.body.core(), self.expected, wordy=wordy)
 
     def _is_usual(self, words: Reading) -> bool:
@@ -705,11 +705,8 @@ class _Pass:
         meant = [c for c in left if not is_doubted(c.words, field)]
         if len(meant) == len(left):  # else what is left is not of another
             meant = [c for c in left if not is_of_another(c.words, field)]
-        if field.type == "address":
-            found = self._place_in(meant, field)
-        else:
-            find = self._names_in if field.type in NAMES else self._spans_in
-            found = find(meant, field)
+        finders = {"address": self._place_in, **dict.fromkeys(NAMES, self._names_in)}
+        found = finders.get(field.type, self._spans_in)(meant, field)
         if before and len(found) == 1 and _is_part(before[-1].span, found[0]):
             self.commands = [c for c in self.commands if getattr(c, "field", "") != field.name]
         elif before:
@@ -773,6 +770,8 @@ class _Pass:
         """Return the names in clauses; of a part and the whole name, the whole."""
         found: list[Span] = []
         read_in: list[_Clause] = []
+        if len(clauses) > 1 and not is_users(field, self.lexicon):
+            clauses = [clause for clause in clauses if not clause.words.begins("i_am")]
         for clause in clauses:
             if is_part(clause.words.words, field, self.lexicon):
                 return []  # "first name Beth"
@@ -838,7 +837,9 @@ class _Pass:
             doubted = [c for c in commands if _is_in(c, self.bare)]
             commands = [c for c in commands if not _is_in(c, doubted)]
             unread += tuple(c.value for c in doubted if isinstance(c, _GIVING))
-        certain = bool(commands) and not unread and all(map(self._is_own, commands))
+        fields, given = self.expected.all_fields, [c for c in commands if isinstance(c, _GIVING)]
+        own = [_is_own(f, c.read) for c in given for f in fields if f.name == c.field]
+        certain = bool(commands) and not unread and all(own)
         answered = any(
             not isinstance(c, Fill) or (self.pending and c.field == self.pending.name)
             for c in commands
@@ -909,12 +910,6 @@ class _Pass:
         if words.tokens[0].closes or not words.opens("no") or clause.body.tokens != behind:
             return False
         return not found_in(field, clause.body.raw, self.expected.setting)
-
-    def _is_own(self, command: Command) -> bool:
-        if not isinstance(command, (Fill, Correct)):
-            return True
-        fields = self.expected.all_fields
-        return all(_is_own(f, command.read) for f in fields if f.name == command.field)
 
     def _without_repeats(self) -> list[Command]:
         """Return commands with one value a field: the last, where a cue leads to it."""

@@ -366,11 +366,6 @@ def value_in(field: Field, raw: str, setting: Setting) -> Any:
         return None
 
 
-def is_readable(field: Field, raw: str, setting: Setting) -> bool:
-    """Return whether words are a value of a field."""
-    return value_in(field, raw, setting) is not None
-
-
 def readable_part(field: Field, reading: Reading, expected: Expected) -> Read | None:
     """Return the value, where all of the message is about it.
 

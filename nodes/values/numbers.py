@@ -34,7 +34,6 @@ from nodes.values.scanning import (
 
 MOST = 2**63 - 1
 """Largest number that is kept, either way of zero."""
-_HALF = Decimal("0.5")
 _WORD = re.compile(r"[^\W\d_]+")
 _BLANK = re.compile(r"[\u00a0\u202f ']")
 _SPACED = re.compile(r"\d{1,3}(?:[\u00a0\u202f ']\d{3})+(?:[.,]\d+)*")
@@ -122,6 +121,8 @@ def numbers_of(words: Vocabulary) -> SimpleNamespace:
         digit=literal([word for word, n in small.items() if n < 10]),
     )
     own.numerals, own.small, own.phrases, own.ordinals = tables, small, Table(phrases), ordinals
+    fractions = words.numbers.halves | words.numbers.and_half
+    own.fractions = Table({said: Decimal(str(value)) for said, value in fractions.items()})
     own.people = grammar("people", words)
     own.names = frozenset(small).union(*[table.scales for table in tables])
     around, answers = words.around, words.yes_no
@@ -176,18 +177,17 @@ def numeral_of(word: str, words: Vocabulary) -> int | None:
 
 
 def _fractions(text: str, own: SimpleNamespace, words: Vocabulary) -> Iterator[Hit]:
-    """Find halves that are written in words: "half", "zweieinhalb", "two kilos and a half"."""
+    """Find fractions that are written in words: "half", "zweieinhalb", "two kilos and a half"."""
     for found in (*own.counted_half.finditer(text), *own.fraction.finditer(text)):
-        if half := found.groupdict().get("half"):
-            yield Hit.of(found, own.halves.of(half), False)
-        elif (count := numeral_of(found["count"], words)) is not None:
-            yield Hit.of(found, count + _HALF, False)
+        count = numeral_of(found["count"], words) if found["count"] else 0
+        if count is not None:
+            yield Hit.of(found, count + own.fractions.of(found["half"]), False)
 
 
 def _with_fraction(text: str, hit: Hit, own: SimpleNamespace) -> Hit:
-    """Join a numeral with the fraction behind it: "two and a half", "three point five"."""
-    if half := own.and_half.match(text, hit.end):
-        return Hit(hit.start, half.end(), hit.value + _HALF, False)
+    """Join a number with the fraction behind it: "two and a half", "12 point five"."""
+    if half := own.and_fraction.match(text, hit.end):
+        return Hit(hit.start, half.end(), hit.value + own.fractions.of(half["half"]), False)
     if point := own.point.match(text, hit.end):
         digits = [str(own.small.get(said, said)) for said in point["digits"].casefold().split()]
         value = hit.value + Decimal(f"0.{''.join(digits)}")
@@ -219,7 +219,7 @@ def decimals_in(text: str, setting: Setting, *, whole: bool = False) -> list[Hit
     if not own.maybe.search(text):
         return []
     digits = [_digits(found, own, setting, whole) for found in own.number.finditer(text)]
-    hits = [hit for hit in digits if hit]
+    hits = [_with_fraction(text, hit, own) for hit in digits if hit]
     for hit in (*_fractions(text, own, setting.words), *numerals_in(text, setting.words)):
         value = Decimal(str(hit.value))
         if minus := own.minus.search(before(text, hit.start)):

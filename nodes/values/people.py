@@ -149,9 +149,13 @@ def _in_capitals(said: str, own: SimpleNamespace) -> list[str]:
     names = [n for n, word in enumerate(words) if word[:1].isupper()]
     if not names:
         return words
-    around = [*words[: names[0]], *words[names[-1] + 1 :]]
-    is_name = len(around) <= _MOST_AROUND and all(_is_strange(word, own) for word in around)
-    return words[names[0] : names[-1] + 1] if is_name else words
+    inside, around = words[names[0] : names[-1] + 1], [*words[: names[0]], *words[names[-1] + 1 :]]
+    strange = [word for word in around if _is_strange(word, own)]
+    if [word for word in inside if _is_strange(word, own)] or len(strange) > _MOST_AROUND:
+        return []  # "Ann plays the piano"
+    if strange == around:
+        return inside
+    return words if len(strange) < _MOST_AROUND else []
 
 
 def words_around(raw: str, setting: Setting) -> tuple[str, ...]:

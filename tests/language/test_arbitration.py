@@ -341,3 +341,51 @@ def test_the_last_of_two_answers_counts_and_a_change_has_its_consequences(
     assert parse.certain
     assert given == {c.field: c.read for c in parse.commands if isinstance(c, (Fill, Correct))}
     assert given or parse.commands == [Cancel()]
+
+
+LODGING = (
+    Field("check_in", "date", ask="When do you come?"),
+    Field("price", "money", currency="EUR", ask="What do you want to pay?"),
+    Field("check_out", "date", ask="When do you leave?"),
+    Field("people", "integer", ask="For how many people?"),
+    Field("guest", "name", ask="In which name?"),
+)
+BOOKED: dict[str, Any] = {
+    "check_in": "2026-11-24",
+    "price": {"amount": "85.00", "currency": "EUR"},
+}
+
+
+@pytest.mark.parametrize("message", ["make it 7", "actually 7", "sorry, 7", "make it Friday"])
+def test_what_may_replace_a_known_value_gives_an_open_one_nothing(message: str) -> None:
+    nothing_asked = ear(fields=LODGING[2:], known=BOOKED, among=LODGING)
+    assert told(read_message(message, nothing_asked)) == "nothing"
+    nothing_known = ear(fields=LODGING, among=LODGING)
+    assert read_message("make it 7 people", nothing_known).commands == [Fill("people", "7", read=7)]
+
+
+def test_a_repair_at_another_question_is_of_what_is_known() -> None:
+    name_asked = ear(
+        "field", "guest", fields=(LODGING[4], *LODGING[2:4]), known=BOOKED, among=LODGING
+    )
+    table = """
+        sorry, on Friday -> Correct check_in on Friday
+        actually 90 euros -> Correct price 90 euros
+        sorry, leaving on Friday -> Fill check_out Friday
+    """
+    assert wrong(table, name_asked) == {}
+
+
+def test_a_mere_no_turns_no_answer_that_is_known() -> None:
+    own = Field("own_instrument", "boolean", label="eigenes Instrument")
+    summary = ear("summary", "x", known={"own_instrument": True}, among=(own,), setting=GERMAN)
+    message = "nein doch nicht, wir wollen nur eine Probestunde"
+    assert told(read_message(message, summary)).startswith("Deny?")
+
+
+def test_a_no_that_answers_replaces_no_address() -> None:
+    lift = Field("lift", "boolean", ask="Gibt es einen Aufzug im Haus?", label="Aufzug")
+    home = Field("home", "address", ask="Wie lautet die Adresse?", label="Adresse")
+    known = {"home": "Hauptstraße 8, Bonn"}
+    asked = ear("field", "lift", fields=(lift,), known=known, among=(lift, home), setting=GERMAN)
+    assert wrong("nein, 5. Etage -> Fill lift nein? + 5. Etage", asked) == {}

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.language import Expected
+from journeys import Field
+from nodes.language import Expected, read_message
+from nodes.values import Setting
 from tests.language.desks import (
     BANK,
     CLAIM,
     CLINIC,
+    ENGLISH,
     GERMAN,
     HOTEL,
     PARCEL,
     RESTAURANT,
+    SPANISH,
     asking,
     ear,
+    told,
     wrong,
 )
 
@@ -316,3 +321,27 @@ def test_german_refusals() -> None:
     """
     listening: Expected = asking("email", HOTEL, setting=GERMAN)
     assert wrong(table, listening) == {}
+
+
+@pytest.mark.parametrize(
+    ("setting", "messages"),
+    [
+        (
+            ENGLISH,
+            ["nothing at the moment", "none right now", "nothing fragile", "no fragile things"],
+        ),
+        (
+            GERMAN,
+            ["im Moment nichts", "derzeit keine", "nichts zerbrechliches", "nix zerbrechliches"],
+        ),
+        (SPANISH, ["nada por ahora", "de momento no", "nada frágil", "ninguna todavía"]),
+    ],
+)
+def test_nothing_is_no_item_of_a_list(setting: Setting, messages: list[str]) -> None:
+    asks = {"en": "Which fragile things?", "de": "Welche zerbrechlichen Sachen?"}
+    ask = asks.get(setting.language, "¿Qué cosas frágiles?")
+    label = "zerbrechliche Sachen" if setting is GERMAN else ""
+    things = Field("things", "list", ask, label=label, required=False)
+    for message in messages:
+        heard = read_message(message, asking("things", (things,), setting=setting))
+        assert told(heard) == "Skip", message

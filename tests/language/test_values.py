@@ -446,3 +446,91 @@ def test_a_title_stays_with_its_name(setting: Setting, message: str, name: str) 
         message, asking("name", RESTAURANT, known=known, setting=setting)
     ).commands
     assert name in [c.read for c in commands if isinstance(c, Fill)]
+
+
+PETS = {
+    "en": (ENGLISH, "What is it called?", "How many kilos does it weigh?", "weight in kilos"),
+    "de": (GERMAN, "Wie heißt es?", "Wie viele Kilo wiegt es?", "Gewicht in Kilo"),
+    "es": (SPANISH, "¿Cómo se llama?", "¿Cuántos kilos pesa?", "peso en kilos"),
+}
+
+
+def _pet(language: str, asked: str) -> Expected:
+    setting, called, weighs, label = PETS[language]
+    fields = (
+        Field("pet", "name", called),
+        Field("weight", "number", weighs, label=label),
+        Field("medicine", "list", required=False),
+    )
+    return asking(asked, fields, setting=setting)
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "weight"),
+    [
+        ("en", "12 and a half kilos", 12.5),
+        ("en", "two and a quarter kilos", 2.25),
+        ("de", "zwölf und ein halbes Kilo", 12.5),
+        ("de", "ein halbes Kilo", 0.5),
+        ("es", "doce kilos y medio", 12.5),
+        ("es", "kilo y medio", 1.5),
+    ],
+)
+def test_a_number_is_not_cut_before_its_fraction(language: str, said: str, weight: float) -> None:
+    for message, asked in ((said, "weight"), (f"Momo, {said}", "pet")):
+        found = read_message(message, _pet(language, asked)).commands
+        given = {c.field: c.read for c in found if isinstance(c, Fill)}
+        assert given == {"weight": weight} | ({"pet": "Momo"} if asked == "pet" else {}), message
+
+
+@pytest.mark.parametrize(
+    ("language", "messages"),
+    [
+        ("en", ["10 less than before", "two more"]),
+        ("de", ["10 weniger als bisher", "zwei mehr"]),
+        ("es", ["10 menos que antes", "dos más"]),
+    ],
+)
+def test_what_is_to_be_added_or_taken_off_is_no_value(language: str, messages: list[str]) -> None:
+    for message in messages:
+        assert read_message(message, _pet(language, "weight")).commands == [], message
+    assert read_message("4 more or less", _pet("en", "weight")).commands
+
+
+@pytest.mark.parametrize(
+    ("language", "message", "name"),
+    [
+        ("en", "Rex. that's my dog, I'm Sarah", "Rex"),
+        ("en", "we call him Momo, officially Maurice", ""),
+        ("en", "her name is Mia and plays the piano", "Mia"),
+        ("de", "Lena spielt Klavier", ""),
+        ("de", "sie heißt Lena und spielt Klavier", "Lena"),
+        ("de", "Er heißt Tom und ich bin Sarah", "Tom"),
+        ("es", "Lucía toca el piano", ""),
+        ("es", "se llama Lucía y toca el piano", "Lucía"),
+        ("es", "lucía y toca el piano", ""),
+        ("es", "José Ortega y Gasset", "José Ortega y Gasset"),
+        ("es", "María de la cruz", "María de la cruz"),
+    ],
+)
+def test_a_sentence_is_no_name(language: str, message: str, name: str) -> None:
+    found = read_message(message, _pet(language, "pet")).commands
+    assert [c.read for c in found if isinstance(c, Fill)] == ([name] if name else [])
+
+
+def test_the_name_of_another_is_not_that_of_an_open_field() -> None:
+    owner = Field("owner", "full_name", "What is your full name?")
+    asked = asking("owner", (owner, Field("pet_name", "name", "What is your pet called?")))
+    message = "My husband booked last time, his name is Peter Albers. I'm Ruth Albers"
+    given = [c.field for c in read_message(message, asked).commands if isinstance(c, Fill)]
+    assert given == ["owner"]
+
+
+def test_without_says_yes_where_that_is_what_is_asked() -> None:
+    bill = Field("bill", "boolean", "Möchten Sie eine Rechnung ohne Papier?", label="ohne Papier")
+    asked = asking("amount", (BANK[1], bill), setting=GERMAN)
+    for message, said in (("85 Euro, ohne Papier", True), ("85 Euro, aber mit Papier", False)):
+        given = {
+            c.field: c.read for c in read_message(message, asked).commands if isinstance(c, Fill)
+        }
+        assert given["bill"] is said, message

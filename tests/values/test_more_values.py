@@ -273,7 +273,7 @@ def read_value(field: Field, said: str) -> Any:
         ("christmas eve: 12-24", "christmas eve: 24.12.", "dates.feasts: must be phrases: text"),
         ("  minus: minus", "  minus: (minus", "numbers.minus: must be phrases"),
         ("tuesday tues tue, ", "", "dates.weekdays: must be lists 7, and there are 6."),
-        ("  and_half: and a half", "  and_half: 1", "numbers.and_half: must be phrases"),
+        ("  point: point", "  point: 1", "numbers.point: must be phrases"),
         ("  month_ends: (the )?", "  month_ends: x,, (the )?", "remove the extra comma"),
     ],
 )

@@ -1,7 +1,7 @@
 """Integers, numbers and booleans as people write them."""
 
 from journeys.notions.fields import Field
-from tests.values.spellings import DE, GB, REFUSED, US, assert_read
+from tests.values.spellings import DE, ES, GB, REFUSED, US, assert_read
 
 WHOLE = {
     "4": 4,
@@ -272,3 +272,14 @@ def test_yes_and_no_are_read_in_many_words() -> None:
     field = Field("parking", "boolean", "Do you have parking?")
 
     assert_read(field, {**YES, **NO, **NEITHER}, US)
+
+
+def test_a_fraction_behind_a_number_is_part_of_it() -> None:
+    weight = Field("weight", "number", "How many kilos does it weigh?")
+
+    english = {"12 and a half": 12.5, "two and a quarter kilos": 2.25, "12 point 5": 12.5}
+    assert_read(weight, {**english, "half a kilo": 0.5, "a kilo and a half": 1.5}, US)
+    german = {"12 einhalb": 12.5, "zwölf und ein halbes Kilo": 12.5, "12 und ein halbes Kilo": 12.5}
+    assert_read(weight, {**german, "anderthalb Kilo": 1.5, "12 Komma 5": 12.5}, DE)
+    spanish = {"12 y medio": 12.5, "doce y medio": 12.5, "12 coma 5": 12.5, "medio kilo": 0.5}
+    assert_read(weight, spanish, ES)
