@@ -400,13 +400,18 @@ class TurnDraft:
 
 
 def talked_about(spec: JourneySpec, position: Position) -> str:
-    """Return the pathway that the next message is about, if it leads nowhere else."""
-    if not position["returning"]:
-        return position["pathway"]
-    returns = spec.pathways[position["pathway"]].returns
+    """Return the pathway that the next message is about, if it leads nowhere else.
+
+    It is where the session is if this version of the journey lacks the pathway to return to.
+    """
+    here = position["pathway"]
+    if not position["returning"] or here not in spec.pathways:
+        return here
+    returns = spec.pathways[here].returns
     if isinstance(returns, ReturnToSpecific):
         return returns.target_pathway
-    return position["stack"][-1]["pathway"] if position["stack"] else position["pathway"]
+    paused = position["stack"][-1]["pathway"] if position["stack"] else here
+    return paused if paused in spec.pathways else here
 
 
 def draft_of(

@@ -238,8 +238,11 @@ def _take_question(
 
 
 def _tell_tasks(draft: TurnDraft) -> None:
-    """Reply with the possible tasks if no agent can answer."""
-    if is_greeting(draft.turn["message"] or ""):
+    """Reply with the possible tasks if no agent can answer.
+
+    Words that are not understood behind a reply, such as that the journey has changed, count less.
+    """
+    if draft.replies or is_greeting(draft.turn["message"] or ""):
         draft.say("which", journeys=tasks_of(draft))
     else:
         draft.repair("unsupported", "unsupported", tasks=tasks_of(draft))

@@ -34,7 +34,7 @@ from nodes.commands import (
 from nodes.draft import TurnDraft
 from nodes.features.decide import belongs, fillable
 from nodes.forms.collect import collected_so_far, emptied, is_refused, take_back_refused
-from nodes.forms.offer import policy_of
+from nodes.forms.offer import policy_of, takes_person
 from nodes.forms.questions import lines_of, question_of
 from nodes.language import Expected, Parse, asked_about, asks, clauses_in, read_message
 from nodes.language.answers import is_greeting
@@ -465,12 +465,16 @@ def _gives_up(draft: TurnDraft, clause: str) -> bool:
 def authors_first(draft: TurnDraft, parse: Parse, free: Sequence[Verdict]) -> list[Command]:
     """Return what was read, without repairs where an author's own trigger took the message.
 
-    One that took another clause leaves a task given up: "forget the taxi, a table".
+    One that took another clause leaves a task given up: "forget the taxi, a table". One that took
+    other words leaves the request for a person.
     """
     own = is_taken(free)
     if own and any(isinstance(c, Cancel) for c in parse.commands):
         own = is_taken([v for v in free if not _stands_apart(draft, parse, v)])
-    return [c for c in parse.commands if not (own and isinstance(c, _REPAIRS))]
+    repairs = [c for c in parse.commands if own and isinstance(c, _REPAIRS)]
+    if any(isinstance(c, Human) for c in repairs) and not takes_person(draft, free):
+        repairs = [c for c in repairs if not isinstance(c, Human)]
+    return [command for command in parse.commands if command not in repairs]
 
 
 def is_taken(free: Sequence[Verdict]) -> bool:
@@ -487,7 +491,8 @@ def supported(draft: TurnDraft, commands: Sequence[Command]) -> Iterator[Command
     """Yield a model's commands for a message; a value that the message does not have is repeated.
 
     A value that was asked for may be worded by the model. Another one is only certain if it is
-    in the message: its words, or the same value read there.
+    in the message: its words, or the same value read there. A sensitive one cannot be repeated, so
+    that it is dropped.
     """
     asked = draft.dialogue.asked
     first = draft.form_state().unset[:1]
@@ -497,8 +502,13 @@ def supported(draft: TurnDraft, commands: Sequence[Command]) -> Iterator[Command
             yield command  # what is changed is always said
             continue
         field = draft.field(command.field)
-        plain = field.sensitive or _stands_there(draft, field, command.value)
-        yield command if plain else replace(command, certain=False)
+        is_plain = _stands_there(draft, field, command.value)
+        if not field.sensitive:
+            yield command if is_plain else replace(command, certain=False)
+        elif is_plain or set(words_in(command.value)) <= set(words_in(draft.message)):
+            yield command
+        else:
+            draft.note("dropped", trigger="fill", reason=f"'{field.name}' is not in the message")
 
 
 def _stands_there(draft: TurnDraft, field: Field, raw: str) -> bool:

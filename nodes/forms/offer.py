@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from journeys import Effect, Escalation, Field, PathwaySpec
-from journeys.phrases import said
-from nodes.commands import Command, Human
+from journeys.phrases import normal, said
+from nodes.commands import Command, Human, Verdict
 from nodes.draft import TurnDraft
 from nodes.language import Expected, Parse, read_message, ready_to_read
 from nodes.llm.form_prompt import Asking
@@ -105,10 +106,9 @@ async def ask_about_person(draft: TurnDraft, reading: Reading) -> None:
 async def decide_wish(draft: TurnDraft, reading: Reading) -> bool:
     """Answer a request for a person; return whether there is one.
 
-    A trigger of the author's own on the same message comes before what was read in it.
+    A trigger of the author's own on the same words comes before what was read in them.
     """
-    by_author = any(v.holds and v.tier in ("pattern", "own") for v in reading.verdicts)
-    read = [] if by_author else reading.parse.commands
+    read = [] if takes_person(draft, reading.verdicts) else reading.parse.commands
     wishes = [c for c in (*read, *reading.answer.commands) if isinstance(c, Human)]
     if policy_of(draft) is None or not wishes:
         return False
@@ -117,6 +117,18 @@ async def decide_wish(draft: TurnDraft, reading: Reading) -> bool:
     asked_for(draft, wishes[0].reason)
     draft.rest()
     return True
+
+
+def takes_person(draft: TurnDraft, verdicts: Sequence[Verdict]) -> bool:
+    """Return whether an author's own trigger takes the words that may ask for a person."""
+    own = [v for v in verdicts if v.holds and v.tier in ("pattern", "own")]
+    left = normal(draft.message)
+    for verdict in own:
+        if not verdict.phrase:
+            return True
+        left = left.replace(normal(verdict.phrase), " ")
+    rest = read_message(left, Expected(None, (), {}, (), draft.setting)).commands if own else []
+    return bool(own) and not any(isinstance(command, Human) for command in rest)
 
 
 def after_effect(draft: TurnDraft, field: Field) -> bool:

@@ -13,33 +13,37 @@ from journeys import Field, JourneySpec
 from nodes.draft import TurnDraft
 from nodes.forms.collect import emptied, refused
 from nodes.language.reading import CHOOSING
-from nodes.state.dialogue_state import Asked, DialogueState
+from nodes.state.dialogue_state import Asked
 from nodes.state.form_state import field_named, is_record, settled
 from nodes.state.session import Position
 from nodes.state.stack import Moved, Situation, at_entry, resumed_frame
 from nodes.values import Unreadable, value_of
+
+_GONE = "this version of the journey does not have it"
 
 
 async def has_moved(draft: TurnDraft) -> bool:
     """Fit a session that another version of the journey left; return whether the turn is decided.
 
     A session in a removed pathway continues in the topmost paused pathway that still exists,
-    else at the entry. The user is informed. If that place collects, the message is not read: it
-    answered a question of the pathway that is gone.
+    else at the entry. The user is informed, also of a task that waited and is gone. If that place
+    collects, the message is not read: it answered a question of the pathway that is gone.
     """
     gone, paused = draft.position["pathway"], draft.position["stack"]
-    was_paused = any(frame["pathway"] in draft.spec.reachable for frame in paused)
+    is_there = gone in draft.spec.reachable
+    goes_on = is_there or any(frame["pathway"] in draft.spec.reachable for frame in paused)
+    waited = draft.dialogue.queued
     moved = safe_place(draft.spec, draft.situation)
     if moved is not None:
         draft.position = moved.position
         draft.change(*moved.ops)
         draft.audit += moved.audit
-    _forget_unknown(draft.spec, draft.dialogue)
+    _forget_unknown(draft)
     await _read_again(draft)
-    if moved is None or gone == draft.position["pathway"]:
+    if moved is None and waited == draft.dialogue.queued:
         return False
-    draft.say("moved_back" if was_paused else "moved_to_entry", task=draft.here.title)
-    if not draft.here.collects:
+    draft.say("moved_back" if goes_on else "moved_to_entry", task=draft.here.title)
+    if is_there or not draft.here.collects:
         return False
     draft.run, draft.settled = draft.here.id, True
     return True
@@ -63,21 +67,23 @@ def safe_place(spec: JourneySpec, situation: Situation) -> Moved | None:
     else:
         moved = Moved(at_entry(spec, position))
     to = moved.position["pathway"]
-    reason = "this version of the journey does not have it"
     audit: list[dict[str, Any]] = []
     if not is_there:
-        audit.append({"kind": "migrated", "from": position["pathway"], "to": to, "reason": reason})
-    audit += [{"kind": "pause_ended", "from": id_, "reason": reason} for id_ in gone]
+        audit.append({"kind": "migrated", "from": position["pathway"], "to": to, "reason": _GONE})
+    audit += [{"kind": "pause_ended", "from": id_, "reason": _GONE} for id_ in gone]
     return Moved(moved.position, moved.ops, audit)
 
 
-def _forget_unknown(spec: JourneySpec, dialogue: DialogueState) -> None:
+def _forget_unknown(draft: TurnDraft) -> None:
     """Forget what the dialogue was about that this version does not have."""
+    spec, dialogue = draft.spec, draft.dialogue
     fields = {f.name for p in spec.pathways.values() for f in (p.form.fields if p.form else ())}
     transitions = {transition.id for transition in spec.transitions}
     known = {"", *fields, *spec.reachable, *transitions}
     if dialogue.asked and not _is_known(dialogue.asked, known):
         dialogue.asked = None
+    for id_ in (queued for queued in dialogue.queued if queued not in transitions):
+        draft.note("dropped", trigger=id_, reason=_GONE)
     dialogue.queued = [id_ for id_ in dialogue.queued if id_ in transitions]
     dialogue.reopened = [name for name in dialogue.reopened if name in fields]
     dialogue.skipped = [name for name in dialogue.skipped if name in fields]

@@ -30,6 +30,7 @@ from nodes.llm.scripted import Fault, ScriptedModel, confirm, deny, fill, human,
 
 VAGUE = "well, you know best how that goes"
 """What nothing can be heard in without a model."""
+WITH_CARD = f"{VAGUE}, M-77"
 
 
 class Ferry(Journey):
@@ -175,7 +176,7 @@ async def test_all_values_and_a_yes_in_one_message_are_read_back_first(desk):
     yes = command("confirm")
     async with desk() as at:
         given = [{**one, "target": None, "confidence": 1.0} for one in everything]
-        await at.says(VAGUE, answer(*given, yes))
+        await at.says(WITH_CARD, answer(*given, yes))
         assert not at.reserved
 
         await at.says(VAGUE, says(confirm()))
@@ -184,7 +185,7 @@ async def test_all_values_and_a_yes_in_one_message_are_read_back_first(desk):
 
 async def test_a_yes_and_a_no_to_the_summary_do_nothing(desk):
     async with desk() as at:
-        await at.says(VAGUE, says(fill(seats="4", deck="upper", wish="a window", card="M-77")))
+        await at.says(WITH_CARD, says(fill(seats="4", deck="upper", wish="a window", card="M-77")))
         await at.says(VAGUE, says(confirm(), deny()))
         assert not at.reserved
         assert [entry.kind for entry in await at.audited()].count("dropped") == 2
@@ -251,7 +252,7 @@ async def test_an_order_in_a_value_is_text(desk, order):
         assert at.context == {"seats": 4, "wish": order}
         assert not at.reserved
 
-        await at.says(VAGUE, says(fill(deck="upper", card="M-77")))
+        await at.says(WITH_CARD, says(fill(deck="upper", card="M-77")))
         assert order in at.reply.message  # read back as it was said
 
 
@@ -329,6 +330,15 @@ async def test_a_sensitive_value_is_in_no_later_call_and_no_audit(desk):
         assert all("SECRET" not in call.text for call in at.model.calls[calls:])
         assert all("SECRET" not in str(entry) for entry in await at.journey.audit())
         assert "SECRET" not in at.reply.message
+
+
+async def test_a_sensitive_value_that_the_message_does_not_have_is_no_value(desk):
+    """It cannot be repeated to the user, who would never see that it was invented."""
+    async with desk() as at:
+        await at.says("four, I would say, you know best", says(fill(seats="4", card="M-1")))
+        assert at.context == {"seats": 4}
+        reasons = [entry.reason for entry in await at.audited() if entry.kind == "dropped"]
+        assert reasons == ["'card' is not in the message"]
 
 
 async def test_a_reply_counts_only_where_it_asks_what_is_asked_next(desk):

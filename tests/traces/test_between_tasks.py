@@ -220,3 +220,50 @@ async def test_a_number_beside_a_wish_that_nothing_took_is_not_passed_over(chat:
     assert chat.value("weight") is None
     assert chat.says_text("unread", words="the crane for about 12 units")
     assert chat.asks("lift_day")
+
+
+def without_laundry_and_crane(*, berth: bool = True) -> type[Journey]:
+    """Return the harbour of another version, which has no laundry and no crane."""
+    gone = {"laundry", "crane"} if berth else {"laundry", "crane", "berth"}
+    body = {
+        name: each
+        for name, each in vars(Harbour).items()
+        if isinstance(each, type) and name.removesuffix("Path").lower() not in gone
+    }
+    transitions = [one for one in Harbour.__transitions__ if one.to_pathway not in gone]
+    more = {"__doc__": Harbour.__doc__, "__transitions__": transitions}
+    return type("Harbour", (Journey,), {**body, **more})
+
+
+@trace(HARBOUR, OFFLINE)
+async def test_a_paused_task_that_another_version_lacks_is_told(chat: Chat) -> None:
+    await at_the_arrival(chat)
+    await chat.says("crane", Go("crane"))
+    await chat.says("how is the weather?", Go("weather"))
+    assert chat.stack == ["berth", "crane"]
+    await chat.restart(without_laundry_and_crane())
+    await chat.says("2099-12-24")
+    assert chat.says_text("moved_back", task="the berth")
+    assert chat.value("arrival") == "2099-12-24"
+    assert chat.audited("migrated", "pause_ended") == ["pause_ended"]
+
+
+@trace(HARBOUR, OFFLINE)
+async def test_a_wish_that_waits_and_another_version_lacks_is_told(chat: Chat) -> None:
+    await chat.says("a berth for three nights and then the laundry")
+    assert chat.talk["queued"]
+    await chat.restart(without_laundry_and_crane())
+    await chat.says("Seagull")
+    assert chat.says_text("moved_back", task="the berth")
+    assert (chat.value("boat"), chat.talk.get("queued")) == ("Seagull", None)
+    assert "dropped" in chat.kinds
+
+
+@trace(HARBOUR, OFFLINE)
+async def test_an_answer_to_a_task_that_is_gone_is_no_wish_that_is_refused(chat: Chat) -> None:
+    await at_the_summary(chat)
+    await chat.restart(without_laundry_and_crane(berth=False))
+    await chat.says("yes")
+    assert chat.says_text("moved_to_entry")
+    assert chat.says_text("which", journeys="the car park, the weather")
+    assert chat.world.count("reserve") == 0

@@ -129,3 +129,12 @@ async def test_what_is_sensitive_is_not_told(chat: Chat) -> None:
     case = await the_case(chat)
     assert "4711" not in without_times(str(case.payload))
     assert "4711" not in without_times(str(case.transcript))
+
+
+@trace(BANK)
+async def test_a_person_is_called_beside_a_wish_for_a_task(chat: Chat) -> None:
+    await chat.says("send money to Maya", Go("transfer"), Fill("recipient", "Maya"))
+    await chat.says("how much do I have? no wait, get me a human", Go("balance"), Human())
+    assert chat.says_text("human_called")
+    assert (chat.at, chat.value("recipient")) == ("transfer", "Maya")
+    assert chat.audited("escalated") == ["escalated"]
