@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import random
 import signal
-import socket
 import subprocess
 import time
 from collections import Counter
@@ -17,18 +16,12 @@ from typing import Any
 import httpx2
 
 from tests.support import command
+from tests.support.ports import free_port
 
 PAUSE = 0.02
 _SECONDS = 30.0
 _NO_STORE = "✗ The store"
 _NONE: Mapping[str, str] = MappingProxyType({})
-
-
-def free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        port: int = taken.getsockname()[1]
-        return port
 
 
 class Servers:

@@ -18,9 +18,9 @@ import pytest
 
 from tests.support.api import serving, wired
 from tests.support.command import ROOT
+from tests.support.ports import free_port
 from tests.support.post_office import opened
 from tests.support.postgres import Postgres, _account, connected
-from tests.support.studio import free_port
 
 PARTS = 8
 KEYS = ("session_id", "thread_id")

@@ -14,7 +14,6 @@ import os
 import pwd
 import shutil
 import signal
-import socket
 import subprocess
 import sysconfig
 import tempfile
@@ -27,6 +26,7 @@ from urllib.parse import urlsplit
 import psycopg
 
 from graphs.storage.migrate_postgres import migrate_postgres
+from tests.support.ports import free_port
 
 NAMED = "JOURNEY_TEST_DATABASE_URL"
 TABLES = (
@@ -127,7 +127,7 @@ class Server:
         if self._account:
             os.chown(self._folder, *_ids())
         self.data = self._folder / "data"
-        self.port = _free_port()
+        self.port = free_port()
         self.url = f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
         self._process: subprocess.Popen[bytes] | None = None
         encoding = ("--auth=trust", "--encoding=UTF8", "--no-locale", "-N")
@@ -243,10 +243,3 @@ def _quick_disk() -> str | None:
     memory = Path("/dev/shm")
     roomy = memory.is_dir() and shutil.disk_usage(memory).free > 2**30
     return str(memory) if roomy and os.access(memory, os.W_OK) else None
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

@@ -18,6 +18,8 @@ import sysconfig
 import time
 from pathlib import Path
 
+from tests.support.ports import free_port
+
 NAMED = "JOURNEY_TEST_REDIS_URL"
 _MISSING = (
     f"These tests need a real Redis: set {NAMED} to the URL of one, run `make test` (which "
@@ -45,7 +47,7 @@ class RedisServer:
     def _begin(self, program: Path) -> None:
         # Another process of the tests may take the port before the server does: then another one.
         for _ in range(5):
-            port = _free_port()
+            port = free_port()
             place = ("--bind", "127.0.0.1", "--port", str(port))
             kept = ("--save", "", "--appendonly", "no", "--requirepass", self.password)
             nowhere = subprocess.DEVNULL
@@ -104,10 +106,3 @@ def _program() -> Path:
     if not places:
         raise RuntimeError(_MISSING)
     return places[0]
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

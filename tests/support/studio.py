@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -13,6 +12,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
+
+from tests.support.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 110.0
@@ -144,13 +145,6 @@ def started(folder: Path, name: str) -> tuple[str, subprocess.Popen[bytes]]:
         server.kill()
         server.wait()
     raise AssertionError((folder / "log").read_text()[-3000:])
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def answers(url: str, name: str, server: subprocess.Popen[bytes]) -> bool:
