@@ -11,11 +11,21 @@ import json
 from collections.abc import Mapping
 from datetime import timedelta
 
-from sqlalchemy import Integer, bindparam, delete, func, insert, literal_column, select, update
+from sqlalchemy import (
+    Integer,
+    bindparam,
+    delete,
+    exists,
+    func,
+    insert,
+    literal_column,
+    select,
+    update,
+)
 
 from graphs.storage.statements import Records, Row, Sql, Statement, first, now
 from graphs.storage.store import Store
-from graphs.storage.tables import timers
+from graphs.storage.tables import sessions, timers
 from journeys import JourneySpec
 from nodes.features.reminders import next_timer
 from nodes.json_data import stamp
@@ -40,10 +50,17 @@ _DROP = Sql.of(delete(timers).where(TIMERS.mine))
 _OF_SESSION = Sql.of(select(timers).where(TIMERS.mine))
 _FREE = func.coalesce(timers.c.retry_at, literal_column("''")) <= bindparam("now")
 _IS_DUE = timers.c.due_at <= bindparam("now")
+# On Postgres, a lease that is over and was not given back is that of a process that died. Only the
+# first try is followed so soon: a timer that ends each process must not end all of them.
+_IS_LEFT = (timers.c.tries == literal_column("1")) & exists().where(
+    sessions.c.tenant == timers.c.tenant,
+    sessions.c.session_id == timers.c.session_id,
+    sessions.c.lease_until < func.now(),
+)
 _DUE = Sql.of(
     first(
         select(timers.c.tenant, timers.c.session_id, timers.c.tries)
-        .where(timers.c.journey_id == bindparam("journey"), _IS_DUE, _FREE)
+        .where(timers.c.journey_id == bindparam("journey"), _IS_DUE, _FREE | _IS_LEFT)
         .order_by(timers.c.due_at)
     ),
     all_tenants=True,
@@ -132,7 +149,8 @@ def due_in(row: Mapping[str, str] | None) -> Timer:
 async def due_sessions(store: Store, journey: str, most: int) -> list[Row]:
     """Return sessions of a journey, of all tenants, with a due timer and the number of its tries.
 
-    The longest due come first; those that a process tries now are left out.
+    The longest due come first; those that a process tries now, or that failed a moment ago, are
+    left out.
 
     Raises:
         StateError: The store failed.

@@ -10,12 +10,16 @@ from typing import Any
 
 import pytest
 
+from graphs.records import timers
 from graphs.records.timers import FIRST_PAUSE
 from graphs.session import jobs
+from graphs.session.directory import Directory
+from graphs.storage import connections
 from graphs.storage.statements import ALL_TURNS, TURNS
 from journeys import (
     NEVER,
     Journey,
+    JourneyConfig,
     Pathway,
     Reminder,
     Silence,
@@ -27,6 +31,8 @@ from server.telemetry import Metrics
 from tests.http.test_http_streams import opened
 from tests.http.test_http_turns import until
 from tests.http.test_metrics import shown, total
+from tests.sessions.test_session_faults import Gate
+from tests.sessions.test_unfinished_turns import died
 from tests.support import api as helpers
 from tests.support import watching
 from tests.support.api import Api, one
@@ -190,6 +196,31 @@ async def test_a_timer_whose_turn_fails_is_tried_again_later(
 
     await until(moved)
     assert caplog.text.count("event=timer_failed") == 2
+
+
+async def test_a_timer_whose_process_died_is_taken_as_soon_as_its_lease_is_over(
+    serve: Serve, postgres_url: str, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "LEASE", 0.2)
+    monkeypatch.setattr(timers, "FIRST_PAUSE", 3_600.0)
+    gate = Gate()
+    config = JourneyConfig(persistence=postgres_url, database_pool_size=2)
+    async with Offer("s-1", config, agents={"clerk": gate, "discount": gate}) as journey:
+        await journey.start()
+        clock.passes(2 * HOUR)
+        await journey.take_timer()
+        directory = await Directory.open(config)
+
+        async def dies() -> None:
+            [row] = await timers.due_sessions(directory.store, "offer", 1)
+            await timers.claim(directory.store, row)
+            await journey.take_timer()
+
+        await died(gate.reached, dies())
+        await directory.close()
+
+    api: Api = await serve(offer(), url=postgres_url)
+    assert await until(lambda: _at(api, "s-1", 2))
 
 
 async def test_a_slow_turn_of_a_timer_does_not_delay_the_others(serve: Serve, clock: Clock) -> None:
