@@ -449,7 +449,13 @@ class _Walk:
     async def anchored(self) -> None:
         """Compare the session with its anchor."""
         found = await self.store.read(_ANCHORED, **self._mine)
-        if not found or self.head["status"] == "expired":
+        if self.head["status"] == "expired":
+            return
+        up_to = found[0]["version"] + found[0]["late"] if found else -1
+        if self.head["anchored"] > up_to:
+            fault = "it is marked as anchored, and this version of it is not"
+            raise _Fault("sessions", self.head["version"], fault)
+        if not found:
             return
         at = {name: found[0][name] for name in ENDS}
         if at["chain"] and self._hashes.get(at["version"]) != at["chain"]:

@@ -15,7 +15,7 @@ from sqlalchemy.pool import StaticPool
 
 from journeys import StateError
 
-HEAD = "0027"
+HEAD = "0028"
 """The newest migration of this release; a database that has it is not changed."""
 OLDEST = "SELECT oldest FROM journeygraph_range"
 """Reads the oldest newest migration of a release that can work on the database."""

@@ -426,9 +426,9 @@ _ONE: ColumnElement[int] = literal_column("1")
 _EXPIRED: ColumnElement[str] = literal_column("'expired'")
 _LIVE = sessions.c.status != _EXPIRED
 
-_LEASE = (sessions.c.fence, sessions.c.lease_until, sessions.c.unwanted_fence)
+_NOT_GIVEN = {sessions.c[name] for name in ("fence", "lease_until", "unwanted_fence", "anchored")}
 BEGIN_SESSION = Sql.of(
-    insert(sessions).values({c: bindparam(c.name) for c in sessions.c if c not in set(_LEASE)})
+    insert(sessions).values({c: bindparam(c.name) for c in sessions.c if c not in _NOT_GIVEN})
 )
 STANDS = (
     SESSION,
@@ -499,7 +499,7 @@ _STATE_ON_POSTGRES: tuple[ColumnElement[Any], ...] = (
 )
 
 
-def _by_key(name: str, columns: Any, *where: Any) -> Any:
+def by_key(name: str, columns: Any, *where: Any) -> Any:
     """Return a subquery for Postgres that reads the one row of a key.
 
     A join may read all rows of a session or of a table, and compare the tenant of each.
@@ -536,13 +536,13 @@ def _is_head_of(session: Any) -> ColumnElement[bool]:
 
 def _with_states(columns: Any, rows: Any, turn: Any) -> Any:
     """Return the statement for Postgres that reads rows, each with the state of a turn."""
-    state = _by_key("state", (*_STATE, *_STATE_ON_POSTGRES), _is_state_of(turn))
+    state = by_key("state", (*_STATE, *_STATE_ON_POSTGRES), _is_state_of(turn))
     return select(*columns, *state.c).select_from(rows.outerjoin(state, true()))
 
 
 def _with_head(session: Any, *more: Any) -> Any:
     """Return the statement for Postgres that reads a session's row with its head, and more rows."""
-    head = _by_key("head", _OF_HEAD, _is_head_of(session))
+    head = by_key("head", _OF_HEAD, _is_head_of(session))
     rows = session.outerjoin(head, true())
     for each in more:
         rows = rows.outerjoin(each, true())
@@ -561,7 +561,7 @@ def _with_state(columns: Any, rows: Any, on_postgres: Any, *where: Any) -> Sql:
 
 ENDS = ("version", "chain", "late", "late_chain")
 """Columns of a session with its version and the ends of its two chains."""
-_WITH_ENDS = ("session_id", "created_at", "status", *ENDS, *Seal.columns)
+_WITH_ENDS = ("session_id", "created_at", "status", *ENDS, "anchored", *Seal.columns)
 LATE_HEAD = Sql.of(select(*(sessions.c[name] for name in _WITH_ENDS)).where(SESSION))
 NO_LATER_LINK = sessions.c.late == bindparam("known", type_=Integer)
 """Condition that no late link was added since the session was read."""
@@ -742,7 +742,7 @@ _kept = (
     .on_conflict_do_nothing()
     .cte("kept_message")
 )
-_died = _by_key(
+_died = by_key(
     "died",
     (
         running_turns.c.fence.label(DIED),

@@ -109,6 +109,8 @@ def _hashes(of_chain: str) -> tuple[Column[Any], ...]:
     )
 
 
+_TO_ANCHOR = "(CASE WHEN version + late > anchored THEN 1 ELSE 0 END) = 1 AND status != 'expired'"
+
 sessions = Table(
     "sessions",
     metadata,
@@ -151,6 +153,21 @@ sessions = Table(
     ),
     *_hashes("of the link of the head; empty: an older release wrote it"),
     Column("unwanted_fence", Integer, comment="of the lease whose turn a newer message interrupts"),
+    Column(
+        "anchored",
+        Integer,
+        nullable=False,
+        server_default=text("-1"),
+        comment="version + late up to which it was anchored",
+    ),
+    # Equal to a constant: Postgres then expects few rows, also where it has no statistics yet.
+    Index(
+        "sessions_to_anchor",
+        "tenant",
+        "session_id",
+        sqlite_where=text(_TO_ANCHOR),
+        postgresql_where=text(_TO_ANCHOR),
+    ),
     Index("sessions_by_status", "journey_id", "tenant", "status", "updated_at"),
     Index(
         "sessions_live",
@@ -273,6 +290,21 @@ tombstones = Table(
     Column("at", TIME, nullable=False),
     Column("version", Integer, nullable=False, comment="the last one"),
     *_hashes("of the last link"),
+    Column("anchor", Integer, comment="from which its head is left out; null: none yet"),
+    Index(
+        "tombstones_to_anchor",
+        "tenant",
+        "session_id",
+        sqlite_where=text("anchor IS NULL"),
+        postgresql_where=text("anchor IS NULL"),
+    ),
+    Index(
+        "tombstones_to_drop",
+        "tenant",
+        "at",
+        sqlite_where=text("reason = 'deleted'"),
+        postgresql_where=text("reason = 'deleted'"),
+    ),
 )
 
 tenants = Table(
@@ -289,8 +321,9 @@ anchors = Table(
     Column("number", Integer, primary_key=True, autoincrement=False),
     Column("at", TIME, nullable=False),
     Column("total", Integer, nullable=False, comment="of the heads"),
-    Column("heads", String(64), nullable=False, comment="sha256 of all anchored heads"),
+    Column("heads", String(64), nullable=False, comment="sha256 of their product"),
     Column("root", String(64), nullable=False, comment="of this anchor and all before it"),
+    Column("product", Text, comment="of the anchored heads; null: there is a newer anchor"),
 )
 
 anchored_heads = Table(

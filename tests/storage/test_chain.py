@@ -7,7 +7,8 @@ import json
 import re
 import sqlite3
 from asyncio import to_thread
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NoReturn
@@ -16,12 +17,16 @@ import pytest
 from sqlalchemy import delete
 
 from graphs.evidence import anchors
+from graphs.evidence.set_hash import EMPTY
+from graphs.evidence.set_hash import changed as hashed
 from graphs.evidence.verification import Broken, verify, verify_all, verify_anchors
+from graphs.records.chain import hash_of
 from graphs.session.jobs import Jobs
+from graphs.storage.errors import AlreadyThere
 from graphs.storage.sealing import Seals
-from graphs.storage.statements import Sql, Statement
+from graphs.storage.statements import ENDS, Sql, Statement
 from graphs.storage.store import Store, open_store
-from graphs.storage.tables import tombstones
+from graphs.storage.tables import metadata, tombstones
 from journeys import (
     ConfigurationError,
     JourneyConfig,
@@ -34,6 +39,7 @@ from tests.flow_control.desk import VALID, says
 from tests.flow_control.late_child import RUDE, LateDesk
 from tests.storage.test_encryption import CANARY, KEY, clinic, conversation
 from tests.storage.test_migrations import CENTURY
+from tests.storage.test_store_reliability import rows_read
 from tests.support.clocks import Clock
 from tests.support.command import flat, run
 from tests.support.post_office import AGENTS, database, opened
@@ -76,6 +82,17 @@ async def lived(talk: Talk, url: str) -> None:
         for _ in range(2):
             await desk.says("Hi")
         await desk.restored(model=model)
+
+
+async def copied(store: Store, table: str, times: int) -> None:
+    """Repeat each row of a table for other tenants."""
+    names = [str(one.name) for one in metadata.tables[table].c if one.name != "tenant"]
+    numbers = f"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {times})"
+    text = (
+        f"INSERT INTO {table} (tenant, {', '.join(names)}) {numbers} "
+        f"SELECT 't-' || i, {', '.join(names)} FROM n, {table} WHERE {times} > 0"
+    )
+    await store.write(Statement(Sql(text, text, all_tenants=True), [{}]))
 
 
 async def asked(store: Store, query: str) -> list[Any]:
@@ -161,7 +178,7 @@ def rows_swapped(connection: sqlite3.Connection) -> Iterator[Change]:
 def chains_changed(connection: sqlite3.Connection) -> Iterator[Change]:
     """Return the rows that hold the chains together: the heads of sessions, the late links."""
     for row in rows_of(connection, "sessions"):
-        for name in ("version", "chain", "late", "late_chain", "created_at"):
+        for name in ("version", "chain", "late", "late_chain", "created_at", "anchored"):
             other = f"{name} + 100" if isinstance(row[name], int) else f"{name} || 'x'"
             yield f"UPDATE sessions SET {name} = {other} WHERE rowid = {row['number']}", "", None
         yield f"DELETE FROM sessions WHERE rowid = {row['number']}", "", None
@@ -365,6 +382,16 @@ async def test_the_turns_of_an_older_release_are_unchained_until_the_next_one(
 # ------------------------------------------------------------------------- anchors
 
 
+def test_the_hash_of_a_set_depends_on_its_elements_alone() -> None:
+    one, other = hashed(EMPTY, ["a", "b", "c"]), hashed(hashed(EMPTY, ["c"]), ["b", "a"])
+    assert one == other
+    assert hashed(one, ["d"], ["a"]) == hashed(EMPTY, "bcd")
+    assert hashed(one, (), "abc") == EMPTY
+    made = [hashed(EMPTY, elements) for elements in ("", "a", "b", "ab", "aab", ["ab"])]
+    assert len({*made}) == len(made)
+    assert {len(product) for product in made} == {768}
+
+
 @pytest.mark.parametrize("removed", [["sessions"], ["sessions", *TABLES, "late_links"]])
 async def test_a_session_that_was_removed_is_named(
     talk: Talk, file_url: str, removed: list[str]
@@ -428,7 +455,119 @@ async def test_a_session_that_goes_back_behind_its_anchor_is_found(file_url: str
         [found_] = await broken(store)
         assert (found_.table, found_.turn) == ("turns", 2)
         assert "anchored" in found_.fault
+        await anchors.anchor(store)
+        assert await broken(store) == [found_]
         await store.close()
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "DELETE FROM anchored_heads WHERE session_id = 's-1'",
+        "UPDATE anchored_heads SET version = version - 1 WHERE session_id = 's-1'",
+    ],
+)
+async def test_a_later_anchor_does_not_hide_that_heads_were_changed(
+    talk: Talk, file_url: str, sql: str
+) -> None:
+    await lived(talk, file_url)
+    store = await open_store(file_url, None)
+    await anchors.anchor(store)
+    with database(file_url) as connection:
+        connection.execute(sql)
+    for _ in range(2):
+        async with opened(file_url, "s-1") as parcel:
+            await parcel.process_message("how much")
+        assert await anchors.anchor(store)
+    assert [one.table for one in await broken(store)] == ["anchored_heads"]
+    await store.close()
+
+
+async def test_a_session_that_ends_while_it_is_anchored_leaves_no_head(
+    store: Store, store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = replace(store)
+    async with opened(store_url) as parcel:
+        await parcel.start()
+
+        async def late(*written: Statement) -> None:
+            await parcel.delete()
+            await anchors.anchor(other)
+            await Store.write(store, *written)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(store, "write", late)
+            with pytest.raises(AlreadyThere):
+                await anchors.anchor(store)
+    await anchors.anchor(store)
+    assert await asked(store, "SELECT session_id FROM anchored_heads") == []
+    assert await broken(store) == []
+
+
+async def test_an_anchor_of_an_older_release_is_followed_by_one_of_this(file_url: str) -> None:
+    async with opened(file_url) as parcel:
+        await parcel.start()
+        store = await open_store(file_url, None)
+        await anchors.anchor(store)
+        [row] = await store.read(Sql("SELECT * FROM anchors", None))
+        [head] = await store.read(Sql("SELECT * FROM anchored_heads", None))
+        told = [head[name] for name in ("tenant", "session_id", "created_at", *ENDS)]
+        heads = hash_of(hash_of(*told))
+        root = hash_of("", *(row[name] for name in ("tenant", "number", "at", "total")), heads)
+        older = "UPDATE anchors SET product = NULL, heads = :heads, root = :root"
+        await store.write(Statement(Sql(older, None), [{"heads": heads, "root": root}]))
+        assert await broken(store) == []
+
+        await parcel.process_message("how much")
+        made = await anchors.anchor(store)
+        assert made is not None
+        assert (made.number, made.total) == (2, 1)
+        assert await broken(store) == []
+        with database(file_url) as connection:
+            connection.execute("UPDATE anchored_heads SET version = 0")
+        assert [one.table for one in await broken(store)][-1] == "anchored_heads"
+        await store.close()
+
+
+MANY = 3_000
+"""Sessions beside the one that changes."""
+
+
+async def read_by(store: Store, url: str, deed: Callable[[], Awaitable[Any]]) -> int:
+    """What a deed reads: rows on Postgres, steps of the database on SQLite."""
+    steps = 0
+
+    def counts() -> None:
+        nonlocal steps
+        steps += 1
+
+    saver: Any = store.saver
+    if not store.is_shared:
+        saver.conn.set_progress_handler(counts, 1)
+        await deed()
+        saver.conn.set_progress_handler(None, 0)
+        return steps
+    before = sum((await rows_read(url, store)).values())
+    await deed()
+    return sum((await rows_read(url, store)).values()) - before
+
+
+async def test_an_anchor_reads_what_has_changed_and_not_what_is_there(
+    store: Store, store_url: str
+) -> None:
+    anchoring = anchors.Anchoring(store, every=0.0)
+    found: list[tuple[int, int]] = []
+    async with opened(store_url) as parcel:
+        await parcel.start()
+        for others in (0, MANY):
+            for table in ("sessions", "anchored_heads"):
+                await copied(store, table, others)
+            await parcel.process_message("how much")
+            changed = await read_by(store, store_url, anchoring.run)
+            found.append((changed, await read_by(store, store_url, anchoring.run)))
+    assert await asked(store, "SELECT count(*) FROM anchored_heads") == [MANY + 1]
+    for few, many in zip(*found, strict=True):
+        assert many <= 2 * few + 10
 
 
 async def test_two_servers_write_one_anchor(store: Store, store_url: str) -> None:

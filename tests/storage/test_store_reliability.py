@@ -77,17 +77,16 @@ MANY = 500
 COMMITTED = "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()"
 
 
-async def counted(url: str, parcel: Any, query: str) -> list[Any]:
+async def counted(url: str, store: Any, query: str) -> list[Any]:
     """Read a statistic of the database to which a store has told all that it did."""
-    session = await parcel.manager._session()
-    for connection in list(session.store.saver._connections._used):
+    for connection in list(store.saver._connections._used):
         await connection.execute("SELECT pg_stat_force_next_flush()")
     return found(url, query)
 
 
-async def rows_read(url: str, parcel: Any) -> dict[str, int]:
+async def rows_read(url: str, store: Any) -> dict[str, int]:
     """The rows of each table that were read so far."""
-    return dict(await counted(url, parcel, READ))
+    return dict(await counted(url, store, READ))
 
 
 @pytest.mark.parametrize("tenant", ["default", "acme"])
@@ -108,9 +107,10 @@ async def test_a_turn_reads_as_many_rows_late_and_among_many_sessions(
                 f"SELECT 'other-' || number, {copied} FROM sessions, generate_series(1, {MANY}) "
                 "AS number"
             )
-        before = await rows_read(postgres_url, parcel)
+        store = (await parcel.manager._session()).store
+        before = await rows_read(postgres_url, store)
         await parcel.process_message("hello")
-        after = await rows_read(postgres_url, parcel)
+        after = await rows_read(postgres_url, store)
 
     read = {table: after[table] - before[table] for table in after}
     assert read["checkpoint_blobs"] > 0
@@ -132,9 +132,9 @@ async def test_a_look_for_expired_sessions_asks_once_for_all_tenants(
         connection.execute("UPDATE sessions SET expires_at = '2020' WHERE tenant <> 'acme'")
     async with opened(url, "s-1", tenant="acme") as parcel:
         store = (await parcel.manager._session()).store
-        [(before,)] = await counted(postgres_url, parcel, COMMITTED)
+        [(before,)] = await counted(postgres_url, store, COMMITTED)
         await Expiry(store, lambda: ["parcel", "letter"]).run()
-        [(after,)] = await counted(postgres_url, parcel, COMMITTED)
+        [(after,)] = await counted(postgres_url, store, COMMITTED)
 
     assert after - before < MANY / 2
     stored = found(postgres_url, "SELECT tenant, status FROM sessions ORDER BY tenant")
