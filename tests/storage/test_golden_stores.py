@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from sqlalchemy import literal_column, select, update
 
+from graphs.evidence.anchors import anchor
 from graphs.evidence.verification import verify_all, verify_anchors
 from graphs.storage.sealing import Seals
 from graphs.storage.statements import Sql, Statement
@@ -84,6 +85,8 @@ async def test_every_row_is_as_its_chain_says(url: str) -> None:
     store = await open_store(url, keys)
     try:
         verified = [one async for one in verify_all(store, Seals(keys))]
+        assert await anchor(store)
+        assert await anchor(store) is None
         lost = await verify_anchors(store)
     finally:
         await store.close()
