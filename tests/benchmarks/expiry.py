@@ -1,4 +1,4 @@
-"""Costs of the start of a session in a store with many expired sessions."""
+"""Costs of the start of a session, and of an anchor, in a store with many other sessions."""
 
 from __future__ import annotations
 
@@ -11,27 +11,31 @@ from typing import Any
 
 import psycopg
 
+from graphs.evidence.anchors import Anchoring
+from graphs.storage.store import open_store
 from journeys import JourneyConfig
 from tests.benchmarks.material import AGENTS, CONTEXT, Referral
 from tests.benchmarks.measure import Figure, Pairs, Steps, duration, scratch, timed
 from tests.support.postgres import started
 
 EXPIRED, STARTS, ROUNDS = 100_000, 200, 8
-_TABLES = ("sessions", "turns")
-_NUMBERS = (
-    "WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers "
-    f"WHERE n < {EXPIRED})"
-)
+TENANTS, SESSIONS, ANCHORS = 1_000, 20_000, 40
+_TENANT = f"CAST(n % {TENANTS} AS TEXT)"
+_CHANGE = "UPDATE sessions SET version = version + 1 WHERE session_id = 'old'"
 
 
 async def expiry(steps: Steps) -> list[Figure]:
-    """Starts in a store with expired sessions, in alternation with an empty one."""
+    """Starts and anchors in a store with other sessions, in alternation with an empty one."""
     with scratch() as folder:
         full, empty = (f"sqlite:///{folder / name}.db" for name in ("full", "empty"))
         figures = [await _starts("SQLite", full, empty, steps)]
+        full, empty = (f"sqlite:///{folder / name}.db" for name in ("anchored", "alone"))
+        figures.append(await _anchors("SQLite", full, empty, steps))
     server = await asyncio.to_thread(started)
     try:
-        return [*figures, await _starts("Postgres", server.copy(), server.copy(), steps)]
+        for figure in (_starts, _anchors):
+            figures.append(await figure("Postgres", server.copy(), server.copy(), steps))
+        return figures
     finally:
         await asyncio.to_thread(server.end)
 
@@ -40,7 +44,7 @@ async def _starts(kind: str, full: str, empty: str, steps: Steps) -> Figure:
     sides = [Side(full), Side(empty)]
     for side in sides:
         await side.begin()
-    await asyncio.to_thread(fill, full)
+    await asyncio.to_thread(changed, full, expire)
     pairs = Pairs()
     for number in steps(f"{kind}, {STARTS} starts beside as many", ROUNDS + 1):
         times = []
@@ -53,6 +57,32 @@ async def _starts(kind: str, full: str, empty: str, steps: Steps) -> Figure:
         await side.close()
     what = f"start of a session, {EXPIRED:,} expired ones in the store, {kind}"
     return pairs.figure(what, "none in the store", 1.2, duration)
+
+
+async def _anchors(kind: str, full: str, empty: str, steps: Steps) -> Figure:
+    """Anchors of one changed session, whose times are those of a round for all tenants."""
+    stores = []
+    for url in (full, empty):
+        side = Side(url)
+        await side.begin()
+        await side.close()
+        stores.append(await open_store(url, None))
+    jobs = [Anchoring(store, every=0.0) for store in stores]
+    for job in jobs:
+        await job.run()
+    await asyncio.to_thread(changed, full, copy_anchored)
+    pairs = Pairs()
+    for number in steps(f"{kind}, anchors", ANCHORS + 1):
+        times = []
+        for url, job in zip((full, empty), jobs, strict=True):
+            await asyncio.to_thread(changed, url, lambda execute: execute(_CHANGE))
+            times.append(await timed(job.run))
+        if number:
+            pairs.add_times(times[0], times[1])
+    for store in stores:
+        await store.close()
+    what = f"anchor of one session, {SESSIONS:,} others of {TENANTS:,} tenants, {kind}"
+    return pairs.figure(what, "no other in the store", 2.0, duration)
 
 
 class Side:
@@ -85,24 +115,43 @@ class Side:
         return Referral(session_id, JourneyConfig(persistence=self._url), agents=AGENTS)
 
 
-def fill(url: str) -> None:
-    """Copy the session `old` many times, and let the copies be expired."""
+def changed(url: str, change: Callable[[Callable[..., Any]], Any]) -> None:
+    """Change the rows of a store, in one transaction."""
     if url.startswith("sqlite"):
         with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as file, file:
-            _copy(file.execute)
+            change(file.execute)
     else:
         with psycopg.connect(url) as connection:
-            _copy(connection.execute)
+            change(connection.execute)
 
 
-def _copy(execute: Callable[..., Any]) -> None:
-    for table in _TABLES:
-        names = [column[0] for column in execute(f"SELECT * FROM {table} WHERE 1 = 0").description]
-        values = {name: name for name in names}
-        values["session_id"] = "'old-' || CAST(n AS TEXT)"
-        if table == "sessions":
-            values["expires_at"] = "'2020-01-01T00:00:00.000000+00:00'"
-        execute(
-            f"INSERT INTO {table} ({', '.join(names)}) {_NUMBERS} "
-            f"SELECT {', '.join(values.values())} FROM numbers, {table} WHERE session_id = 'old'"
-        )
+def expire(execute: Callable[..., Any]) -> None:
+    """Copy the session `old` many times, and let the copies be expired."""
+    over = {"expires_at": "'2020-01-01T00:00:00.000000+00:00'"}
+    _copy(execute, "sessions", EXPIRED, over)
+    _copy(execute, "turns", EXPIRED, {})
+
+
+def copy_anchored(execute: Callable[..., Any]) -> None:
+    """Copy the session `old` many times, for many tenants, with its anchored head."""
+    execute(f"INSERT INTO tenants (name, at) {_numbers(TENANTS)} SELECT {_TENANT}, '' FROM numbers")
+    for table in ("sessions", "anchored_heads"):
+        _copy(execute, table, SESSIONS, {"tenant": _TENANT})
+
+
+def _numbers(most: int) -> str:
+    return (
+        "WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers "
+        f"WHERE n < {most})"
+    )
+
+
+def _copy(execute: Callable[..., Any], table: str, times: int, other: dict[str, str]) -> None:
+    """Copy the row of the session `old` in a table, with other values."""
+    names = [column[0] for column in execute(f"SELECT * FROM {table} WHERE 1 = 0").description]
+    values = {name: name for name in names}
+    values |= {"session_id": "'old-' || CAST(n AS TEXT)", **other}
+    execute(
+        f"INSERT INTO {table} ({', '.join(names)}) {_numbers(times)} "
+        f"SELECT {', '.join(values.values())} FROM numbers, {table} WHERE session_id = 'old'"
+    )
