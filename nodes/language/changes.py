@@ -384,11 +384,11 @@ def of_type(words: Reading, expected: Expected, wordy: bool) -> Correct | None:
     shaped = [f for f in latest if f.type not in unfit]
     reads = _read_anew if is_day else readable_part
     named = [f for f in latest if f.type in (*NAMES, "address")]
-    due = expected.fields if expected.pending is None else ()
-    rivals = [f for f in due if f.type not in unfit and f.name not in fields]
+    rivals = [f for f in expected.fields if f.type not in unfit and f.name not in fields]
     for field in (*shaped, *(named if wordy else ())):
         if read := reads(field, words, expected):
-            others = [f for f in (*shaped, *rivals) if f is not field and field.type not in WORDY]
+            fitting = shaped if expected.pending else (*shaped, *rivals)
+            others = [f for f in fitting if f is not field and field.type not in WORDY]
             several = any(readable_part(other, words, expected) for other in others)
             return None if several else Correct(field.name, words.raw, read=read.value)
     return None

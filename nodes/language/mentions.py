@@ -245,14 +245,16 @@ def claims_in(
     plain_days = [s for field, _, s in spans if field.type in _SPANNED and s.certain]
     found = []
     for field, changes, span in spans:
-        is_own = field.type not in NAMES or is_users(field, reading.lexicon)
-        before = reading.between(reading.start, span.start)
-        only = field is pending and len(reading.clauses) == 1 and before.says("i_am")
-        if not (is_own or only) and _names_user(before.words, reading.lexicon):
-            continue  # "I'm Ann Lea, I would like to send money", "Tom, and I'm his mother Ann"
+        is_own = field is pending or field.type not in NAMES or is_users(field, reading.lexicon)
+        before = reading.between(reading.start, span.start).words
+        if not is_own and names_user(before, reading.lexicon):
+            continue  # "I'm Ann Lea, I would like to send money"
         replaces = any(start <= span.start < end for start, end in replaced)
         rivals = [f for f, _ in expected.pool if f.type == field.type and f is not field]
-        alone = pending is None and not (replaces and _is_known(field, expected))
+        alike = _NUMERIC if field.type in _NUMERIC else (field.type,)
+        alone = pending is None and not (
+            replaces and [known for known in expected.correctable if known.type in alike]
+        )
         several = field.type in (*_SPANNED, "enum") or len(reading.tokens) > 1
         asked = field is pending or (alone and several and _is_all(span, reading))
         claim = _claim(reading, field, span, asked, plain_days, rivals, replaces=replaces)
@@ -283,12 +285,6 @@ def claims_in(
         if not [o for o in plain if o is not c and o.field is c.field and o.weight >= c.weight]
     ]
     return sorted((*once, *ordered), key=lambda claim: claim.start)
-
-
-def _is_known(field: Field, expected: Expected) -> bool:
-    """Return whether another value is known that words of a field's type may be meant for."""
-    alike = _NUMERIC if field.type in _NUMERIC else (field.type,)
-    return any(known.type in alike for known in expected.correctable)
 
 
 def _led_by(reading: Reading, words: frozenset[str]) -> Iterator[tuple[Token, list[Token]]]:
@@ -639,14 +635,16 @@ def _is_led(
     """
     last, following = before[-1] if before else "", behind[0] if behind else ""
     if field.type in WORDY:  # it was found behind words that bring it in
-        return asked or last in lexicon.words("bring_in") or _names_user(before, lexicon)
+        return asked or last in lexicon.words("bring_in") or names_user(before, lexicon)
     if field.type == "phone":
         return True
     unit = following in lexicon.words("units")
     if field.type in ("time", "date", "datetime"):
         led = last in lexicon.leads.get(field.type, frozenset())
         return not unit and (led or usual)
-    if names_field([*before[-2:], *inside, *behind[:2]], field, lexicon):
+    if names_field([*before[-2:], *behind[:2]], field, lexicon):
+        return True
+    if not _words(field, lexicon).near.isdisjoint(inside):  # "two kilos and a half"
         return True
     if field.type == "money":
         paid = bool(lexicon.words("pay").intersection(before[-2:])) and not unit
@@ -656,7 +654,7 @@ def _is_led(
     return usual and not unit
 
 
-def _names_user(before: Sequence[str], lexicon: Lexicon) -> bool:
+def names_user(before: Sequence[str], lexicon: Lexicon) -> bool:
     """Return whether the name of the user comes next: "I am", "my name is"."""
     return any(lexicon.says(" ".join(before[-count:]), "i_am") for count in range(1, 5))
 

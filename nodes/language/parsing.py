@@ -52,6 +52,7 @@ from nodes.language.mentions import (
     later_day,
     names,
     names_field,
+    names_user,
     rules_out,
     spans_in,
 )
@@ -707,7 +708,9 @@ class _Pass:
             meant = [c for c in left if not is_of_another(c.words, field)]
         finders = {"address": self._place_in, **dict.fromkeys(NAMES, self._names_in)}
         found = finders.get(field.type, self._spans_in)(meant, field)
-        if before and len(found) == 1 and _is_part(before[-1].span, found[0]):
+        said = self.reading.between(0, before[-1].start).words if before else []
+        own = names_user(said, self.lexicon) and not is_users(field, self.lexicon)
+        if before and len(found) == 1 and (own or _is_part(before[-1].span, found[0])):
             self.commands = [c for c in self.commands if getattr(c, "field", "") != field.name]
         elif before:
             return
@@ -770,8 +773,6 @@ class _Pass:
         """Return the names in clauses; of a part and the whole name, the whole."""
         found: list[Span] = []
         read_in: list[_Clause] = []
-        if len(clauses) > 1 and not is_users(field, self.lexicon):
-            clauses = [clause for clause in clauses if not clause.words.begins("i_am")]
         for clause in clauses:
             if is_part(clause.words.words, field, self.lexicon):
                 return []  # "first name Beth"

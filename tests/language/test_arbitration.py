@@ -389,3 +389,13 @@ def test_a_no_that_answers_replaces_no_address() -> None:
     known = {"home": "Hauptstraße 8, Bonn"}
     asked = ear("field", "lift", fields=(lift,), known=known, among=(lift, home), setting=GERMAN)
     assert wrong("nein, 5. Etage -> Fill lift nein? + 5. Etage", asked) == {}
+
+
+def test_a_number_word_inside_another_word_names_no_field() -> None:
+    """ "Eight" is the end of "weight"."""
+    weight = Field("weight", "number", ask="What does it weigh?")
+    email = Field("email", "email", required=False)
+    hour = Field("hour", "time", ask="At what time?")
+    known = {"hour": "19:00"}
+    asked = ear("field", "email", fields=(email, weight), known=known, among=(hour,))
+    assert wrong("half past seven, no, eight -> Correct hour eight", asked) == {}
