@@ -75,7 +75,7 @@ from nodes.language.reading import (
     value_in,
 )
 from nodes.values import Span, end_of_list_lead, found_in, in_lines, usual
-from nodes.values.people import words_around
+from nodes.values.people import is_cut_in_doubt, words_around
 
 MOST_CHARACTERS = 4096
 """Characters of a message beyond which it is left to others."""
@@ -313,19 +313,21 @@ class _Pass:
         read = None if self._gives_others(field) else self._meant(field, reading)
         if read is None:
             return None
-        given: list[Command] = [self._fill(field, read, reading)]
+        given = self._fill(field, read, reading)
         certain = self._is_plain(field) if field.type in WORDY else _is_own(field, read.value)
         if field.type in NAMES:  # what is not plain may be told apart by words that bring it in
             return self._whole_name(field, given) if certain else None
-        return Parse(given, certain, certain, () if certain else (reading.raw,))
+        return Parse([given], certain, certain, () if certain else (reading.raw,))
 
-    def _whole_name(self, field: Field, given: list[Command]) -> Parse:
+    def _whole_name(self, field: Field, given: Fill) -> Parse:
         """Read all of a message as a name; certain without strange words, and if it may be."""
         reading, strange = self.reading, words_around(self.reading.raw, self.expected.setting)
         if self.lexicon.begins(reading.marked, "form_named_other"):
             return Parse(unread=(reading.raw,))  # "his name is Karl"
-        certain = not (strange or (reading.begins("i_am") and not is_users(field, self.lexicon)))
-        return Parse(given, certain, certain, strange)
+        doubt = is_cut_in_doubt(given.value, given.read, self.expected.setting)
+        others = reading.begins("i_am") > 0 and not is_users(field, self.lexicon)
+        certain = not (strange or doubt or others)
+        return Parse([given], certain, certain, strange)
 
     def _rules_out(self, field: Field, words: Reading) -> bool:
         """Return whether words have values of a field, none of which does."""

@@ -184,7 +184,8 @@ def _parts_of(name: str, own: SimpleNamespace) -> dict[str, str] | None:
     """Return the given and the family name of a name; None if it has not both.
 
     The family name is the last word with the particles before it, "van Gogh", or the part
-    before a comma; in scripts without blanks it comes first.
+    before a comma; in scripts without blanks it comes first. Where people have two family names,
+    it is the last two words, unless the first of these is a given name that comes second.
     """
     family, comma, given = name.partition(", ")
     if comma:
@@ -198,13 +199,37 @@ def _parts_of(name: str, own: SimpleNamespace) -> dict[str, str] | None:
     at = len(words) - 1
     if at > 1 and words[at].casefold().rstrip(".") in own.suffixes:
         at -= 1
-    while at > 1 and words[at - 1].casefold() in own.particles:
-        at -= 1
+    at = _with_particles(words, at, own)
     if at < 1:
         return None
+    if own.two_families and at > 1 and not _may_be_second(words[at - 1], own):
+        at = _with_particles(words, at - 1, own)
     if own.unspaced.fullmatch("".join(words)):
         return {"given": " ".join(words[1:]), "family": words[0]}
     return {"given": " ".join(words[:at]), "family": " ".join(words[at:])}
+
+
+def _with_particles(words: list[str], at: int, own: SimpleNamespace) -> int:
+    """Return where a part of a name begins, with the particles before its word."""
+    while at > 1 and words[at - 1].casefold() in own.particles:
+        at -= 1
+    return at
+
+
+def is_cut_in_doubt(raw: str, name: Any, setting: Setting) -> bool:
+    """Return whether the second of three names and more may be a given or a family name."""
+    own = grammar("names", setting.words)
+    if not own.two_families or not isinstance(name, dict) or "," in raw or own.part.search(raw):
+        return False
+    inside = f"{name['given']} {name['family']}".split()[1:-1]
+    second = [word for word in inside if word.casefold() not in own.particles][:1]
+    return bool(second) and not _may_be_second(second[0], own)
+
+
+def _may_be_second(word: str, own: SimpleNamespace) -> bool:
+    """Return whether a word is a given name that comes second, or an initial."""
+    plain = word.casefold().rstrip(".")
+    return len(plain) == 1 or plain in own.second_names
 
 
 def _bare(text: str, own: SimpleNamespace) -> str:

@@ -534,3 +534,15 @@ def test_without_says_yes_where_that_is_what_is_asked() -> None:
             c.field: c.read for c in read_message(message, asked).commands if isinstance(c, Fill)
         }
         assert given["bill"] is said, message
+
+
+def test_a_name_that_may_be_cut_in_two_ways_is_uncertain() -> None:
+    guest = Field("guest", "full_name", "¿Cuál es su nombre completo?")
+    table = """
+        Lucía Fernández Prieto -> Fill guest Lucía Fernández Prieto?
+        María Fernández de la Vega Sanz -> Fill guest María Fernández de la Vega Sanz?
+        María José García López -> Fill guest María José García López
+        Fernández Prieto, Lucía -> Fill guest Fernández Prieto, Lucía
+        Ana de la Torre -> Fill guest Ana de la Torre
+    """
+    assert wrong(table, asking("guest", (guest,), setting=SPANISH)) == {}

@@ -10,7 +10,7 @@ from journeys.errors import ConfigurationError
 from journeys.notions.fields import Field, Range
 from nodes.values import Setting, Unreadable, found_in, hint_of, shown, value_of
 from nodes.values.scanning import DATA, language_from
-from tests.values.spellings import REFUSED, assert_read
+from tests.values.spellings import ES, REFUSED, assert_read
 
 AT = datetime(2026, 11, 22, 9, 0, tzinfo=ZoneInfo("Europe/London"))  # a Sunday
 GB, DE = Setting(AT, "GB"), Setting(AT, "DE", "de")
@@ -237,10 +237,24 @@ def test_a_full_name_has_both_parts_and_is_shown_as_one() -> None:
         "Vorname Anna, Nachname Müller": parts("Anna", "Müller"),
         "mein Vorname ist Anna und mein Nachname ist von der Heide": parts("Anna", "von der Heide"),
         "Anna": REFUSED,
+        "Anna Maria Schmidt": parts("Anna Maria", "Schmidt"),
+    }
+    spanish = {
+        "Ana Ruiz": parts("Ana", "Ruiz"),
+        "Lucía Fernández Prieto": parts("Lucía", "Fernández Prieto"),
+        "María José García": parts("María José", "García"),
+        "María José García López": parts("María José", "García López"),
+        "soy Juan de la Cruz Pérez": parts("Juan", "de la Cruz Pérez"),
+        "María del Carmen López García": parts("María del Carmen", "López García"),
+        "José Ortega y Gasset": parts("José", "Ortega y Gasset"),
+        "Ana de la Torre": parts("Ana", "de la Torre"),
+        "Fernández Prieto, Lucía": parts("Lucía", "Fernández Prieto"),
+        "John F. Kennedy": parts("John F.", "Kennedy"),
     }
 
     assert_read(FULL, english, GB)
     assert_read(FULL, german, DE)
+    assert_read(FULL, spanish, ES)
     assert shown(FULL, parts("Vincent", "van Gogh"), GB) == "Vincent van Gogh"
     assert value_of(FULL, shown(FULL, parts("Vincent", "van Gogh"), GB), GB) == parts(
         "Vincent", "van Gogh"
