@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from rapidfuzz.distance import OSA
 
+from journeys import Field
 from journeys.locale import LANGUAGES
 from journeys.phrases import plain
 from nodes.commands import (
@@ -32,7 +33,7 @@ from nodes.commands import (
     Wait,
 )
 from nodes.language.lexicon import Lexicon, sayings_of
-from nodes.language.mentions import is_question_of, is_task, mentioned
+from nodes.language.mentions import concerns, is_question_of, is_task, mentioned
 from nodes.language.reading import (
     CHOOSING,
     FREE,
@@ -46,6 +47,7 @@ from nodes.language.reading import (
     value_in,
 )
 from nodes.state.dialogue_state import IN_TURN, Asked
+from nodes.values import negation_of
 from nodes.values.scanning import any_of
 
 _PLAIN: dict[str, Command] = {
@@ -337,12 +339,24 @@ def boolean(reading: Reading, expected: Expected) -> tuple[Fill, Reading, Readin
     head, tail = reading.part(0, max(no, yes)), reading.part(max(no, yes))
     if not head.tokens or (reading.ends_asking and not tail.tokens):
         return None
+    if reading.begins("unknown", "unsure") > len(head.tokens):
+        return None  # "no idea"
     again = len(head.tokens) > 1 and head.part(-1).opens("no")
     if tail.tokens and not (again or is_parted(head, tail)):  # "nah no rush"
+        return None
+    if tail.tokens and is_turned_by(tail, field, expected):
         return None
     word = "no" if no >= yes else "yes"
     readable = value_in(field, head.raw, expected.setting) is not None
     return Fill(field.name, head.raw if readable else word, read=word == "yes"), head, tail
+
+
+def is_turned_by(tail: Reading, field: Field, expected: Expected) -> bool:
+    """Return whether words about a thing may turn a yes or no: of "unvaccinated?", "vaccinated"."""
+    if negation_of(field, expected.setting) is None:
+        return False
+    negates = tail.has("negation", "no", "without")
+    return negates or concerns(tail.words, field, tail.lexicon)
 
 
 def _end_of(name: str, reading: Reading) -> int:

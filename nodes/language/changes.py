@@ -28,7 +28,7 @@ from nodes.language.reading import (
     readable_part,
     value_in,
 )
-from nodes.values import found_in
+from nodes.values import found_in, negation_of
 
 _FORMS = (
     *("form_contrast", "form_named", "form_labelled", "form_carried"),
@@ -268,7 +268,8 @@ def _removed(reading: Reading, expected: Expected) -> list[Command]:
         of_value = [f for f in expected.correctable if f.name not in several]
         fields = fields or [f for f in of_value if is_value(old, f, expected)]
         if len(fields) == 1:
-            is_no, name = fields[0].type == "boolean", fields[0].name
+            name, negated = fields[0].name, negation_of(fields[0], expected.setting)
+            is_no = fields[0].type == "boolean" and negated is None
             return [Correct(name, "no", read=False) if is_no else Clear(name)]
     return []
 
@@ -311,7 +312,7 @@ def turned(reading: Reading, value: Reading, expected: Expected) -> Correct | No
     field = mentioned_in(value, [f for f in judged if names(value.words, f, value.lexicon)])
     no = value.lexicon.words("negation", "no")
     said = not any(token.word in no and not token.closes for token in reading.tokens)
-    if field is None or expected.known[field.name] is said:
+    if field is None or expected.known[field.name] is said or negation_of(field, expected.setting):
         return None
     return Correct(field.name, "yes" if said else "no", read=said)
 

@@ -24,7 +24,7 @@ from nodes.language.reading import (
     Token,
     value_in,
 )
-from nodes.values import Span, found_in
+from nodes.values import Span, found_in, negation_of
 
 _LEAST_STEM = 4
 _LONGEST_ENDING = 2
@@ -308,7 +308,8 @@ def _with_or_without(reading: Reading, expected: Expected) -> Iterator[Claim]:
             is_without = not without.isdisjoint(_words(field, lexicon).said)
             said = (token.word in without) is is_without  # "a bill without paper?"
             stays = changes and expected.known[field.name] is said
-            if not stays and names_field([behind[0].word], field, lexicon):
+            is_turned = negation_of(field, expected.setting) and not is_without  # "unvaccinated?"
+            if not (stays or is_turned) and names_field([behind[0].word], field, lexicon):
                 claim = _named(field, said, reading, token.start, behind[0].end)
                 yield replace(claim, changes=changes)
 

@@ -74,7 +74,7 @@ from nodes.language.reading import (
     readable_part,
     value_in,
 )
-from nodes.values import Span, end_of_list_lead, found_in, in_lines, usual
+from nodes.values import Span, end_of_list_lead, found_in, in_lines, negation_of, usual
 from nodes.values.people import is_cut_in_doubt, words_around
 
 MOST_CHARACTERS = 4096
@@ -284,11 +284,12 @@ class _Pass:
 
     def _named_answers(self) -> list[tuple[Fill, Reading]]:
         """Return yes or no by the name of what was asked, and the words behind: "no breakfast"."""
-        end = self.reading.end
+        end, setting = self.reading.end, self.expected.setting
+        own = [c for c in self.claims if c.field is self.pending and c.field.type == "boolean"]
+        firsts = [0 if negation_of(c.field, setting) else c.end for c in own]  # "no, paperless"
         return [
-            (Fill(c.field.name, c.span.raw, read=c.span.value), self.reading.between(c.end, end))
-            for c in self.claims
-            if c.field is self.pending and c.field.type == "boolean"
+            (Fill(c.field.name, c.span.raw, read=c.span.value), self.reading.between(first, end))
+            for c, first in zip(own, firsts, strict=True)
         ]
 
     def _meant_at_last(self, given: Fill) -> Parse | None:

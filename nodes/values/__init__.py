@@ -8,6 +8,7 @@ from nodes.values.reading import (
     in_lines,
     load,
     make_ready,
+    negation_of,
     value_of,
 )
 from nodes.values.scanning import Setting, Unreadable, usual
@@ -22,6 +23,7 @@ __all__ = [
     "in_lines",
     "load",
     "make_ready",
+    "negation_of",
     "refusal_of",
     "shown",
     "usual",

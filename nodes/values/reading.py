@@ -37,6 +37,7 @@ from nodes.values.scanning import (
     literal,
     one_of,
     only_value,
+    question_of,
     rest_of,
     settled,
     words_in,
@@ -122,7 +123,27 @@ def scan_booleans(text: str, field: Field, setting: Setting) -> list[Hit]:
     if own.unsure.search(text):
         return []
     said = [(found, found[0].casefold() in own.mild) for found in own.either.finditer(text)]
-    return apart(Hit.of(found, not found["no"], False, is_mild) for found, is_mild in said)
+    hits = [Hit.of(found, not found["no"], False, is_mild) for found, is_mild in said]
+    if (negated := negation_of(field, setting)) is None:
+        return apart(hits)
+    # Of "unvaccinated?", "not vaccinated" is no no; "unvaccinated" is a yes.
+    hits = apart([*hits, *[Hit.of(found, True, False) for found in negated.finditer(text)]])
+    several = len({hit.value for hit in hits}) > 1  # "no, unvaccinated"
+    return hits if not several and is_filler(rest_of(text, hits), setting) else []
+
+
+def negation_of(field: Field, setting: Setting) -> re.Pattern[str] | None:
+    """Return what finds the negated words by which a field is asked for, as "without ringing".
+
+    None for a field without such words. Beside other words, a yes or no to them says nothing sure.
+    """
+    return _negated(f"{question_of(field)} {field.description}", setting.words)
+
+
+@lru_cache(maxsize=2_000)
+def _negated(question: str, words: Vocabulary) -> re.Pattern[str] | None:
+    found = [said[0] for said in grammar("yes_no", words).negated.finditer(question)]
+    return compiled(rf"(?<!\w){one_of(literal(found))}(?!\w)") if found else None
 
 
 MOST_ITEMS = 200

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from journeys import Field
-from nodes.commands import Deny
+from nodes.commands import Cancel, Correct, Deny, Fill
 from nodes.language import read_message
 from nodes.values import Setting
 from tests.language.desks import (
@@ -255,6 +255,67 @@ def test_yes_and_no_are_values_where_they_were_asked_for() -> None:
         why do you ask? -> Explain
     """
     assert wrong(table, hurt) == {}
+
+
+_NEGATED = {
+    ENGLISH: (
+        Field("paperless", "boolean", "Would you like paperless billing?"),
+        Field("contactless", "boolean", "Shall we collect it without ringing?"),
+        Field("unvaccinated", "boolean", "Is it unvaccinated?"),
+        Field("stairs", "boolean", "Is it fine that there is no lift?"),
+    ),
+    GERMAN: (
+        Field("papier", "boolean", "Rechnung ohne Papier?"),
+        Field("klingeln", "boolean", "Sollen wir ohne Klingeln abholen?"),
+        Field("impfung", "boolean", "Ist es ungeimpft?"),
+    ),
+    SPANISH: (
+        Field("papel", "boolean", "¿Quiere la factura sin papel?"),
+        Field("timbre", "boolean", "¿Lo recogemos sin llamar al timbre?"),
+        Field("vacuna", "boolean", "¿Está sin vacunar?"),
+    ),
+}
+_OF_NEGATED = [
+    (ENGLISH, "paperless", "yes, paperless please | paperless", True),
+    (ENGLISH, "paperless", "no, paperless | no paper | with paper", None),
+    (ENGLISH, "contactless", "don't ring | no, do not ring | no ringing | with ringing", None),
+    (ENGLISH, "contactless", "no need to ring | not without ringing", None),
+    (ENGLISH, "unvaccinated", "no, not vaccinated | yes, she is vaccinated", None),
+    (ENGLISH, "unvaccinated", "no | no, it isn't | nope, sorry", False),
+    (ENGLISH, "stairs", "no, there is no lift | not without a lift", None),
+    (GERMAN, "papier", "ja, ohne Papier | ohne Papier bitte", True),
+    (GERMAN, "papier", "kein Papier | mit Papier | nein, kein Papier", None),
+    (GERMAN, "klingeln", "nicht klingeln | nein, bitte klingeln | mit Klingeln", None),
+    (GERMAN, "impfung", "nein, nicht geimpft | ja, geimpft | nein, geimpft", None),
+    (GERMAN, "impfung", "nein | nein danke", False),
+    (SPANISH, "papel", "sin papel | sí, sin papel por favor", True),
+    (SPANISH, "papel", "no quiero papel | con papel | no, sin papel", None),
+    (SPANISH, "timbre", "no hace falta llamar | con timbre | sí, no llamen", None),
+    (SPANISH, "vacuna", "no, no está vacunada | sí, está vacunada", None),
+    (SPANISH, "vacuna", "no | para nada", False),
+]
+
+
+@pytest.mark.parametrize(("setting", "name", "messages", "value"), _OF_NEGATED)
+def test_a_field_with_negated_words_takes_a_plain_answer_or_these_words_alone(
+    setting: Setting, name: str, messages: str, value: bool | None
+) -> None:
+    field = next(each for each in _NEGATED[setting] if each.name == name)
+    others = [Field("pet", "name", "What is it called?"), field]
+    listening = asking(name, others, known={"pet": "Rufus"}, setting=setting)
+    for message in messages.split(" | "):
+        heard = read_message(message, listening)
+        given = [command.read for command in heard.commands if isinstance(command, Fill)]
+        assert given == ([] if value is None else [value]), message
+        assert [c for c in heard.commands if isinstance(c, (Cancel, Correct))] == [], message
+        assert heard.certain is (value is not None), message
+
+
+def test_what_a_field_with_negated_words_has_is_not_turned_by_its_thing_alone() -> None:
+    heard = ear("", known={"contactless": True}, among=_NEGATED[ENGLISH])
+    for message in ("drop the ringing", "sorry, with ringing", "oh wait, no ringing"):
+        commands = read_message(message, heard).commands
+        assert [c for c in commands if isinstance(c, Correct)] == [], message
 
 
 def test_german_answers() -> None:
