@@ -23,12 +23,16 @@ Erase = Callable[[str], Awaitable[None]]
 """Deletes the copies of a session outside the store."""
 AT_ONCE = 100
 """Number of sessions that are found by one query."""
+PASSES = 3
+"""Maximum number of passes of a deletion, each over the sessions that there are when it begins."""
 _USER = bindparam("user", type_=String)
 _MINE = (of_tenant(sessions), sessions.c.user_id == _USER)
+_NEWEST = Sql.of(select(func.max(sessions.c.created_at).label("newest")).where(*_MINE))
 _SESSIONS = Sql.of(
     first(
         select(sessions.c.session_id, sessions.c.key_id)
         .where(*_MINE, sessions.c.session_id > bindparam("after"))
+        .where(sessions.c.created_at <= bindparam("newest"))
         .order_by(sessions.c.session_id)
     )
 )
@@ -63,8 +67,14 @@ async def is_known(store: Store, user: str) -> bool:
     Raises:
         StateError: The store failed.
     """
-    of: Row = {"user": user, "most": 1}
-    return bool(await store.read(_SESSIONS, after="", **of) or await store.read(_KEYS, **of))
+    return bool(await _newest(store, user) or await store.read(_KEYS, user=user, most=1))
+
+
+async def _newest(store: Store, user: str) -> str | None:
+    """Return the time at which the newest session of a user began; None if there is no session."""
+    [row] = await store.read(_NEWEST, user=user)
+    newest: str | None = row["newest"]
+    return newest
 
 
 async def delete_user(
@@ -77,7 +87,8 @@ async def delete_user(
 ) -> Receipt | None:
     """Delete all that a store has of a user, and return the receipt.
 
-    A running turn of a session is waited for. Sessions that begin meanwhile are deleted too.
+    A running turn of a session is waited for. Sessions that begin meanwhile are deleted too, up to
+    `PASSES` times.
 
     Args:
         store: The store, for the tenant of the user.
@@ -93,7 +104,7 @@ async def delete_user(
 
     Raises:
         DeletionUnfinishedError: A session was busy for too long or a copy of it could not be
-            erased, or a file could not be rewritten.
+            erased, a client continues to begin sessions, or a file could not be rewritten.
         StateError: The store failed.
     """
     receipt = await receipts.unfinished(store, user, seals.keys)
@@ -102,8 +113,15 @@ async def delete_user(
             return None
         receipt = await receipts.begin(store, user, asked_by, seals.keys)
     await receipts.drop_keys(store, receipt, user)  # so that they begin no session
-    while await _delete_found(store, seals, receipt, user, erase, gone):
-        pass
+    for _ in range(PASSES):
+        if not (newest := await _newest(store, user)):
+            break
+        await _delete_found(store, seals, receipt, user, newest, erase, gone)
+    if await _newest(store, user):
+        raise DeletionUnfinishedError(
+            "what there was is deleted, but a client of the user continues to begin sessions. Stop "
+            "it first: revoke the key that it uses, or refuse the user where its tokens are made."
+        )
     await receipts.drop_keys(store, receipt, user)
     try:
         await store.compact()
@@ -117,14 +135,15 @@ async def _delete_found(
     seals: Seals,
     receipt: Receipt,
     user: str,
+    newest: str,
     erase: Erase,
     gone: Callable[[str], None],
-) -> bool:
-    """Delete the sessions of a user; return whether there was one.
+) -> None:
+    """Delete the sessions of a user that began up to a time.
 
     A busy session does not keep the others.
     """
-    of: Row = {"user": user, "after": "", "most": AT_ONCE}
+    of: Row = {"user": user, "newest": newest, "after": "", "most": AT_ONCE}
     left = ""
     while rows := await store.read(_SESSIONS, **of):
         of["after"] = rows[-1]["session_id"]
@@ -141,7 +160,6 @@ async def _delete_found(
                 gone(session_id)
     if left:
         raise DeletionUnfinishedError(left)
-    return bool(of["after"])
 
 
 async def _delete(store: Store, receipt: Receipt, session_id: str, user: str, erase: Erase) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import sqlite3
 import tracemalloc
@@ -32,6 +33,7 @@ from graphs.storage.statements import (
     of_tenant,
 )
 from graphs.storage.tables import metadata, receipts, sessions
+from graphs.users.deletion import PASSES, DeletionUnfinishedError
 from journeys import (
     Effect,
     Escalation,
@@ -447,6 +449,26 @@ async def test_a_deletion_that_was_stopped_is_continued(
     assert (receipt["id"], receipt["sessions"], receipt["number"]) == (begun["id"], 3, 1)
     again = await api.client.delete("/v1/users/ann")
     assert (again.status_code, again.json()["code"]) == (404, "user_not_found")
+
+
+async def test_a_deletion_ends_although_a_client_begins_sessions(api: Api) -> None:
+    directory, numbers = api.wiring.directory, itertools.count()
+    there = [f"s-{number}" for number in range(3)]
+    gone: list[str] = []
+    for session_id in there:
+        await api.begin(session_id=session_id, user="ann")
+
+    async def begins(session_id: str) -> None:
+        await api.begin(session_id=f"t-{next(numbers)}", user="ann")
+
+    with pytest.raises(DeletionUnfinishedError, match="continues to begin sessions"):
+        await directory.delete_user("ann", "", begins, gone.append)
+    assert (gone[:3], len(gone)) == (there, 3 * PASSES)
+    assert await directory.receipts() == []
+
+    receipt = (await api.client.delete("/v1/users/ann")).json()
+    assert receipt["sessions"] == 3 * (PASSES + 1)
+    assert await directory.sessions_of("ann") == 0
 
 
 async def test_deletions_at_the_same_time_count_each_session_once(
