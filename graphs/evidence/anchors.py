@@ -3,13 +3,15 @@
 The anchored heads are in a separate table. An anchor is the hash of all of them, chained
 to the anchor before. To prove that a store was not replaced as a whole, keep a root elsewhere.
 
+An anchor also has the last receipt of a deleted user, so that this is found if it was removed.
+
 The hash is kept up to date by the heads that change (`set_hash.py`), and an index has the sessions
 whose head is not anchored. So an anchor costs as much as has changed, whatever the store has.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -34,6 +36,7 @@ from sqlalchemy import (
     update,
 )
 
+from graphs.evidence import receipts
 from graphs.evidence.set_hash import EMPTY, changed
 from graphs.records.chain import hash_of
 from graphs.storage.errors import AlreadyThere
@@ -268,7 +271,7 @@ async def _written(
     row: Row = {"tenant": store.tenant, "number": number, "at": at}
     row["product"] = changed(product, map(_hash, heads), map(_hash, [*replaced, *dropped]))
     row["total"] = total + len(heads) - len(replaced) - len(dropped)
-    row["heads"] = hash_of(row["product"])
+    row["heads"] = _heads(row["product"], await receipts.last_root(store))
     row["root"] = _root(known["root"], row)
     written = [
         Statement(_ADD, [row]),
@@ -351,8 +354,27 @@ def _has(row: Row, hashes: Sequence[str]) -> bool:
     if row["product"] is None:  # an older release wrote it
         return bool(row["heads"] == hash_of(*sorted(hashes)))
     product = changed(EMPTY, hashes)
-    anchored = (row["product"], row["heads"], row["total"])
-    return anchored == (product, hash_of(product), len(hashes))
+    return (row["product"], row["total"]) == (product, len(hashes))
+
+
+async def receipt_in_newest(store: Store) -> Callable[[str], bool]:
+    """Return what tells whether a root of receipts is in the newest anchor; always, without one.
+
+    Raises:
+        StateError: The store could not be read.
+    """
+    rows = await store.read(_NEWEST_FIRST, most=1)
+    known = [row for row in rows if row["product"] is not None]  # not of an older release
+
+    def is_anchored(root: str) -> bool:
+        return all(row["heads"] == _heads(row["product"], root) for row in known)
+
+    return is_anchored
+
+
+def _heads(product: str, receipt: str) -> str:
+    """Return the hash in an anchor: of the product of the heads, and of the root of receipts."""
+    return hash_of(product, receipt) if receipt else hash_of(product)
 
 
 class Anchoring:

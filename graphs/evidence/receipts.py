@@ -1,14 +1,15 @@
 """Receipts of deleted users: who asked, when, how many sessions; no words, and no id of a user.
 
 The id of the user is an HMAC with a random salt. The complete receipts of a tenant are in a hash
-chain, so that a receipt that was changed, or removed before another one, is found.
+chain, so that a receipt that was changed, or removed before another one, is found. Anchors have the
+last one, so that its removal is found too.
 """
 
 from __future__ import annotations
 
 import hmac
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -233,13 +234,30 @@ async def read(
     return found[:limit]
 
 
-async def fault_of(store: Store) -> tuple[str, int | None, str] | None:
+async def last_root(store: Store) -> str:
+    """Return the hash of the last complete receipt and of all before it; empty: there is none.
+
+    Raises:
+        StateError: The store could not be read.
+    """
+    found = await store.read(_LAST, most=1)
+    return str(found[0]["root"]) if found else ""
+
+
+async def fault_of(
+    store: Store, is_anchored: Callable[[str], bool]
+) -> tuple[str, int | None, str] | None:
     """Return the table, no turn, and the fault of the first receipt that differs; None: all agree.
+
+    Args:
+        store: The store.
+        is_anchored: Tells of what `last_root` has returned once whether the newest anchor has it.
 
     Raises:
         StateError: The store could not be read.
     """
     number, root = 0, ""
+    is_there = is_anchored(root)
     while rows := await store.read(_PAGE, after=number, most=_AT_ONCE):
         for row in rows:
             number += 1
@@ -248,6 +266,9 @@ async def fault_of(store: Store) -> tuple[str, int | None, str] | None:
             root = _root(root, row)
             if row["root"] != root:
                 return receipts.name, None, f"receipt {number} or the one before was changed"
+            is_there = is_there or is_anchored(root)
+    if not is_there:
+        return receipts.name, None, f"a receipt after {number} is in the last anchor, but missing"
     return None
 
 

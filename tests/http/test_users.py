@@ -566,6 +566,36 @@ async def test_receipts_name_nobody_and_a_changed_one_is_found(
         assert fault in found.broken[0].fault
 
 
+async def test_a_last_receipt_that_was_removed_is_found_once_it_is_anchored(
+    serve: Serve, store_url: str
+) -> None:
+    api: Api = await serve(url=store_url)
+    directory = api.wiring.directory
+
+    async def deleted(user: str) -> None:
+        await api.begin(session_id=f"of-{user}", user=user)
+        await anchor(directory.store)
+        assert (await api.client.delete(f"/v1/users/{user}")).status_code == 200
+
+    async def faults() -> list[str]:
+        found = await directory.verified()
+        assert found is not None
+        return [f"{one.table}: {one.fault}" for one in found.broken]
+
+    for user in ("ann", "bob"):
+        await deleted(user)
+        assert await faults() == [], "the newest anchor is older than the receipt"
+    await anchor(directory.store)
+    assert await faults() == []
+    await deleted("cay")
+    await directory.store.write(Statement(REMOVE, [{"number_is": 3}]))
+    assert await faults() == [], "no anchor was written after it"
+
+    await directory.store.write(Statement(REMOVE, [{"number_is": 2}]))
+
+    assert await faults() == ["receipts: a receipt after 1 is in the last anchor, but missing"]
+
+
 async def test_a_session_that_was_removed_by_hand_is_still_found(serve: Serve) -> None:
     api: Api = await serve()
     for session_id, user in (("s-1", "ann"), ("s-2", "bob")):
