@@ -306,7 +306,8 @@ class TurnDraft:
             self.change(*steering.ops)
         self.audit += steering.audit
         self.flags += steering.flags
-        self.transition, self.refused_depth = steering.transition, steering.refused_depth
+        self.transition = steering.transition
+        self.refused_depth = steering.refused_depth or self.refused_depth
         self.judged = steering.judged
         if self.settled:
             return

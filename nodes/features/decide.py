@@ -84,12 +84,14 @@ async def decide(draft: TurnDraft, commands: Sequence[Command], limits: Limits) 
         return
     spoke = looked_back(draft, said) or await confirmed_corrections(draft, said)
     if not spoke:
-        asked = draft.dialogue.asked
+        asked, before = draft.dialogue.asked, len(draft.replies)
         chosen = answered(draft, said)
         spoke = chosen is not None
         if spoke and draft.dialogue.asked is asked:
             draft.ask(None)
         moves = [*(chosen or []), *moves] if chosen else moves
+        if draft.settled and not chosen and not draft.dialogue.takeover:
+            _take_back_question(draft, moves, limits, before)
     here = _for_here(draft, said)
     spoke = await fill(draft, here, fillable(draft)) or spoke
     if draft.dialogue.takeover:
@@ -100,6 +102,20 @@ async def decide(draft: TurnDraft, commands: Sequence[Command], limits: Limits) 
         await _led_on(draft, said, moves, limits, spoke=spoke)
     _note_order(draft, limits)
     _left_over(draft, [c for c in said if c not in here])
+
+
+def _take_back_question(draft: TurnDraft, moves: Moves, limits: Limits, before: int) -> None:
+    """Take back what an answer led to be asked where the message says what comes next (T03, T07).
+
+    "No, the car park" to the question whether to go on is not asked what else there is. `before`
+    is the number of replies before that answer.
+    """
+    steering = steer(draft.spec, draft.situation, moves, limits)
+    target = _target(draft, steering)
+    if steering.refused_depth or (target and target.id != draft.here.id):
+        draft.replies = [*draft.replies[:before], *draft.replies[before:-1]]
+        draft.ask(None)
+        draft.run, draft.settled = None, False
 
 
 def _note_order(draft: TurnDraft, limits: Limits) -> None:

@@ -262,8 +262,8 @@ async def _in_free_text(draft: TurnDraft, parse: Parse, given: Fill, *, leads: b
     may_leave = interruptible(draft.here, field.name)
     if leads and (may_leave or await is_refused(draft, field, given.value)):
         return replace(parse, commands=[], certain=False, whole=False, unread=(message,))
-    if leads or not may_leave:
-        return replace(parse, certain=True, whole=True, unread=())
+    if leads or not may_leave:  # one that holds a pattern is repeated
+        return replace(parse, certain=not leads, whole=True, unread=())
     return parse
 
 

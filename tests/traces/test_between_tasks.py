@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from journeys import Effect, Field, Journey, Pathway, Range, ReturnToPrevious, Transition
@@ -65,6 +66,12 @@ class Harbour(Journey):
         Transition(wants("car park"), to_pathway="parking"),
         Transition(wants("weather"), to_pathway="weather"),
     ]
+
+
+class Closed(Harbour.BerthPath):
+    """Reserve a berth, without a pause."""
+
+    __interruptible__ = False
 
 
 def harbour_tools(world: World) -> dict[str, Any]:
@@ -220,6 +227,53 @@ async def test_a_number_beside_a_wish_that_nothing_took_is_not_passed_over(chat:
     assert chat.value("weight") is None
     assert chat.says_text("unread", words="the crane for about 12 units")
     assert chat.asks("lift_day")
+
+
+@trace(HARBOUR, IN_MEMORY)
+async def test_what_is_wanted_beside_a_no_comes_next_and_nothing_else_is_asked(chat: Chat) -> None:
+    await at_the_arrival(chat)
+    await chat.says("crane", Go("crane"))
+    await chat.says("laundry", Go("laundry"))
+    await chat.says("3", Fill("tokens", "3"))
+    assert chat.asked == ("paused", "")
+    await chat.says("none of them, the car park please", Deny(), Go("parking"))
+    assert chat.says_text("left", task="the berth")
+    assert not chat.says_text("more")
+    assert chat.asks("cars")
+    assert (chat.at, chat.stack) == ("parking", [])
+
+
+@trace(HARBOUR, IN_MEMORY)
+async def test_a_question_beside_a_no_to_a_summary_is_answered_first(chat: Chat) -> None:
+    await at_the_summary(chat)
+    await chat.says("no, how is the weather?", Deny(), Go("weather"))
+    assert SUNNY in chat.reply
+    assert not chat.says_text("summary_wrong")
+    assert (chat.at, chat.asked) == ("weather", ("summary", "berth"))
+    await chat.says("yes", Confirm())
+    assert chat.world.count("reserve") == 1
+
+
+@trace(replace(HARBOUR, config={"max_pathway_depth": 1}), IN_MEMORY)
+async def test_a_question_that_has_to_wait_is_flagged_beside_an_answer_too(chat: Chat) -> None:
+    await at_the_arrival(chat)
+    await chat.says("crane", Go("crane"))
+    await chat.says(
+        "2099-12-25, and how is the weather?", Fill("lift_day", "2099-12-25"), Go("weather")
+    )
+    assert chat.says_text("too_deep")
+    assert chat.last.metadata["flags"] == ["depth_refused"]
+    assert chat.audited("depth_refused") == ["depth_refused"]
+    assert chat.value("lift_day") == "2099-12-25"
+    assert chat.asks("weight")
+
+
+@trace(replace(HARBOUR, journey=type("Harbour", (Harbour,), {"BerthPath": Closed})), OFFLINE)
+async def test_a_text_that_holds_a_phrase_of_another_task_is_repeated(chat: Chat) -> None:
+    await chat.says("a berth please")
+    await chat.says("the crane")
+    assert chat.says_text("understood", field="boat", value="the crane")
+    assert chat.asks("arrival")
 
 
 def without_laundry_and_crane(*, berth: bool = True) -> type[Journey]:
