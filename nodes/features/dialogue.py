@@ -157,10 +157,12 @@ def _without_model(draft: TurnDraft, reading: Reading) -> list[Command]:
     said = authors_first(draft, parse, free)
     if not said:
         return [] if is_taken(free) else guessed(draft, draft.message)
-    return said if parse.certain else [*_held(draft, parse, said)]
+    return said if parse.certain else [*_held(draft, parse, said, leads_on=is_taken(free))]
 
 
-def _held(draft: TurnDraft, parse: Parse, said: Sequence[Command]) -> Iterator[Command]:
+def _held(
+    draft: TurnDraft, parse: Parse, said: Sequence[Command], *, leads_on: bool
+) -> Iterator[Command]:
     """Yield what holds of a reading that does not explain all words.
 
     A value is taken and repeated. A change of a known value, an effect or the end of a task
@@ -168,7 +170,7 @@ def _held(draft: TurnDraft, parse: Parse, said: Sequence[Command]) -> Iterator[C
     """
     for command in said:
         if isinstance(command, Cancel):
-            asked_to_leave(draft, everything=command.everything)
+            _doubt(draft, command, leads_on=leads_on)
         elif isinstance(command, (Fill, Correct)):
             is_plain = isinstance(command, Correct) and command in parse.plain
             if is_plain or not _is_asked_again(draft, parse, command):
@@ -178,6 +180,14 @@ def _held(draft: TurnDraft, parse: Parse, said: Sequence[Command]) -> Iterator[C
                 yield command
         elif not isinstance(command, Skip) and not _takes_effect(draft, command):
             yield command
+
+
+def _doubt(draft: TurnDraft, command: Cancel, *, leads_on: bool) -> None:
+    """Ask whether a task is given up, unless the message leads on, so that it only pauses."""
+    if leads_on:
+        draft.note("dropped", trigger="cancel", reason="it is not certain, beside a wish")
+    else:
+        asked_to_leave(draft, everything=command.everything)
 
 
 def _is_asked_again(draft: TurnDraft, parse: Parse, command: Fill | Correct) -> bool:

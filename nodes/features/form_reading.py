@@ -444,37 +444,33 @@ def _is_nearly(one: str, other: str) -> bool:
     return min(len(one), len(other)) >= _LONG and OSA.distance(one, other, score_cutoff=1) == 1
 
 
-def _stands_apart(draft: TurnDraft, parse: Parse, verdict: Verdict) -> bool:
-    """Return whether a pattern is in other clauses than the tasks that are given up."""
-    phrase, language = normal(phrase_of(verdict)), draft.setting.language
-    clauses = clauses_in(draft.message, language)
-    named = [normal(c.task) for c in parse.commands if isinstance(c, Cancel) and c.task]
-    said = [normal(clause) for clause in clauses if phrase in normal(clause)]
-    others = [clause for clause in clauses if phrase not in normal(clause)]
-    is_apart = not any(name in clause for name in named for clause in said)
-    is_said = bool(named) or any(_gives_up(draft, clause) for clause in others)
-    return verdict.tier == "pattern" and is_apart and is_said
-
-
-def _gives_up(draft: TurnDraft, clause: str) -> bool:
-    """Return whether a clause alone gives the current task up."""
-    given = read_message(clause, Expected(None, (), {}, (), draft.setting)).commands
-    return any(isinstance(command, Cancel) for command in given)
-
-
 def authors_first(draft: TurnDraft, parse: Parse, free: Sequence[Verdict]) -> list[Command]:
     """Return what was read, without repairs where an author's own trigger took the message.
 
-    One that took another clause leaves a task given up: "forget the taxi, a table". One that took
-    other words leaves the request for a person.
+    One that took another clause leaves what gives a task up or looks back: "forget the taxi, a
+    table". One that took other words leaves the request for a person.
     """
-    own = is_taken(free)
-    if own and any(isinstance(c, Cancel) for c in parse.commands):
-        own = is_taken([v for v in free if not _stands_apart(draft, parse, v)])
-    repairs = [c for c in parse.commands if own and isinstance(c, _REPAIRS)]
-    if any(isinstance(c, Human) for c in repairs) and not takes_person(draft, free):
-        repairs = [c for c in repairs if not isinstance(c, Human)]
-    return [command for command in parse.commands if command not in repairs]
+    if not is_taken(free) or not any(isinstance(c, _REPAIRS) for c in parse.commands):
+        return parse.commands
+    kept = _said_apart(draft, free)
+    if not takes_person(draft, free):
+        kept.add(Human)
+    return [c for c in parse.commands if not isinstance(c, _REPAIRS) or type(c) in kept]
+
+
+def _said_apart(draft: TurnDraft, free: Sequence[Verdict]) -> set[type[Command]]:
+    """Return the kinds of repairs in clauses that no trigger of the author took."""
+    own = [v for v in free if v.holds and v.tier in ("pattern", "own")]
+    phrases = [normal(phrase_of(verdict)) for verdict in own]
+    clauses = clauses_in(draft.message, draft.setting.language) if all(phrases) else ()
+    nothing = Expected(None, (), {}, (), draft.setting, names_of_all(draft.spec))
+    return {
+        type(command)
+        for clause in clauses
+        if not any(phrase in normal(clause) for phrase in phrases)
+        for command in read_message(clause, nothing).commands
+        if isinstance(command, (Back, Cancel, Restart))
+    }
 
 
 def is_taken(free: Sequence[Verdict]) -> bool:

@@ -158,12 +158,14 @@ class FormState:
     def _may_ask(self, name: str) -> bool:
         """Return whether a reopened field is asked for here.
 
-        One of this form is if it still counts. One of another pathway is by what follows that
-        pathway; a detour leaves it to what it interrupted, unless its own effects may use it.
+        One of this form is if it still counts. One of another pathway is, where it has no value, by
+        what follows that pathway; a detour leaves it to what it interrupted, unless its own effects
+        may use it.
         """
         if self.pathway.form and name in self.pathway.form:
             return any(field.name == name for field in self.live)
-        return not self.pathway.is_detour or bool(self.pathway.effects)
+        is_used = not self.pathway.is_detour or bool(self.pathway.effects)
+        return is_used and current_value(self.attempts, name) is None
 
     @property
     def is_closed(self) -> bool:

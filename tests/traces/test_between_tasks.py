@@ -74,12 +74,23 @@ class Closed(Harbour.BerthPath):
     __interruptible__ = False
 
 
+class Lifting(Harbour.CranePath):
+    """Lift a boat now."""
+
+    __fields__ = [Field("weight", "number", "How many tons?")]
+    __effects__ = [Effect("lift", {"weight": "weight"}, done="We lift it.")]
+
+
 def harbour_tools(world: World) -> dict[str, Any]:
     def reserve(boat: str, idempotency_key: str) -> str:
         "Reserve a berth."
         return world.do("reserve", idempotency_key, boat=boat)
 
-    return {"reserve": reserve}
+    def lift(weight: float, idempotency_key: str) -> str:
+        "Lift a boat."
+        return world.do("lift", idempotency_key, weight=weight)
+
+    return {"reserve": reserve, "lift": lift}
 
 
 SUNNY = "Sunny, with wind from the west."
@@ -274,6 +285,38 @@ async def test_a_text_that_holds_a_phrase_of_another_task_is_repeated(chat: Chat
     await chat.says("the crane")
     assert chat.says_text("understood", field="boat", value="the crane")
     assert chat.asks("arrival")
+
+
+@trace(HARBOUR, OFFLINE)
+async def test_looking_back_beside_a_wish_is_not_passed_over(chat: Chat) -> None:
+    await at_the_arrival(chat)
+    await chat.says("start over, and how is the weather?")
+    assert chat.says_text("restarted")
+    assert SUNNY in chat.reply
+    assert chat.value("boat") is None
+    assert chat.asks("boat")
+
+
+@trace(HARBOUR, OFFLINE)
+async def test_a_doubtful_cancel_beside_a_wish_asks_nothing_that_is_not_heard(chat: Chat) -> None:
+    await at_the_arrival(chat)
+    await chat.says("oh dear this takes ages, cancel, how is the weather?")
+    assert SUNNY in chat.reply
+    assert not chat.says_text("ask_leave")
+    assert chat.asks("arrival")
+    assert "dropped" in chat.kinds
+
+
+@trace(replace(HARBOUR, journey=type("Harbour", (Harbour,), {"CranePath": Lifting})), IN_MEMORY)
+async def test_a_question_that_was_gone_back_to_is_not_asked_in_another_task(chat: Chat) -> None:
+    await at_the_arrival(chat)
+    await chat.says("go back", Back())
+    await chat.says("the crane", Go("crane"))
+    assert chat.asks("weight")
+    await chat.says("12", Fill("weight", "12"))
+    assert (chat.value("boat"), chat.asked) == ("Seagull", ("return", "berth"))
+    await chat.says("yes", Confirm())
+    assert chat.asks("boat")
 
 
 def without_laundry_and_crane(*, berth: bool = True) -> type[Journey]:
