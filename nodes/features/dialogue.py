@@ -185,7 +185,7 @@ def _held(
 def _doubt(draft: TurnDraft, command: Cancel, *, leads_on: bool) -> None:
     """Ask whether a task is given up, unless the message leads on, so that it only pauses."""
     if leads_on:
-        draft.note("dropped", trigger="cancel", reason="it is not certain, beside a wish")
+        draft.note("dropped", trigger="cancel", reason="it is not certain, and there is a wish")
     else:
         asked_to_leave(draft, everything=command.everything)
 
