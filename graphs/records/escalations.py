@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import (
-    ColumnElement,
     Integer,
     String,
     bindparam,
@@ -16,6 +15,7 @@ from sqlalchemy import (
     func,
     literal_column,
     select,
+    union_all,
     update,
 )
 
@@ -55,7 +55,6 @@ _ONE = of_tenant(escalations) & (escalations.c.id == bindparam("id_is"))
 _WAITING = escalations.c.status.in_([literal_column("'open'"), literal_column("'claimed'")])
 _UNDELIVERED = escalations.c.delivered_at.is_(None)
 _WITHOUT_PAYLOAD = [column for column in escalations.c if column.name != "payload"]
-_ASKED: ColumnElement[str] = bindparam("status_is", type_=String)
 _OF_LIVE = (
     sessions.c.tenant == escalations.c.tenant,
     sessions.c.session_id == escalations.c.session_id,
@@ -65,20 +64,28 @@ _OF_LIVE = (
 _IN_FORCE = exists().where(*_OF_LIVE)
 
 
-def _page(*where: Any) -> Sql:
-    """Return a page of escalations with a status, newest first; without one, the waiting ones."""
-    return Sql.of(
-        first(
-            select(*_WITHOUT_PAYLOAD)
-            .where(
-                of_tenant(escalations),
-                *where,
-                _IN_FORCE,
-                (escalations.c.status == _ASKED) | ((literal_column("''") == _ASKED) & _WAITING),
-                escalations.c.number < bindparam("before", type_=Integer),
-            )
-            .order_by(escalations.c.number.desc())
-        )
+def _page(*where: Any) -> tuple[Sql, Sql]:
+    """Return the statements for a page, newest first: of one status, and of the waiting ones."""
+    asked = _of_status(escalations.c.status == bindparam("status_is"), *where)
+    waiting = [
+        _of_status(escalations.c.status == literal_column(f"'{name}'"), *where) for name in _HELD
+    ]
+    both = union_all(*(select(one.subquery()) for one in waiting)).subquery()
+    return Sql.of(asked), Sql.of(first(select(both).order_by(both.c.number.desc())))
+
+
+def _of_status(*where: Any) -> Any:
+    """Return the statement that reads the newest escalations of one status, as an index has them.
+
+    With OFFSET, Postgres looks for the session of each, and does not read all sessions first.
+    """
+    lives = select(sessions.c.session_id).where(*_OF_LIVE)
+    lives = lives.limit(literal_column("1")).offset(literal_column("0"))
+    return first(
+        select(*_WITHOUT_PAYLOAD)
+        .where(of_tenant(escalations), *where, exists(lives.correlate(escalations)))
+        .where(escalations.c.number < bindparam("before", type_=Integer))
+        .order_by(escalations.c.number.desc())
     )
 
 
@@ -102,8 +109,8 @@ OF_SESSION = Sql.of(
     .where(CALLS.mine, in_span(escalations.c.turn))
     .order_by(escalations.c.number)
 )
-OF_JOURNEY = _page(escalations.c.journey_id == bindparam("journey"))
-OF_ALL = _page()
+OF_JOURNEY, WAITING_OF_JOURNEY = _page(escalations.c.journey_id == bindparam("journey"))
+OF_ALL, WAITING_OF_ALL = _page()
 ONE = Sql.of(select(escalations, sessions.c.data_key, sessions.c.key_id).where(_ONE, *_OF_LIVE))
 _TO_SEND = (
     _WAITING,

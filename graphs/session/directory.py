@@ -20,7 +20,16 @@ from graphs.evidence.receipts import Receipt
 from graphs.evidence.verification import Broken, Verified
 from graphs.records import data_keys, definitions, history
 from graphs.records.definitions import Epoch
-from graphs.records.escalations import OF_ALL, OF_JOURNEY, OF_SESSION, ONE, entry, read_case
+from graphs.records.escalations import (
+    OF_ALL,
+    OF_JOURNEY,
+    OF_SESSION,
+    ONE,
+    WAITING_OF_ALL,
+    WAITING_OF_JOURNEY,
+    entry,
+    read_case,
+)
 from graphs.records.listing import (
     LIVE,
     Head,
@@ -35,7 +44,7 @@ from graphs.session.jobs import DueTimers, Expiry, Job, Jobs, OpenCounts, Unfini
 from graphs.session.session import is_over
 from graphs.session.webhook import EscalationPort, EscalationSender
 from graphs.storage.sealing import Seal, Seals, is_sealed
-from graphs.storage.statements import ALL_TURNS, RUNNING_TURN, now
+from graphs.storage.statements import ALL_TURNS, RUNNING_TURN, Row, now
 from graphs.storage.store import Store, open_store
 from graphs.users import deletion
 from graphs.users.deletion import Erase
@@ -283,14 +292,16 @@ class Directory:
             limit: Maximum number of entries.
         """
         last = LAST if before is None else before
-        wanted = {"status_is": status, "now": stamp(now()), "before": last, "most": limit}
+        wanted: Row = {"now": stamp(now()), "before": last, "most": limit}
+        wanted |= {"status_is": status} if status else {}
         if journeys is None:
-            rows = await self.store.read(OF_ALL, **wanted)
+            rows = await self.store.read(OF_ALL if status else WAITING_OF_ALL, **wanted)
         else:
+            query = OF_JOURNEY if status else WAITING_OF_JOURNEY
             rows = [
                 row
                 for journey in journeys
-                for row in await self.store.read(OF_JOURNEY, journey=journey, **wanted)
+                for row in await self.store.read(query, journey=journey, **wanted)
             ]
         newest = sorted(rows, key=lambda row: -row["number"])[:limit]
         return [Numbered(row["number"], entry(row)) for row in newest]

