@@ -321,7 +321,7 @@ anchors = Table(
     Column("number", Integer, primary_key=True, autoincrement=False),
     Column("at", TIME, nullable=False),
     Column("total", Integer, nullable=False, comment="of the heads"),
-    Column("heads", String(64), nullable=False, comment="sha256 of their product"),
+    Column("heads", String(64), nullable=False, comment="sha256 of product and last receipt"),
     Column("root", String(64), nullable=False, comment="of this anchor and all before it"),
     Column("product", Text, comment="of the anchored heads; null: there is a newer anchor"),
 )
