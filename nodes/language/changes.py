@@ -179,7 +179,8 @@ def said_value(new: Reading, field: Field, expected: Expected) -> Read | None:
         day = shortest(last, DAY, expected)  # "not tomorrow, on Tuesday" keeps "at ten"
         raw = f"{day} {str(expected.known[field.name])[11:16]}" if day else None
     if raw:
-        return Read(raw, value_in(field, raw, expected.setting))
+        value = value_in(field, raw, expected.setting)
+        return _other_day(last, field, expected) if value is None else Read(raw, value)
     spans = found_in(field, last.text[last.start : last.end], expected.setting)  # "on 15.6."
     return Read(spans[-1].raw, spans[-1].value) if spans else None
 

@@ -170,7 +170,7 @@ def names_any_field(text: str, fields: Iterable[Field], language: str) -> bool:
 _WEAK = ("enum", "boolean")
 _SPANNED = ("date", "time", "datetime")
 _DAYS = ("date", "datetime")
-_NUMERIC = (*COUNTED, "money")
+_NUMERIC = (*COUNTED, "money", "time")
 _BEFORE, _BEHIND = 3, 2
 _WEEK = timedelta(days=7)
 _MOST_WORDS = 200
@@ -252,9 +252,9 @@ def claims_in(
         replaces = any(start <= span.start < end for start, end in replaced)
         rivals = [f for f, _ in expected.pool if f.type == field.type and f is not field]
         alike = _NUMERIC if field.type in _NUMERIC else (field.type,)
-        alone = pending is None and not (
-            replaces and [known for known in expected.correctable if known.type in alike]
-        )
+        among = expected.all_fields if changes else expected.correctable
+        fitting = replaces and [f for f in among if f.type in alike and f is not field]
+        alone = pending is None and not fitting
         several = field.type in (*_SPANNED, "enum") or len(reading.tokens) > 1
         asked = field is pending or (alone and several and _is_all(span, reading))
         claim = _claim(reading, field, span, asked, plain_days, rivals, replaces=replaces)
@@ -320,10 +320,10 @@ def _single(found: Sequence[Claim], reading: Reading, expected: Expected) -> Ite
     fields = [f for f in expected.fields if f.type in COUNTED and reading.has("ones")]
     counts = fields and (found or expected.pending in fields)
     for token, behind in _led_by(reading, ones) if counts else ():
-        if [1 for claim in found if claim.start <= token.start < claim.end]:
-            continue  # "a half kilos"
         for field in fields:
-            if named := [t for t in behind if names([t.word], field, lexicon)]:
+            named = [t for t in behind if names([t.word], field, lexicon)][:1]
+            numbers = [c for c in found if named and c.field.type in _NUMERIC]  # "a ten kilo dog"
+            if named and not [c for c in numbers if token.start < c.end and c.start < named[0].end]:
                 yield _named(field, 1, reading, token.start, named[0].end)
 
 

@@ -61,6 +61,7 @@ from nodes.language.reading import (
     COUNTED,
     DAY,
     FREE,
+    HOUR,
     NAMES,
     WORDY,
     YES_OR_NO,
@@ -75,6 +76,7 @@ from nodes.language.reading import (
     value_in,
 )
 from nodes.values import Span, end_of_list_lead, found_in, in_lines, negation_of, usual
+from nodes.values.numbers import numbers_of
 from nodes.values.people import is_cut_in_doubt, words_around
 
 MOST_CHARACTERS = 4096
@@ -91,6 +93,7 @@ _SHAPED = ("date", "time", "money", "email", "phone")
 _MOST_FOUND = 3
 _LONGEST_PLAIN = 11
 _MOST_PLAIN = 2
+_MOST_OF_ORDER = 2
 _YEAR = 366
 _LEADS = ("lead", "wish", "question", "meant")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
@@ -639,7 +642,9 @@ class _Pass:
 
     def _is_number(self, token: Token) -> bool:
         word = self._raw(token)
-        return word[:1].isdigit() or bool(found_in(COUNT, word, self.expected.setting))
+        setting = self.expected.setting
+        ordinal = numbers_of(setting.words).ordinals.get(word, 0) > _MOST_OF_ORDER  # "am dritten"
+        return ordinal or word[:1].isdigit() or bool(found_in(COUNT, word, setting))
 
     def _fill(self, field: Field, read: Read, words: Reading) -> Fill:
         value = read.value
@@ -683,6 +688,9 @@ class _Pass:
             changed = turned(clause.words, clause.body, self.expected)
         if changed or not clause.replaces:
             return changed
+        moments = [claim for claim in self.claims if claim.field.type == "datetime"]
+        if moments and value_in(HOUR, clause.body.raw, self.expected.setting):
+            return None  # "on Friday at five, no, four"
         meant = clause.words.part(lead).begins("meant") > 0 and not self.expected.in_text
         answers = self.pending is not None and self.pending.type == "boolean"
         wordy = meant or (clause.apart and not answers)  # "no, fifth floor" answers no

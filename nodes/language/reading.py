@@ -234,8 +234,8 @@ YES_OR_NO = dict.fromkeys(_ASKS, ("yes",)) | {"return": ("yes", "resuming")}
 YES_OR_NO["retry"] = ("yes", "retrying")
 """Kinds of questions whose answer is yes or no, with the names of the phrases that are a yes."""
 
-COUNT, DAY = Field("count", "integer"), Field("day", "date")
-"""A number and a day of no field in particular."""
+COUNT, DAY, HOUR = Field("count", "integer"), Field("day", "date"), Field("hour", "time")
+"""A number, a day and a time of no field in particular."""
 COUNTED = ("integer", "number")
 """Types of values that count things."""
 FREE = ("text", "list")

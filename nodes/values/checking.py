@@ -269,17 +269,12 @@ async def _checked(
             if inspect.iscoroutinefunction(one.function):
                 said = await one.function(*given)
             else:
-                said = await in_thread("check", _call, (one.function, *given), _left_behind)
+                said = await in_thread("check", lambda own: one.function(*own), given, _left_behind)
                 said = await said if inspect.isawaitable(said) else said
     if isinstance(said, str) and said.strip():
         return Unreadable(sentence=said)
     taken = said is None or (said and not isinstance(said, str))
     return None if taken else Unreadable("refused_value")
-
-
-def _call(given: tuple[Callable[..., Any], Any, Any]) -> Any:
-    function, value, context = given
-    return function(value, context)
 
 
 def _left_behind(name: str) -> Callable[[], None]:

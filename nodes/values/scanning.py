@@ -218,16 +218,10 @@ def grammar(section: str, words: Vocabulary, **pieces: str | tuple[str, ...]) ->
         groups = [known[name] for name in names.split("|")]
         return fill(groups[0]) if isinstance(groups[0], str) else one_of(*groups)
 
-    own = {name: _lookup(part) for name, part in vars(getattr(words, section)).items()}
+    parts = vars(getattr(words, section)).items()
+    own = {name: _LOOKUPS.get(type(part), lambda it: it)(part) for name, part in parts}
     own |= {name: compiled(fill(source)) for name, source in patterns.items()}
     return SimpleNamespace(**own, filled=fill)
-
-
-def _lookup(part: Any) -> Any:
-    """Return a part as it is looked up: words in a set, phrases with a meaning in a table."""
-    if isinstance(part, dict):
-        return Table(part)
-    return frozenset(part) if isinstance(part, tuple) else part
 
 
 def pattern(phrase: str) -> str:
@@ -273,6 +267,9 @@ class Table:
         """The phrases that are more than one word, as they may be written."""
         written = [(said, value) for said, value in self.values.items() if not said.isalpha()]
         return [(compiled(pattern(said)), value) for said, value in written]
+
+
+_LOOKUPS: dict[type, Callable[[Any], Any]] = {dict: Table, tuple: frozenset}
 
 
 @dataclass(frozen=True)

@@ -399,3 +399,20 @@ def test_a_number_word_inside_another_word_names_no_field() -> None:
     known = {"hour": "19:00"}
     asked = ear("field", "email", fields=(email, weight), known=known, among=(hour,))
     assert wrong("half past seven, no, eight -> Correct hour eight", asked) == {}
+
+
+def test_another_hour_of_a_moment_changes_no_number() -> None:
+    moment = Field("pick_up", "datetime", ask="When will you pick it up?")
+    weight = Field("weight", "number", ask="How many kilos?")
+    known = {"weight": 12}
+    asked = ear("field", "pick_up", fields=(moment,), known=known, among=(weight,))
+    for message in ("27 December at five, sorry, four", "27 December at 5pm, no, the 28th"):
+        assert read_message(message, asked).commands == [], message
+
+
+def test_a_day_that_is_given_for_what_is_wrong_has_a_value() -> None:
+    day = Field("day", "date", label="Umzugstag")
+    known = {"day": "2026-12-04"}
+    summary = ear("summary", "x", known=known, among=(day,), setting=GERMAN)
+    heard = read_message("stimmt alles bis auf den Umzugstag, der ist am 12.", summary)
+    assert [c.read for c in heard.commands if isinstance(c, Correct)] == ["2026-12-12"]

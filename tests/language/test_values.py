@@ -518,6 +518,16 @@ def test_a_sentence_is_no_name(language: str, message: str, name: str) -> None:
     assert [c.read for c in found if isinstance(c, Fill)] == ([name] if name else [])
 
 
+def test_a_number_next_to_its_article_is_the_number() -> None:
+    found = read_message("Biscuit, he's a ten kilo terrier", _pet("en", "pet")).commands
+    assert {c.field: c.read for c in found if isinstance(c, Fill)}.get("weight") == 10
+
+
+def test_a_day_is_not_cut_before_its_month_in_words() -> None:
+    born = asking("born", (Field("born", "date", "Wann sind Sie geboren?"),), setting=GERMAN)
+    assert read_message("am neunten dritten fünfzehn", born).commands == []
+
+
 def test_the_name_of_another_is_not_that_of_an_open_field() -> None:
     owner = Field("owner", "full_name", "What is your full name?")
     asked = asking("owner", (owner, Field("pet_name", "name", "What is your pet called?")))
