@@ -692,8 +692,7 @@ class _Pass:
         if moments and value_in(HOUR, clause.body.raw, self.expected.setting):
             return None  # "on Friday at five, no, four"
         meant = clause.words.part(lead).begins("meant") > 0 and not self.expected.in_text
-        answers = self.pending is not None and self.pending.type == "boolean"
-        wordy = meant or (clause.apart and not answers)  # "no, fifth floor" answers no
+        wordy = meant or (clause.apart and getattr(self.pending, "type", "") != "boolean")
         return of_type(clause.body.core(), self.expected, wordy=wordy)
 
     def _is_usual(self, words: Reading) -> bool:
