@@ -292,14 +292,16 @@ def _called(words: Sequence[str], expected: Expected, lexicon: Lexicon) -> list[
 
 
 def _pointed_at(reading: Reading, expected: Expected) -> list[Command]:
-    """Read "the name", where it was asked whether all is right, or what is wrong."""
+    """Read "the name", where it was asked whether all is right, or what is wrong; "no extras"."""
     words = reading.core()
-    led = words.opens("articles", "own") and not expected.kind
+    denied = words.opens("negation")  # "no second driver"
+    led = (denied or words.opens("articles", "own")) and not expected.kind
     if len(words.tokens) > _LONGEST_NAME or words.part(-1).opens("small"):
         return []
     if not (words.tokens and (led or expected.kind == "summary")):
         return []
-    fields = _called(words.words, expected, reading.lexicon)
+    fields = _called(words.words[denied:], expected, reading.lexicon)
+    fields = [field for field in fields if not (denied and field.type == "boolean")]
     if any(f.type not in WORDY and found_in(f, reading.raw, expected.setting) for f in fields):
         return []  # "3 cars" says what it shall be
     return [Clear(field.name) for field in fields]

@@ -103,7 +103,11 @@ def scan_dates(text: str, field: Field, setting: Setting) -> list[Hit]:
 
     A day without a year is the next one there is, unless a range or the words say that it is past.
     """
-    return _days_in(text, wants_past(field, setting), setting, setting.at.date())
+    today, own = setting.at.date(), _grammar(setting.words)
+    yesterday = (today - timedelta(days=1)).isoformat()
+    if field.validators and own.since.search(text) and not fits(yesterday, field, setting):
+        text = own.since.sub(lambda found: " " * len(found[0]), text)  # it means "from"
+    return _days_in(text, wants_past(field, setting), setting, today)
 
 
 @lru_cache(maxsize=64)  # a message is read for each field that it may be about
@@ -133,11 +137,11 @@ class _Days:
             Hit(match.start(), match.start() + len(match[0].rstrip()), day, form not in _UNSURE)
             for form in (*_DIGITS, *(_WORDS if named else ()))
             for match in getattr(self.own, form).finditer(self.text)
-            if (day := self._day(match))
+            if (day := self._day(match)) or "month" in match.groupdict()  # "31 April"
         ]
-        days = [self._moved(self._with_year(hit)) for hit in apart(found)]
+        days = [self._moved(self._with_year(hit)) if hit.value else hit for hit in apart(found)]
         days = self._with_weekdays(days) if named else days
-        return [hit._replace(value=hit.value.isoformat()) for hit in days]
+        return [hit._replace(value=hit.value.isoformat()) for hit in days if hit.value]
 
     def _day(self, found: re.Match[str]) -> date | None:
         """Return the day that a form means, by its groups that matched."""
@@ -284,7 +288,8 @@ class _Days:
             one_is_named = (left in weekdays) != (hit in weekdays)
             if one_is_named and own.adjoining.fullmatch(text, left.end, hit.start):
                 named, beside = (left, hit) if left in weekdays else (hit, left)
-                if day := self._such_a_day(named.value, beside):
+                day = self._such_a_day(named.value, beside)
+                if day or beside.value is None:  # there is no "Friday, 31 April"
                     joined[-1] = Hit(left.start, hit.end, day)
                     continue
             joined.append(hit)

@@ -245,10 +245,11 @@ def scan_integers(text: str, field: Field, setting: Setting) -> list[Hit]:
     """Find whole numbers; of people also "me and my sister", of anything else "none"."""
     own, words = numbers_of(setting.words), setting.words
     said = words_of_field(field, setting)
+    years = [] if own.years & said else [Hit.of(found, 0) for found in own.of_year.finditer(text)]
     hits = [
         hit._replace(value=int(hit.value))
         for hit in apart(decimals_in(text, setting, whole=True))
-        if hit.value == int(hit.value)
+        if hit.value == int(hit.value) and not (years and hit.over(years))
     ]
     if not said.isdisjoint(words.people.count):
         hits = _people(text, hits, own.people)

@@ -221,9 +221,8 @@ def is_cut_in_doubt(raw: str, name: Any, setting: Setting) -> bool:
     own = grammar("names", setting.words)
     if not own.two_families or not isinstance(name, dict) or "," in raw or own.part.search(raw):
         return False
-    inside = f"{name['given']} {name['family']}".split()[1:-1]
-    second = [word for word in inside if word.casefold() not in own.particles][:1]
-    return bool(second) and not _may_be_second(second[0], own)
+    parts = [w for w in " ".join(name.values()).split() if w.casefold() not in own.particles]
+    return len(parts) > 2 and not _may_be_second(parts[1], own)
 
 
 def _may_be_second(word: str, own: SimpleNamespace) -> bool:

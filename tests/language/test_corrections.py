@@ -23,6 +23,7 @@ from tests.language.desks import (
     TELECOM,
     ear,
     rows,
+    told,
     wrong,
 )
 
@@ -486,3 +487,42 @@ def test_two_days_of_which_one_has_no_month() -> None:
 def given(said: Parse) -> dict[str, Any]:
     """Return the values that were read, by field."""
     return {c.field: c.read for c in said.commands if isinstance(c, (Fill, Correct))}
+
+
+@pytest.mark.parametrize(
+    ("setting", "labels", "note", "no"),
+    [
+        (
+            ENGLISH,
+            ("driver", "number of parcels", "age of the driver", "second driver"),
+            ["ring at number 14", "leave it with the neighbour at number 14"],
+            ["no second driver", "no, without second driver"],
+        ),
+        (
+            GERMAN,
+            ("Fahrer", "Zahl der Pakete", "Alter des Fahrers", "zweiter Fahrer"),
+            ["beim Nachbarn in Nummer 14 klingeln", "zum Haus Nummer 14 bringen"],
+            ["kein zweiter Fahrer", "nein, kein zweiter Fahrer"],
+        ),
+        (
+            SPANISH,
+            ("conductor", "número de paquetes", "edad del conductor", "segundo conductor"),
+            ["llamar al vecino del número 14", "dejarlo en el número 14"],
+            ["sin segundo conductor", "no, sin segundo conductor"],
+        ),
+    ],
+)
+def test_a_number_in_a_note_changes_none_and_what_there_is_not_is_cleared(
+    setting: Setting, labels: tuple[str, ...], note: list[str], no: list[str]
+) -> None:
+    names = (("driver", "name"), ("parcels", "integer"), ("age", "integer"), ("second", "name"))
+    fields = [
+        Field(name, kind, label=label) for (name, kind), label in zip(names, labels, strict=True)
+    ]
+    known = {"driver": "Tom Lee", "parcels": 2, "age": 41, "second": "Ann Lee"}
+    asked = ear("field", "note", fields=[Field("note")], known=known, among=fields, setting=setting)
+    for message in note:
+        assert told(read_message(message, asked)).startswith(f"Fill note {message}"), message
+        assert len(read_message(message, asked).commands) == 1, message
+    summary = ear("summary", "x", known=known, among=fields, setting=setting)
+    assert wrong("\n".join(f"{message} -> Clear second" for message in no), summary) == {}

@@ -547,3 +547,25 @@ def test_a_date_and_a_time_are_found_in_one_message(text: str, date: str, hour: 
     assert (day.value, day.certain) == (date, True)
     assert (time.value, time.certain) == (hour, True)
     assert text[time.start : time.end] == time.raw
+
+
+def test_a_day_that_no_month_has_is_no_other_day() -> None:
+    day = Field("day", "date")
+    english = ("31st of April", "April 31st", "Friday the 31st of April", "the 30th of February")
+    assert_read(day, dict.fromkeys(english, REFUSED), GB)
+    assert_read(
+        day, dict.fromkeys(("am 31. April", "Freitag, der 31. April", "31.4."), REFUSED), DE
+    )
+    assert_read(day, dict.fromkeys(("el 31 de abril", "el martes 31 de abril"), REFUSED), ES)
+    assert_read(day, {"29 February": "2028-02-29", "the 31st": "2026-12-31"}, GB)
+
+
+def test_since_is_from_where_no_day_is_to_be_past() -> None:
+    start, was = Field("start", "date", validators=[Range("today")]), Field("was", "date")
+    assert_read(start, {"since 3 May": "2027-05-03"}, GB)
+    assert [span.value for span in found_in(start, "seit 3. Mai", DE)] == ["2027-05-03"]
+    assert_read(start, {"desde el 1 de mayo": "2027-05-01"}, ES)
+    assert_read(was, {"desde el 1 de mayo": "2026-05-01"}, ES)
+    assert_read(was, {"since 3 May": "2026-05-03"}, GB)
+    [span] = found_in(was, "the 3rd of May please, since I'm away until then", GB)
+    assert span.value == "2027-05-03"

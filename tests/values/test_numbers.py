@@ -283,3 +283,14 @@ def test_a_fraction_behind_a_number_is_part_of_it() -> None:
     assert_read(weight, {**german, "anderthalb Kilo": 1.5, "12 Komma 5": 12.5}, DE)
     spanish = {"12 y medio": 12.5, "doce y medio": 12.5, "12 coma 5": 12.5, "medio kilo": 0.5}
     assert_read(weight, spanish, ES)
+
+
+def test_the_year_of_a_birth_is_no_age_but_may_be_asked_for() -> None:
+    age, year = Field("age", "integer", "How old?"), Field("year", "integer", "Born in which year?")
+    assert_read(age, dict.fromkeys(["born in 1985", "I was born in 85"], REFUSED), GB)
+    assert_read(year, {"born in 1985": 1985, "1985": 1985}, GB)
+    age = Field("age", "integer", "Wie alt?")
+    assert_read(age, dict.fromkeys(["Jahrgang 85", "bin 1985 geboren"], REFUSED) | {"41": 41}, DE)
+    assert_read(Field("year", "integer", "Welcher Jahrgang?"), {"Jahrgang 1985": 1985}, DE)
+    age = Field("age", "integer", "¿Qué edad?")
+    assert_read(age, dict.fromkeys(["nací en 1985", "soy del 85"], REFUSED), ES)
