@@ -89,6 +89,7 @@ _LONGEST_REASON = 5
 _MOST_UNREAD = 4
 _WEAK = ("boolean", "enum")
 _WORDS = (*WORDY, *_WEAK)
+_DAYS = ("date", "datetime")
 _SHAPED = ("date", "time", "money", "email", "phone")
 _MOST_FOUND = 3
 _LONGEST_PLAIN = 11
@@ -344,10 +345,16 @@ class _Pass:
         """Return whether a message has values of other fields too; a date alone is no address."""
         fields = [claim.field for claim in self.claims]
         if field.type in WORDY:
-            return any(one is not field for one in fields)
+            return any(one is not field and not self._is_called(field, one) for one in fields)
         if any(one is field for one in fields):
             return len(fields) > 1
         return any(claim.is_named for claim in self.claims)  # "five of us" is no hour
+
+    def _is_called(self, field: Field, other: Field) -> bool:
+        """Return whether the day of the week that a message is may be a name that is asked for."""
+        weekdays = self.expected.setting.words.dates.weekdays
+        named = field.type == "name" and self.reading.raw.casefold() in weekdays
+        return named and other.type in _DAYS and other.name not in self.expected.known
 
     def _is_plain(self, field: Field) -> bool:
         """Return whether words that may be a text or name have no sign against it."""
@@ -357,8 +364,9 @@ class _Pass:
             begins = clause.words.begins("wish", "repair", "wonder")
             if begins or clause.command or clause.words.asks or clause.apart:
                 return False
-        if field.type in NAMES:  # "Lee. Ann Lee", "Ann and plays", "to my brother"
+        if field.type in NAMES:  # "Lee. Ann Lee", "Ann and plays", "two cats", "to my brother"
             several = ". " in self.reading.raw and len(self.clauses) > 1
+            several |= len(self.reading.tokens) > 1 and self._is_number(self.reading.tokens[0])
             joined = [unjoined(c.words).raw for c in self.clauses[1:] if c.words.opens("joints")]
             cut = several or any(raw[:1].islower() for raw in joined)
             if cut or self.reading.behind("name_lead").has("own"):
@@ -375,7 +383,8 @@ class _Pass:
         return any(
             span.certain
             for other in others
-            if other is not field and (other.extract or other.type not in _WORDS)
+            if not (other is field or self._is_called(field, other))
+            and (other.extract or other.type not in _WORDS)
             for span in found_in(other, text, self.expected.setting)
         )
 
@@ -1096,9 +1105,10 @@ class _Pass:
         return [c for c in self.clauses if not (c.words.asks or self._is_explained(c.words))]
 
     def _is_item(self, clause: Reading) -> bool:
-        """Return whether words may be one thing of a list: no sentence, and not "but no saws"."""
+        """Return whether words may be one thing of a list: no sentence, and not "no saws"."""
         words = self._as_item(clause)
-        if clause.opens("turns") and words.opens("negation", "no"):
+        plain = words.opens("without") and not self.reading.has("turns")  # "without onions"
+        if words.opens("negation", "no") and not plain:
             return False
         short = 0 < len(words.tokens) <= _LONGEST_ITEM
         return short and not words.has("talk")

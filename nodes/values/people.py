@@ -38,6 +38,9 @@ def name_in(raw: str, field: Field, setting: Setting) -> Any:
     if parts and field.type == "full_name":
         around = raw[: parts[0].start()] + raw[whole.end :] if whole else raw
         return whole.value if whole and not around.strip(" ,.!") else None
+    said = raw.strip(_SIGNS)
+    if said[:1].isupper() and said.casefold() in setting.words.dates.weekdays:
+        return _as_kept(said, field, own)  # a name that is a day's, too
     return _as_kept(whole.value if whole else _said_alone(raw, own), field, own)
 
 

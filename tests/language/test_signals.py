@@ -345,3 +345,49 @@ def test_nothing_is_no_item_of_a_list(setting: Setting, messages: list[str]) -> 
     for message in messages:
         heard = read_message(message, asking("things", (things,), setting=setting))
         assert told(heard) == "Skip", message
+
+
+CALLS = {
+    ENGLISH: ["can someone call me", "please call me back", "can you ring me"],
+    GERMAN: ["kann mich jemand anrufen", "rufen Sie mich bitte zurück", "bitte mich anrufen"],
+    SPANISH: ["¿puede llamarme alguien?", "me puede llamar alguien", "llámenme por favor"],
+}
+HELPS = {
+    ENGLISH: "could somebody help me with this",
+    GERMAN: "könnte mir jemand helfen",
+    SPANISH: "me puede ayudar con esto",
+}
+REFUSALS = {
+    ENGLISH: [
+        *("that I'd rather leave blank", "we're fine without, thank you"),
+        *("don't need anything else", "just me", "nobody else", "none of that"),
+    ],
+    GERMAN: [
+        *("das möchte ich offen lassen", "brauchen wir alles nicht, danke", "passt so, sonst nix"),
+        *("nö, kein bestimmtes", "nur ich", "niemand"),
+    ],
+    SPANISH: [
+        *("eso prefiero dejarlo en blanco", "no nos hace falta nada, gracias"),
+        *("qué va, ninguno en especial", "solo yo", "nadie más"),
+    ],
+}
+
+
+@pytest.mark.parametrize("setting", CALLS)
+def test_a_request_to_be_called_is_no_text(setting: Setting) -> None:
+    problem = asking("problem", (Field("problem", "text", "x?"),), setting=setting)
+    assert {told(read_message(m, problem)) for m in CALLS[setting]} == {"Human"}
+    assert not read_message(HELPS[setting], problem).certain
+
+
+@pytest.mark.parametrize("setting", REFUSALS)
+@pytest.mark.parametrize("kind", ["text", "list", "full_name"])
+def test_an_optional_field_is_left_open_in_many_words(setting: Setting, kind: str) -> None:
+    asked = asking("more", (Field("more", kind, "x?", required=False),), setting=setting)
+    assert [m for m in REFUSALS[setting] if told(read_message(m, asked)) != "Skip"] == []
+
+
+def test_a_text_that_begins_as_a_refusal_is_kept() -> None:
+    note = asking("note", (Field("note", "text", "x?", required=False),))
+    for message in ("leave it open at the top", "nobody can call me on my line"):
+        assert told(read_message(message, note)) == f"Fill note {message}"

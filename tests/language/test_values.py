@@ -556,3 +556,40 @@ def test_a_name_that_may_be_cut_in_two_ways_is_uncertain() -> None:
         Ana de la Torre -> Fill guest Ana de la Torre
     """
     assert wrong(table, asking("guest", (guest,), setting=SPANISH)) == {}
+
+
+CALLED = {
+    ENGLISH: ("Friday", "two cats, Milo and Otis", ("on Friday", "Tomorrow")),
+    GERMAN: ("Freitag", "zwei Katzen, Milo und Otis", ("am Freitag", "Heute")),
+    SPANISH: ("Viernes", "dos gatos, Milo y Otis", ("el viernes", "mañana")),
+}
+
+
+@pytest.mark.parametrize("setting", CALLED)
+def test_a_weekday_alone_is_a_name_and_two_animals_are_none(setting: Setting) -> None:
+    name, several, days = CALLED[setting]
+    fields = (Field("pet", "name", "What is it called?"), Field("day", "date", "Which day?"))
+    asked = asking("pet", fields, setting=setting)
+    assert told(read_message(name, asked)) == f"Fill pet {name}"
+    assert read_message(several, asked).commands == []
+    given = [c.field for d in days for c in read_message(d, asked).commands if isinstance(c, Fill)]
+    assert given == ["day", "day"]
+
+
+@pytest.mark.parametrize(
+    ("setting", "messages", "item"),
+    [
+        (ENGLISH, ["no chains, but a child seat", "a child seat and no chains"], "seat"),
+        (GERMAN, ["keine Ketten, aber einen Kindersitz", "Kindersitz und keine Ketten"], "sitz"),
+        (SPANISH, ["sin cadenas, pero con una silla", "una silla y ninguna cadena"], "silla"),
+    ],
+)
+def test_what_is_refused_is_no_item(setting: Setting, messages: list[str], item: str) -> None:
+    extras = Field("extras", "list", "Which extras?", required=False)
+    for message in messages:
+        parse = read_message(message, asking("extras", (extras,), setting=setting))
+        given = [one for c in parse.commands if isinstance(c, Fill) for one in c.read]
+        assert not parse.certain, message
+        assert all(item in one for one in given), message
+    plain = read_message("ohne Zwiebeln, scharf", asking("extras", (extras,), setting=GERMAN))
+    assert told(plain) == "Fill extras ohne Zwiebeln, scharf"

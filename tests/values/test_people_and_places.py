@@ -117,6 +117,7 @@ NAMES = {
     "Lee Lee Lee Lee Lee Lee Lee Lee Lee": REFUSED,
 }
 ADDRESSES = {
+    "its twenty one station road york": "twenty one station road york",
     "12 Baker Street, London": "12 Baker Street, London",
     "12 baker street": "12 baker street",
     "221B Baker St": "221B Baker St",
