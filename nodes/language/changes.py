@@ -300,8 +300,8 @@ def _pointed_at(reading: Reading, expected: Expected) -> list[Command]:
         return []
     if not (words.tokens and (led or expected.kind == "summary")):
         return []
-    fields = _called(words.words[denied:], expected, reading.lexicon)
-    fields = [field for field in fields if not (denied and field.type == "boolean")]
+    called = _called(words.words[denied:], expected, reading.lexicon)
+    fields = [field for field in called if not (denied and field.type == "boolean")]
     if any(f.type not in WORDY and found_in(f, reading.raw, expected.setting) for f in fields):
         return []  # "3 cars" says what it shall be
     return [Clear(field.name) for field in fields]

@@ -258,9 +258,8 @@ def claims_in(
         several = field.type in (*_SPANNED, "enum") or len(reading.tokens) > 1
         asked = field is pending or (alone and several and _is_all(span, reading))
         claim = _claim(reading, field, span, asked, plain_days, rivals, replaces=replaces)
-        typed = reading.lexicon.type_words.get(field.type, frozenset()) if changes else ()
-        counts = expected.in_text and field.type in COUNTED
-        if claim and counts and claim.words and claim.words.issubset(typed):
+        typed = reading.lexicon.type_words[field.type] if field.type in COUNTED else frozenset()
+        if claim and changes and expected.in_text and frozenset() < claim.words <= typed:
             continue  # "ring at number 14"
         if claim and changes:
             beside = pending is not None and pending.type not in _WEAK
