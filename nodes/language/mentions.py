@@ -323,6 +323,8 @@ def _single(found: Sequence[Claim], reading: Reading, expected: Expected) -> Ite
     fields = [f for f in expected.fields if f.type in COUNTED and reading.has("ones")]
     counts = fields and (found or expected.pending in fields)
     for token, behind in _led_by(reading, ones) if counts else ():
+        if reading.between(reading.start, token.start).part(-1).has("units"):
+            continue  # "2 days a week"
         for field in fields:
             named = [t for t in behind if names([t.word], field, lexicon)][:1]
             numbers = [c for c in found if named and c.field.type in _NUMERIC]  # "a ten kilo dog"
@@ -480,7 +482,7 @@ def _claim(
         return None
     clause = _clause_of(inside, reading, is_cut=field.type != "boolean")
     before = [t.word for t in clause.tokens if t.end <= span.start]
-    behind = [t.word for t in clause.tokens if t.start >= span.end]
+    behind = _behind(clause, span, asked=asked)
     if rules_out(reading, inside, field) or _is_not_meant(clause, field, span, asked):
         return None
     if reading.lexicon.words("either").intersection((*before[-1:], *behind[:1])):
@@ -514,6 +516,13 @@ def _claim(
     words = words or _told(near, field, rivals, reading.lexicon)
     weight = 8 * span.certain + 2 * (close or bool(words)) + 2 * beside + 4 * people + asked
     return Claim(field, span, weight, words, is_named=bool(words or people))
+
+
+def _behind(clause: Reading, span: Span, *, asked: bool) -> list[str]:
+    """Return the words behind a value; if not asked for, a period names no field: "8 a month"."""
+    words, lexicon = [t.word for t in clause.tokens if t.start >= span.end], clause.lexicon
+    timed = not asked and len(words) > 1 and words[1] in lexicon.words("units")
+    return words[2:] if timed and words[0] in lexicon.words("per") else words
 
 
 def _told(

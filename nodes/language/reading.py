@@ -25,7 +25,7 @@ _BREAK = re.compile(r"[,;:.!?\u2026\n]|\s[-\u2013\u2014]+\s|\u2014")
 _AHEAD = 30
 _WORD_OF = attrgetter("word")
 _LONG_RUN = re.compile(r"(\w)\1{2,}")
-_SIGNS_BEHIND = re.compile(r"\s?[%)\u20ac$\u00a3\u00a5]+")
+_SIGNS_BEHIND = re.compile(r"\s?[%)+\u20ac$\u00a3\u00a5]+")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from decimal import Decimal
-from functools import cache
+from functools import cache, lru_cache
 from itertools import zip_longest
 from types import SimpleNamespace
 
@@ -26,6 +26,7 @@ from nodes.values.scanning import (
     is_filler,
     literal,
     one_of,
+    question_of,
     respelled,
     rest_of,
     words_in,
@@ -41,6 +42,8 @@ _GROUPED = re.compile(
     r"(\d{1,3}(?:\.\d{3})+)(?:,(\d+))?|(\d{1,3}(?:(?:,\d\d)*|(?:,\d{3})*),\d{3})(?:\.(\d+))?"
 )
 _MOST_WORDS = 24
+_PERIOD = ("every ", "time ")
+"""Kinds of measures of "monthly", and of the month that it is."""
 
 
 class Numerals:
@@ -123,6 +126,7 @@ def numbers_of(words: Vocabulary) -> SimpleNamespace:
     own.numerals, own.small, own.phrases, own.ordinals = tables, small, Table(phrases), ordinals
     fractions = words.numbers.halves | words.numbers.and_half
     own.fractions = Table({said: Decimal(str(value)) for said, value in fractions.items()})
+    own.measures = Table(words.numbers.measures)
     own.people = grammar("people", words)
     own.names = frozenset(small).union(*[table.scales for table in tables])
     around, answers = words.around, words.yes_no
@@ -258,13 +262,47 @@ def scan_integers(text: str, field: Field, setting: Setting) -> list[Hit]:
         if what in said or not (what or said.isdisjoint(words.ordinals.asked)):
             place = own.ordinals[found["place"].casefold().replace(" ", "-")]
             hits.append(Hit(found.start(), found.end("place"), place, False))
-    return apart(hits) or _none(text, field, setting)
+    return _exact(apart(hits), text, field, setting) or _none(text, field, setting)
 
 
 def scan_numbers(text: str, field: Field, setting: Setting) -> list[Hit]:
     """Find numbers."""
-    hits = apart(decimals_in(text, setting)) or _none(text, field, setting)
+    hits = _exact(apart(decimals_in(text, setting)), text, field, setting)
+    hits = hits or _none(text, field, setting)
     return [hit._replace(value=float(hit.value)) for hit in hits]
+
+
+def _exact(hits: list[Hit], text: str, field: Field, setting: Setting) -> list[Hit]:
+    """Leave out numbers that are a bound, or of another unit or period: "over 50", "40 grams"."""
+    own = numbers_of(setting.words)
+    if not hits or not own.limited.search(text):
+        return hits
+    units, bounded = _asked_in(f"{question_of(field)} {field.description}", setting.words)
+
+    def is_exact(hit: Hit) -> bool:
+        if own.bound.search(before(text, hit.start)) or own.bound_behind.match(text, hit.end):
+            return bounded
+        said = own.measured.match(text, hit.end)
+        measures = [own.measures.of(each) for each in said.groups() if each]
+        if field.type == "money" and said["unit"] and not measures[0].startswith(_PERIOD[0]):
+            return False  # "8 times"
+        others = {each.replace(*_PERIOD) for each in measures} - units
+        return all(units.isdisjoint((each.split()[0], "any")) for each in others)
+
+    return [hit for hit in hits if is_exact(hit)]
+
+
+@lru_cache(maxsize=2_000)
+def _asked_in(question: str, words: Vocabulary) -> tuple[frozenset[str], bool]:
+    """Return the units and periods that a question names, and whether it asks for a bound.
+
+    With them come the kinds of what is measured; "any", if it is anything but time.
+    """
+    own = numbers_of(words)
+    units = [own.measures.of(one[0]).replace(*_PERIOD) for one in own.measure.finditer(question)]
+    kinds = [unit.split()[0] for unit in units]
+    kinds += ["any" for kind in kinds if kind != "time"][:1]
+    return frozenset((*units, *kinds)), own.bounding.search(question) is not None
 
 
 def _none(text: str, field: Field, setting: Setting) -> list[Hit]:
@@ -343,7 +381,8 @@ def scan_money(text: str, field: Field, setting: Setting) -> list[Hit]:
         made = amounts.amount(hit, following)
         if made and not (hits and made.start < hits[-1].end):
             hits.append(made)
-    return [hit._replace(start=places[hit.start], end=places[hit.end]) for hit in hits]
+    hits = [hit._replace(start=places[hit.start], end=places[hit.end]) for hit in hits]
+    return _exact(hits, text, field, setting)
 
 
 def _spaced(text: str, own: SimpleNamespace) -> tuple[str, list[int]]:

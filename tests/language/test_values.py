@@ -593,3 +593,68 @@ def test_what_is_refused_is_no_item(setting: Setting, messages: list[str], item:
         assert all(item in one for one in given), message
     plain = read_message("ohne Zwiebeln, scharf", asking("extras", (extras,), setting=GERMAN))
     assert told(plain) == "Fill extras ohne Zwiebeln, scharf"
+
+
+_MEASURED = {
+    ENGLISH: (
+        Field("weight", "number", "How much does it weigh, in kilos?"),
+        Field("visits", "integer", "How many times a week will you come?"),
+        Field("budget", "money", "How much a month?", label="monthly budget", currency="GBP"),
+        Field("age", "integer", "How old is it?"),
+    ),
+    GERMAN: (
+        Field("gewicht", "number", "Wie viel Kilo wiegt es?"),
+        Field("besuche", "integer", "Wie oft pro Woche?"),
+        Field("betrag", "money", "Wie viel im Monat?", label="Monatsbeitrag", currency="EUR"),
+        Field("alter", "integer", "Wie alt ist es?"),
+    ),
+    SPANISH: (
+        Field("peso", "number", "¿Cuántos kilos pesa?"),
+        Field("visitas", "integer", "¿Cuántas veces por semana?"),
+        Field("importe", "money", "¿Cuánto al mes?", label="cuota mensual", currency="EUR"),
+        Field("edad", "integer", "¿Qué edad tiene?"),
+    ),
+}
+_UNITS = [
+    (ENGLISH, "weight", "40 grams | 500g | 8 lbs | 3 times", None),
+    (ENGLISH, "weight", "5 kg | 5 kilos | about 5", 5.0),
+    (ENGLISH, "visits", "twice a month | 8 a month | 3 per month | 8 times a month", None),
+    (ENGLISH, "visits", "3 times a week | 3 a week | three", 3),
+    (ENGLISH, "budget", "500 a year | 500 per week | 500 pounds a year | twice a month", None),
+    (ENGLISH, "budget", "5 a month | 5 monthly | 5 quid", {"amount": "5.00", "currency": "GBP"}),
+    (ENGLISH, "age", "18 months | 90 days", None),
+    (GERMAN, "gewicht", "40 Gramm | 500g | 2 Zentner", None),
+    (GERMAN, "besuche", "zweimal im Monat | 3 im Monat | 8 mal im Monat", None),
+    (GERMAN, "besuche", "3 mal die Woche | 3 pro Woche", 3),
+    (GERMAN, "betrag", "500 im Jahr | 500 Euro pro Jahr | zweimal im Monat", None),
+    (GERMAN, "alter", "18 Monate", None),
+    (SPANISH, "peso", "40 gramos | 3 toneladas", None),
+    (SPANISH, "visitas", "dos veces al mes | 8 al mes | 3 por mes", None),
+    (SPANISH, "visitas", "3 veces por semana | tres", 3),
+    (SPANISH, "importe", "500 al año | 500 euros a la semana", None),
+    (SPANISH, "edad", "18 meses", None),
+]
+_BOUNDS = [
+    (ENGLISH, "age", "over 50 | at least 50 | 50 or more | 50+ | in my mid 50s", None),
+    (ENGLISH, "budget", "up to 50 | less than 50 pounds | over 50", None),
+    (GERMAN, "alter", "über 50 | mindestens 50 | Mitte dreißig | Ende 50 | 50 oder mehr", None),
+    (GERMAN, "betrag", "bis zu 50 | weniger als 50 Euro", None),
+    (SPANISH, "edad", "más de 50 | mas de 50 | al menos 50 | por lo menos 50 | 50 y pico", None),
+    (SPANISH, "importe", "hasta 50 | menos de 50 euros", None),
+]
+
+
+def test_a_bound_is_the_value_of_a_field_that_asks_for_one() -> None:
+    field = Field("most", "integer", "How many guests at most?")
+    assert read_message("at most 50", asking("most", [field])).certain
+
+
+@pytest.mark.parametrize(("setting", "name", "messages", "value"), [*_UNITS, *_BOUNDS])
+def test_a_number_that_is_a_bound_or_of_another_unit_or_period_is_no_value(
+    setting: Setting, name: str, messages: str, value: object
+) -> None:
+    fields = sorted(_MEASURED[setting], key=lambda field: field.name != name)
+    for message in messages.split(" | "):
+        commands = read_message(message, asking(name, fields, setting=setting)).commands
+        given = [c.read for c in commands if isinstance(c, Fill)]
+        assert given == ([] if value is None else [value]), message
