@@ -141,7 +141,9 @@ class _Days:
         ]
         days = [self._moved(self._with_year(hit)) if hit.value else hit for hit in apart(found)]
         days = self._with_weekdays(days) if named else days
-        return [hit._replace(value=hit.value.isoformat()) for hit in days if hit.value]
+        bounds = self.own.beside_day.search
+        days = [hit for hit in days if hit.value and not bounds(before(self.text, hit.start))]
+        return [hit._replace(value=hit.value.isoformat()) for hit in days]
 
     def _day(self, found: re.Match[str]) -> date | None:
         """Return the day that a form means, by its groups that matched."""
@@ -497,7 +499,10 @@ def scan_times(text: str, field: Field, setting: Setting) -> list[Hit]:
     for hit in readings_in(text, setting.words):
         value, settled = _meant(hit.value, field, setting)
         hit = hit._replace(value=value)
-        if bound := own.open.search(before(text, hit.start)):  # "after 6", "before 9"
+        bound = own.open.search(before(text, hit.start))
+        if bound and bound["beyond"]:
+            continue  # "after 6", "before 9"
+        if bound:  # "from 6", "until 9"
             meant = settled and bound["least"]
             start = hit.start - (len(bound[0]) if meant else 0)
             hit = hit._replace(start=start, certain=hit.certain and bool(meant))

@@ -658,3 +658,31 @@ def test_a_number_that_is_a_bound_or_of_another_unit_or_period_is_no_value(
         commands = read_message(message, asking(name, fields, setting=setting)).commands
         given = [c.read for c in commands if isinstance(c, Fill)]
         assert given == ([] if value is None else [value]), message
+
+
+@pytest.mark.parametrize(
+    ("setting", "kind", "messages"),
+    [
+        (ENGLISH, "time", "any time after 5 | after 3 pm | before 17:00"),
+        (ENGLISH, "date", "before the 1st of May | after 3 May | end of the month | mid May"),
+        (GERMAN, "time", "irgendwann nach 5 | nach 17 Uhr | vor 17 Uhr"),
+        (GERMAN, "date", "vor dem 1. Mai | nach dem 1. Mai | Monatsende | Mitte Mai"),
+        (
+            SPANISH,
+            "time",
+            "después de las 5 | antes de las 17:00 | cualquier hora después de las 5",
+        ),
+        (SPANISH, "date", "antes del 1 de mayo | a finales de mes | a mediados de mayo"),
+    ],
+)
+def test_a_day_or_hour_that_is_a_bound_is_asked_again(
+    setting: Setting, kind: str, messages: str
+) -> None:
+    for message in messages.split(" | "):
+        assert not read_message(message, asking("x", [Field("x", kind)], setting=setting)).commands
+
+
+def test_the_first_day_that_will_do_is_a_value() -> None:
+    for setting, said in ((GERMAN, "ab dem 1. Mai"), (SPANISH, "desde el 1 de mayo")):
+        [given] = read_message(said, asking("x", [Field("x", "date")], setting=setting)).commands
+        assert given == Fill("x", given.value, read="2027-05-01"), said

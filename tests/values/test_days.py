@@ -101,7 +101,7 @@ DATES = {
     "Feb 29": "2028-02-29",
     "Christmas Eve": "2026-12-24",
     "Silvester": "2026-12-31",
-    "end of the month": "2026-11-30",
+    "the last day of the month": "2026-11-30",
     "next month": "2026-12-01",
     "le 3 mai 2027": "2027-05-03",
     "3 de mayo": "2027-05-03",
