@@ -304,3 +304,38 @@ async def test_every_value_is_in_a_command_an_attempt_or_the_audit(dinner):
     values, unread = await chat.values(), " ".join(await chat.unread())
     assert values["guests"] == 4
     assert all(word in unread for word in ("35", "12", "3rd"))
+
+
+class PickUp(Journey):
+    """Collect parcels."""
+
+    class ParcelPath(Pathway):
+        """Collect a parcel."""
+
+        __title__ = "the pick-up"
+        __fields__ = [
+            Field("weight", "number", "How many kilos is it?", validators=[Range(0.1, 900)]),
+            Field("contactless", "boolean", "Shall we collect it without ringing?"),
+            Field("slot", "time", "At what time?", validators=[Range("08:00", "18:00")]),
+            Field("day", "date", "On which day?"),
+        ]
+
+
+async def test_a_bound_another_unit_and_a_turned_no_are_asked_again(memory_url):
+    journey = PickUp("s", JourneyConfig(persistence=memory_url), model=False)
+    await journey.start()
+    await journey.process_message("hello")
+    for doubtful, plain in (
+        ("800 grams", "12 kilos"),
+        ("don't ring", "no"),
+        ("any time after 5", "at 5"),
+        ("end of the month", "1 May 2031"),
+    ):
+        before = (await journey.fields()).fields
+        await journey.process_message(doubtful)
+        values = {k: v.current_value for k, v in (await journey.fields()).fields.items()}
+        assert values == {k: v.current_value for k, v in before.items()}, doubtful
+        await journey.process_message(plain)
+    given = {k: v.current_value for k, v in (await journey.fields()).fields.items()}
+    await journey.close()
+    assert given == {"weight": 12.0, "contactless": False, "slot": "17:00", "day": "2031-05-01"}
