@@ -684,5 +684,5 @@ def test_a_day_or_hour_that_is_a_bound_is_asked_again(
 
 def test_the_first_day_that_will_do_is_a_value() -> None:
     for setting, said in ((GERMAN, "ab dem 1. Mai"), (SPANISH, "desde el 1 de mayo")):
-        [given] = read_message(said, asking("x", [Field("x", "date")], setting=setting)).commands
-        assert given == Fill("x", given.value, read="2027-05-01"), said
+        commands = read_message(said, asking("x", [Field("x", "date")], setting=setting)).commands
+        assert [c.read for c in commands if isinstance(c, Fill)] == ["2027-05-01"], said
