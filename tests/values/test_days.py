@@ -565,7 +565,7 @@ def test_since_is_from_where_no_day_is_to_be_past() -> None:
     assert_read(start, {"since 3 May": "2027-05-03"}, GB)
     assert [span.value for span in found_in(start, "seit 3. Mai", DE)] == ["2027-05-03"]
     assert_read(start, {"desde el 1 de mayo": "2027-05-01"}, ES)
-    assert_read(was, {"desde el 1 de mayo": "2026-05-01"}, ES)
+    assert_read(was, {"desde el 1 de mayo": "2027-05-01"}, ES)
     assert_read(was, {"since 3 May": "2026-05-03"}, GB)
     [span] = found_in(was, "the 3rd of May please, since I'm away until then", GB)
     assert span.value == "2027-05-03"
