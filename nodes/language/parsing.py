@@ -316,8 +316,9 @@ class _Pass:
         if reading.begins("wonder") or is_greeting(reading.text):
             return None  # both pass for values
         read = None if self._gives_others(field) else self._meant(field, reading)
-        if read is None:
-            return None
+        weekdays = self.expected.setting.words.dates.weekdays if field.type == "name" else ()
+        if read is None or (read.raw.casefold() in weekdays and read.raw != reading.raw):
+            return None  # "rather Friday" is no name
         given = self._fill(field, read, reading)
         certain = self._is_plain(field) if field.type in WORDY else _is_own(field, read.value)
         if field.type in NAMES:  # what is not plain may be told apart by words that bring it in

@@ -139,6 +139,8 @@ class _Days:
             for match in getattr(self.own, form).finditer(self.text)
             if (day := self._day(match)) or "month" in match.groupdict()  # "31 April"
         ]
+        sure = [hit for hit in found if hit.value and hit.certain]
+        found = [hit for hit in found if hit.value or not hit.over(sure)]  # "5 Nov 99"
         days = [self._moved(self._with_year(hit)) if hit.value else hit for hit in apart(found)]
         days = self._with_weekdays(days) if named else days
         bounds = self.own.beside_day.search

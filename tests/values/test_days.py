@@ -558,6 +558,8 @@ def test_a_day_that_no_month_has_is_no_other_day() -> None:
     )
     assert_read(day, dict.fromkeys(("el 31 de abril", "el martes 31 de abril"), REFUSED), ES)
     assert_read(day, {"29 February": "2028-02-29", "the 31st": "2026-12-31"}, GB)
+    birth = Field("birth", "date", validators=[Range(most="today")])
+    assert_read(birth, {"5 Nov 99": "1999-11-05"}, GB)
 
 
 def test_since_is_from_where_no_day_is_to_be_past() -> None:
