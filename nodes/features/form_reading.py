@@ -313,10 +313,13 @@ def led(draft: TurnDraft, parse: Parse, free: Sequence[Verdict]) -> Parse:
         taken.update(apart)
     # What is given for where it leads is not given here.
     kept = [c for c in parse.commands if not isinstance(c, Fill) or c.value not in taken]
+    lexicon = lexicon_of(draft.setting.language)
+    refuses = any(read(phrase, lexicon).has("negation") for phrase in phrases)
+    fields = [field for scope in scopes for field in scope.fields] or draft.form_state().live
     left = [
         words
         for part in _in_clauses(parse.unread, draft.setting.language)
-        for words in _left_of(draft, part, said, scopes, taken)
+        for words in _left_of(draft, part, said, _beyond(part, scopes, taken), fields, refuses)
     ]
     certain = not left if parse.unread else parse.certain
     together = " ".join(apart)
@@ -343,14 +346,17 @@ def _left_of(
     draft: TurnDraft,
     part: str,
     said: Sequence[str],
-    scopes: Sequence[Expected],
-    taken: Collection[str],
+    left: list[str],
+    fields: Sequence[Field],
+    refuses: bool,
 ) -> list[str]:
-    """Return the words of a part that nothing explains: no wish, no value of where it leads."""
-    left = _beyond(part, scopes, taken)
+    """Return the words of a part that nothing explains: no wish, no value of where it leads.
+
+    A wish that refuses something explains a choice in its clause: "I don't want Dr. Smith".
+    """
     if any(part in clause or clause in part for clause in said):
-        fields = [field for scope in scopes for field in scope.fields] or draft.form_state().live
-        return [part] if any(has_value(words, draft.setting, fields) for words in left) else []
+        among = () if refuses else fields
+        return [part] if any(has_value(words, draft.setting, among) for words in left) else []
     return left
 
 

@@ -34,6 +34,7 @@ _DIFFERS = {
     r"\b\d+\.\d s\b": "0.1 s",
     r"\b\d+ ms\b": "1 ms",
     r"\bchat-[0-9a-f]{8}\b": "chat-1",
+    r"\bat least \w+day, \d+ \w+ \d{4}": "at least today",
 }
 _PIPES: Any = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
 _SAME = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -229,7 +230,7 @@ class Reader:
 
 
 def _steady(text: str) -> str:
-    """Return an output without what differs in each run: times and ids of sessions."""
+    """Return an output without what differs in each run: times, today, and ids of sessions."""
     for pattern, same in _DIFFERS.items():
         text = re.sub(pattern, same, text, flags=re.M)
     return text
