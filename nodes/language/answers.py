@@ -486,7 +486,10 @@ def _meant(reading: Reading, ways: Sequence[_Way]) -> _Way | None:
             return found[0]
     labels = [(way, way.label.said) for way in ways if len(way.label.tokens) > 1]
     whole = [way for way, label in labels if f" {label} " in f" {reading.said} "]
-    return whole[0] if len(whole) == 1 else None
+    if len(whole) != 1:
+        return None
+    beside = set(reading.words).difference(whole[0].label.words)
+    return None if any(map(str.isdigit, beside)) else whole[0]  # "chocolate cake for 20"
 
 
 def _has(way: _Way, word: str) -> bool:

@@ -85,8 +85,8 @@ def _in_place_of(new: Reading, old: Reading, expected: Expected) -> Correct | Fi
     if len(before) > 1:
         field = mentioned_in(new, before)
         before = [field] if field else before
-    if not before and (answer := _answered_anew(new, old, expected)):
-        return answer
+    if not before and _answers(old, expected) and not mentioned_in(new, expected.correctable):
+        return _answered_anew(new, expected)
     fields = before or [f for f in expected.correctable if f.type not in WORDY]
     fitting = [(field, read) for field in fields if (read := said_value(new, field, expected))]
     if not before and len(fitting) > 1:
@@ -154,13 +154,17 @@ def _other_day(new: Reading, field: Field, expected: Expected) -> Read | None:
     return Read(new.raw, changed.isoformat() + known[10:])
 
 
-def _answered_anew(new: Reading, old: Reading, expected: Expected) -> Fill | None:
-    """Return the answer to what is asked, in place of one that was not taken: "not 50, 55"."""
+def _answers(words: Reading, expected: Expected) -> bool:
+    """Return whether words are a value of what is asked, and not the user's own words."""
     asked: Field | None = expected.pending
-    if asked is None or asked.type in WORDY or not reads_as(old.core(), asked, expected):
-        return None
-    read = readable_part(asked, new, expected)
-    return Fill(asked.name, read.raw, read=read.value) if read else None
+    return asked is not None and asked.type not in WORDY and reads_as(words.core(), asked, expected)
+
+
+def _answered_anew(new: Reading, expected: Expected) -> Fill | None:
+    """Return the answer to what is asked, in place of one that was not taken: "not 50, 55"."""
+    asked = expected.pending
+    read = readable_part(asked, new, expected) if asked else None
+    return Fill(asked.name, read.raw, read=read.value) if asked and read else None
 
 
 def said_value(new: Reading, field: Field, expected: Expected) -> Read | None:

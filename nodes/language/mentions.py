@@ -242,7 +242,7 @@ def claims_in(
         for span in spans_in(field, reading, expected)[:_MOST_SPANS]
     ]
     choices = [span for field, changes, span in spans if field.type == "enum" and not changes]
-    plain_days = [s for field, _, s in spans if field.type in _SPANNED and s.certain]
+    told = [s for f, _, s in spans if f.type in COUNTED or (f.type in _SPANNED and s.certain)]
     found = []
     for field, changes, span in spans:
         is_own = field is pending or field.type not in NAMES or is_users(field, reading.lexicon)
@@ -257,7 +257,7 @@ def claims_in(
         alone = pending is None and not fitting
         several = field.type in (*_SPANNED, "enum") or len(reading.tokens) > 1
         asked = field is pending or (alone and several and _is_all(span, reading))
-        claim = _claim(reading, field, span, asked, plain_days, rivals, replaces=replaces)
+        claim = _claim(reading, field, span, asked, told, rivals, replaces=replaces)
         typed = reading.lexicon.type_words[field.type] if field.type in COUNTED else frozenset()
         if claim and changes and expected.in_text and frozenset() < claim.words <= typed:
             continue  # "ring at number 14"
@@ -471,7 +471,7 @@ def _claim(
     field: Field,
     span: Span,
     asked: bool,
-    days: Sequence[Span],
+    told: Sequence[Span],
     rivals: Sequence[Field],
     *,
     replaces: bool = False,
@@ -497,11 +497,11 @@ def _claim(
         return None  # "first name Beth"
     # What is never asked for is always said by the way, and what a pattern finds is meant.
     guarded = field.type in _WEAK and field.asked and not span.own and not replaces
-    if guarded and _is_by_the_way(clause, span, field, [*days, span], asked):
+    if guarded and _is_by_the_way(clause, span, field, [*told, span], asked):
         return None
-    values = [span, *days] if field.type in COUNTED else [span]
+    days = [one for one in told if one.type in _SPANNED] if field.type in COUNTED else []
     asking = reading.begins("wonder") > 0
-    usual = asked and not asking and not _strange(_around(clause, values), clause, field)
+    usual = asked and not asking and not _strange(_around(clause, [span, *days]), clause, field)
     around = (before, inside.words, behind)
     if not (span.certain or _is_led(field, *around, reading.lexicon, asked, usual)):
         return None

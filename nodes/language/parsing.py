@@ -481,7 +481,7 @@ class _Pass:
 
     def _ruled_out(self, clause: _Clause) -> bool:
         """Read a value that does not do; of two choices the other one is meant."""
-        field, words = self.pending, clause.words
+        field, words = self.pending, clause.body if clause.replaces else clause.words
         if field is None or field.type in WORDY:
             return False
         if field.type == "enum":

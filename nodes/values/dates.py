@@ -292,21 +292,24 @@ class _Days:
             one_is_named = (left in weekdays) != (hit in weekdays)
             if one_is_named and own.adjoining.fullmatch(text, left.end, hit.start):
                 named, beside = (left, hit) if left in weekdays else (hit, left)
-                day = self._such_a_day(named.value, beside)
+                day = self._such_a_day(named, beside)
                 if day or beside.value is None:  # there is no "Friday, 31 April"
                     joined[-1] = Hit(left.start, hit.end, day)
                     continue
             joined.append(hit)
         return [hit for hit in joined if hit.value and (hit.certain or not hit.weak)]
 
-    def _such_a_day(self, named: date, beside: Hit) -> date | None:
-        """Return the date next to the name of a day, or the next of its number that is such one."""
+    def _such_a_day(self, named: Hit, beside: Hit) -> date | None:
+        """Return the date next to the name of a day, or the next of its number that is such one.
+
+        An abbreviation that is another word too moves no date: "am 26. so gegen drei".
+        """
         day: date | None = beside.value
-        if day is None or day.weekday() == named.weekday():
+        if day is None or day.weekday() == named.value.weekday():
             return day
-        if beside.certain or abs((day - self.today).days) <= _CLASH:
+        if beside.certain or named.weak or abs((day - self.today).days) <= _CLASH:
             return None
-        fitting = rrule(MONTHLY, day, bymonthday=day.day, byweekday=named.weekday())
+        fitting = rrule(MONTHLY, day, bymonthday=day.day, byweekday=named.value.weekday())
         return datetime.date(fitting[0])
 
 

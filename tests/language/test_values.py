@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from journeys import Field
-from nodes.commands import Fill
+from nodes.commands import Correct, Fill
 from nodes.language import Expected, read_message
 from nodes.values import Setting
 from tests.language.desks import (
@@ -686,3 +686,47 @@ def test_the_first_day_that_will_do_is_a_value() -> None:
     for setting, said in ((GERMAN, "ab dem 1. Mai"), (SPANISH, "desde el 1 de mayo")):
         commands = read_message(said, asking("x", [Field("x", "date")], setting=setting)).commands
         assert [c.read for c in commands if isinstance(c, Fill)] == ["2027-05-01"], said
+
+
+def test_words_beside_a_value_are_heard() -> None:
+    pickup = asking(
+        "pickup", [Field("pickup", "datetime", "Wann holen Sie ihn ab?")], setting=GERMAN
+    )
+    [given] = read_message("am 26. so gegen halb vier nachmittags", pickup).commands
+    assert isinstance(given, Fill)
+    assert given.read == "2026-11-26T15:30"  # "so" is no Sunday
+
+    people = Field("people", "integer", "How many people are coming?")
+    repaired = read_message("twelve. no wait thirteen with grandma", asking("people", [people]))
+    assert (repaired.certain, repaired.commands) == (False, [])
+
+    cakes = ["chocolate cake", "carrot cake", "cheesecake"]
+    cake = Field("cake", "enum", "Which cake would you like?", choices=cakes)
+    ordered = read_message("carrot cake for 20", asking("cake", [cake, people]))
+    assert told(ordered) == "Fill cake carrot cake, Fill people 20"
+
+    tickets = [
+        Field("kind", "enum", "Welches Ticket?", choices={"day": ["tagesticket"], "season": []}),
+        Field("count", "integer", "Wie viele Tickets?", label="Zahl der Tickets"),
+    ]
+    wanted = read_message("zwei tagestickets", asking("kind", tickets, setting=GERMAN)).commands
+    assert sorted(str(c.read) for c in wanted if isinstance(c, Fill)) == ["2", "day"]
+
+
+@pytest.mark.parametrize(
+    ("setting", "message", "later"),
+    [
+        (ENGLISH, "he can drive me on Thursday but not Friday", "a week later than booked"),
+        (GERMAN, "Donnerstag geht, aber nicht Freitag", "eine Woche später als gebucht"),
+        (SPANISH, "puede el jueves pero no el viernes", "una semana después del que tenía"),
+    ],
+)
+def test_a_contrast_in_an_answer_changes_no_other_day(
+    setting: Setting, message: str, later: str
+) -> None:
+    fields = [Field("visit", "date", "Which day?"), Field("born", "date", "When were you born?")]
+    asked = asking("visit", fields, known={"born": "1980-05-09"}, setting=setting)
+    for said in (message, later):
+        found = read_message(said, asked).commands
+        assert [c for c in found if isinstance(c, Correct)] == [], said
+    assert found == []
