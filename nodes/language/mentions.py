@@ -716,8 +716,10 @@ def is_of_another(clause: Reading, field: Field, *, asked: bool = True) -> bool:
 
 def _subject(clause: Reading) -> str | None:
     """Return what a clause is about: the animal in "my kitten is coughing"."""
-    found = (form.match(clause.marked) for form in clause.lexicon.forms("form_subject"))
-    return next((match["subject"] for match in found if match), None)
+    for form in clause.lexicon.forms("form_subject"):
+        if match := form.match(clause.marked):
+            return str(match["subject"])
+    return None
 
 
 def is_doubted(clause: Reading, field: Field) -> bool:
