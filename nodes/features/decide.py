@@ -113,7 +113,7 @@ def _take_back_question(draft: TurnDraft, moves: Moves, limits: Limits, before: 
     steering = steer(draft.spec, draft.situation, moves, limits)
     target = _target(draft, steering)
     if steering.refused_depth or (target and target.id != draft.here.id):
-        draft.replies = [*draft.replies[:before], *draft.replies[before:-1]]
+        draft.replies = draft.replies[: max(before, len(draft.replies) - 1)]
         draft.ask(None)
         draft.run, draft.settled = None, False
 

@@ -344,14 +344,14 @@ def boolean(reading: Reading, expected: Expected) -> tuple[Fill, Reading, Readin
     again = len(head.tokens) > 1 and head.part(-1).opens("no")
     if tail.tokens and not (again or is_parted(head, tail)):  # "nah no rush"
         return None
-    if tail.tokens and is_turned_by(tail, field, expected):
+    if tail.tokens and _is_turned_by(tail, field, expected):
         return None
     word = "no" if no >= yes else "yes"
     readable = value_in(field, head.raw, expected.setting) is not None
     return Fill(field.name, head.raw if readable else word, read=word == "yes"), head, tail
 
 
-def is_turned_by(tail: Reading, field: Field, expected: Expected) -> bool:
+def _is_turned_by(tail: Reading, field: Field, expected: Expected) -> bool:
     """Return whether words about a thing may turn a yes or no: of "unvaccinated?", "vaccinated"."""
     if negation_of(field, expected.setting) is None:
         return False

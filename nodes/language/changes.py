@@ -17,6 +17,7 @@ from nodes.language.mentions import mentioned, names, names_field, on_day
 from nodes.language.reading import (
     COUNTED,
     DAY,
+    DAYS,
     FREE,
     NAMES,
     WORDY,
@@ -142,7 +143,7 @@ def _other_day(new: Reading, field: Field, expected: Expected) -> Read | None:
 
     It is of the next month where that day is over, and the known one is not.
     """
-    if field.type not in ("date", "datetime") or field.name not in expected.known:
+    if field.type not in DAYS or field.name not in expected.known:
         return None
     day = new.part(-1).day() or new.part(-2).day()
     known, today = str(expected.known[field.name]), expected.setting.at.date()
@@ -340,7 +341,7 @@ def is_value(words: Reading, field: Field, expected: Expected) -> bool:
         said = set(words.words) - words.lexicon.words("small")
         own = set(read(str(known), words.lexicon).words)
         return bool(said) and said <= own
-    if field.type in ("date", "datetime") and (day := words.day()):
+    if field.type in DAYS and (day := words.day()):
         return str(known)[8:10].lstrip("0") == day.lstrip("0")
     value = _value(field, words, expected)
     if value is None and field.type == "datetime":
@@ -350,7 +351,7 @@ def is_value(words: Reading, field: Field, expected: Expected) -> bool:
 
 def reads_as(words: Reading, field: Field, expected: Expected) -> bool:
     """Return whether words are a value of a field's type; "the 3rd" is a date, too."""
-    if field.type in ("date", "datetime") and words.day():
+    if field.type in DAYS and words.day():
         return not words.said.isdigit()
     return _value(field, words, expected) is not None
 

@@ -17,6 +17,7 @@ from nodes.language.reading import (
     COUNT,
     COUNTED,
     DAY,
+    DAYS,
     NAMES,
     WORDY,
     Expected,
@@ -169,7 +170,6 @@ def names_any_field(text: str, fields: Iterable[Field], language: str) -> bool:
 
 _WEAK = ("enum", "boolean")
 _SPANNED = ("date", "time", "datetime")
-_DAYS = ("date", "datetime")
 _NUMERIC = (*COUNTED, "money", "time")
 _BEFORE, _BEHIND = 3, 2
 _WEEK = timedelta(days=7)
@@ -749,7 +749,7 @@ def rules_out(reading: Reading, inside: Reading, field: Field) -> bool:
     at = reading.tokens.index(inside.tokens[0])
     before = reading.part(max(0, at - 2), at)
     opened = reading.lexicon.words("open")
-    if field.type in _DAYS and [t for t in before.tokens if t.word in opened and not t.closes]:
+    if field.type in DAYS and [t for t in before.tokens if t.word in opened and not t.closes]:
         return True
     if unfit(reading, inside) or excludes(reading.between(0, inside.end)):
         return True

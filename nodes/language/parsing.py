@@ -60,6 +60,7 @@ from nodes.language.reading import (
     COUNT,
     COUNTED,
     DAY,
+    DAYS,
     FREE,
     HOUR,
     NAMES,
@@ -89,7 +90,6 @@ _LONGEST_REASON = 5
 _MOST_UNREAD = 4
 _WEAK = ("boolean", "enum")
 _WORDS = (*WORDY, *_WEAK)
-_DAYS = ("date", "datetime")
 _SHAPED = ("date", "time", "money", "email", "phone")
 _MOST_FOUND = 3
 _LONGEST_PLAIN = 11
@@ -355,7 +355,7 @@ class _Pass:
         """Return whether the day of the week that a message is may be a name that is asked for."""
         weekdays = self.expected.setting.words.dates.weekdays
         named = field.type == "name" and self.reading.raw.casefold() in weekdays
-        return named and other.type in _DAYS and other.name not in self.expected.known
+        return named and other.type in DAYS and other.name not in self.expected.known
 
     def _is_plain(self, field: Field) -> bool:
         """Return whether words that may be a text or name have no sign against it."""
@@ -726,8 +726,11 @@ class _Pass:
         meant = [c for c in left if not is_doubted(c.words, field)]
         if len(meant) == len(left):  # else what is left is not of another
             meant = [c for c in left if not is_of_another(c.words, field)]
-        finders = {"address": self._place_in, **dict.fromkeys(NAMES, self._names_in)}
-        found = finders.get(field.type, self._spans_in)(meant, field)
+        if field.type == "address":
+            found = self._place_in(meant, field)
+        else:
+            find = self._names_in if field.type in NAMES else self._spans_in
+            found = find(meant, field)
         said = self.reading.between(0, before[-1].start).words if before else []
         own = names_user(said, self.lexicon) and not is_users(field, self.lexicon)
         if before and len(found) == 1 and (own or _is_part(before[-1].span, found[0])):

@@ -236,6 +236,8 @@ YES_OR_NO["retry"] = ("yes", "retrying")
 
 COUNT, DAY, HOUR = Field("count", "integer"), Field("day", "date"), Field("hour", "time")
 """A number, a day and a time of no field in particular."""
+DAYS = ("date", "datetime")
+"""Types of values that name a day."""
 COUNTED = ("integer", "number")
 """Types of values that count things."""
 FREE = ("text", "list")

@@ -103,10 +103,11 @@ def scan_dates(text: str, field: Field, setting: Setting) -> list[Hit]:
 
     A day without a year is the next one there is, unless a range or the words say that it is past.
     """
-    today, own = setting.at.date(), _grammar(setting.words)
-    yesterday = (today - timedelta(days=1)).isoformat()
-    if field.validators and own.since.search(text) and not fits(yesterday, field, setting):
-        text = own.since.sub(lambda found: " " * len(found[0]), text)  # it means "from"
+    today, since = setting.at.date(), _grammar(setting.words).since
+    if field.validators and since.search(text):
+        yesterday = (today - timedelta(days=1)).isoformat()
+        if not fits(yesterday, field, setting):
+            text = since.sub(lambda found: " " * len(found[0]), text)  # it means "from"
     return _days_in(text, wants_past(field, setting), setting, today)
 
 

@@ -17,6 +17,7 @@ from nodes.values.scanning import (
     Setting,
     Table,
     Vocabulary,
+    all_told_of,
     apart,
     before,
     beside,
@@ -26,7 +27,6 @@ from nodes.values.scanning import (
     is_filler,
     literal,
     one_of,
-    question_of,
     respelled,
     rest_of,
     words_in,
@@ -277,7 +277,7 @@ def _exact(hits: list[Hit], text: str, field: Field, setting: Setting) -> list[H
     own = numbers_of(setting.words)
     if not hits or not own.limited.search(text):
         return hits
-    units, bounded = _asked_in(f"{question_of(field)} {field.description}", setting.words)
+    units, bounded = _asked_in(all_told_of(field), setting.words)
 
     def is_exact(hit: Hit) -> bool:
         if own.bound.search(before(text, hit.start)) or own.bound_behind.match(text, hit.end):

@@ -28,6 +28,7 @@ from nodes.values.scanning import (
     Setting,
     Unreadable,
     Vocabulary,
+    all_told_of,
     apart,
     beside,
     compiled,
@@ -37,7 +38,6 @@ from nodes.values.scanning import (
     literal,
     one_of,
     only_value,
-    question_of,
     rest_of,
     settled,
     words_in,
@@ -137,7 +137,7 @@ def negation_of(field: Field, setting: Setting) -> re.Pattern[str] | None:
 
     None for a field without such words. Beside other words, a yes or no to them says nothing sure.
     """
-    return _negated(f"{question_of(field)} {field.description}", setting.words)
+    return _negated(all_told_of(field), setting.words)
 
 
 @lru_cache(maxsize=2_000)

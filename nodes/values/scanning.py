@@ -218,10 +218,16 @@ def grammar(section: str, words: Vocabulary, **pieces: str | tuple[str, ...]) ->
         groups = [known[name] for name in names.split("|")]
         return fill(groups[0]) if isinstance(groups[0], str) else one_of(*groups)
 
-    parts = vars(getattr(words, section)).items()
-    own = {name: _LOOKUPS.get(type(part), lambda it: it)(part) for name, part in parts}
+    own = {name: _lookup(part) for name, part in vars(getattr(words, section)).items()}
     own |= {name: compiled(fill(source)) for name, source in patterns.items()}
     return SimpleNamespace(**own, filled=fill)
+
+
+def _lookup(part: Any) -> Any:
+    """Return a part as it is looked up: words in a set, phrases with a meaning in a table."""
+    if isinstance(part, dict):
+        return Table(part)
+    return frozenset(part) if isinstance(part, tuple) else part
 
 
 def pattern(phrase: str) -> str:
@@ -267,9 +273,6 @@ class Table:
         """The phrases that are more than one word, as they may be written."""
         written = [(said, value) for said, value in self.values.items() if not said.isalpha()]
         return [(compiled(pattern(said)), value) for said, value in written]
-
-
-_LOOKUPS: dict[type, Callable[[Any], Any]] = {dict: Table, tuple: frozenset}
 
 
 @dataclass(frozen=True)
@@ -438,6 +441,11 @@ def words_of_field(field: Field, setting: Setting) -> frozenset[str]:
 def question_of(field: Field) -> str:
     """Return the name, label and question of a field in one text."""
     return f"{field.name.replace('_', ' ')} {field.label} {field.ask}"
+
+
+def all_told_of(field: Field) -> str:
+    """Return the question of a field and its description in one text."""
+    return f"{question_of(field)} {field.description}"
 
 
 @lru_cache(maxsize=2_000)

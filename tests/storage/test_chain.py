@@ -541,7 +541,7 @@ MANY = 1_000
 
 
 async def read_by(store: Store, url: str, deed: Callable[[], Awaitable[Any]]) -> int:
-    """What a deed reads: rows on Postgres, steps of the database on SQLite."""
+    """Return how much a deed reads: rows on Postgres, steps of the database on SQLite."""
     steps = 0
 
     def counts() -> None:

@@ -16,7 +16,7 @@ class Harbour(Journey):
     """Help people with boats."""
 
     class QuayPath(Pathway):
-        """What can be done here."""
+        """The tasks of a harbour."""
 
     class BerthPath(Pathway):
         """Reserve a berth."""
