@@ -484,12 +484,7 @@ def _meant(reading: Reading, ways: Sequence[_Way]) -> _Way | None:
         found = [way for way in ways if all(_has(way, word) for word in said)]
         if said and len(found) == 1:
             return found[0]
-    labels = [(way, way.label.said) for way in ways if len(way.label.tokens) > 1]
-    whole = [way for way, label in labels if f" {label} " in f" {reading.said} "]
-    if len(whole) != 1:
-        return None
-    beside = set(reading.words).difference(whole[0].label.words)
-    return None if any(map(str.isdigit, beside)) else whole[0]  # "chocolate cake for 20"
+    return None
 
 
 def _has(way: _Way, word: str) -> bool:

@@ -181,6 +181,7 @@ _TWO = 2
 _NAMED, _SURE = 8, 20
 _LONGEST_ARTICLE = 4
 _LONGEST_SUBJECT = 4
+_LONGEST_RANGE = 5
 _OTHERS = "form_named_other"
 
 
@@ -485,7 +486,7 @@ def _claim(
     behind = _behind(clause, span, asked=asked)
     if rules_out(reading, inside, field) or _is_not_meant(clause, field, span, asked):
         return None
-    if reading.lexicon.words("either").intersection((*before[-1:], *behind[:1])):
+    if _is_one_of_several(before, behind, reading.lexicon):
         return None
     near = [*before[-_BEFORE:], *behind[:_BEHIND]]
     is_ordinal = field.type in COUNTED and inside.day() and not inside.said.isdigit()
@@ -516,6 +517,12 @@ def _claim(
     words = words or _told(near, field, rivals, reading.lexicon)
     weight = 8 * span.certain + 2 * (close or bool(words)) + 2 * beside + 4 * people + asked
     return Claim(field, span, weight, words, is_named=bool(words or people))
+
+
+def _is_one_of_several(before: list[str], behind: list[str], lexicon: Lexicon) -> bool:
+    """Return whether the words around a value leave it open: "or", "between"."""
+    ranges = lexicon.words("between").intersection(before[-_LONGEST_RANGE:])
+    return bool(ranges or lexicon.words("either").intersection((*before[-1:], *behind[:1])))
 
 
 def _behind(clause: Reading, span: Span, *, asked: bool) -> list[str]:

@@ -87,6 +87,7 @@ _LONGEST_CHANGE_IN_TEXT = 20
 _SHORTEST_OF_TWO = 2
 _LONGEST_ITEM = 5
 _LONGEST_REASON = 5
+_LONGEST_REFUSAL = 4
 _MOST_UNREAD = 4
 _WEAK = ("boolean", "enum")
 _WORDS = (*WORDY, *_WEAK)
@@ -360,6 +361,8 @@ class _Pass:
     def _is_plain(self, field: Field) -> bool:
         """Return whether words that may be a text or name have no sign against it."""
         if self.reading.says("unknown", "nothing", "skip") or self.reading.has("wrong"):
+            return False
+        if _may_refuse(self.reading):
             return False
         for clause in self.clauses:
             begins = clause.words.begins("wish", "repair", "wonder")
@@ -1018,6 +1021,9 @@ class _Pass:
             if led or not is_list:
                 message = ", ".join(self._without_lead(c.words).raw for c in items)
             is_list = is_list and not reading.has("either")  # "a drill or a saw"
+            # "two: a drill and a saw"
+            numbers = [one for one in map(self._counts, items) if one]
+            is_list = is_list and len(numbers) in (0, len(items))
         else:
             # The last clauses, each only the value of another field: "Dune, tomorrow".
             behind = list(takewhile(self._is_only_value, self.clauses[:0:-1]))[::-1]
@@ -1091,7 +1097,10 @@ class _Pass:
         if reading.begins("wonder") or reading.says("filler") or is_greeting(reading.raw):
             return True
         told = [c for c in self.clauses if not c.is_idle and not c.command]
-        return bool(told) and all(c.words.asks and not c.words.begins("wish") for c in told)
+        skips = any(isinstance(c.command, Skip) for c in self.clauses)  # "no, can you ring?"
+        return bool(told) and all(
+            c.words.asks and (skips or not c.words.begins("wish")) for c in told
+        )
 
     def _own_values(self, field: Field) -> set[str]:
         """Return the values that a field's own patterns find, one after the other."""
@@ -1112,10 +1121,15 @@ class _Pass:
         """Return whether words may be one thing of a list: no sentence, and not "no saws"."""
         words = self._as_item(clause)
         plain = words.opens("without") and not self.reading.has("turns")  # "without onions"
-        if words.opens("negation", "no") and not plain:
+        if not plain and (words.opens("negation", "no") or _may_refuse(words)):
             return False
         short = 0 < len(words.tokens) <= _LONGEST_ITEM
         return short and not words.has("talk")
+
+    def _counts(self, clause: _Clause) -> bool:
+        """Return whether a clause has only a number."""
+        words = self._as_item(clause.words)
+        return len(words.tokens) == 1 and self._is_number(words.tokens[0])
 
     def _as_item(self, words: Reading) -> Reading:
         """Return words without those that bring in a list: "and", "I need"."""
@@ -1131,6 +1145,13 @@ class _Pass:
         while len(part.tokens) > 1 and part.opens("item_leads"):
             part = part.part(1)
         return part
+
+
+def _may_refuse(words: Reading) -> bool:
+    """Return whether words begin or end as a refusal does: "none whatsoever", "truly not"."""
+    begins, count = words.begins("nothing"), len(words.tokens)
+    ends = count > 1 and words.core().part(-1).opens("negation", "no")
+    return ends or 0 < begins < count <= _LONGEST_REFUSAL
 
 
 def _is_in(command: Command, commands: Iterable[Command]) -> bool:

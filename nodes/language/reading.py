@@ -206,6 +206,7 @@ def _spelled(token: str, lexicon: Lexicon) -> str:
 
 _MOST_PARTS = 12
 _LONGEST_SLIP = 5
+_LONGEST_RANGE = 5
 
 
 def parts_of(reading: Reading) -> list[Reading]:
@@ -213,8 +214,11 @@ def parts_of(reading: Reading) -> list[Reading]:
     tokens, lexicon = reading.tokens, reading.lexicon
     joints = lexicon.words("joints", "reasons")
     slips, begins, within = lexicon.words("slips"), [0], 0
+    ranges = [n for n, word in enumerate(reading.words) if word in lexicon.words("between")]
     for place in range(1, len(tokens)):
         word, goes_on = tokens[place].word, place + 1 < len(tokens)
+        if place - 1 in ranges:  # the joint of "between Monday and Friday" parts no clauses
+            within = place + _LONGEST_RANGE
         slip = 0
         if word in slips and goes_on and place >= within:
             rest = reading.part(place, place + _LONGEST_SLIP)

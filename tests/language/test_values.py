@@ -730,3 +730,80 @@ def test_a_contrast_in_an_answer_changes_no_other_day(
         found = read_message(said, asked).commands
         assert [c for c in found if isinstance(c, Correct)] == [], said
     assert found == []
+
+
+_OFFICE = Field("office", "enum", "At which office?", choices=["central", "green park", "east"])
+
+
+@pytest.mark.parametrize(
+    ("message", "certain"),
+    [
+        ("green park please", True),
+        ("the green park one", True),
+        ("green park or east, whichever is open", False),
+        ("green park, but only if there is a lift", False),
+        ("green park is too far", False),
+        ("does green park open on Sundays", False),
+        ("green park and east", False),
+    ],
+)
+def test_a_choice_of_several_words_is_certain_only_where_all_words_are_explained(
+    message: str, certain: bool
+) -> None:
+    assert read_message(message, asking("office", [_OFFICE])).certain is certain
+
+
+@pytest.mark.parametrize(
+    ("setting", "refusals", "others"),
+    [
+        (
+            ENGLISH,
+            "none whatsoever|nothing at all|unfortunately not|sadly no|not this time",
+            "only two: gauze and tape|just one, gauze|no, can you bring it?|truly not",
+        ),
+        (
+            GERMAN,
+            "gar keine|überhaupt nichts|leider nein|leider nicht|diesmal leider nicht|keinerlei",
+            "nur zwei: Mull und Tape|drei, Mull, Tape und Salbe|nein, bringen Sie das mit?",
+        ),
+        (
+            SPANISH,
+            "ninguno ahora mismo|nada en absoluto|lamentablemente no|por desgracia no|esta vez no",
+            "solo dos: gasas y vendas|tres, gasas, vendas y crema|no, ¿se puede llevar?",
+        ),
+    ],
+)
+def test_a_refusal_in_more_words_and_a_count_of_items_are_no_items(
+    setting: Setting, refusals: str, others: str
+) -> None:
+    for kind in ("text", "list"):
+        field = Field("supplies", kind, "What shall we bring?", required=False)
+        asked = asking("supplies", [field], setting=setting)
+        skipped = {said: told(read_message(said, asked)) for said in refusals.split("|")}
+        assert skipped == dict.fromkeys(skipped, "Skip")
+    for message in others.split("|"):
+        assert not read_message(message, asked).certain, message
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        (ENGLISH, "sometime between Monday and Wednesday next week"),
+        (GERMAN, "irgendwann zwischen Montag und Mittwoch nächster Woche"),
+        (SPANISH, "en algún momento entre el lunes y el miércoles"),
+    ],
+)
+def test_a_range_of_days_is_no_day(setting: Setting, message: str) -> None:
+    day = Field("day", "date", "Which day would suit you?")
+    assert read_message(message, asking("day", [day], setting=setting)).commands == []
+
+
+def test_a_part_of_something_is_no_amount() -> None:
+    fee = Field("fee", "money", "How much would you like to pay now?", currency="GBP")
+    weight = Field("weight", "number", "How many kilos?")
+    for message in ("half of it for now", "half", "half the amount", "half of them"):
+        assert read_message(message, asking("fee", [fee])).commands == [], message
+    [given] = read_message("half a kilo", asking("weight", [weight])).commands
+    assert isinstance(given, Fill)
+    assert given.read == 0.5
+    assert read_message("half of that", asking("weight", [weight])).commands == []
