@@ -108,6 +108,7 @@ class TurnDraft:
         changing: Name of the field that the user chose to change after an effect.
         judged: The most confident verdict of a model, if nothing moved.
         wished: The parts of the message in which several wishes were found.
+        missed: The words of values that no task takes.
         spec: The journey.
         settled: True if what runs is decided.
         resumed: True if the user comes back after a pause.
@@ -139,6 +140,7 @@ class TurnDraft:
     changing: str = ""
     judged: Judged | None = None
     wished: Sequence[str] = ()
+    missed: Sequence[str] = ()
     settled: bool = False
     resumed: bool = False
     query: Query | None = None

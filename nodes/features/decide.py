@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from journeys import Field, JourneySpec, PathwaySpec
 from journeys.spec.spec import ACTIVATION, MOVE
@@ -53,6 +53,8 @@ from nodes.repair.wishes import (
     apart,
     ask_order,
     ask_which,
+    begins_later,
+    held_moves,
     hold,
     is_in_order,
     judged_in_turn,
@@ -92,7 +94,10 @@ async def decide(draft: TurnDraft, commands: Sequence[Command], limits: Limits) 
         moves = [*(chosen or []), *moves] if chosen else moves
         if draft.settled and not chosen and not draft.dialogue.takeover:
             _take_back_question(draft, moves, limits, before)
-    here = _for_here(draft, said)
+    again: Collection[str] = ()
+    if draft.dialogue.finished:
+        moves, said, again = _begun_again(draft, moves, said, limits)
+    here = _for_here(draft, said, again)
     spoke = await fill(draft, here, fillable(draft)) or spoke
     if draft.dialogue.takeover:
         return  # a person was called for what could not be taken; where it stands stays
@@ -349,11 +354,50 @@ def _fields(pathway: PathwaySpec) -> list[Field]:
     return list(pathway.form.fields) if pathway.form else []
 
 
-def _for_here(draft: TurnDraft, said: Sequence[Command]) -> list[Command]:
-    """Return commands without values for fields of pathways that the message may lead to."""
+def _begun_again(
+    draft: TurnDraft, moves: Moves, said: Sequence[Command], limits: Limits
+) -> tuple[Moves, list[Command], set[str]]:
+    """Begin a finished task again where a message asks for it, with the values of the message.
+
+    A message that changes a value of the task, and only names it, does not begin it again.
+
+    Returns:
+        The moves, the commands, and the names of the fields that get their values anew.
+    """
+    again: set[str] = set()
+    for wish in held_moves(draft, moves, limits):
+        if wish.target not in draft.dialogue.finished:
+            continue
+        own = {field.name for field in _fields(draft.spec.pathways[wish.target])}
+        if any(isinstance(c, Go) and c.target == wish.target for c in moves):
+            said = [_as_first(c) if getattr(c, "field", "") in own else c for c in said]
+        elif any(isinstance(c, Correct) and c.field in own for c in said):
+            moves = [m for m in moves if not (isinstance(m, Verdict) and m.question == wish.id)]
+            continue
+        again |= own
+    return moves, [*said], again
+
+
+def _as_first(command: Command) -> Command:
+    """Return a change of a value as a first value."""
+    if not isinstance(command, Correct):
+        return command
+    return Fill(command.field, command.value, command.confidence, command.read, command.certain)
+
+
+def _for_here(
+    draft: TurnDraft, said: Sequence[Command], again: Collection[str] = ()
+) -> list[Command]:
+    """Return commands without values for fields of pathways that the message may lead to.
+
+    Args:
+        draft: The turn.
+        said: The commands.
+        again: Names of fields of finished tasks that begin again.
+    """
     if gives_up_here(draft, said):
         return _without_fills(said)  # what is said besides is for what comes instead
-    known = {field.name for field in fillable(draft)}
+    known = {field.name for field in fillable(draft)}.difference(again)
     return [c for c in said if not isinstance(c, Fill) or c.field in known or _nowhere(draft, c)]
 
 
@@ -365,18 +409,33 @@ def _nowhere(draft: TurnDraft, command: Fill) -> bool:
 
 def _for_others(draft: TurnDraft, said: Sequence[Command], target: PathwaySpec) -> list[Fill]:
     """Return the values that are left for the pathway that the message led to."""
-    taken = {attempt["field"] for attempt in draft.attempts}
+    taken = {a["field"] for a in draft.attempts if a["validation_status"] != "cleared"}
     names = {field.name for field in _fields(target)}
     return [c for c in said if isinstance(c, Fill) and c.field in names and c.field not in taken]
 
 
 def _left_over(draft: TurnDraft, elsewhere: Sequence[Command]) -> None:
-    """Audit values for fields of pathways that the message did not lead to after all."""
+    """Keep values for tasks that wait or are offered; audit and repeat those that no task takes."""
     taken = {attempt["field"] for attempt in draft.attempts}
-    taken |= {name for held in draft.dialogue.held.values() for name in held}
+    used = {attempt["raw"] for attempt in draft.attempts}
     for command in elsewhere:
-        if isinstance(command, Fill) and command.field not in taken:
-            draft.note("dropped", trigger="fill", reason=f"'{command.field}' is not asked for here")
+        if not isinstance(command, Fill) or command.field in taken:
+            continue
+        is_said = command.value in draft.message and command.value not in used
+        if is_said and _held_back(draft, command):
+            continue
+        draft.note("dropped", trigger="fill", reason=f"'{command.field}' is not asked for here")
+        if is_said and not draft.field(command.field).sensitive:
+            draft.missed = [*draft.missed, command.value]
+
+
+def _held_back(draft: TurnDraft, command: Fill) -> bool:
+    """Keep a value for the tasks that begin later and have its field; return whether any has."""
+    later = [draft.spec.pathways[id_] for id_ in sorted(begins_later(draft)) if id_ != draft.run]
+    targets = [each for each in later if each.form and command.field in each.form]
+    for target in targets:
+        hold(draft, target, [command])
+    return bool(targets)
 
 
 def _verdicts(moves: Moves) -> list[Verdict]:

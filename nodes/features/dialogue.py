@@ -213,7 +213,7 @@ def _takes_effect(draft: TurnDraft, command: Command) -> bool:
 def _account_for(draft: TurnDraft, reading: Reading, *, is_first: bool) -> None:
     """Audit the words that nothing took, and say so of those that may matter.
 
-    They are quoted where the dialogue continues with another part of the message.
+    They are quoted where the reply is about another part of the message, or about none of it.
     """
     parse, answer = reading.parse, reading.answer
     parts = list(parse.unread)
@@ -227,10 +227,14 @@ def _account_for(draft: TurnDraft, reading: Reading, *, is_first: bool) -> None:
     hidden = [field for field in draft.form_state().live if field.sensitive]
     for part in dict.fromkeys([*parts, *left]):
         draft.note("unread", reason=HIDDEN if hidden else part[:MOST_RAW])
-    taken = [a["value"] for a in draft.attempts if a["validation_status"] in ("valid", "pending")]
-    if (taken or _begins_form(draft, is_first=is_first)) and not reading.has_answer:
-        for part in [p for p in parts if p not in taken and _may_matter(draft, p)][:_MOST_QUOTED]:
-            draft.say("unread", words=part)
+    taken = [a["value"] for a in draft.attempts if a["validation_status"] != "cleared"]
+    is_end = draft.run is None and draft.replies[-1:] == [draft.text("closing")]
+    quoted = [] if draft.run and draft.spec.pathways[draft.run].pipeline else [*draft.missed]
+    if (taken or is_end or _begins_form(draft, is_first=is_first)) and not reading.has_answer:
+        quoted = [p for p in parts if p not in taken and _may_matter(draft, p)]
+    texts = [draft.text("unread", words=part) for part in quoted[:_MOST_QUOTED]]
+    place = len(draft.replies) - is_end
+    draft.replies[place:place] = texts
 
 
 def _begins_form(draft: TurnDraft, *, is_first: bool) -> bool:

@@ -58,6 +58,7 @@ ONLY_CODE = ("condition",)
 """Tiers that are judged even if the whole message answers the question."""
 _SENTENCE = "so what is that"
 _LEADING = ("pattern", "own", "condition")
+_CHANGES = ("form_contrast", "form_named", "form_carried")
 _SAID = ("enum", *NAMES)
 _PLAIN = ("integer", "date", "time", "money", "email", "phone")
 MOST_GUESSED_WORDS = 2
@@ -221,6 +222,7 @@ async def weighed(
     if asked and asked["kind"] == "more" and isinstance(given, Confirm) and is_taken(free):
         return replace(parse, commands=[], whole=False), free  # "pay it" is no yes to "what else?"
     leading = [v for v in free if v.holds and not v.error and v.tier in _LEADING]
+    parse = _begun_anew(draft, parse, leading)
     if isinstance(given, Fill) and asked and given.field == asked["about"]:
         field = draft.field(given.field)
         if field.type in _IN_WORDS and await _is_shaped(draft, field, given):
@@ -234,6 +236,35 @@ async def weighed(
     if parse.whole and not (leading and _only_repairs(parse)):
         free = [verdict for verdict in free if verdict.tier in ONLY_CODE]
     return parse, free
+
+
+def _begun_anew(draft: TurnDraft, parse: Parse, leading: Sequence[Verdict]) -> Parse:
+    """Leave out the changes of a finished task that a phrase begins again: "another, for five".
+
+    Their values are read for the new one then. Words that change something only name the task.
+    """
+    over = draft.dialogue.finished
+    ids = {v.question: normal(v.phrase) for v in leading if v.phrase} if over else {}
+    again = [t for t in draft.spec.transitions if t.id in ids and t.target in over]
+    forms = [form for t in again if (form := draft.spec.pathways[t.target].form)]
+    old = [c for c in parse.commands if isinstance(c, Correct) and any(c.field in f for f in forms)]
+    if not old or _changes(draft.message, [ids[t.id] for t in again], draft.setting.language):
+        return parse
+    kept = [command for command in parse.commands if command not in old]
+    unread = (*parse.unread, *(command.value for command in old))
+    return replace(parse, commands=kept, whole=False, unread=unread)
+
+
+def _changes(message: str, phrases: Sequence[str], language: str) -> bool:
+    """Return whether words change something, up to the clause of a phrase."""
+    lexicon = lexicon_of(language)
+    for clause in clauses_in(message, language):
+        words = read(clause, lexicon)
+        if words.begins("repair", "meant") or lexicon.says(words.marked, *_CHANGES):
+            return True
+        if any(phrase in normal(clause) for phrase in phrases):
+            break
+    return False
 
 
 async def _is_shaped(draft: TurnDraft, field: Field, given: Fill) -> bool:
@@ -286,7 +317,7 @@ def led(draft: TurnDraft, parse: Parse, free: Sequence[Verdict]) -> Parse:
     if not ids:
         return parse
     reached = {t.target for t in draft.spec.transitions if t.id in ids}
-    targets = reached - {draft.here.id}
+    targets = {id_ for id_ in reached if id_ != draft.here.id or id_ in draft.dialogue.finished}
     forms = [form for target in sorted(targets) if (form := draft.spec.pathways[target].form)]
     scopes = [Expected(None, form.fields, {}, (), draft.setting) for form in forms]
     clauses = clauses_in(draft.message, draft.setting.language)
@@ -319,6 +350,7 @@ def led(draft: TurnDraft, parse: Parse, free: Sequence[Verdict]) -> Parse:
     left = [
         words
         for part in _in_clauses(parse.unread, draft.setting.language)
+        if part not in taken
         for words in _left_of(draft, part, said, _beyond(part, scopes, taken), fields, refuses)
     ]
     certain = not left if parse.unread else parse.certain

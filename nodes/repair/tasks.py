@@ -342,7 +342,7 @@ def adopt(draft: TurnDraft, steering: Steering) -> None:
         updates = [u for t in draft.spec.transitions if t.id == fired for u in t.updates]
         cleared = [update.target for update in updates if update.how == "clear"]
         target = draft.spec.pathways[steering.run]
-        if steering.run not in paused:
+        if steering.run not in paused or steering.run in draft.dialogue.finished:
             begin_anew(draft, target, cleared)
         if target.collects:
             draft.position = {**draft.position, "status": "active"}

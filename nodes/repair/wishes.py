@@ -65,7 +65,7 @@ def judged_in_turn(
     They are all meant if it names each as a command, in that order; or if it is sure of all, and
     has values for one of them, which comes first. No "or" parts tasks that are all meant.
     """
-    open_now = {t.target: t for t in reversed(_held(draft, moves, limits))}
+    open_now = {t.target: t for t in reversed(held_moves(draft, moves, limits))}
     named = [c.target for c in moves if isinstance(c, Go) and c.target in open_now]
     judged = [m for m in moves if isinstance(m, Verdict) and m.holds and m.tier in MODELS]
     order = list(dict.fromkeys(named))
@@ -86,7 +86,7 @@ def apart(draft: TurnDraft, moves: Sequence[Command], limits: Limits) -> list[Wi
     "and" or "or" is; none if it is one wish.
     """
     chosen = any(isinstance(move, Verdict) and move.tier == "chosen" for move in moves)
-    held = [] if chosen else _held(draft, moves, limits)
+    held = [] if chosen else held_moves(draft, moves, limits)
     if len(held) < 2:
         return []
     text = normal(draft.message)
@@ -113,7 +113,7 @@ def apart(draft: TurnDraft, moves: Sequence[Command], limits: Limits) -> list[Wi
     ]
 
 
-def _held(draft: TurnDraft, moves: Sequence[Command], limits: Limits) -> list[TransitionSpec]:
+def held_moves(draft: TurnDraft, moves: Sequence[Command], limits: Limits) -> list[TransitionSpec]:
     """Return the intents that hold, one for each pathway that they lead to."""
     open_now = {t.id: t for t in allowed_transitions(draft.spec, draft.position) if t.kind == MOVE}
     found: dict[str, TransitionSpec] = {}

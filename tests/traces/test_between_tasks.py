@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 from journeys import Effect, Field, Journey, Pathway, Range, ReturnToPrevious, Transition
-from nodes.commands import Back, Cancel, Confirm, Correct, Deny, Fill, Go
-from tests.traces.conversation import IN_MEMORY, OFFLINE, Chat, Domain, trace
-from tests.traces.journeys import tells, wants
+from nodes.commands import Back, Cancel, Choose, Confirm, Correct, Deny, Fill, Go, OffTopic
+from tests.traces.conversation import IN_MEMORY, OFFLINE, SCRIPTED, Chat, Domain, trace
+from tests.traces.errands import WALLET
+from tests.traces.journeys import BANK, tells, wants
 from tests.traces.world import World
 
 
@@ -364,3 +365,91 @@ async def test_an_answer_to_a_task_that_is_gone_is_no_wish_that_is_refused(chat:
     assert chat.says_text("moved_to_entry")
     assert chat.says_text("which", journeys="the car park, the weather")
     assert chat.world.count("reserve") == 0
+
+
+async def with_laundry(chat: Chat) -> None:
+    await chat.says("laundry", Go("laundry"))
+    await chat.says("3", Fill("tokens", "3"))
+    assert chat.last.is_journey_complete
+
+
+@trace(HARBOUR, IN_MEMORY)
+async def test_a_finished_task_is_begun_again_with_the_values_of_the_wish(chat: Chat) -> None:
+    await with_laundry(chat)
+    await chat.says("laundry for 5 tokens please", Go("laundry"), Fill("tokens", "5"))
+    assert (chat.value("tokens"), chat.asked) == (5, None)
+    assert not chat.says_text("corrected")
+    await chat.says("how is the weather?", Go("weather"))
+    await chat.says("laundry again, 6 tokens", Go("laundry"), Correct("tokens", "6"))
+    assert (chat.value("tokens"), chat.asked) == (6, None)
+    assert chat.attempts("tokens") == ["valid", "cleared", "valid", "cleared", "valid"]
+
+
+@trace(HARBOUR, OFFLINE)
+async def test_a_change_of_a_finished_task_that_names_it_does_not_begin_it_again(
+    chat: Chat,
+) -> None:
+    await with_laundry(chat)
+    for words, tokens in (("make the laundry 5 tokens", 5), ("sorry, 6 tokens for the laundry", 6)):
+        await chat.says(words)
+        assert chat.says_text("corrected", field="tokens", value=str(tokens))
+        assert chat.value("tokens") == tokens
+    assert "transition" not in chat.kinds[-4:]
+
+
+@trace(HARBOUR, IN_MEMORY)
+async def test_a_finished_task_below_another_one_is_begun_again_too(chat: Chat) -> None:
+    await with_a_berth(chat)
+    await chat.says("how is the weather?", Go("weather"))
+    assert chat.stack == ["berth"]
+    await chat.says("a berth please", Go("berth"))
+    assert chat.asks("boat")
+    assert chat.value("boat") is None
+    assert chat.world.count("reserve") == 1
+
+
+@trace(WALLET)
+async def test_an_effect_is_taken_once_for_each_wish_with_its_own_values(chat: Chat) -> None:
+    for sum_, name in (("20", "Leo"), ("30", "Ada")):
+        await chat.says(
+            f"send {sum_} to {name}", Go("send"), Fill("sum", sum_), Fill("receiver", name)
+        )
+        assert chat.world.args("send")["to"] == name
+    assert chat.world.count("send") == 2
+    await chat.says("make it 40", Correct("sum", "40"))
+    assert chat.says_text("stays_done", field="sum")
+    assert chat.world.count("send") == 2
+
+
+@trace(WALLET, OFFLINE)
+async def test_words_behind_the_end_are_not_passed_over(chat: Chat) -> None:
+    await chat.says("send 20 to Leo")
+    await chat.says("40 to Ada please")
+    assert chat.says_text("unread", words="40 to Ada please")
+    assert chat.reply.endswith(chat.texts.closing)
+    assert chat.world.count("send") == 1
+
+
+@trace(HARBOUR, OFFLINE)
+async def test_words_beside_a_value_that_is_refused_are_not_passed_over(chat: Chat) -> None:
+    await at_the_arrival(chat)
+    await chat.says("2020-01-01, and how is the food?")
+    assert chat.attempts("arrival") == ["invalid"]
+    assert chat.says_text("unread", words="how is the food")
+    assert chat.asks("arrival")
+
+
+CARDS = ("card", Go("block_card"), Go("new_card"))
+
+
+@trace(BANK, SCRIPTED)
+async def test_a_value_beside_a_choice_is_kept_for_its_option_or_repeated(chat: Chat) -> None:
+    await chat.says(*CARDS)
+    await chat.says("nice day, green", Fill("design", "green"), OffTopic())
+    assert chat.asked == ("clarify", "")
+    assert chat.talk["held"]["new_card"]["design"]["value"] == "green"
+    await chat.says("nice day, 20 to Maya", Fill("amount", "20"), OffTopic())
+    assert chat.says_text("unread", words="20")
+    assert "held" in chat.talk
+    await chat.says("the second", Choose("new_card"))
+    assert (chat.value("design"), chat.value("amount")) == ("green", None)
