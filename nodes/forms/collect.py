@@ -14,7 +14,7 @@ from nodes.services import Services
 from nodes.state.effects import step_of
 from nodes.state.form_state import owners
 from nodes.state.session import PathwayState, Update
-from nodes.values import Unreadable, hint_of, refusal_of, value_of
+from nodes.values import Unreadable, hint_of, is_half_in_doubt, refusal_of, value_of
 
 FieldCommand = Fill | Correct | Clear | Skip
 TAKEN_BACK = "removed by the user"
@@ -91,7 +91,8 @@ async def _filled(draft: TurnDraft, command: Fill, fillable: Sequence[Field]) ->
     value = await _value(draft, field, command)
     if value is None:
         return
-    if not command.certain:
+    doubted = is_half_in_doubt(field, command.value, value, draft.setting)
+    if doubted or not command.certain:
         draft.say("understood", field=field.title, value=draft.shown(field, value))
     draft.keep(name, "valid", value=value, raw=command.value, confidence=_share(command))
     draft.note("field_set", trigger=name)

@@ -76,9 +76,17 @@ from nodes.language.reading import (
     readable_part,
     value_in,
 )
-from nodes.values import Span, end_of_list_lead, found_in, in_lines, negation_of, usual
+from nodes.values import (
+    Span,
+    end_of_list_lead,
+    found_in,
+    in_lines,
+    is_in_doubt,
+    negation_of,
+    usual,
+)
 from nodes.values.numbers import numbers_of
-from nodes.values.people import is_cut_in_doubt, words_around
+from nodes.values.people import words_around
 
 MOST_CHARACTERS = 4096
 """Characters of a message beyond which it is left to others."""
@@ -321,7 +329,7 @@ class _Pass:
         if read is None or (read.raw.casefold() in weekdays and read.raw != reading.raw):
             return None  # "rather Friday" is no name
         given = self._fill(field, read, reading)
-        certain = self._is_plain(field) if field.type in WORDY else _is_own(field, read.value)
+        certain = self._is_plain(field) if field.type in WORDY else not self._is_in_doubt(given)
         if field.type in NAMES:  # what is not plain may be told apart by words that bring it in
             return self._whole_name(field, given) if certain else None
         return Parse([given], certain, certain, () if certain else (reading.raw,))
@@ -331,9 +339,8 @@ class _Pass:
         reading, strange = self.reading, words_around(self.reading.raw, self.expected.setting)
         if self.lexicon.begins(reading.marked, "form_named_other"):
             return Parse(unread=(reading.raw,))  # "his name is Karl"
-        doubt = is_cut_in_doubt(given.value, given.read, self.expected.setting)
         others = reading.begins("i_am") > 0 and not is_users(field, self.lexicon)
-        certain = not (strange or doubt or others)
+        certain = not (strange or others or self._is_in_doubt(given))
         return Parse([given], certain, certain, strange)
 
     def _rules_out(self, field: Field, words: Reading) -> bool:
@@ -864,15 +871,19 @@ class _Pass:
             doubted = [c for c in commands if _is_in(c, self.bare)]
             commands = [c for c in commands if not _is_in(c, doubted)]
             unread += tuple(c.value for c in doubted if isinstance(c, _GIVING))
-        fields, given = self.expected.all_fields, [c for c in commands if isinstance(c, _GIVING)]
-        own = [_is_own(f, c.read) for c in given for f in fields if f.name == c.field]
-        certain = bool(commands) and not unread and all(own)
+        doubted = [c for c in commands if isinstance(c, _GIVING) and self._is_in_doubt(c)]
+        certain = bool(commands) and not (unread or doubted)
         answered = any(
             not isinstance(c, Fill) or (self.pending and c.field == self.pending.name)
             for c in commands
         )
         replaced, plain = self._replaced_words(commands), self._plain(commands) if unread else ()
         return Parse(commands, certain, certain and answered, unread, replaced, plain)
+
+    def _is_in_doubt(self, given: Fill | Correct) -> bool:
+        """Return whether a value may as well be another, though its words are explained."""
+        field = next(one for one in self.expected.all_fields if one.name == given.field)
+        return is_in_doubt(field, given.value, given.read, self.expected.setting)
 
     def _plain(self, commands: Sequence[Command]) -> tuple[Command, ...]:
         """Return the commands that no word besides takes half back: a condition, a doubt, a no."""
@@ -1173,12 +1184,6 @@ def _mended(one: Span, other: Span) -> Span | None:
         return None
     raw = " ".join([*words[: near[0]], spelled, *words[near[0] + 1 :]])
     return replace(one, raw=raw, value=raw, end=other.end)
-
-
-def _is_own(field: Field, value: Any) -> bool:
-    """Return whether a value is in the currency of its field, if that has one."""
-    currency = value.get("currency") if isinstance(value, dict) else None
-    return not (currency and field.currency) or currency == field.currency
 
 
 def _command(claim: Claim) -> Command:

@@ -1,11 +1,13 @@
 """Values of fields: read as plain data, checked, and shown."""
 
 from nodes.values.checking import hint_of, refusal_of, shown
+from nodes.values.dates import is_half_in_doubt
 from nodes.values.reading import (
     Span,
     end_of_list_lead,
     found_in,
     in_lines,
+    is_in_doubt,
     load,
     make_ready,
     negation_of,
@@ -21,6 +23,8 @@ __all__ = [
     "found_in",
     "hint_of",
     "in_lines",
+    "is_half_in_doubt",
+    "is_in_doubt",
     "load",
     "make_ready",
     "negation_of",

@@ -1,9 +1,9 @@
 """Dates, times of day, and moments.
 
 Dates come in digits in the order of the region, by names of months, days and feasts, as "tomorrow";
-times with a colon, am and pm, "o'clock", and in words. An hour from 1 to 11 without anything that
-says which half of the day is meant is one of the morning, unless the field asks for an evening, or
-a range of it takes the evening's alone.
+times with a colon, am and pm, "o'clock", and in words. An hour without anything that says which
+half of the day is meant is one of the day, from 7 to 6, unless the field asks for an evening, or
+its ranges take the other half alone.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from nodes.values.scanning import (
     before,
     compiled,
     everywhere,
+    folded,
     grammar,
     is_filler,
     literal,
@@ -523,14 +524,32 @@ def _meant(readings: Sequence[str], field: Field, setting: Setting) -> tuple[str
     """
     if len(readings) == 1:
         return readings[0], True
-    evening = _asks_for_evening(question_of(field), setting.words)
-    readings = readings[::-1] if evening else readings
+    evening = _asks_for_evening(field, setting)
+    readings = sorted(readings, reverse=True) if evening else readings
     fitting = [v for v in readings if fits(v, field, setting)] if field.validators else readings
     return (fitting or readings)[0], evening or 0 < len(fitting) < len(readings)
 
 
+def is_half_in_doubt(field: Field, raw: str, value: Any, setting: Setting) -> bool:
+    """Return whether a time of day may as well be of the other half of the day."""
+    if field.type not in ("time", "datetime"):
+        return False
+    found = [hit.value for hit in readings_in(folded(raw), setting.words) if len(hit.value) > 1]
+    if not found or field.type == "time":
+        return any(not _meant(readings, field, setting)[1] for readings in found)
+    moment = datetime.fromisoformat(value)
+    other = moment.replace(hour=(moment.hour + _NOON) % 24)
+    parted = (other < setting.minute) is not (moment < setting.minute)
+    decided = parted or _asks_for_evening(field, setting)
+    return not decided and fits(written(other), field, setting)
+
+
+def _asks_for_evening(field: Field, setting: Setting) -> bool:
+    return _is_of_evening(question_of(field), setting.words)
+
+
 @lru_cache(maxsize=2_000)
-def _asks_for_evening(question: str, words: Vocabulary) -> bool:
+def _is_of_evening(question: str, words: Vocabulary) -> bool:
     own = _times_grammar(words)
     found = {_part_of(match, own) for match in own.part.finditer(question)}
     return bool(found & {"evening", "meal"}) and "morning" not in found
@@ -611,10 +630,11 @@ def _on_dial(
     if minutes < 60:  # at twelve
         night = part == "night" or own.small_hours.match(text, place[1])
         return ([early], said_at) if night else ([late], ())
-    if not part:
-        return [early] if zero else [early, late], ()
     first, last = everywhere().later_between[part]
-    return ([late], said_at) if first < minutes // 60 < last else ([early], ())
+    is_late = first < minutes // 60 < last
+    if not part:
+        return [early] if zero else [late, early] if is_late else [early, late], ()
+    return ([late], said_at) if is_late else ([early], ())
 
 
 def _clock(minute: int) -> str:
@@ -668,10 +688,12 @@ def scan_datetimes(text: str, field: Field, setting: Setting) -> list[Hit]:
     days = scan_dates(text, field, setting)
     past = wants_past(field, setting) or _is_over(text, _grammar(setting.words))
     hours = readings_in(text, setting.words) if days else []
+    evening = _asks_for_evening(field, setting)
     for day, hour in product(days[:_MOST], hours[:_MOST]):
         if not _belong(text, day, hour, own, setting):
             continue
         moments = [f"{day.value}T{each}" for each in hour.value]
+        moments = sorted(moments, reverse=True) if evening else moments
         if day.value == today.isoformat() and own.midnight.search(text, hour.start, hour.end):
             # Midnight of a day that has begun is its end.
             moments = [f"{today + timedelta(days=1)}T00:00"]

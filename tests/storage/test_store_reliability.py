@@ -72,11 +72,12 @@ READ = (
     "SELECT relname, coalesce(idx_tup_fetch, 0) + coalesce(seq_tup_read, 0) "
     "FROM pg_stat_user_tables"
 )
-MANY = 200
+MANY = 100
 """Sessions beside the one that is measured, all begun since its plans were made."""
 KEYS = (
     "SELECT table_name, column_name FROM information_schema.columns "
-    "WHERE table_schema = 'public' AND column_name IN ('session_id', 'thread_id')"
+    "WHERE table_schema = 'public' AND column_name IN ('session_id', 'thread_id') "
+    "ORDER BY table_name <> 'sessions'"
 )
 """The column that names the session, of each table that has one."""
 

@@ -13,6 +13,21 @@ from tests.traces.journeys import BANK, tells, wants
 from tests.traces.world import World
 
 
+class Mooring(Journey):
+    """Help people to moor."""
+
+    class MooringPath(Pathway):
+        """Moor a boat."""
+
+        __fields__ = [
+            Field("lines", "time", "When shall somebody take the lines?"),
+            Field("tide", "datetime", "On which day and at what time do you leave?"),
+            Field("supper", "time", "When do you want supper in the evening?"),
+            Field("fuel", "time", "When do you want fuel?", validators=[Range("06:00", "11:00")]),
+            Field("boat", "text", "What is your boat called?"),
+        ]
+
+
 class Harbour(Journey):
     """Help people with boats."""
 
@@ -453,3 +468,16 @@ async def test_a_value_beside_a_choice_is_kept_for_its_option_or_repeated(chat: 
     assert "held" in chat.talk
     await chat.says("the second", Choose("new_card"))
     assert (chat.value("design"), chat.value("amount")) == ("green", None)
+
+
+@trace(Domain(Mooring, lambda _: {}), OFFLINE)
+async def test_a_time_that_may_be_of_both_halves_of_the_day_is_repeated(chat: Chat) -> None:
+    await chat.says("hello")
+    await chat.says("quarter to five")
+    assert chat.says_text("understood", field="lines", value="4:45 pm")
+    await chat.says("on 3 May 2099 at 8")
+    assert chat.says_text("understood", field="tide", value="Sunday, 3 May 2099, 8:00 am")
+    for field, value in (("supper", "19:00"), ("fuel", "07:00")):
+        await chat.says("at 7")
+        assert chat.value(field) == value
+        assert not chat.says_text("understood", field=field)

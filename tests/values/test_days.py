@@ -519,7 +519,7 @@ def test_an_hour_without_its_half_of_the_day_is_the_one_that_the_range_takes() -
     assert read(dinner, "halb acht") == "19:30"
     assert read(dinner, "7 am") == "07:00"
     assert read(dinner, "07:00") == "07:00"
-    assert read(dinner, "at 5") == "05:00"
+    assert read(dinner, "at 5") == "17:00"
     assert read(night, "at 1") == "01:00"
     assert read(night, "at 9") == "21:00"
 

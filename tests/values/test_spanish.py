@@ -131,9 +131,9 @@ def test_hours() -> None:
     table = {
         "a las siete": "07:00",
         "las 8": "08:00",
-        "a la una": "01:00",
-        "una y media": "01:30",
-        "la una y cuarto": "01:15",
+        "a la una": "13:00",
+        "una y media": "13:30",
+        "la una y cuarto": "13:15",
         "a las ocho y media": "08:30",
         "ocho y cuarto": "08:15",
         "siete y veinte": "07:20",
