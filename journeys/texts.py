@@ -82,7 +82,7 @@ class Texts:
         restart: `{task}` is begun already; asks whether to continue it or to start over.
         go_on, begin_anew: The two answers to that, as options.
         restarted: A task begins again. ask_restart: asks whether to do so, if something was done
-            for `{task}` already.
+            for `{task}` already. ask_restart_unsure: the same, if it is unknown whether it was.
         back: An earlier question is asked again; `{field}` is `{value}`. back_first: no question is
             earlier.
         status: Values known so far, `{fields}`. status_empty: there are none. status_waiting: the
@@ -92,7 +92,8 @@ class Texts:
         change_it, ask_person, leave_it: The answers to that, as options.
         effect_failed: The effect failed; `{reason}`. retry: asks whether to try again.
             effect_unsure: the outcome is unknown. effect_late: the outcome is unknown, and a
-            repetition takes effect only once.
+            repetition takes effect only once. effect_again: the outcome is unknown, and the values
+            are others now, so that it may be done twice.
         resumed: Greets after a pause; `{fields}` are known. expired: `{field}` is asked again.
         summary_line: One line of a summary: `{field}`, `{value}`.
         yes, no: The words for a boolean.
@@ -197,6 +198,10 @@ class Texts:
     ask_restart: str = (
         "Some of this is done already, and stays so: {task}. Shall we start over all the same?"
     )
+    ask_restart_unsure: str = (
+        "I could not find out whether this was done: {task}. "
+        "Shall we start over all the same? Then it may be done twice."
+    )
     back: str = "For the {field} I have this so far: {value}."
     back_first: str = "There is nothing to go back to."
     status: str = "This is what I have so far:\n{fields}"
@@ -211,6 +216,10 @@ class Texts:
     retry: str = "Shall I try again?"
     effect_unsure: str = "I could not find out whether that worked, so I will not do it twice."
     effect_late: str = "I have no answer yet. Asking again will not do it twice."
+    effect_again: str = (
+        "I could not find out whether that worked with the earlier values, "
+        "so it may be done twice now."
+    )
     resumed: str = "Welcome back. This is what I have so far:\n{fields}"
     expired: str = "Some time has passed, so I have to ask for the {field} again."
     summary_line: str = "- {field}: {value}"

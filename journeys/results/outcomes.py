@@ -380,9 +380,10 @@ class AuditEntry:
     version_changed; retried (another try of an agent) and agent_failed; tool_done, tool_failed
     and tool_not_called; failure, model_failed, condition_raised, callback_failed, late_result;
     guideline, guideline_dropped, guidelines_bypassed; of effects effect_done, effect_failed,
-    effect_late, effect_unsure, or effect_apart: done with other values as well, in a turn that
-    was not kept; forked_from and forked_to, whose trigger is the other session; knowledge (what
-    was looked up, and the sources of the answer) and knowledge_failed; and what collecting and
+    effect_late, effect_unsure, or effect_apart: done with other values as well, perhaps in a turn
+    that was not kept; forked_from and forked_to, whose trigger is the other session; knowledge
+    (what was looked up, and the sources of the answer) and knowledge_failed; and what collecting
+    and
     repairing note.
     """
 

@@ -362,7 +362,7 @@ def _begun_again(
     A message that changes a value of the task, and only names it, does not begin it again.
 
     Returns:
-        The moves, the commands, and the names of the fields that get new values.
+        The moves, the commands, and the names of the fields with values for the new start.
     """
     again: set[str] = set()
     for wish in held_moves(draft, moves, limits):

@@ -14,6 +14,7 @@ from nodes.draft import TurnDraft, talked_about
 from nodes.language.reading import YES_OR_NO
 from nodes.services import Services, brought_locale, setting_of
 from nodes.state.dialogue_state import IN_TURN, Asked
+from nodes.state.effects import is_taken
 from nodes.state.form_state import FormState, field_named
 from nodes.values import Setting, hint_of, shown
 
@@ -46,7 +47,10 @@ def question_of(draft: TurnDraft, asked: Asked, form_state: FormState | None = N
     if kind == "paused":
         return draft.text("which_paused", options=listed)
     if kind in _OF_TASK:
-        return draft.text(_OF_TASK[kind], task=draft.spec.pathways[about].title, options=listed)
+        pathway = draft.spec.pathways[about]
+        unsure = kind == "start_over" and not is_taken(draft.dialogue, pathway)
+        name = "ask_restart_unsure" if unsure else _OF_TASK[kind]
+        return draft.text(name, task=pathway.title, options=listed)
     if kind in _FIXED:
         return draft.text(_FIXED[kind])
     return draft.text("which_first" if about == IN_TURN else "clarify", options=listed)

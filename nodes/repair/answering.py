@@ -11,6 +11,7 @@ from nodes.forms.offer import CHANGE, PERSON, call_person
 from nodes.repair.clarify import narrowed, tasks_of
 from nodes.repair.tasks import (
     EVERYTHING,
+    asked_to_restart,
     bring_up,
     cancel,
     cannot_reply,
@@ -24,6 +25,7 @@ from nodes.repair.tasks import (
     start_over,
 )
 from nodes.state.dialogue_state import IN_TURN, Asked, Option
+from nodes.state.effects import try_unsure_again
 
 GO_ON, BEGIN_ANEW = "go_on", "begin_anew"
 """Options for a task that is requested again, by id."""
@@ -162,7 +164,7 @@ def _restart(draft: TurnDraft, asked: Asked, commands: Sequence[Command]) -> lis
     chosen = _chosen(asked, commands) or (GO_ON if _said(commands) else None)
     if chosen is None:
         return None
-    if chosen == BEGIN_ANEW:
+    if chosen == BEGIN_ANEW and not asked_to_restart(draft, draft.here):
         reset(draft, draft.here, "started again")
     return []
 
@@ -216,6 +218,7 @@ def _human(draft: TurnDraft, asked: Asked, commands: Sequence[Command]) -> list[
         return []
     draft.dialogue.try_again()
     if asked["about"] == "effect_unsure":  # nothing is tried again; it may be known by now
+        draft.ask(Asked(kind="more", about="", options=[]))
         draft.run = draft.here.id
         draft.settled = True
     else:
@@ -227,8 +230,10 @@ def _retry(draft: TurnDraft, asked: Asked, commands: Sequence[Command]) -> list[
     said = _said(commands)
     if said is None:
         return None
-    if not said:
-        pathway = draft.spec.pathways[asked["about"]]
+    pathway = draft.spec.pathways[asked["about"]]
+    if said:
+        try_unsure_again(draft.dialogue, pathway)
+    else:
         draft.note("cancelled", to=pathway.id, reason="not tried again")
         reset(draft, pathway, "cancelled")
         draft.say("left", task=pathway.title)
@@ -247,15 +252,20 @@ def _leave(draft: TurnDraft, asked: Asked, commands: Sequence[Command]) -> list[
 
 def _more(draft: TurnDraft, asked: Asked, commands: Sequence[Command]) -> list[Verdict] | None:
     said = _said(commands)
-    if said is None:
-        return None
-    if not said:
+    if said is False:
         draft.say("closing")
-        draft.rest()
-    elif cannot_reply(draft):
+    elif said and (cannot_reply(draft) or _is_collected(draft)):
         draft.say("which", journeys=tasks_of(draft))
-        draft.rest()
+    else:
+        return None
+    draft.rest()
     return []
+
+
+def _is_collected(draft: TurnDraft) -> bool:
+    """Return whether a pathway without agents has nothing left to ask."""
+    place = draft.here
+    return place.form is not None and place.pipeline is None and draft.form_state().is_closed
 
 
 def _has_values(commands: Sequence[Command]) -> bool:

@@ -14,11 +14,11 @@ from nodes.commands import Back, Cancel, Command, Deny, Restart, Skip
 from nodes.draft import TurnDraft
 from nodes.forms.collect import TAKEN_BACK, emptied
 from nodes.forms.offer import after_effect, effect_of
-from nodes.forms.questions import lines_of
+from nodes.forms.questions import lines_of, question_of
 from nodes.language.lexicon import lexicon_of
 from nodes.language.mentions import is_task
 from nodes.state.dialogue_state import Asked, FieldAttempt, Option
-from nodes.state.effects import begin_effects_anew, step_of
+from nodes.state.effects import begin_effects_anew, may_be_taken
 from nodes.state.form_state import settled
 from nodes.state.stack import at_entry, left, move
 from nodes.steer import Limits, Steering
@@ -472,20 +472,22 @@ def looked_back(draft: TurnDraft, commands: Sequence[Command]) -> bool:
     elif draft.here.form is None:
         draft.repair("status", "status_empty")
     elif isinstance(command, Restart):
-        _restart(draft, draft.here)
+        if not asked_to_restart(draft, draft.here):
+            start_over(draft, draft.here)
     else:
         _go_back(draft, draft.here)
     return True
 
 
-def _restart(draft: TurnDraft, task: PathwaySpec) -> None:
-    taken = draft.dialogue.taken
-    if any(step_of(task, effect) in taken for effect in task.effects):
-        draft.repair("restart", "ask_restart", task=task.title)
-        draft.ask(Asked(kind="start_over", about=task.id, options=[]))
-        draft.rest()
-        return
-    start_over(draft, task)
+def asked_to_restart(draft: TurnDraft, task: PathwaySpec) -> bool:
+    """Ask before a task starts over of which something is done, or may be; return whether."""
+    if not may_be_taken(draft.dialogue, task):
+        return False
+    asked = Asked(kind="start_over", about=task.id, options=[])
+    draft.answer("restart", question_of(draft, asked))
+    draft.ask(asked)
+    draft.rest()
+    return True
 
 
 def start_over(draft: TurnDraft, task: PathwaySpec) -> None:

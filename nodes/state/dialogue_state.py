@@ -132,7 +132,8 @@ class DialogueState:
         held: Values of wishes that wait: pathway -> field -> value.
         done: Name of an effect's step -> keys under which it was taken.
         taken: Steps of effects that were taken since their pathway was begun, last time.
-        unsure: Steps of effects with an unknown outcome; the user was informed.
+        unsure: Steps of effects with an unknown outcome; the user was informed. With other values
+            they are only taken if the user wants it.
         last_at: The time of the user's last message.
         takeover: The person who has the conversation, while the assistant is silent.
         called: Policies that called a person, and have held ever since.

@@ -132,11 +132,12 @@ class Outcome:
         kept: Names of the context, and the results that are kept under them.
         done: Step -> key under which it was taken; also those of an earlier unfinished turn.
         audit: The events, for the audit.
-        ended: The outcome: done; failed (the last try did nothing) or late (outcome unknown, safe
-            to repeat by its key), which wait for a yes to be tried again; unsure; or outdated (a
-            value that it would use is refused now, and asked for again). In all cases but done
-            the steps behind it were not taken.
-        unsure: The step without knowledge of whether it was taken; empty: none.
+        ended: The outcome: done; failed (the last try did nothing), late (outcome unknown, safe
+            to repeat by its key) or doubted (unknown with earlier values; not tried with these),
+            which wait for a yes to be tried again; unsure; or outdated (a value that it would use
+            is refused now, and asked for again). In all cases but done the steps behind it were
+            not taken.
+        unsure: The steps of the session with an unknown outcome, after this run.
         asked: The question to the user then: whether to try again, to call a person, or for a
             value.
         attempts: At fields, where values were taken back.
@@ -149,7 +150,7 @@ class Outcome:
     done: dict[str, str] = field(default_factory=dict)
     audit: list[dict[str, Any]] = field(default_factory=list)
     ended: str = "done"
-    unsure: str = ""
+    unsure: list[str] = field(default_factory=list)
     asked: Asked | None = None
     attempts: list[Attempted] = field(default_factory=list)
     ops: list[Op] = field(default_factory=list)
@@ -172,6 +173,17 @@ def went_well(progress: Mapping[str, Any]) -> bool:
     return EFFECTS not in progress or progress[EFFECTS]["ended"] == "done"
 
 
+def is_taken(dialogue: DialogueState, pathway: PathwaySpec) -> bool:
+    """Return whether an effect of a pathway was taken since it was begun."""
+    return any(step_of(pathway, effect) in dialogue.taken for effect in pathway.effects)
+
+
+def may_be_taken(dialogue: DialogueState, pathway: PathwaySpec) -> bool:
+    """Return whether an effect of a pathway was taken since it was begun, or may have been."""
+    steps = [step_of(pathway, effect) for effect in pathway.effects]
+    return any(step in (*dialogue.taken, *dialogue.unsure) for step in steps)
+
+
 def record_effects(dialogue: DialogueState, outcome: Mapping[str, Any]) -> None:
     """Note which effects of a pathway were taken, and what was asked then."""
     for name, value in outcome["dialogue"].items():
@@ -179,9 +191,7 @@ def record_effects(dialogue: DialogueState, outcome: Mapping[str, Any]) -> None:
     keys = {step: [*dialogue.done.get(step, []), key] for step, key in outcome["done"].items()}
     dialogue.done = {**dialogue.done, **keys}
     dialogue.taken = [*dialogue.taken, *outcome["done"]]
-    dialogue.unsure = [step for step in dialogue.unsure if step not in keys]
-    if outcome["unsure"] and outcome["unsure"] not in dialogue.unsure:
-        dialogue.unsure = [*dialogue.unsure, outcome["unsure"]]
+    dialogue.unsure = outcome["unsure"]
     dialogue.asked = outcome["asked"] or dialogue.asked
 
 
@@ -189,4 +199,10 @@ def begin_effects_anew(dialogue: DialogueState, pathway: PathwaySpec) -> None:
     """Allow the effects of a pathway again, because it starts again."""
     steps = [step_of(pathway, effect) for effect in pathway.effects]
     dialogue.taken = [step for step in dialogue.taken if step not in steps]
+    try_unsure_again(dialogue, pathway)
+
+
+def try_unsure_again(dialogue: DialogueState, pathway: PathwaySpec) -> None:
+    """Allow the effects of a pathway whose outcome is unknown, because the user wants them."""
+    steps = [step_of(pathway, effect) for effect in pathway.effects]
     dialogue.unsure = [step for step in dialogue.unsure if step not in steps]

@@ -37,7 +37,8 @@ _IN_DOUBT = (TimeoutError, ConnectionResetError, ConnectionAbortedError, BrokenP
 """Errors of a tool with an unknown outcome."""
 _ACCIDENTS = (KeyError, IndexError, UnicodeError, json.JSONDecodeError, ValidationError)
 """Kinds of ValueError and LookupError that are not raised on purpose for the user."""
-_APART = "it was also taken with other values, in a turn that was not stored:"
+_APART = "it was also taken, or may have been, with other values:"
+_DOUBTED = "it may have been taken with other values; the user is asked first"
 _REOPENED = ("reopened", "skipped", "confirmed")
 """Attributes of the dialogue state that change when a value is taken back."""
 _without_session = EffectsOfRun()
@@ -51,7 +52,8 @@ async def take_effects(state: PathwayState, services: Services) -> Update:
     pathway was begun (`DialogueState.taken`) is not taken again. Before a tool is called, that is
     noted outside of the turn; so a step of an unfinished turn is found again and not repeated, and
     its result is used. After an unknown outcome, a tool with a parameter `idempotency_key` is
-    called again with the same key, any other is not.
+    called again with the same key, any other is not. With other values the user is asked first,
+    since the step may be taken twice then.
 
     Before the first one, the values that they use are held against their validators, which may
     refuse now what they accepted: the user is informed, and asked for another value. Steps of an
@@ -85,14 +87,14 @@ class _Taker:
     """Takes the effects of one run of a pathway."""
 
     def __init__(self, state: PathwayState, services: Services, pathway: PathwaySpec) -> None:
-        self.outcome = Outcome()
         self._checked = False
         self._state: Any = state
         self._turn = state["turn"]
         self._birth = state["position"].get("birth", "")
         dialogue = DialogueState.of(state["position"])
         self._known: Mapping[str, list[str]] = dialogue.done
-        self._unsure_before = dialogue.unsure
+        self.outcome = Outcome(unsure=dialogue.unsure)
+        self._is_answer = dialogue.asked is None
         self._context = {"message": self._turn["message"] or "", **copied(state["context"])}
         self._services = services
         self._texts = services.texts_in(pathway.id)
@@ -124,6 +126,10 @@ class _Taker:
         elif await self._outdated(effect):
             if taken.state == "free":
                 await self._effects.failed(taken.key, "a value that it uses is no longer valid")
+        elif taken.state == "free" and step in self.outcome.unsure:
+            await self._effects.failed(taken.key, _DOUBTED)
+            self._note("effect_unsure", effect, _DOUBTED)
+            self._hold("doubted", self._texts.effect_again)
         else:
             await self._call(effect, arguments, taken)
 
@@ -205,6 +211,7 @@ class _Taker:
                 in_doubt = lost is not None or taken.state == "begun"
                 if not _lost_sight(error, in_doubt=in_doubt):
                     await self._effects.failed(taken.key, told(error))
+                    self._know(effect)
                     self._failed(effect, error)
                     return
                 lost = error
@@ -216,6 +223,7 @@ class _Taker:
         if self._takes_key(effect):
             self._note("effect_late", effect, told(lost))
             self._hold("late", self._texts.effect_late)
+            self._doubt(effect)
         else:
             self._unsure(effect, told(lost))
 
@@ -232,6 +240,7 @@ class _Taker:
 
     def _done(self, effect: Effect, taken: Taken, reason: str = "") -> None:
         step, name = step_of(self._pathway, effect), effect.save or effect.tool
+        self._know(effect)
         self.outcome.done[step] = taken.key
         self.outcome.kept[name] = taken.result
         self._context[name] = taken.result
@@ -259,15 +268,25 @@ class _Taker:
 
     def _unsure(self, effect: Effect, reason: str) -> None:
         self.outcome.ended = "unsure"
-        self.outcome.unsure = step_of(self._pathway, effect)
-        if self.outcome.unsure in self._unsure_before:
-            return  # it was said already
+        if step_of(self._pathway, effect) in self.outcome.unsure and not self._is_answer:
+            return  # it was said last
+        self._doubt(effect)
         self._note("effect_unsure", effect, reason)
         self.outcome.said.append(self._texts.effect_unsure)
         spec = self._services.spec
         if (spec.part_of(self._pathway.id).escalation or spec.escalation) is not None:
             self.outcome.said.append(self._texts.offer_human)
             self.outcome.asked = Asked(kind="human", about="effect_unsure", options=[])
+
+    def _know(self, effect: Effect) -> None:
+        """Forget that the outcome of an effect was unknown."""
+        step = step_of(self._pathway, effect)
+        self.outcome.unsure = [each for each in self.outcome.unsure if each != step]
+
+    def _doubt(self, effect: Effect) -> None:
+        """Remember that the outcome of an effect is unknown."""
+        self._know(effect)
+        self.outcome.unsure = [*self.outcome.unsure, step_of(self._pathway, effect)]
 
     def _note(self, kind: str, effect: Effect, reason: str) -> None:
         event = {"kind": kind, "from": self._pathway.id, "trigger": effect.tool, "reason": reason}

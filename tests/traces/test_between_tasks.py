@@ -6,7 +6,18 @@ from dataclasses import replace
 from typing import Any
 
 from journeys import Effect, Field, Journey, Pathway, Range, ReturnToPrevious, Transition
-from nodes.commands import Back, Cancel, Choose, Confirm, Correct, Deny, Fill, Go, OffTopic
+from nodes.commands import (
+    Back,
+    Cancel,
+    Choose,
+    Confirm,
+    Correct,
+    Deny,
+    Fill,
+    Go,
+    OffTopic,
+    Restart,
+)
 from tests.traces.conversation import IN_MEMORY, OFFLINE, SCRIPTED, Chat, Domain, trace
 from tests.traces.errands import WALLET
 from tests.traces.journeys import BANK, tells, wants
@@ -481,3 +492,94 @@ async def test_a_time_that_may_be_of_both_halves_of_the_day_is_repeated(chat: Ch
         await chat.says("at 7")
         assert chat.value(field) == value
         assert not chat.says_text("understood", field=field)
+
+
+def keyless_tools(world: World) -> dict[str, Any]:
+    def reserve(boat: str) -> str:
+        "Reserve a berth."
+        return world.do("reserve", boat=boat)
+
+    return {**harbour_tools(world), "reserve": reserve}
+
+
+KEYLESS = replace(HARBOUR, tools=keyless_tools)
+
+
+async def in_doubt(chat: Chat) -> None:
+    """Have the reservation lose its connection, so that nobody knows whether it was made."""
+    chat.world.fails["reserve"] = [ConnectionResetError("gone")] * 2
+    await at_the_summary(chat)
+    await chat.says("yes", Confirm())
+    assert chat.world.count("reserve") == 0
+    assert chat.talk["unsure"] == ["berth.reserve"]
+    chat.world.fails["reserve"] = []
+
+
+async def takes_nothing_unasked(chat: Chat) -> None:
+    """Change the boat; the reservation is only made again after a yes to doing it again."""
+    tried = chat.world.tried["reserve"]
+    await chat.says("the boat is Heron", Correct("boat", "Heron"))
+    assert chat.value("boat") == "Heron"
+    await chat.says("yes", Confirm())
+    assert chat.says_text("effect_again")
+    assert (chat.asked, chat.world.tried["reserve"]) == (("retry", "berth"), tried)
+    await chat.says("the boat is Egret", Correct("boat", "Egret"))
+    await chat.says("yes", Confirm())
+    assert (chat.asked, chat.world.tried["reserve"]) == (("retry", "berth"), tried)
+    await chat.says("yes", Confirm())
+    assert chat.world.tried["reserve"] == tried + 1
+    assert chat.world.args("reserve") == {"boat": "Egret"}
+    assert "unsure" not in chat.talk
+
+
+@trace(KEYLESS, IN_MEMORY)
+async def test_a_change_after_an_unknown_outcome_takes_no_effect_unasked(chat: Chat) -> None:
+    await in_doubt(chat)
+    assert chat.asked == ("more", "")
+    await takes_nothing_unasked(chat)
+
+
+@trace(HARBOUR)
+async def test_a_change_after_a_late_answer_takes_no_effect_unasked(chat: Chat) -> None:
+    await in_doubt(chat)
+    assert chat.asked == ("retry", "berth")
+    await takes_nothing_unasked(chat)
+
+
+@trace(KEYLESS, OFFLINE)
+async def test_an_effect_that_may_have_been_taken_is_left_after_a_no(chat: Chat) -> None:
+    await in_doubt(chat)
+    await chat.says("the boat is Heron")
+    await chat.says("yes")
+    await chat.says("no")
+    assert chat.says_text("left", task="the berth")
+    assert (chat.world.tried["reserve"], chat.talk.get("unsure")) == (1, None)
+
+
+@trace(KEYLESS, IN_MEMORY)
+async def test_starting_over_after_an_unknown_outcome_asks_first(chat: Chat) -> None:
+    await in_doubt(chat)
+    for words, *means in (("start over", Restart()), ("hm",)):
+        await chat.says(words, *means)
+        assert chat.says_text("ask_restart_unsure", task="the berth")
+        assert (chat.asked, chat.value("boat")) == (("start_over", "berth"), "Seagull")
+    await chat.says("no", Deny())
+    assert (chat.asked, chat.value("boat")) == (("more", ""), "Seagull")
+    await chat.says("a berth please", Go("berth"))
+    assert chat.asked == ("restart", "berth")
+    await chat.says("start over", Choose("begin_anew"))
+    assert chat.asked == ("start_over", "berth")
+    await chat.says("yes", Confirm())
+    assert chat.asks("boat")
+    assert (chat.value("boat"), chat.talk.get("unsure")) == (None, None)
+
+
+@trace(KEYLESS, OFFLINE)
+async def test_a_yes_that_takes_no_effect_again_is_told_so(chat: Chat) -> None:
+    await in_doubt(chat)
+    await chat.says("make it 4 nights")
+    await chat.says("yes")
+    assert chat.says_text("effect_unsure")
+    assert (chat.asked, chat.world.tried["reserve"]) == (("more", ""), 1)
+    await chat.says("yes")
+    assert chat.says_text("which")
