@@ -275,6 +275,8 @@ class _Pass:
             self._explain([given[0]], given[1].tokens)
         self._read_clauses()
         changes = any(isinstance(command, (Correct, Clear)) for command in self.commands)
+        if not given and changes and (yes := boolean(self.reading, self.expected, leads=True)):
+            self.commands.insert(0, yes[0])
         if given and given[0].read is False and changes:
             behind = self.reading.part(1)
             if len(given[1].tokens) == 1 and not behind.opens("joints"):  # "no, but ..." answers
@@ -420,6 +422,15 @@ class _Pass:
             found += claims_in(segment, self.expected, replaced)
         return found
 
+    @cached_property
+    def hours(self) -> set[int]:
+        """The places of the words of hours, which are no parts of a day next to them."""
+        spans = spans_in(HOUR, self.reading, self.expected)
+        said = [self.reading.at(span) for span in spans if span.certain]
+        taken = {t.start for claim in self.claims for t in self.reading.at(claim.span).tokens}
+        found = [{token.start for token in words.tokens} for words in said]
+        return set().union(*[places for places in found if places.isdisjoint(taken)])
+
     def _join_spanned(self) -> None:
         """Put clauses together that a value goes through: "24 December, 2030"."""
         joined: list[_Clause] = []
@@ -560,7 +571,7 @@ class _Pass:
             if words.ends_asking and not words.begins("wish"):
                 continue
             tried: list[tuple[Token, ...]] = []
-            for part in (words, unjoined(words), words.part(end_of_lead(words)), body):
+            for part in (unjoined(words), words, words.part(end_of_lead(words)), body):
                 if part.tokens in tried:
                     continue
                 tried.append(part.tokens)
@@ -602,15 +613,16 @@ class _Pass:
         for claim in here:
             known = known.union(claim.words, usual(claim.field, self.expected.setting))
         inside = [token for claim in here for token in words.at(claim.span).tokens]
+        apart = self.hours if any(claim.field.type == "date" for claim in here) else ()
         bare = unjoined(words)
         lead = bare.part(bare.begins(*_LEADS))
         body = max(t.tokens[0].start if t.tokens else words.end for t in (lead, clause.body))
         tokens = [
             token
             for token in words.tokens
-            if token.start < body
-            or not known.isdisjoint((token.word, self._raw(token)))
-            or token in inside
+            if token in inside
+            or token.start < body
+            or (token.start not in apart and {token.word, self._raw(token)} & known)
         ]
         left = [token for token in words.tokens if token not in tokens]
         asking = words.asks and not unjoined(words).begins("wish")
@@ -641,6 +653,7 @@ class _Pass:
         A number next to it may be a part of it. A value that was not asked for, and that no word
         names, needs a clause which says little else.
         """
+        left = self._without_hours(left, claim.field)
         if not left:
             return True
         idle = self.lexicon.words("small", "around")
@@ -665,6 +678,11 @@ class _Pass:
         setting = self.expected.setting
         ordinal = numbers_of(setting.words).ordinals.get(word, 0) > _MOST_OF_ORDER  # "am dritten"
         return ordinal or word[:1].isdigit() or bool(found_in(COUNT, word, setting))
+
+    def _without_hours(self, tokens: Iterable[Token], field: Field) -> list[Token]:
+        """Return words next to a value; of those next to a day, not what says an hour."""
+        hours = self.hours if field.type == "date" else ()
+        return [token for token in tokens if token.start not in hours]
 
     def _fill(self, field: Field, read: Read, words: Reading) -> Fill:
         value = read.value
@@ -773,7 +791,9 @@ class _Pass:
         before = self.reading.between(self.reading.start, span.start).part(-1)
         behind = self.reading.between(span.end, self.reading.end).part(0, 1)
         inside = self.reading.at(span)
-        if is_article(inside) or any(map(self._is_number, (*before.tokens, *behind.tokens))):
+        beside = self._without_hours((*before.tokens, *behind.tokens), field)
+        is_ordinal = field.type in COUNTED and inside.day() and not inside.said.isdigit()
+        if is_article(inside) or is_ordinal or any(map(self._is_number, beside)):
             return False
         if set(behind.words) <= set(inside.words) and behind.words:
             return False  # "the eleventh eleventh eighty-eight"
@@ -865,7 +885,10 @@ class _Pass:
         commands = self._without_asides(self._without_repeats())
         unread = self._unread()
         doubtful = [c for c in commands if c is not self.only] if unread else []
-        if twice := [c for c in doubtful if self._is_given_twice(c)]:
+        given = [c for c in self.commands[self.kept :] if isinstance(c, _GIVING)]
+        other = [c.field for c in given for d in given if c.field == d.field and c.read != d.read]
+        twice = [c for c in doubtful if self._is_given_twice(c)]
+        if twice := twice + [c for c in commands if getattr(c, "field", "") in other]:
             return Parse([c for c in commands if c not in twice], unread=(self.reading.raw,))
         if unread:  # nothing leads to these, so that they are meant only if they are all there is
             doubted = [c for c in commands if _is_in(c, self.bare)]
@@ -913,6 +936,9 @@ class _Pass:
             return any(own.intersection(read(part, self.lexicon).words) for part in self._unread())
         theirs = [c for c in self.clauses if not c.words.has("between")]
         theirs = [c for c in theirs if is_of_another(c.words, field)]
+        if field.type == "boolean":  # "yes. it's not the kitchen, it's the bathroom"
+            pairs = [pair for pair in pairwise(self.clauses) if self._contrasts(*pair, field)]
+            theirs += [clause for pair in pairs for clause in pair]
         return any(
             span.value != same
             and not is_article(inside)
@@ -923,6 +949,12 @@ class _Pass:
             for inside in [self.reading.at(span)]
             if not self._is_explained(inside)
         )
+
+    def _contrasts(self, one: _Clause, other: _Clause, field: Field) -> bool:
+        """Return whether two clauses say of something else what it is, and what it is not."""
+        words = unjoined(_together(one.words, other.words))
+        matches = self.lexicon.matches("form_contrast", words.marked)
+        return bool(matches) and not concerns(words.words, field, self.lexicon)
 
     def _since(self, given: Fill | Correct) -> Sequence[_Clause]:
         """Return the clauses from that on in which a value replaces an earlier one."""
@@ -1107,6 +1139,10 @@ class _Pass:
             return True
         if reading.begins("wonder") or reading.says("filler") or is_greeting(reading.raw):
             return True
+        if any(isinstance(command, Correct) for command in settled.commands):
+            left = {t.start for c in self._unexplained() for t in c.words.tokens} - self.explained
+            if left <= self.hours:  # "make it Friday at 8pm"
+                return True
         told = [c for c in self.clauses if not c.is_idle and not c.command]
         skips = any(isinstance(c.command, Skip) for c in self.clauses)  # "no, can you ring?"
         return bool(told) and all(

@@ -17,7 +17,7 @@ from journeys.phrases import plain
 from nodes.commands import Command, Correct, Fill
 from nodes.language.lexicon import Lexicon
 from nodes.state.dialogue_state import Asked, Option
-from nodes.values import Setting, Span, Unreadable, value_of
+from nodes.values import Setting, Span, Unreadable, found_in, value_of
 
 _TOKEN = re.compile(r"[^\W_]+(?:['\u2019\u02bc`\u00b4][^\W_]+)*")
 _APOSTROPHES = re.compile(r"['\u2019\u02bc`\u00b4]")
@@ -388,9 +388,14 @@ def readable_part(field: Field, reading: Reading, expected: Expected) -> Read | 
             continue
         tried.add(raw)
         value = value_in(field, raw, expected.setting) if _may_be(field, part) else None
-        if value is not None:
+        if value is not None and not (field.type == "date" and _has_hour(raw, expected)):
             return Read(raw, value)
     return None
+
+
+def _has_hour(raw: str, expected: Expected) -> bool:
+    """Return whether words with a day say an hour too, which is of another field or of none."""
+    return any(span.certain for span in found_in(HOUR, raw, expected.setting))
 
 
 def _may_be(field: Field, part: Reading) -> bool:

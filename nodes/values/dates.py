@@ -256,7 +256,7 @@ class _Days:
         year, end = numbers[0].value, numbers[0].end
         if 10 <= year < 30 and len(numbers) > 1 and numbers[1].value < 100:
             joint = following[end : numbers[1].start].strip(" -").casefold()
-            if joint in ("", *self.setting.words.times.zero):
+            if joint in ("", *_zeros(self.setting.words)):
                 year, end = year * 100 + numbers[1].value, numbers[1].end
         if self.over and 10 <= year < 100:
             year = _full_year(str(int(year)), self.today.year)
@@ -455,6 +455,11 @@ _HALF_HOUR = 1800
 _JOINTS = frozenset(("at", "t"))
 
 
+def _zeros(words: Vocabulary) -> list[str]:
+    """Return what a zero is called in minutes and years, without an "or" of the spoken language."""
+    return [word for word in words.times.zero if word not in words.languages[0].times.stops]
+
+
 @cache
 def _times_grammar(words: Vocabulary) -> SimpleNamespace:
     own, days = words.times, words.dates
@@ -475,6 +480,7 @@ def _times_grammar(words: Vocabulary) -> SimpleNamespace:
         ones=of(*range(1, 10)),
         teens=of(*range(13, 20)),
         fives=of(5, 10, 20),
+        zero=literal(_zeros(words)),
         part=(*parts, *own.noon),
         greeted="".join([rf"(?<!{word} )" for word in own.greetings]),
         glued_to="".join([rf"|(?<={end})" for end in own.glued]),

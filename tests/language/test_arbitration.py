@@ -416,3 +416,148 @@ def test_a_day_that_is_given_for_what_is_wrong_has_a_value() -> None:
     summary = ear("summary", "x", known=known, among=(day,), setting=GERMAN)
     heard = read_message("stimmt alles bis auf den Umzugstag, der ist am 12.", summary)
     assert [c.read for c in heard.commands if isinstance(c, Correct)] == ["2026-12-12"]
+
+
+_HOUSE = {
+    ENGLISH: ("Does it leak?", "Where is it?", "How many people?", "Which day?", "kitchen"),
+    GERMAN: ("Tropft es?", "Wo ist es?", "Wie viele Personen?", "An welchem Tag?", "Küche"),
+    SPANISH: ("¿Gotea?", "¿Dónde está?", "¿Cuántas personas?", "¿Qué día?", "la cocina"),
+}
+
+
+def _of_house(setting: Setting, *names: str) -> list[Field]:
+    kinds = {"leak": "boolean", "room": "text", "people": "integer", "day": "date"}
+    asks = dict(zip(kinds, _HOUSE[setting], strict=False))
+    return [Field(name, kinds[name], asks[name]) for name in names]
+
+
+@pytest.mark.parametrize(
+    ("setting", "table"),
+    [
+        (
+            ENGLISH,
+            """
+            yes. it's not the kitchen, it's the bathroom -> Fill leak yes, Correct room the bathroom
+            yes, but not the kitchen, the bathroom
+            yes, but the bathroom instead of the kitchen
+            yes the bathroom, not the kitchen -> Fill leak yes, Correct room the bathroom
+            it's not the kitchen, it's the bathroom -> Correct room the bathroom
+            no, it's not the kitchen, it's the bathroom -> Correct room the bathroom
+            yes, it isn't the kitchen, it's the bathroom -> Fill leak yes, Correct room the bathroom
+            it does not drip in the kitchen, but in the bathroom -> nothing
+            yes. it's not Ann, it's Bo -> Fill leak yes? + it's not Ann it's Bo
+            yes five people, not four -> Fill leak yes, Correct people five people
+            yes five people please -> Fill leak yes, Correct people five
+            ok five people please -> Correct people five
+            yes on Tuesday instead of Monday -> Fill leak yes, Correct day Tuesday
+            let's change the day to Tuesday -> Correct day Tuesday
+            yes, not every day -> nothing
+            """,
+        ),
+        (
+            GERMAN,
+            """
+            ja. es ist nicht die Küche, es ist das Bad -> Fill leak ja, Correct room das Bad
+            ja, es liegt nicht in der Küche, sondern im Bad
+            ja, es ist nicht in der Küche, sondern im Bad -> Fill leak ja, Correct room im Bad
+            aber nicht die Küche, das Bad -> Correct room das Bad
+            ja. es ist nicht Ann, es ist Bo -> Fill leak ja? + es ist nicht Ann es ist Bo
+            ja fünf Personen, nicht vier -> Fill leak ja, Correct people fünf Personen
+            gut fünf Personen, nicht vier -> Correct people fünf Personen
+            ich möchte den Tag auf Dienstag ändern -> Correct day Dienstag
+            """,
+        ),
+        (
+            SPANISH,
+            """
+            sí. no es la cocina, es el baño -> Fill leak sí, Correct room el baño
+            sí, pero no la cocina, el baño -> Fill leak sí, Correct room el baño
+            no, no es la cocina, es el baño -> Correct room el baño
+            sí, no está en la cocina, sino en el baño -> Fill leak sí, Correct room en el baño
+            sí. no es Ana, es Eva -> Fill leak sí? + no es Ana es Eva
+            sí cinco personas, no cuatro -> Fill leak sí, Correct people cinco personas
+            """,
+        ),
+    ],
+)
+def test_a_yes_stands_beside_what_is_corrected(setting: Setting, table: str) -> None:
+    fields = _of_house(setting, "leak", "room", "people", "day")
+    known = {"room": _HOUSE[setting][-1], "people": 4, "day": "2026-11-23"}
+    asked = ear("field", "leak", fields=fields[:1], known=known, among=fields, setting=setting)
+    assert wrong(table, asked) == {}
+
+
+@pytest.mark.parametrize(
+    ("setting", "table"),
+    [
+        (
+            ENGLISH,
+            """
+            tomorrow at 2pm -> Fill day tomorrow? + 2pm
+            Dec 4th 7pm please -> Fill day Dec 4th? + 7pm
+            on 4 December at half past seven -> Fill day 4 December? + half past seven
+            tomorrow morning -> Fill day tomorrow morning
+            from 18 December -> Fill day from 18 December
+            """,
+        ),
+        (
+            GERMAN,
+            """
+            übermorgen ab 14 Uhr -> Fill day übermorgen? + ab 14 Uhr
+            Montag, halb acht -> Fill day Montag? + halb acht
+            guten Morgen am Montag -> Fill day am Montag
+            morgen früh -> Fill day morgen früh
+            """,
+        ),
+        (
+            SPANISH,
+            """
+            mañana a las 14:00 -> Fill day mañana? + 14:00
+            mañana a mediodía -> Fill day mañana? + mediodía
+            mañana por la mañana -> Fill day mañana por la mañana
+            """,
+        ),
+    ],
+)
+def test_an_hour_that_no_field_takes_stays_unread(setting: Setting, table: str) -> None:
+    [day] = _of_house(setting, "day")
+    assert wrong(table, asking("day", [day], setting=setting)) == {}
+
+
+def test_a_day_is_changed_beside_an_hour_that_no_field_takes() -> None:
+    day, people, note = (*_of_house(ENGLISH, "day", "people"), Field("note", "text", "Any wishes?"))
+    known = {"day": "2026-12-04"}
+    for asked in (people, note):
+        here = ear("field", asked.name, fields=(asked,), known=known, among=(day,))
+        heard = read_message("make it Friday at 8pm", here)
+        assert heard.commands == [Correct("day", "Friday", read="2026-11-27")]
+        assert "8pm" in " ".join(heard.unread)
+
+
+@pytest.mark.parametrize(
+    ("setting", "kind", "messages"),
+    [
+        (ENGLISH, "time", "at nine or nine thirty | eight, nine o'clock | 8 or 9pm"),
+        (ENGLISH, "money", "50, 60 euros | 50 or 60"),
+        (ENGLISH, "date", "Monday, Tuesday | the 5th or 6th of May"),
+        (ENGLISH, "integer", "the 30th of February | 3rd of next month"),
+        (GERMAN, "time", "acht, neun Uhr | acht, halb neun | um neun oder halb zehn"),
+        (GERMAN, "integer", "zwei, drei | zwei vielleicht drei"),
+        (SPANISH, "time", "a las nueve o nueve y media | a las ocho o nueve | nueve o cinco"),
+        (SPANISH, "datetime", "mañana a las nueve o nueve y media"),
+        (SPANISH, "date", "el 5 de mayo veinte o treinta | el 5 o el 6"),
+        (SPANISH, "integer", "dos o tres | dos quizás tres"),
+    ],
+)
+def test_alternatives_are_asked(setting: Setting, kind: str, messages: str) -> None:
+    field = Field("x", kind, ask="How many?" if kind == "integer" else "")
+    for message in messages.split(" | "):
+        assert not read_message(message, asking("x", [field], setting=setting)).commands, message
+
+
+def test_minutes_below_ten_are_read_with_their_zero() -> None:
+    hour = Field("hour", "time")
+    for setting, said in ((ENGLISH, "nine oh five"), (SPANISH, "las nueve cero cinco")):
+        [fill] = read_message(said, asking("hour", [hour], setting=setting)).commands
+        assert isinstance(fill, Fill)
+        assert fill.read == "09:05"
