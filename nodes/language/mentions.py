@@ -26,6 +26,7 @@ from nodes.language.reading import (
     value_in,
 )
 from nodes.values import Span, found_in, negation_of
+from nodes.values.numbers import is_unit_of
 
 _LEAST_STEM = 4
 _LONGEST_ENDING = 2
@@ -272,6 +273,7 @@ def claims_in(
         choice = any(span.start < c.end and c.start < span.end for c in choices)
         if claim and not (choice and field.type != "enum" and not (asked or claim.is_named)):
             found.append(claim)  # "today" may be how urgent it is, and no day
+    found = [c for c in found if c.field is pending or not _is_measured(c, reading, expected)]
     certain = [claim.field for claim in found if claim.span.certain]
     found = [c for c in found if c.span.certain or c.field not in certain]
     found = [_later(claim, expected) for claim in found]
@@ -289,6 +291,13 @@ def claims_in(
         if not [o for o in plain if o is not c and o.field is c.field and o.weight >= c.weight]
     ]
     return sorted((*once, *ordered), key=lambda claim: claim.start)
+
+
+def _is_measured(claim: Claim, reading: Reading, expected: Expected) -> bool:
+    """Return whether the currency of an amount is the unit of a number that is asked for."""
+    counts = [field for field in expected.all_fields if field.type in COUNTED]
+    words = reading.at(claim.span).words if claim.field.type == "money" else ()
+    return any(is_unit_of(word, field, expected.setting) for word in words for field in counts)
 
 
 def _led_by(reading: Reading, words: frozenset[str]) -> Iterator[tuple[Token, list[Token]]]:

@@ -83,6 +83,7 @@ from nodes.values import (
     in_lines,
     is_in_doubt,
     negation_of,
+    shaped,
     usual,
 )
 from nodes.values.numbers import numbers_of
@@ -327,7 +328,9 @@ class _Pass:
         if reading.begins("wonder") or is_greeting(reading.text):
             return None  # both pass for values
         read = None if self._gives_others(field) else self._meant(field, reading)
-        weekdays = self.expected.setting.words.dates.weekdays if field.type == "name" else ()
+        weekdays = self.expected.setting.words.dates.weekdays if field.type in NAMES else ()
+        if field.type == "full_name" and reading.raw != reading.raw.casefold() in weekdays:
+            return Parse(unread=(reading.raw,))  # "Friday" may be half of a name
         if read is None or (read.raw.casefold() in weekdays and read.raw != reading.raw):
             return None  # "rather Friday" is no name
         given = self._fill(field, read, reading)
@@ -523,7 +526,7 @@ class _Pass:
 
     def _held(self, clause: _Clause) -> list[Claim]:
         """Return the values of a clause."""
-        first, last = clause.words.tokens[0].start, clause.words.tokens[-1].end
+        first, last = clause.words.start, clause.words.tokens[-1].end
         return [claim for claim in self.claims if first <= claim.span.start < last]
 
     def _slipped(self, clause: _Clause) -> Command | None:
@@ -697,6 +700,8 @@ class _Pass:
             return None
         if field.type == "enum" and words.part(-1).says("no"):
             return None  # "outside no"
+        if len(self.clauses) > 1 and self._is_day(words, field):
+            return None  # "on the 27th, and we are six"
         read = self._meant(field, words)
         if read is None:
             return None
@@ -704,6 +709,11 @@ class _Pass:
         if clause is not self.clauses[-1] and not words.tokens[-1].closes:  # "two and the kids"
             self.bare.append(given)
         return given
+
+    def _is_day(self, words: Reading, field: Field) -> bool:
+        """Return whether a clause is a day, and no count: "on the 27th"."""
+        raw = words.text[words.start : words.end].strip(" ,")
+        return field.type in COUNTED and value_in(DAY, raw, self.expected.setting) is not None
 
     def _meant(self, field: Field, words: Reading) -> Read | None:
         """Return the value that all of some words are, unless it is of another or does not do."""
@@ -935,7 +945,9 @@ class _Pass:
             own = set(read(command.value, self.lexicon).words)
             return any(own.intersection(read(part, self.lexicon).words) for part in self._unread())
         theirs = [c for c in self.clauses if not c.words.has("between")]
-        theirs = [c for c in theirs if is_of_another(c.words, field)]
+        theirs = [
+            c for c in theirs if is_of_another(c.words, field) or self._is_day(c.words, field)
+        ]
         if field.type == "boolean":  # "yes. it's not the kitchen, it's the bathroom"
             pairs = [pair for pair in pairwise(self.clauses) if self._contrasts(*pair, field)]
             theirs += [clause for pair in pairs for clause in pair]
@@ -1091,6 +1103,8 @@ class _Pass:
             certain &= field.type != "list" or is_list
         # Where a part was extracted, nothing explains the words around it.
         certain &= not field.extract or str(value).casefold() == message.casefold()
+        if field.type == "text" and len(reading.tokens) > 1:
+            certain &= shaped(field, message, self.expected.setting) is not None
         asks = reading.ends_asking or reading.begins("question")
         text = Fill(field.name, message, 0.5 if asks else 1.0, read=value)
         commands: list[Command] = [text, *changes]
@@ -1139,7 +1153,8 @@ class _Pass:
             return True
         if reading.begins("wonder") or reading.says("filler") or is_greeting(reading.raw):
             return True
-        if any(isinstance(command, Correct) for command in settled.commands):
+        changes = [c for c in settled.commands if isinstance(c, Correct)]
+        if [1 for change in changes if _DATE.fullmatch(str(change.read))]:
             left = {t.start for c in self._unexplained() for t in c.words.tokens} - self.explained
             if left <= self.hours:  # "make it Friday at 8pm"
                 return True

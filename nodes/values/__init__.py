@@ -11,6 +11,7 @@ from nodes.values.reading import (
     load,
     make_ready,
     negation_of,
+    shaped,
     value_of,
 )
 from nodes.values.scanning import Setting, Unreadable, usual
@@ -29,6 +30,7 @@ __all__ = [
     "make_ready",
     "negation_of",
     "refusal_of",
+    "shaped",
     "shown",
     "usual",
     "value_of",

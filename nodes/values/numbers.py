@@ -12,7 +12,6 @@ from types import SimpleNamespace
 
 from journeys.notions.fields import Field
 from nodes.values.scanning import (
-    NOTHING,
     Hit,
     Setting,
     Table,
@@ -57,13 +56,13 @@ class Numerals:
         self.small |= said.others
         self.scales, self.joints, self.order = said.scales, frozenset(said.joints), said.order
         self.half = said.half_joined
-        parts = one_of(literal(self.small, self.scales, self.joints, self.half.split()))
+        parts = one_of(literal(self.small, self.scales, self.joints, self.half))
         self.parts = re.compile(parts) if said.joined else None
         self.word = f"(?>{parts})++" if said.joined else one_of(literal(self.small, self.scales))
 
     def joined(self, word: str) -> int | None:
         """Return the value of a numeral whose parts are one word; None if it is not one."""
-        if self.parts is None or len(word) > 60 or word.endswith(self.half or " "):
+        if self.parts is None or len(word) > 60 or word.endswith(self.half):
             return None
         parts = self.parts.findall(word)
         value, count = self.run(parts, 0)
@@ -119,7 +118,7 @@ def numbers_of(words: Vocabulary) -> SimpleNamespace:
         words,
         numeral="|".join(table.word for table in tables),
         phrases=tuple(phrases),
-        joined="|".join(re.escape(table.half) for table in tables if table.half) or NOTHING,
+        joined=literal(*[table.half for table in tables]),
         ordinal=literal(ordinals),
         digit=literal([word for word, n in small.items() if n < 10]),
     )
@@ -241,7 +240,8 @@ def _digits(
     if scale := found["scale"]:
         value = value.scaleb(own.behind.of(scale.strip().rstrip(".")))
     if fraction := found["fraction"]:
-        value += Decimal(unicodedata.numeric(fraction.strip()))
+        parts = unicodedata.normalize("NFKC", fraction.strip()).replace("\u2044", "/").split("/")
+        value += Decimal(parts[0]) / Decimal(parts[1])
     return Hit.of(found, value if found["sign"] in (None, "+") else -value, False)
 
 
@@ -303,6 +303,12 @@ def _asked_in(question: str, words: Vocabulary) -> tuple[frozenset[str], bool]:
     kinds = [unit.split()[0] for unit in units]
     kinds += ["any" for kind in kinds if kind != "time"][:1]
     return frozenset((*units, *kinds)), own.bounding.search(question) is not None
+
+
+def is_unit_of(word: str, field: Field, setting: Setting) -> bool:
+    """Return whether the question of a field names a unit by this word, or by another for it."""
+    unit = numbers_of(setting.words).measures.of(word)
+    return bool(unit) and unit.replace(*_PERIOD) in _asked_in(all_told_of(field), setting.words)[0]
 
 
 def _none(text: str, field: Field, setting: Setting) -> list[Hit]:

@@ -16,7 +16,7 @@ from typing import Any
 
 from rapidfuzz.distance import OSA
 
-from journeys.notions.fields import FIELD_TYPES, Field
+from journeys.notions.fields import FIELD_TYPES, Field, Regex
 from nodes.json_data import cleaned
 from nodes.values import dates, numbers, people
 from nodes.values.checking import DATED, kind_of
@@ -46,6 +46,8 @@ from nodes.values.scanning import (
 
 _SHORT, _LONG = 4, 8
 _MOST_PLACES = 5
+_MOST_PIECES = 12
+_PIECE = re.compile(r"[^\s.,;:!?()'\"]+(?:[.,:'-][^\s.,;:!?()'\"]+)*")
 _BETWEEN = re.compile(r"[\s_-]+")
 _TOKEN = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
 
@@ -181,7 +183,7 @@ _PLAIN = ("integer", "number", "money")
 _NUMERIC = (*_PLAIN, *DATED)
 _DIGITS = str.maketrans("Ool", "001")
 _LONGEST_SLIP = 40
-_SIGNS_OF = {"date": "", "time": "", "phone": r"\+|00", "email": "@"}
+_SIGNS_OF = {"date": "", "time": "", "phone": r"\+|00", "email": "@", "money": "[$€£¥]"}
 _OTHERS = [(Field("other", kind), re.compile(signs)) for kind, signs in _SIGNS_OF.items()]
 """Types that can contain numbers, with the signs that they need."""
 _CODE = re.compile(r"(?<!\w)([^\W\d_]{1,4})[ .\-/]?(\d{2,})(?!\w)")
@@ -253,7 +255,7 @@ def _extracted(field: Field, text: str, setting: Setting) -> Span | None:
 def _read(field: Field, text: str, setting: Setting) -> Any:
     """Return the value of a text; None if it is not one."""
     if field.type == "text":
-        return text or None
+        return shaped(field, text, setting) or text or None
     if field.type == "list":
         return _items(field, text, setting) if text else None
     if field.type in _WORDY:
@@ -261,6 +263,26 @@ def _read(field: Field, text: str, setting: Setting) -> Any:
     plain = folded(text)
     plain = _legible(plain, setting.words) if field.type in _NUMERIC else plain
     return _one(field, plain, setting)
+
+
+def shaped(field: Field, text: str, setting: Setting) -> str | None:
+    """Return the words of a text that all patterns of a field match, where the others are filler.
+
+    None if there are no such words, or several; without a pattern the text itself.
+    """
+    patterns = [one.pattern for one in field.validators if isinstance(one, Regex)]
+
+    def matches(words: str) -> bool:
+        return all(setting.patterns.fullmatch(field.name, one, words) for one in patterns)
+
+    if matches(text):
+        return text
+    places = [found.span() for found in _PIECE.finditer(text)][: _MOST_PIECES + 1]
+    places, said = places if len(places) <= _MOST_PIECES else [], words_of_field(field, setting)
+    runs = [(first, last) for n, (first, _) in enumerate(places) for _, last in places[n:]]
+    runs = [(a, b) for a, b in runs if is_filler(f"{text[:a]} {text[b:]}", setting, said)]
+    found = [text[slice(*run)] for run in runs if matches(text[slice(*run)])]
+    return found[0] if len(found) == 1 else None
 
 
 def _one(field: Field, text: str, setting: Setting) -> Any:

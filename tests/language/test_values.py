@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
-from journeys import Field
+from journeys import Field, Regex
 from nodes.commands import Correct, Fill
 from nodes.language import Expected, read_message
 from nodes.values import Setting
@@ -572,6 +573,11 @@ def test_a_weekday_alone_is_a_name_and_two_animals_are_none(setting: Setting) ->
     asked = asking("pet", fields, setting=setting)
     assert told(read_message(name, asked)) == f"Fill pet {name}"
     assert read_message(several, asked).commands == []
+    in_full = asking(
+        "owner", (Field("owner", "full_name", "Whose is it?"), fields[1]), setting=setting
+    )
+    assert read_message(name, in_full).unread == (name,)
+    assert read_message(name, in_full).commands == []
     given = [c.field for d in days for c in read_message(d, asked).commands if isinstance(c, Fill)]
     assert given == ["day", "day"]
 
@@ -807,3 +813,79 @@ def test_a_part_of_something_is_no_amount() -> None:
     assert isinstance(given, Fill)
     assert given.read == 0.5
     assert read_message("half of that", asking("weight", [weight])).commands == []
+
+
+@pytest.mark.parametrize(
+    ("setting", "ask", "messages", "code"),
+    [
+        (
+            ENGLISH,
+            "Which code?",
+            "it's R5TT2B | R5TT2B. | yes it is R5TT2B | code R5TT2B please",
+            "R5TT2B",
+        ),
+        (ENGLISH, "Which plate?", "I think it's AB 1234 | the plate would be AB 1234", "AB 1234"),
+        (
+            GERMAN,
+            "Welcher Code?",
+            "das ist R5TT2B | Code R5TT2B bitte | Der Code wäre R5TT2B",
+            "R5TT2B",
+        ),
+        (SPANISH, "¿Qué código?", "es R5TT2B | el código es R5TT2B, gracias", "R5TT2B"),
+    ],
+)
+def test_what_leads_to_a_text_with_a_pattern_is_no_part_of_it(
+    setting: Setting, ask: str, messages: str, code: str
+) -> None:
+    field = Field("code", "text", ask, validators=[Regex(r"[A-Z0-9]{6}|[A-Z]{2} \d{4}")])
+    for message in messages.split(" | "):
+        heard = read_message(message, asking("code", [field], setting=setting))
+        assert heard.certain, message
+        assert [c.read for c in heard.commands if isinstance(c, Fill)] == [code], message
+
+
+@pytest.mark.parametrize("message", ["it's R5TT2", "R5TT2B or R5TT2C", "my old code was R5TT2B"])
+def test_words_of_which_no_part_matches_a_pattern_are_not_certain(message: str) -> None:
+    field = Field("code", "text", "Which code?", validators=[Regex(r"[A-Z0-9]{6}")])
+    heard = read_message(message, asking("code", [field]))
+    assert not heard.certain
+    assert heard.unread
+
+
+@pytest.mark.parametrize(
+    ("setting", "asks", "said"),
+    [
+        (ENGLISH, ("How many pounds does it weigh?", "How much?", "Which day?"), "pounds"),
+        (GERMAN, ("Wie viel wiegt es in Pfund?", "Welcher Betrag?", "Welcher Tag?"), "Pfund"),
+        (SPANISH, ("¿Cuántas libras pesa?", "¿Qué importe?", "¿Qué día?"), "libras"),
+    ],
+)
+def test_a_unit_that_is_a_currency_too_is_of_what_is_asked(
+    setting: Setting, asks: tuple[str, str, str], said: str
+) -> None:
+    heavy, amount, day = (
+        Field(name, kind, ask)
+        for name, kind, ask in zip(("w", "a", "d"), ("number", "money", "date"), asks, strict=True)
+    )
+    tomorrow = {"en": "tomorrow", "de": "morgen", "es": "mañana"}[setting.language]
+    message = f"{tomorrow}, 12 {said}"
+
+    def given(*fields: Field) -> dict[str, Any]:
+        heard = read_message(message, asking(fields[0].name, fields, setting=setting))
+        return {c.field: c.read for c in heard.commands if isinstance(c, Fill)}
+
+    assert given(heavy, amount) == {"w": 12}
+    assert given(amount, heavy) == {"a": {"amount": "12.00", "currency": "GBP"}}
+    assert given(day, amount, heavy).keys() == {"d"}
+    assert given(day, amount).keys() == {"d", "a"}
+    known = {"a": {"amount": "50.00", "currency": "EUR"}, "w": 4}
+    among = (heavy, amount, day)
+    asked = ear("field", "d", fields=(day,), known=known, among=among, setting=setting)
+    assert not [c for c in read_message(message, asked).commands if isinstance(c, Correct)]
+
+
+@pytest.mark.parametrize("message", ["£12", "£12, tomorrow", "no, £12"])
+def test_a_sign_of_a_currency_makes_an_amount_of_a_number(message: str) -> None:
+    amount, weight = Field("a", "money", "How much?"), Field("w", "number", "What does it weigh?")
+    heard = read_message(message, asking("w", (weight, amount)))
+    assert [c.field for c in heard.commands if isinstance(c, Fill)] == ["a"]

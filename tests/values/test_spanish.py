@@ -49,6 +49,9 @@ def test_numbers_in_words() -> None:
     assert_read(Field("n", "integer"), table, ES)
     table = {
         "dos y medio": 2.5,
+        "tres y cuarto": 3.25,
+        "tres y tres cuartos": 3.75,
+        "2 1/4": 2.25,
         "dos kilos y medio": 2.5,
         "2,5": 2.5,
         "tres coma cinco": 3.5,
