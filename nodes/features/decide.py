@@ -14,10 +14,14 @@ from nodes.commands import (
     Confirm,
     Correct,
     Deny,
+    Explain,
     Fill,
     Go,
     Human,
+    Repeat,
+    Status,
     Verdict,
+    Wait,
 )
 from nodes.draft import TurnDraft
 from nodes.forms.collect import fill
@@ -67,6 +71,10 @@ from nodes.state.form_state import owners
 from nodes.steer import OUTSIDE, Limits, Steering, allowed_transitions, asks_model, steer
 
 Moves = list[Command]
+AT_STAKE = ("summary", "correction", "retry", "leave")
+"""Kinds of questions for which a yes with a restriction is not a yes."""
+_NOT_READY = (Explain, Repeat, Status, Wait)
+"""Commands beside which a yes to such a question waits."""
 
 
 async def decide(draft: TurnDraft, commands: Sequence[Command], limits: Limits) -> None:
@@ -220,8 +228,8 @@ def _stayed(draft: TurnDraft, steering: Steering, said: Sequence[Command], *, sp
     waits = bool(asked and asked["kind"] not in ("field", "more"))
     is_open = bool(asked and asked["kind"] != "more" and _is_open(draft))
     _take_question(draft, steering, said, spoke=spoke, is_open=is_open)
-    if digressed(draft, said) or (draft.query and not spoke):
-        _go_on(draft, steering, spoke=False)
+    if digressed(draft, said, spoke=spoke) or (draft.query and not spoke):
+        _go_on(draft, steering, spoke=spoke)
     elif spoke:
         adopt(draft, steering)
     elif is_open:
@@ -313,7 +321,7 @@ def _also_wanted(
 
 def _consistent(draft: TurnDraft, commands: Sequence[Command]) -> list[Command]:
     """Return commands that do not contradict each other; what does is dropped and audited."""
-    kinds = {type(command) for command in commands}
+    kinds, asked = {type(command) for command in commands}, draft.dialogue.asked
     dropped: set[type] = set()
     reason = ""
     if len({c.option for c in commands if isinstance(c, Choose)}) > 1:
@@ -323,6 +331,8 @@ def _consistent(draft: TurnDraft, commands: Sequence[Command]) -> list[Command]:
         reason = "the same message gives the task up"
     elif Confirm in kinds and any(isinstance(c, Deny) and not c.option for c in commands):
         dropped, reason = {Confirm, Deny}, "the same message says yes and no"
+    elif asked and asked["kind"] in AT_STAKE and not kinds.isdisjoint(_NOT_READY):
+        dropped, reason = {Confirm}, "the same message asks for something first"
     kept: list[Command] = []
     for command in commands:
         if type(command) in dropped:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from journeys.phrases import normal
 from nodes.commands import Cancel, Clear, Command, Confirm, Correct, Fill, Skip, Verdict
 from nodes.draft import Hop, Reading, TurnDraft, draft_of
-from nodes.features.decide import decide
+from nodes.features.decide import AT_STAKE, decide
 from nodes.features.form_reading import (
     asking_in,
     authors_first,
@@ -48,8 +48,6 @@ from nodes.state.stack import overwritten
 from nodes.steer import limits_of, steer
 from nodes.values import hint_of
 
-_AT_STAKE = ("summary", "correction", "retry", "leave")
-"""Kinds of questions for which a yes with a restriction is not a yes."""
 _ASKED_AGAIN = (*NAMES, "address", "list")
 """Types of a value that is asked for again where it is not certain."""
 _MOST_QUOTED = 2
@@ -207,7 +205,7 @@ def _is_all_given(parse: Parse) -> bool:
 
 def _takes_effect(draft: TurnDraft, command: Command) -> bool:
     kind = asked["kind"] if (asked := draft.dialogue.asked) else ""
-    return isinstance(command, Confirm) and kind in _AT_STAKE
+    return isinstance(command, Confirm) and kind in AT_STAKE
 
 
 def _account_for(draft: TurnDraft, reading: Reading, *, is_first: bool) -> None:

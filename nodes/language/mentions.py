@@ -743,9 +743,8 @@ def is_doubted(clause: Reading, field: Field) -> bool:
     lexicon, marked = clause.lexicon, clause.marked
     if lexicon.begins(marked, "form_doubt"):
         return True
-    if field.type not in NAMES or not lexicon.begins(marked, _OTHERS):
-        return False
-    return any(form.search(plain(field.ask)) for form in lexicon.forms("form_own_name"))
+    named = field.type in NAMES and lexicon.begins(marked, _OTHERS)
+    return bool(named) and is_users(field, lexicon)
 
 
 def excludes(words: Reading) -> bool:

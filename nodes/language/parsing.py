@@ -342,9 +342,11 @@ class _Pass:
     def _whole_name(self, field: Field, given: Fill) -> Parse:
         """Read all of a message as a name; certain without strange words, and if it may be."""
         reading, strange = self.reading, words_around(self.reading.raw, self.expected.setting)
-        if self.lexicon.begins(reading.marked, "form_named_other"):
+        is_own = is_users(field, self.lexicon)
+        named = self.lexicon.begins(reading.marked, "form_named_other")
+        if named and (is_own or is_of_another(reading, field)):
             return Parse(unread=(reading.raw,))  # "his name is Karl"
-        others = reading.begins("i_am") > 0 and not is_users(field, self.lexicon)
+        others = reading.begins("i_am") > 0 and not is_own
         certain = not (strange or others or self._is_in_doubt(given))
         return Parse([given], certain, certain, strange)
 

@@ -130,20 +130,22 @@ MOST_OFF_TOPIC = 3
 """Consecutive off-topic messages after which the reply names the subject (T19)."""
 
 
-def digressed(draft: TurnDraft, commands: Sequence[Command]) -> bool:
+def digressed(draft: TurnDraft, commands: Sequence[Command], *, spoke: bool) -> bool:
     """Answer a message that asks about the talk itself or leads off; return whether it did.
 
-    None of it counts as an attempt at what was asked (T06, T19, T23, T33).
+    None of it counts as an attempt at what was asked (T06, T19, T23, T33). Beside an answer
+    (`spoke`) the next question stands in place of the last one.
     """
+    passed = (*(BESIDE if draft.query else ()), *((Repeat,) if spoke else ()))
     for command in commands:
-        if draft.query and isinstance(command, BESIDE):
+        if isinstance(command, passed):
             continue
         if isinstance(command, Repeat):
             _repeat(draft)
         elif isinstance(command, Explain):
             _explain(draft, command)
         elif isinstance(command, OffTopic):
-            _off_topic(draft, command)
+            _off_topic(draft, command, spoke=spoke)
         elif isinstance(command, Status):
             status(draft)
         elif isinstance(command, (Wait, Noise)):
@@ -178,8 +180,8 @@ def _explain(draft: TurnDraft, command: Explain) -> None:
         draft.repair("explain", "explain_plain", field=field.title)
 
 
-def _off_topic(draft: TurnDraft, command: OffTopic) -> None:
-    times = draft.dialogue.off_topic + 1
+def _off_topic(draft: TurnDraft, command: OffTopic, *, spoke: bool) -> None:
+    times = 0 if spoke else draft.dialogue.off_topic + 1
     draft.dialogue.off_topic = times
     if times >= MOST_OFF_TOPIC:
         draft.repair("off_topic", "off_topic_again", tasks=tasks_of(draft))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from decimal import Decimal
 from functools import cache, lru_cache
 from itertools import zip_longest
@@ -255,8 +255,10 @@ def scan_integers(text: str, field: Field, setting: Setting) -> list[Hit]:
         for hit in apart(decimals_in(text, setting, whole=True))
         if hit.value == int(hit.value) and not (years and hit.over(years))
     ]
-    if not said.isdisjoint(words.people.count):
-        hits = _people(text, hits, own.people)
+    kinds = [kind for kind in words.people.kinds if not said.isdisjoint(kind)]
+    if not said.isdisjoint(words.people.count) or len(kinds) == 1:
+        among = kinds[0] if said.isdisjoint(words.people.count) else ()
+        hits = _people(text, hits, own.people, among)
     for found in own.place.finditer(text):
         what = (found["what"] or "").casefold()
         if what in said or not (what or said.isdisjoint(words.ordinals.asked)):
@@ -324,21 +326,29 @@ def _none(text: str, field: Field, setting: Setting) -> list[Hit]:
     return hits if is_filler(rest_of(text, hits), setting, beside(field, setting)) else []
 
 
-def _people(text: str, hits: list[Hit], own: SimpleNamespace) -> list[Hit]:
-    """Count people by kinds, "2 adults, 1 child", and by who they are, "me and my sister"."""
+def _people(text: str, hits: list[Hit], own: SimpleNamespace, among: Collection[str]) -> list[Hit]:
+    """Count people by kinds, "2 adults, 1 child", and by who they are, "me and my sister".
+
+    With `among`, the words of one kind, others are not counted.
+    """
     if own.some.search(text):
         return []  # "2 of us and the kids"
-    hits += [Hit.of(found, own.phrases.of(found[0]), False) for found in own.alone.finditer(text)]
-    items = [(*found.span(), 1, found[0].casefold()) for found in own.together.finditer(text)]
-    for hit in hits:
-        if kind := own.kind.match(text, hit.end):
-            mine = own.own.search(before(text, hit.start))
-            items.append((hit.start - (len(mine[0]) if mine else 0), kind.end(), hit.value, ""))
+    if not among:
+        hits += [Hit.of(one, own.phrases.of(one[0]), False) for one in own.alone.finditer(text)]
+    told = [(hit, kind) for hit in hits if (kind := own.kind.match(text, hit.end))]
+    items = [(hit.start, kind.end(), hit.value, "") for hit, kind in told]
+    found = own.together.finditer(text)
+    who = [(*one.span(), 1, "" if one["counted"] else one[0].casefold()) for one in found]
+    items += [one for one in who if not [1 for start, end, *_ in items if start <= one[0] < end]]
+    if among:
+        items = [one for one in items if text[: one[1]].split()[-1].casefold() in among]
+        kept = [end for _, end, *_ in items]
+        hits = [hit for hit in hits if hit not in [one for one, k in told if k.end() not in kept]]
     made = []
     for group in in_rows(text, items, own.joint):
         names, end = {name for _, _, _, name in group if name}, group[-1][1]
         # The user is among them, and nobody follows who is not known: "and another couple".
-        known = not (own.self.isdisjoint(names) or own.more.match(text, end))
+        known = not ((own.self.isdisjoint(names) and not among) or own.more.match(text, end))
         if len(group) > 1 and (known or not names):
             made.append(Hit(group[0][0], end, sum([item[2] for item in group]), False))
     return [hit for hit in hits if not hit.over(made)] + made

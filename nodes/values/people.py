@@ -91,11 +91,8 @@ def _after(text: str, lead: re.Match[str], own: SimpleNamespace) -> Hit | None:
         return None
     start = words[0].start()
     said = text[start : words[-1].end()].rstrip(".,-'\u2019 ")
-    again = re.match(
-        rf",\s+((?:[^\W\d_]+\s+){{1,3}}{re.escape(said)})\b", text[start + len(said) :]
-    )
-    if again:  # "Bond, James Bond"
-        start, said = start + len(said) + again.start(1), again[1]
+    if again := own.again.match(text, start):  # "Bond, James Bond"
+        start, said = again.start("whole"), again["whole"]
     sure = lead.lastgroup != "maybe"
     if not _is_name(said, own) or not (sure or _looks_named(said, lead, own)):
         return None
@@ -136,9 +133,8 @@ def _said_alone(raw: str, own: SimpleNamespace) -> str:
         said = _bare(text, own)
         to = own.to.match(said)
         said = said[to.end() :] if to and said[to.end() : to.end() + 1].isupper() else said
-    first, _, again = said.partition(", ")
-    if again.casefold().endswith(f" {first.casefold()}"):
-        said = again  # "Bond, James Bond"
+    if again := own.again.fullmatch(said):
+        said = again["whole"]
     article, _, titled = said.partition(" ")
     if article in own.articles and titled.split(" ")[0].casefold().rstrip(".") in own.titles:
         said = titled  # "la señora Gómez"
@@ -220,9 +216,11 @@ def _with_particles(words: list[str], at: int, own: SimpleNamespace) -> int:
 
 
 def is_cut_in_doubt(raw: str, name: Any, setting: Setting) -> bool:
-    """Return whether the second of three names and more may be a given or a family name."""
+    """Return whether two are named, or the second of three names may be given or family name."""
     own = grammar("names", setting.words)
-    if not own.two_families or not isinstance(name, dict) or "," in raw or own.part.search(raw):
+    if isinstance(name, str):
+        return name.casefold().partition(", ")[2].rstrip(".") not in ("", *own.suffixes)
+    if not own.two_families or "," in raw or own.part.search(raw):
         return False
     parts = [w for w in " ".join(name.values()).split() if w.casefold() not in own.particles]
     return len(parts) > 2 and not _may_be_second(parts[1], own)

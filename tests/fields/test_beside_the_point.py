@@ -6,9 +6,19 @@ from typing import Any
 
 import pytest
 
-from journeys import Field, Journey, Locale, Pathway, Texts
+from journeys import Effect, Field, Journey, Locale, Pathway, Texts
 from journeys.languages import texts_in
-from nodes.llm.scripted import ScriptedModel, off_topic, says
+from nodes.llm.scripted import (
+    ScriptedModel,
+    confirm,
+    explain,
+    fill,
+    off_topic,
+    repeat,
+    says,
+    status,
+    wait,
+)
 from tests.support.talk import Talk
 
 QUESTIONS = {
@@ -109,3 +119,78 @@ async def stood(talk: Talk) -> dict[str, Any]:
     assert talk.context.get("arrival") is None
     counters = ("off_topic", "unclear", "retries", "failures")
     return {name: n for name in counters if (n := position.get("talk", {}).get(name))}
+
+
+class Ferry(Journey):
+    """Sell places on a ferry."""
+
+    class PlacePath(Pathway):
+        """Book a place."""
+
+        __title__ = "the place"
+        __fields__ = [
+            Field("deck", "enum", "Which deck?", choices=["upper", "lower"]),
+            Field("leaving", "date", "On which day?", confirm=True),
+        ]
+        __effects__ = [Effect("book", {"deck": "deck"}, done="Booked.")]
+
+
+VAGUE = "well, as my aunt always says about such things"
+UNSUPPORTED = Texts().unsupported.format(tasks="the place")
+
+
+async def ferry(url: str, answer: Any, *said: str) -> tuple[Talk, list[str]]:
+    """Begin a talk, beside a model that answers so to the first vague message."""
+    booked: list[str] = []
+
+    async def book(deck: str) -> None:
+        """Book a place."""
+        booked.append(deck)
+
+    model = ScriptedModel(understanding=[says(), answer])
+    talk = await Talk.begin(Ferry, {}, url, options={"model": model, "tools": {"book": book}})
+    for message in ("hello", *said):
+        await talk.says(message)
+    return talk, booked
+
+
+def asked(talk: Talk) -> str:
+    """Return the field or the kind of the question that is open."""
+    question = talk.last.metadata["asked"]
+    return question["field"] or question["kind"]
+
+
+@pytest.mark.parametrize(
+    ("aside", "said"),
+    [(off_topic(unsupported=True), UNSUPPORTED), (off_topic(), Texts().off_topic)],
+)
+async def test_a_yes_to_a_summary_is_carried_out_beside_what_cannot_be_done(
+    memory_url: str, aside: Any, said: str
+) -> None:
+    talk, booked = await ferry(memory_url, says(confirm(), aside), "upper", "tomorrow")
+    assert asked(talk) == "summary"
+    reply = await talk.says(VAGUE)
+    assert booked == ["upper"]
+    assert reply.split("\n\n")[:2] == [said, "Booked."]
+
+
+@pytest.mark.parametrize("aside", [wait(), repeat(), explain(), explain("deck"), status()])
+async def test_a_yes_beside_what_is_asked_for_first_waits(memory_url: str, aside: Any) -> None:
+    talk, booked = await ferry(memory_url, says(confirm(), aside), "upper", "tomorrow")
+    await talk.says(VAGUE)
+    assert booked == []
+    assert asked(talk) == "summary"
+    await talk.says("yes")
+    assert booked == ["upper"]
+
+
+ASIDES = [off_topic(unsupported=True), off_topic(), wait(), repeat(), explain(), status()]
+
+
+@pytest.mark.parametrize("aside", ASIDES)
+async def test_the_next_question_is_asked_whatever_is_said_beside_a_value(
+    memory_url: str, aside: Any
+) -> None:
+    talk, _ = await ferry(memory_url, says(fill(leaving="tomorrow"), aside), "upper")
+    await talk.says(VAGUE)
+    assert asked(talk) == "summary"

@@ -547,6 +547,68 @@ def test_without_says_yes_where_that_is_what_is_asked() -> None:
         assert given["bill"] is said, message
 
 
+CHILD = {
+    "en": (ENGLISH, "What is the child's name?", "name of the child", "What is your name?", "name"),
+    "de": (GERMAN, "Wie heißt das Kind?", "Name des Kindes", "Wie heißen Sie?", "Name"),
+    "es": (SPANISH, "¿Cómo se llama el niño?", "nombre del niño", "¿Cómo se llama?", "nombre"),
+}
+
+
+def _name_in(message: str, language: str, *, own: bool) -> tuple[list[str], bool]:
+    """Return the name that a message gives of a child, or of the user, and if it is certain."""
+    setting, ask, label, ask_own, own_label = CHILD[language]
+    field = Field("called", "name", ask_own if own else ask, label=own_label if own else label)
+    found = read_message(message, asking("called", (field,), setting=setting))
+    return [str(c.read) for c in found.commands if isinstance(c, Fill)], found.certain
+
+
+@pytest.mark.parametrize(
+    ("language", "message"),
+    [
+        ("en", "our son is called Ivo Lund"),
+        ("en", "my daughter's name is Ivo Lund"),
+        ("en", "his name is Ivo Lund"),
+        ("de", "unser Sohn heißt Ivo Lund"),
+        ("de", "meine Tochter heißt Ivo Lund"),
+        ("de", "sein Name ist Ivo Lund"),
+        ("es", "nuestro hijo se llama Ivo Lund"),
+        ("es", "la niña se llama Ivo Lund"),
+    ],
+)
+def test_the_name_of_somebody_else_is_that_of_whom_was_asked_for(
+    language: str, message: str
+) -> None:
+    assert _name_in(message, language, own=False) == (["Ivo Lund"], True)
+    assert _name_in(message, language, own=True) == ([], False)
+
+
+@pytest.mark.parametrize(
+    ("language", "message", "name"),
+    [
+        ("en", "I'm the grandfather", ""),
+        ("en", "I'm the grandfather, the girl is called Ivo Lund", "Ivo Lund"),
+        ("en", "my brother is called Ivo Lund", ""),
+        ("de", "ich bin der onkel", ""),
+        ("de", "ich bin der Onkel, das Mädchen heißt Ivo Lund", "Ivo Lund"),
+        ("de", "mein Bruder heißt Ivo Lund", ""),
+        ("es", "soy el abuelo", ""),
+        ("es", "soy el abuelo, la niña se llama Ivo Lund", "Ivo Lund"),
+        ("es", "mi hermano se llama Ivo Lund", ""),
+    ],
+)
+def test_who_speaks_for_another_is_no_name(language: str, message: str, name: str) -> None:
+    found, certain = _name_in(message, language, own=False)
+    assert found == ([name] if name else [])
+    assert not certain
+
+
+def test_two_names_with_a_comma_between_are_uncertain() -> None:
+    for message in ("Lena-Sofie, Brandt", "Ann Lee, Bob Lee"):
+        assert _name_in(message, "en", own=True) == ([message], False)
+    for message in ("Sofie, Sofie Brandt", "Sofie Brandt, Jr."):
+        assert _name_in(message, "en", own=True)[1]
+
+
 def test_a_name_that_may_be_cut_in_two_ways_is_uncertain() -> None:
     guest = Field("guest", "full_name", "¿Cuál es su nombre completo?")
     table = """

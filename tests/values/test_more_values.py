@@ -157,6 +157,8 @@ def test_people_are_counted_by_who_comes() -> None:
         "five of us": 5,
         "2 of us and the kids": REFUSED,
         "me and the kids": REFUSED,
+        "2 kids and 3 grown-ups": 5,
+        "my wife, me and the twins": REFUSED,
         "2 adults, 1 child and a dog": REFUSED,
         "4 or 5": REFUSED,
     }
@@ -178,6 +180,32 @@ def test_people_are_counted_by_who_comes() -> None:
     assert_read(PERSONEN, german, DE)
     assert found_in(GUESTS, "2 of us and the kids", GB) == []
     assert read_value(Field("nights", "integer", "How many nights?"), "2 adults, 1 child") is None
+
+
+def test_people_are_counted_as_the_question_calls_them() -> None:
+    for setting, ask, said in (
+        (GB, "How many passengers are there?", {"three adults and a child": 4, "just me": 1}),
+        (GB, "How many students will attend?", {"two boys and two girls": 4, "me and a friend": 2}),
+        (DE, "Für wie viele Fluggäste?", {"drei Erwachsene und ein Baby": 4, "bloß ich": 1}),
+        (DE, "Wie viele Schüler kommen mit?", {"zwei Jungen und drei Mädchen": 5}),
+        (ES, "¿Cuántos pasajeros son?", {"tres adultos y un bebé": 4, "yo solo": 1}),
+    ):
+        assert_read(Field("n", "integer", ask), said, setting)
+
+
+def test_of_one_kind_of_people_others_are_not_counted() -> None:
+    for setting, ask, said in (
+        (GB, "How many children?", {"a son and two daughters": 3, "two sons, one girl": 3}),
+        (GB, "How many kids?", {"my son and my daughter": 2, "just me": REFUSED}),
+        (GB, "How many adults?", {"me and my husband": 2, "two kids": REFUSED}),
+        (DE, "Wie viele Kinder?", {"ein Sohn und eine Tochter": 2, "nur ich": REFUSED}),
+        (DE, "Wie viele Erwachsene?", {"zwei Frauen und ein Mann": 3, "ein Kind": REFUSED}),
+        (ES, "¿Cuántos niños?", {"una hija y dos hijos": 3, "solo yo": REFUSED}),
+        (ES, "¿Cuántos adultos?", {"dos mujeres y un hombre": 3, "un niño": REFUSED}),
+    ):
+        assert_read(Field("n", "integer", ask), said, setting)
+    found = found_in(Field("n", "integer", "How many children?"), "2 adults and 1 child", GB)
+    assert [span.value for span in found] == [1]
 
 
 def test_none_is_a_count_of_nought() -> None:
