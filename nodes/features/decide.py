@@ -74,7 +74,7 @@ Moves = list[Command]
 AT_STAKE = ("summary", "correction", "retry", "leave")
 """Kinds of questions for which a yes with a restriction is not a yes."""
 _NOT_READY = (Explain, Repeat, Status, Wait)
-"""Commands beside which a yes to such a question waits."""
+"""Commands with which a yes to such a question waits."""
 
 
 async def decide(draft: TurnDraft, commands: Sequence[Command], limits: Limits) -> None:

@@ -134,7 +134,7 @@ def digressed(draft: TurnDraft, commands: Sequence[Command], *, spoke: bool) -> 
     """Answer a message that asks about the talk itself or leads off; return whether it did.
 
     None of it counts as an attempt at what was asked (T06, T19, T23, T33). Beside an answer
-    (`spoke`) the next question stands in place of the last one.
+    (`spoke`) the next question replaces the last one.
     """
     passed = (*(BESIDE if draft.query else ()), *((Repeat,) if spoke else ()))
     for command in commands:

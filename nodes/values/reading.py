@@ -151,11 +151,12 @@ def _negated(question: str, words: Vocabulary) -> re.Pattern[str] | None:
 def is_in_doubt(field: Field, raw: str, value: Any, setting: Setting) -> bool:
     """Return whether a value that was read may as well be another.
 
-    So is an amount in another currency than that of its field, and the second of three names.
+    So is an amount in another currency than that of its field, a name that may be two, and the
+    second of three names.
     """
     if field.type == "money":
         return bool(field.currency and value["currency"] != field.currency)
-    return field.type == "full_name" and people.is_cut_in_doubt(raw, value, setting)
+    return field.type in ("name", "full_name") and people.is_cut_in_doubt(raw, value, setting)
 
 
 MOST_ITEMS = 200
