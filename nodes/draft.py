@@ -105,6 +105,9 @@ class TurnDraft:
         aside: The pathway that answers in place of a text, where the journey has one for that.
         refused_depth: The depth that was asked for, and the limit that it is over.
         asks: Name of the field that the model's own words ask for.
+        leads_to: Other pathway that the message leads to, while its answers are taken: then none of
+            them ends the turn with a question.
+        goes_on: True if the user chose to continue a task.
         changing: Name of the field that the user chose to change after an effect.
         judged: The most confident verdict of a model, if nothing moved.
         wished: The parts of the message in which several wishes were found.
@@ -137,6 +140,8 @@ class TurnDraft:
     aside: str | None = None
     refused_depth: tuple[int, int] | None = None
     asks: str = ""
+    leads_to: PathwaySpec | None = None
+    goes_on: bool = False
     changing: str = ""
     judged: Judged | None = None
     wished: Sequence[str] = ()
@@ -235,6 +240,13 @@ class TurnDraft:
     def rest(self) -> None:
         """Run nothing; the words are the answer."""
         self.run, self.settled = None, True
+
+    def close(self, asked: Asked | None, name: str, **values: Any) -> None:
+        """End the turn with a question or a last word, unless the message leads on."""
+        if self.leads_to is None:
+            self.say(name, **values)
+            self.ask(asked)
+            self.rest()
 
     def listed(self, options: Sequence[Option]) -> str:
         """Return options as a list that the user may choose from by number."""

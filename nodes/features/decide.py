@@ -48,6 +48,7 @@ from nodes.repair.tasks import (
     looked_back,
     postpone,
     put_off,
+    status,
     switch,
     task_named,
 )
@@ -92,43 +93,54 @@ async def decide(draft: TurnDraft, commands: Sequence[Command], limits: Limits) 
         asked_for(draft, human.reason)
         _stay(draft)
         return
-    spoke = looked_back(draft, said) or await confirmed_corrections(draft, said)
-    if not spoke:
-        asked, before = draft.dialogue.asked, len(draft.replies)
-        chosen = answered(draft, said)
-        spoke = chosen is not None
-        if spoke and draft.dialogue.asked is asked:
-            draft.ask(None)
-        moves = [*(chosen or []), *moves] if chosen else moves
-        if draft.settled and not chosen and not draft.dialogue.takeover:
-            _take_back_question(draft, moves, limits, before)
     again: Collection[str] = ()
     if draft.dialogue.finished:
         moves, said, again = _begun_again(draft, moves, said, limits)
+    draft.leads_to = _elsewhere(draft, moves, limits) if moves else None
+    asked = draft.dialogue.asked
+    chosen = await _answered(draft, said)
     here = _for_here(draft, said, again)
-    spoke = await fill(draft, here, fillable(draft)) or spoke
+    spoke = await fill(draft, here, fillable(draft)) or chosen is not None
     if draft.dialogue.takeover:
         return  # a person was called for what could not be taken; where it stands stays
+    question = draft.dialogue.asked
+    draft.leads_to = None
     if draft.changing:
         change_instead(draft, limits)
     else:
-        await _led_on(draft, said, moves, limits, spoke=spoke)
+        await _led_on(draft, said, [*(chosen or []), *moves], limits, spoke=spoke)
+    if question is not asked and not draft.dialogue.asked and not _asks(draft):
+        draft.ask(question)  # a wish was answered next to it
     _note_order(draft, limits)
     _left_over(draft, [c for c in said if c not in here])
 
 
-def _take_back_question(draft: TurnDraft, moves: Moves, limits: Limits, before: int) -> None:
-    """Take back what an answer led to be asked where the message says what comes next (T03, T07).
+async def _answered(draft: TurnDraft, said: Sequence[Command]) -> list[Verdict] | None:
+    """Take what answers the last question or looks back.
 
-    "No, the car park" to the question whether to go on is not asked what else there is. `before`
-    is the number of replies before that answer.
+    Returns:
+        The moves that it amounts to; None if the message does none of this.
     """
-    steering = steer(draft.spec, draft.situation, moves, limits)
-    target = _target(draft, steering)
-    if steering.refused_depth or (target and target.id != draft.here.id):
-        draft.replies = draft.replies[: max(before, len(draft.replies) - 1)]
+    if draft.leads_to and any(isinstance(command, Status) for command in said):
+        status(draft)
+    if looked_back(draft, said) or await confirmed_corrections(draft, said):
+        return []
+    asked = draft.dialogue.asked
+    chosen = answered(draft, said)
+    if chosen is not None and draft.dialogue.asked is asked:
         draft.ask(None)
-        draft.run, draft.settled = None, False
+    return chosen
+
+
+def _elsewhere(draft: TurnDraft, moves: Moves, limits: Limits) -> PathwaySpec | None:
+    """Return the pathway that a message leads to, unless it stays where it is."""
+    target = _target(draft, steer(draft.spec, draft.situation, moves, limits))
+    return target if target and target.id != draft.here.id else None
+
+
+def _asks(draft: TurnDraft) -> bool:
+    """Return whether the pathway that runs asks the next question."""
+    return draft.run is not None and draft.spec.pathways[draft.run].form is not None
 
 
 def _note_order(draft: TurnDraft, limits: Limits) -> None:
@@ -148,7 +160,7 @@ async def _led_on(
     if given_up or len(moves) > 1:
         moves = without_given_up(draft, most_specific(moves), given_up)
     parts = apart(draft, moves, limits) if len(moves) > 1 else []
-    draft.wished = [wish.part for wish in parts]
+    draft.wished = [wish.part for wish in parts if wish.part]
     wishes = parts and all_meant(draft, parts)
     if not wishes and len(moves) > 1:
         wishes = judged_in_turn(draft, moves, said, limits)
@@ -178,17 +190,21 @@ async def _follow(
             go_on_elsewhere(draft)
         steering = steer(draft.spec, draft.situation, moves, limits)
     if steering.transition and not _ignored(draft, steering, said):
-        await _moved(draft, steering, said, given_up, spoke=spoke)
+        await _moved(draft, steering, said, given_up, limits, spoke=spoke)
         _also_wanted(draft, moves, steering, said, limits)
-    elif draft.settled:
-        return
     elif steering.refused_depth:
         put_off(draft, steering)
-        _go_on(draft, steer(draft.spec, draft.situation, [], limits), spoke=spoke)
+        _go_on(draft, _staying(draft, limits), spoke=spoke)
+    elif draft.settled:
+        return
     elif given_up:
         cancel(draft, everything=given_up.everything)
     else:
         _stayed(draft, steering, said, spoke=spoke)
+
+
+def _staying(draft: TurnDraft, limits: Limits) -> Steering:
+    return steer(draft.spec, draft.situation, [], limits)
 
 
 def _target(draft: TurnDraft, steering: Steering) -> PathwaySpec | None:
@@ -205,12 +221,18 @@ async def _moved(
     steering: Steering,
     said: Sequence[Command],
     given_up: Cancel | None,
+    limits: Limits,
     *,
     spoke: bool,
 ) -> None:
     assert steering.transition is not None
     target = draft.spec.pathways[steering.transition["target"]]
     given = values_for(draft, target, said, behind_cancel=given_up is not None)
+    if not given_up and (draft.settled or (draft.goes_on and not target.is_detour)):
+        postpone(draft, None, queue=steering.transition["id"])
+        hold(draft, target, _for_others(draft, given, target))
+        _go_on(draft, _staying(draft, limits), spoke=True)
+        return
     if given_up:
         draft.repair("cancel", "left", task=draft.here.title)
         switch(draft, steering, everything=given_up.everything)

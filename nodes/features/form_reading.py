@@ -14,6 +14,7 @@ from journeys.spec.spec import MOVE
 from nodes.commands import (
     Back,
     Cancel,
+    Choose,
     Command,
     Confirm,
     Correct,
@@ -360,10 +361,16 @@ def led(draft: TurnDraft, parse: Parse, free: Sequence[Verdict]) -> Parse:
 
 
 def _read_before(draft: TurnDraft, parse: Parse, before: str) -> Parse:
-    """Return a reading that has nothing with what is read before the wish for another task."""
-    if parse.commands or not before or draft.dialogue.asked is None:
+    """Return a reading with what is read before the wish for another task, if it has nothing else.
+
+    What is chosen there of several options is nothing else: "the first, and how is the weather?"
+    """
+    asked = draft.dialogue.asked
+    if asked is None or not before or (parse.commands and not asked["options"]):
         return parse
     here = parse_of(draft, before)
+    if parse.commands and not any(isinstance(c, Choose) for c in here.commands):
+        return parse
     return replace(here, unread=(*here.unread, draft.message.removeprefix(before)), whole=False)
 
 
@@ -507,7 +514,7 @@ def _said_apart(draft: TurnDraft, free: Sequence[Verdict]) -> set[type[Command]]
         for clause in clauses
         if not any(phrase in normal(clause) for phrase in phrases)
         for command in read_message(clause, nothing).commands
-        if isinstance(command, (Back, Cancel, Restart))
+        if isinstance(command, (Back, Cancel, Restart, Status))
     }
 
 

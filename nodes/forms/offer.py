@@ -19,6 +19,8 @@ from nodes.state.form_state import owners
 if TYPE_CHECKING:
     from nodes.draft import Reading
 
+MORE = Asked(kind="more", about="", options=[])
+"""The question what else there is."""
 CHANGE, PERSON, LEAVE = "change", "person", "leave"
 """Options after a completed effect, by id."""
 
@@ -48,9 +50,7 @@ def called_by_word(draft: TurnDraft) -> bool:
 
 def offer_person(draft: TurnDraft, reason: str) -> None:
     """Ask whether the user would like to speak to a person (T25)."""
-    draft.say("offer_human")
-    draft.ask(Asked(kind="human", about=reason, options=[]))
-    draft.rest()
+    draft.close(Asked(kind="human", about=reason, options=[]), "offer_human")
 
 
 def asked_for(draft: TurnDraft, reason: str) -> None:
@@ -147,20 +147,16 @@ def after_effect(draft: TurnDraft, field: Field) -> bool:
     value = draft.shown(field, draft.value(field.name))
     done = {"task": pathway.title, "field": field.title, "value": value}
     draft.note("done_already", trigger=field.name, reason=f"'{effect.tool}' was done with it")
-    if ways:
+    target = draft.leads_to
+    if ways and (target is None or target.form is None):
         draft.say("after_effect", **done, options=draft.listed(options))
         draft.ask(Asked(kind="change", about=field.name, options=options))
+        if target is None:
+            draft.rest()
     else:
         draft.say("stays_done", **done)
-        ask_more(draft)
-    draft.rest()
+        draft.close(MORE, "more")
     return True
-
-
-def ask_more(draft: TurnDraft) -> None:
-    """Ask what else there is."""
-    draft.say("more")
-    draft.ask(Asked(kind="more", about="", options=[]))
 
 
 def effect_of(draft: TurnDraft, field: Field) -> tuple[PathwaySpec, Effect] | None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from nodes.commands import Choose, Clear, Command, Confirm, Correct, Deny, Fill, Verdict
 from nodes.draft import TurnDraft
 from nodes.forms.collect import reason_of, refuse, refused, replaced, taken_back
-from nodes.forms.offer import CHANGE, PERSON, call_person
+from nodes.forms.offer import CHANGE, MORE, PERSON, call_person
 from nodes.repair.clarify import narrowed, tasks_of
 from nodes.repair.tasks import (
     EVERYTHING,
@@ -67,11 +67,9 @@ def _summary(draft: TurnDraft, asked: Asked, commands: Sequence[Command]) -> lis
         draft.dialogue.confirmed = [*draft.dialogue.confirmed, asked["about"]]
         return []
     if not _has_values(commands):
-        draft.say("summary_wrong")
         known = [field for field in form_state.live if field.name in form_state.values]
         options = [Option(id=field.name, label=field.title) for field in known]
-        draft.ask(Asked(kind="wrong", about=asked["about"], options=options))
-        draft.rest()
+        draft.close(Asked(kind="wrong", about=asked["about"], options=options), "summary_wrong")
     return []
 
 
@@ -121,6 +119,7 @@ def _return(draft: TurnDraft, asked: Asked, commands: Sequence[Command]) -> list
     said = _said(commands)
     if said is None:
         return None
+    draft.goes_on = said
     if not said:
         decline_return(draft, "declined by the user")
     return []
@@ -136,6 +135,7 @@ def _paused(draft: TurnDraft, asked: Asked, commands: Sequence[Command]) -> list
     if all(frame["pathway"] != chosen for frame in draft.position["stack"]):
         return None
     bring_up(draft, chosen)
+    draft.goes_on = True
     return []
 
 
@@ -164,6 +164,7 @@ def _restart(draft: TurnDraft, asked: Asked, commands: Sequence[Command]) -> lis
     chosen = _chosen(asked, commands) or (GO_ON if _said(commands) else None)
     if chosen is None:
         return None
+    draft.goes_on = True
     if chosen == BEGIN_ANEW and not asked_to_restart(draft, draft.here):
         reset(draft, draft.here, "started again")
     return []
@@ -176,9 +177,7 @@ def _start_over(
     if said:
         start_over(draft, draft.spec.pathways[asked["about"]])
     elif said is False and draft.form_state().is_closed:
-        draft.say("more")
-        draft.ask(Asked(kind="more", about="", options=[]))
-        draft.rest()
+        draft.close(MORE, "more")
     return None if said is None else []
 
 
@@ -217,12 +216,12 @@ def _human(draft: TurnDraft, asked: Asked, commands: Sequence[Command]) -> list[
         call_person(draft, asked["about"] or "offered")
         return []
     draft.dialogue.try_again()
-    if asked["about"] == "effect_unsure":  # nothing is tried again; it may be known by now
-        draft.ask(Asked(kind="more", about="", options=[]))
+    if asked["about"] != "effect_unsure":
+        draft.say("human_declined")
+    elif draft.leads_to is None:  # nothing is tried again; it may be known by now
+        draft.ask(MORE)
         draft.run = draft.here.id
         draft.settled = True
-    else:
-        draft.say("human_declined")
     return []
 
 
@@ -253,12 +252,11 @@ def _leave(draft: TurnDraft, asked: Asked, commands: Sequence[Command]) -> list[
 def _more(draft: TurnDraft, asked: Asked, commands: Sequence[Command]) -> list[Verdict] | None:
     said = _said(commands)
     if said is False:
-        draft.say("closing")
+        draft.close(None, "closing")
     elif said and (cannot_reply(draft) or _is_collected(draft)):
-        draft.say("which", journeys=tasks_of(draft))
+        draft.close(None, "which", journeys=tasks_of(draft))
     else:
         return None
-    draft.rest()
     return []
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from journeys import PathwaySpec, ReturnToPrevious
 from journeys.spec.spec import MAX_HOPS
 from nodes.draft import TurnDraft
-from nodes.forms.offer import ask_more
+from nodes.forms.offer import MORE
 from nodes.forms.questions import question_of
 from nodes.repair.tasks import begin_anew, cannot_reply, decline_all, offer_waiting, waiting_tasks
 from nodes.state.session import Fired
@@ -44,7 +44,7 @@ def left_unsure(draft: TurnDraft, depth: int) -> None:
     if len(draft.turn["ran"]) < MAX_HOPS and begin_next(draft, depth):
         return
     if not offer_waiting(draft):
-        ask_more(draft)
+        draft.close(MORE, "more")
 
 
 def begin_next(draft: TurnDraft, depth: int) -> bool:

@@ -13,7 +13,7 @@ from journeys.spec.spec import MOVE
 from nodes.commands import Back, Cancel, Command, Deny, Restart, Skip
 from nodes.draft import TurnDraft
 from nodes.forms.collect import TAKEN_BACK, emptied
-from nodes.forms.offer import after_effect, effect_of
+from nodes.forms.offer import MORE, after_effect, effect_of
 from nodes.forms.questions import lines_of, question_of
 from nodes.language.lexicon import lexicon_of
 from nodes.language.mentions import is_task
@@ -85,7 +85,7 @@ def cancel(draft: TurnDraft, *, everything: bool, keep: Collection[str] = ()) ->
         draft.note("cancelled", to=id_, reason="cancelled by the user")
         reset(draft, pathway, "cancelled", keep)
     draft.dialogue.reopened = []
-    if draft.dialogue.queued:
+    if draft.dialogue.queued or draft.leads_to:
         draft.repair("cancel", "left", task=draft.spec.pathways[given_up[0]].title)
     else:
         draft.repair("cancel", "cancelled_all" if len(given_up) > 1 else "cancelled")
@@ -123,15 +123,14 @@ def _end_detour(draft: TurnDraft) -> None:
         reset(draft, detour, "cancelled")
         below = draft.position["stack"][-1]["pathway"]
         if not waiting_tasks(draft) and below in (draft.spec.entry, *draft.dialogue.finished):
-            text = "left" if draft.dialogue.queued else "cancelled"
+            text = "left" if draft.dialogue.queued or draft.leads_to else "cancelled"
             draft.repair("cancel", text, task=detour.title)
             to_the_beginning(draft)
             return
         draft.position = {**draft.position, "returning": True}
         draft.repair("cancel", "left", task=detour.title)
-    draft.say("ask_return", task=draft.here.title)
-    draft.ask(Asked(kind="return", about=draft.here.id, options=[]))
-    draft.rest()
+    asked = Asked(kind="return", about=draft.here.id, options=[])
+    draft.close(asked, "ask_return", task=draft.here.title)
 
 
 def decline_return(draft: TurnDraft, reason: str) -> None:
@@ -182,6 +181,8 @@ def offer_waiting(draft: TurnDraft, *, choose: bool = True) -> bool:
         return False
     bring_up(draft, waiting[0])
     draft.position = {**draft.position, "returning": True, "status": "active"}
+    if draft.leads_to:
+        return True
     if choose and len(waiting) > 1:
         options = [Option(id=id_, label=draft.spec.pathways[id_].title) for id_ in waiting]
         draft.repair("continue", "which_paused", options=draft.listed(options))
@@ -194,12 +195,11 @@ def offer_waiting(draft: TurnDraft, *, choose: bool = True) -> bool:
 
 def go_on_elsewhere(draft: TurnDraft) -> None:
     """Offer what waits after a task was given up; where nothing does, ask what else there is."""
-    if offer_waiting(draft, choose=False):
+    if not offer_waiting(draft, choose=False):
+        to_the_beginning(draft)
+        _ask_more(draft)
+    elif draft.leads_to is None:
         draft.rest()
-        return
-    to_the_beginning(draft)
-    if not draft.dialogue.queued:
-        draft.say("more")
 
 
 def decline_all(draft: TurnDraft, reason: str) -> None:
@@ -207,8 +207,13 @@ def decline_all(draft: TurnDraft, reason: str) -> None:
     while draft.position["stack"]:
         _give_up_paused(draft, reason)
     to_the_beginning(draft)
+    _ask_more(draft)
+
+
+def _ask_more(draft: TurnDraft) -> None:
+    """Ask what else there is, unless something waits."""
     if not draft.dialogue.queued:
-        draft.say("more")
+        draft.close(MORE, "more")
 
 
 def _give_up_paused(
@@ -218,8 +223,9 @@ def _give_up_paused(
     stack = draft.position["stack"]
     pathway = draft.spec.pathways[id_ or stack[-1]["pathway"]]
     draft.note("cancelled", to=pathway.id, reason=reason)
+    if pathway.id in waiting_tasks(draft):
+        draft.repair("cancel", "left", task=pathway.title)
     reset(draft, pathway, "cancelled", keep)
-    draft.repair("cancel", "left", task=pathway.title)
     kept = [f for f in stack if f["pathway"] != pathway.id] if id_ else stack[:-1]
     draft.position = {**draft.position, "stack": kept}
 
@@ -320,8 +326,9 @@ def to_the_beginning(draft: TurnDraft) -> None:
     draft.position = at_entry(draft.spec, draft.position)
     if draft.spec.parts:
         draft.position = left(draft.spec, draft.position, place)
-    draft.ask(Asked(kind="more", about="", options=[]))
-    draft.rest()
+    if draft.leads_to is None:
+        draft.ask(MORE)
+        draft.rest()
 
 
 MOST_QUEUED = 5
@@ -421,7 +428,8 @@ def put_off(draft: TurnDraft, steering: Steering) -> None:
     draft.audit += steering.audit
     draft.flags += steering.flags
     draft.refused_depth = steering.refused_depth
-    draft.say("too_deep")
+    place = len(draft.replies) - draft.settled  # before the question that ends the turn
+    draft.replies.insert(place, draft.text("too_deep"))
 
 
 def begun_already(draft: TurnDraft) -> bool:
@@ -467,6 +475,7 @@ def looked_back(draft: TurnDraft, commands: Sequence[Command]) -> bool:
     command = next((c for c in commands if isinstance(c, (Restart, Back))), None)
     if command is None:
         return False
+    draft.goes_on = draft.here.form is not None
     if draft.here.form is None and isinstance(command, Back):
         draft.repair("back", "back_first")
     elif draft.here.form is None:
@@ -486,7 +495,8 @@ def asked_to_restart(draft: TurnDraft, task: PathwaySpec) -> bool:
     asked = Asked(kind="start_over", about=task.id, options=[])
     draft.answer("restart", question_of(draft, asked))
     draft.ask(asked)
-    draft.rest()
+    if draft.leads_to is None or draft.leads_to.form:
+        draft.rest()
     return True
 
 

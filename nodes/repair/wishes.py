@@ -83,10 +83,14 @@ def apart(draft: TurnDraft, moves: Sequence[Command], limits: Limits) -> list[Wi
     """Return the separate wishes of a message, in their order.
 
     Those are moves to different pathways by phrases between which a clause ends, or a word such as
-    "and" or "or" is; none if it is one wish.
+    "and" or "or" is; none if it is one wish. What was chosen of several comes first.
     """
-    chosen = any(isinstance(move, Verdict) and move.tier == "chosen" for move in moves)
-    held = [] if chosen else held_moves(draft, moves, limits)
+    held = held_moves(draft, moves, limits)
+    chosen = [m.question for m in moves if isinstance(m, Verdict) and m.tier == "chosen"]
+    if chosen:
+        first = next(t for t in draft.spec.transitions if t.id == chosen[0])
+        others = [Wish(t, "", follows=True) for t in held if t.target != first.target]
+        return [Wish(first, ""), *others] if others else []
     if len(held) < 2:
         return []
     text = normal(draft.message)

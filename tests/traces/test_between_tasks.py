@@ -19,8 +19,8 @@ from nodes.commands import (
     Restart,
 )
 from tests.traces.conversation import IN_MEMORY, OFFLINE, SCRIPTED, Chat, Domain, trace
-from tests.traces.errands import WALLET
-from tests.traces.journeys import BANK, tells, wants
+from tests.traces.errands import ERRANDS, HOURS, WALLET
+from tests.traces.journeys import BANK, LIMIT, MENU, RESTAURANT, tells, wants
 from tests.traces.world import World
 
 
@@ -583,3 +583,106 @@ async def test_a_yes_that_takes_no_effect_again_is_told_so(chat: Chat) -> None:
     assert (chat.asked, chat.world.tried["reserve"]) == (("more", ""), 1)
     await chat.says("yes")
     assert chat.says_text("which")
+
+
+@trace(HARBOUR, OFFLINE)
+async def test_a_wish_next_to_a_choice_follows_what_was_chosen(chat: Chat) -> None:
+    for words, chosen in (
+        ("the second, and what's the weather?", "laundry"),
+        ("the first one, then the car park for 3 cars", "crane"),
+        ("the first, and the laundry too", "crane"),
+    ):
+        await at_the_arrival(chat)
+        await chat.says("the crane or the laundry")
+        assert chat.asked == ("clarify", "")
+        await chat.says(words)
+        assert (chat.at, chat.value("arrival")) == (chosen, None)
+        assert len(chat.talk["queued"]) == 1
+        await chat.says("stop everything")
+        assert chat.at == "quay"
+
+
+@trace(BANK, SCRIPTED)
+async def test_a_wish_next_to_a_choice_follows_as_a_model_means_it(chat: Chat) -> None:
+    await chat.says(*CARDS)
+    second = Choose(chat.talk["asked"]["options"][1]["id"])
+    await chat.says("hm, well, that second thing, and what may I spend?", second, Go("limit"))
+    assert chat.asks("design")
+    assert len(chat.talk["queued"]) == 1
+    await chat.says("green", Fill("design", "green"))
+    assert LIMIT in chat.reply
+
+
+@trace(ERRANDS, OFFLINE)
+async def test_a_wish_next_to_the_task_that_is_chosen_waits_for_its_end(chat: Chat) -> None:
+    await chat.says("laundry please")
+    await chat.says("3")
+    await chat.says("the garden")
+    await chat.says("opening hours?")
+    assert chat.asked == ("paused", "")
+    await chat.says("the second, and the windows for 4 panes")
+    assert (chat.at, chat.stack) == ("laundry", ["hall", "garden"])
+    assert chat.asks("fetched")
+    await chat.says("2099-03-04")
+    assert "We fetch the shirts." in chat.reply
+    assert chat.value("panes") == 4
+
+
+@trace(ERRANDS, OFFLINE)
+async def test_what_is_known_is_told_next_to_a_wish(chat: Chat) -> None:
+    await chat.says("laundry please")
+    await chat.says("3")
+    await chat.says("what do you have so far? and the opening hours?")
+    assert chat.says_text("status", fields="- shirts: 3")
+    assert HOURS in chat.reply
+
+
+@trace(RESTAURANT, OFFLINE)
+async def test_a_question_next_to_a_change_of_something_done_is_answered_at_once(
+    chat: Chat,
+) -> None:
+    for words in ("4 people", "2099-03-04", "19:00", "Smith"):
+        await chat.says(words)
+    assert chat.world.count("book_table") == 1
+    await chat.says("make it 5 people, and what's on the menu?")
+    assert chat.says_text("after_effect", value="4")
+    assert chat.reply.endswith(MENU)
+    assert chat.asked == ("change", "party_size")
+    await chat.says("change it")
+    assert chat.asks("new_party_size")
+
+
+@trace(ERRANDS, OFFLINE)
+async def test_a_task_next_to_a_change_of_something_done_begins_at_once(chat: Chat) -> None:
+    for words in ("laundry", "3", "2099-03-04"):
+        await chat.says(words)
+    await chat.says("make it 5 shirts, and the garden")
+    assert chat.says_text("stays_done", field="shirts", value="3")
+    assert not chat.says_text("more")
+    assert chat.asks("size")
+    assert chat.world.count("fetch_laundry") == 1
+
+
+@trace(HARBOUR, IN_MEMORY)
+async def test_a_task_is_given_up_by_a_no_next_to_a_wish(chat: Chat) -> None:
+    chat.world.fails["reserve"] = [ValueError("No berth is free")]
+    await at_the_summary(chat)
+    await chat.says("yes", Confirm())
+    assert chat.asked == ("retry", "berth")
+    await chat.says("no, the crane", Deny(), Go("crane"))
+    assert chat.says_text("left", task="the berth")
+    assert not chat.says_text("more")
+    assert chat.asks("lift_day")
+
+
+@trace(replace(HARBOUR, config={"max_pathway_depth": 1}), IN_MEMORY)
+async def test_a_question_that_has_to_wait_stands_before_the_question_of_a_no(chat: Chat) -> None:
+    await with_a_berth(chat)
+    await chat.says("crane", Go("crane"))
+    await chat.says("2099-12-25", Fill("lift_day", "2099-12-25"))
+    await chat.says(
+        "the boat is Heron, and how is the weather?", Correct("boat", "Heron"), Go("weather")
+    )
+    assert chat.says_text("too_deep")
+    assert chat.says_text("stays_done", field="boat")
+    assert chat.reply.index(chat.texts.too_deep) < chat.reply.index(chat.texts.more)
