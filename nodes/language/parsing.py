@@ -618,7 +618,12 @@ class _Pass:
         for claim in here:
             known = known.union(claim.words, usual(claim.field, self.expected.setting))
         inside = [token for claim in here for token in words.at(claim.span).tokens]
-        apart = self.hours if any(claim.field.type == "date" for claim in here) else ()
+        kinds, opened = {claim.field.type for claim in here}, lexicon.words("open")
+        before = [
+            words.between(words.start, c.start).part(-2) for c in here if c.field.type == "time"
+        ]
+        apart = self.hours if "date" in kinds else set()
+        apart = apart.union(t.start for part in before for t in part.tokens if t.word in opened)
         bare = unjoined(words)
         lead = bare.part(bare.begins(*_LEADS))
         body = max(t.tokens[0].start if t.tokens else words.end for t in (lead, clause.body))

@@ -17,6 +17,7 @@ from nodes.authored import contained, in_thread
 from nodes.json_data import copied
 from nodes.telemetry.otel import report
 from nodes.values.numbers import digits_of
+from nodes.values.people import is_cut_in_doubt
 from nodes.values.scanning import LONGEST, Setting, Unreadable, everywhere
 
 _NOON = 12
@@ -103,6 +104,12 @@ def _phone(value: Any, setting: Setting) -> str:
     return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.INTERNATIONAL)
 
 
+def _full_name(value: Any, setting: Setting) -> str:
+    """Return a name; the family name first, with a comma, where it may be cut in two ways."""
+    name = f"{value['given']} {value['family']}".strip()
+    return f"{value['family']}, {value['given']}" if is_cut_in_doubt(name, value, setting) else name
+
+
 _SHOWN: dict[str, Callable[[Any, Setting], str]] = {
     "date": _date,
     "time": _time,
@@ -110,7 +117,7 @@ _SHOWN: dict[str, Callable[[Any, Setting], str]] = {
     "number": _number,
     "money": _money,
     "phone": _phone,
-    "full_name": lambda value, setting: f"{value['given']} {value['family']}".strip(),
+    "full_name": _full_name,
 }
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from journeys import Field, Regex
+from journeys import Field, Range, Regex
 from nodes.commands import Correct, Fill
 from nodes.language import Expected, read_message
 from nodes.values import Setting
@@ -951,3 +951,23 @@ def test_a_sign_of_a_currency_makes_an_amount_of_a_number(message: str) -> None:
     amount, weight = Field("a", "money", "How much?"), Field("w", "number", "What does it weigh?")
     heard = read_message(message, asking("w", (weight, amount)))
     assert [c.field for c in heard.commands if isinstance(c, Fill)] == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("setting", "messages"),
+    [
+        (ENGLISH, "after 6 | After six pm | any time after 6"),
+        (GERMAN, "nach 6 | nach 18 Uhr | irgendwann nach sechs"),
+        (SPANISH, "después de las 6 | después de las seis"),
+    ],
+)
+def test_an_hour_after_which_it_may_be_is_uncertain_where_a_range_decides(
+    setting: Setting, messages: str
+) -> None:
+    hour = Field("hour", "time", validators=[Range("17:00", "22:00")])
+    for message in messages.split(" | "):
+        heard = read_message(message, asking("hour", [hour], setting=setting))
+        assert [c.read for c in heard.commands if isinstance(c, Fill)] == ["18:00"], message
+        assert heard.unread, message
+    before = {"en": "before 9", "de": "vor 9", "es": "antes de las 9"}[setting.language]
+    assert not read_message(before, asking("hour", [hour], setting=setting)).commands

@@ -13,6 +13,7 @@ from journeys import (
     IntentTrigger,
     Journey,
     JourneyConfig,
+    Locale,
     Pathway,
     Range,
     Regex,
@@ -328,7 +329,7 @@ async def test_a_bound_another_unit_and_a_turned_no_are_asked_again(memory_url):
     for doubtful, plain in (
         ("800 grams", "12 kilos"),
         ("don't ring", "no"),
-        ("any time after 5", "at 5"),
+        ("any time before 5", "at 5"),
         ("end of the month", "1 May 2031"),
     ):
         before = (await journey.fields()).fields
@@ -339,3 +340,99 @@ async def test_a_bound_another_unit_and_a_turned_no_are_asked_again(memory_url):
     given = {k: v.current_value for k, v in (await journey.fields()).fields.items()}
     await journey.close()
     assert given == {"weight": 12.0, "contactless": False, "slot": "17:00", "day": "2031-05-01"}
+
+
+class Repairs(Journey):
+    """Send somebody who repairs it."""
+
+    class VisitPath(Pathway):
+        __title__ = "the visit"
+        __fields__ = [
+            Field("room", "text", "Which room?"),
+            Field("leaks", "boolean", "Does it leak?"),
+            Field("day", "date", "Which day?"),
+            Field("code", "text", "Which code?", validators=[Regex(r"[A-Z0-9]{6}")]),
+            Field("hour", "time", "From when on?", validators=[Range("17:00", "22:00")]),
+            Field("owner", "full_name", "Your full name?"),
+            Field("note", "text", "Anything else?"),
+        ]
+
+
+async def _repairs(url: str, language: str, *messages: str) -> tuple[str, dict[str, Any], set[str]]:
+    """Return the last reply of a conversation, the values, and the words that were not read."""
+
+    class Local(Repairs):
+        __locale__ = Locale(language=language, timezone="Europe/Berlin")
+
+    async with Local("s", JourneyConfig(persistence=url), model=False) as journey:
+        await journey.start()
+        for message in messages:
+            reply = (await journey.process_message(message)).message
+        form = (await journey.fields()).fields
+        unread = {e.reason for e in await journey.audit() if e.kind == "unread"}
+        return reply, {name: each.current_value for name, each in form.items()}, unread
+
+
+async def test_a_yes_is_kept_beside_what_is_corrected(memory_url: str) -> None:
+    said = "hello", "the kitchen", "yes. it's not the kitchen, it's the bathroom"
+    reply, values, _ = await _repairs(memory_url, "en-GB", *said)
+    assert (values["room"], values["leaks"]) == ("the bathroom", True)
+    assert reply.endswith("Which day?")
+
+
+class Reading(Journey):
+    """Note when a meter was read."""
+
+    class MeterPath(Pathway):
+        __fields__ = [Field("day", "date", "Which day?"), Field("note", "text", "Anything else?")]
+
+
+async def test_an_hour_that_no_field_takes_is_put_to_the_model_and_not_dropped(
+    memory_url: str,
+) -> None:
+    for answers in ((), (says(), says(fill(day="3 May 2030")))):
+        url = f"{memory_url}-{len(answers)}"
+        async with (
+            ScriptedModel(*answers) as model,
+            Reading("s", JourneyConfig(persistence=url), model=model if answers else False) as desk,
+        ):
+            await desk.start()
+            await desk.process_message("hello")
+            reply = (await desk.process_message("on 3 May 2030 at 2pm")).message
+            assert (await desk.fields()).fields["day"].current_value == "2030-05-03"
+            assert "2pm" in [e.reason for e in await desk.audit() if e.kind == "unread"]
+            assert answers or "I did not understand “2pm”." in reply
+            assert len(model.calls) == len(answers)
+
+
+async def test_what_only_leads_to_a_code_is_left_out(memory_url: str) -> None:
+    said = "hello", "the kitchen", "yes", "3 May 2030", "it's R5TT2B"
+    reply, values, unread = await _repairs(memory_url, "en-GB", *said)
+    assert (values["code"], unread) == ("R5TT2B", set())
+    assert reply == "From when on?"
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "shown"),
+    [
+        ("en-GB", "after 6", "6:00 pm"),
+        ("de-DE", "nach 6", "18:00 Uhr"),
+        ("es-ES", "después de las 6", "18:00"),
+    ],
+)
+async def test_the_hour_after_which_it_may_be_is_said_back(
+    memory_url: str, language: str, said: str, shown: str
+) -> None:
+    before = "hello", "the kitchen", "yes", "2030-05-03", "R5TT2B"
+    reply, values, _ = await _repairs(memory_url, language, *before, said)
+    assert values["hour"] == "18:00"
+    assert shown in reply
+
+
+async def test_a_name_that_may_be_cut_in_two_ways_is_said_back_in_its_parts(
+    memory_url: str,
+) -> None:
+    before = "hello", "the kitchen", "yes", "2030-05-03", "R5TT2B", "18:00"
+    reply, values, _ = await _repairs(memory_url, "es-ES", *before, "Lucía Fernández Prieto")
+    assert values["owner"] == {"given": "Lucía", "family": "Fernández Prieto"}
+    assert "Fernández Prieto, Lucía" in reply
