@@ -330,13 +330,8 @@ def _going_on(tail: Reading, expected: Expected, parse: Parser) -> Parse | None:
     return replace(found, commands=[Confirm(), *found.commands], whole=found.certain)
 
 
-def boolean(
-    reading: Reading, expected: Expected, *, leads: bool = False
-) -> tuple[Fill, Reading, Reading] | None:
-    """Return a yes or no as the value that was asked for, its words, and the part after it.
-
-    `leads`: the message changes something, so that a plain yes needs no sign behind it.
-    """
+def boolean(reading: Reading, expected: Expected) -> tuple[Fill, Reading, Reading] | None:
+    """Return a yes or no as the value that was asked for, its words, and the part after it."""
     field = expected.pending
     if field is None or field.type != "boolean":
         return None
@@ -347,9 +342,7 @@ def boolean(
     if reading.begins("unknown", "unsure") > len(head.tokens):
         return None  # "no idea"
     again = len(head.tokens) > 1 and head.part(-1).opens("no")
-    mild = expected.setting.words.yes_no.mild  # "ok five people"
-    plainly = leads and yes == 1 and head.says("lead") and head.raw.casefold() not in mild
-    if tail.tokens and not (again or plainly or is_parted(head, tail)):  # "nah no rush"
+    if tail.tokens and not (again or is_parted(head, tail)):  # "nah no rush"
         return None
     if tail.tokens and _is_turned_by(tail, field, expected):
         return None

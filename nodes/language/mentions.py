@@ -294,9 +294,9 @@ def claims_in(
 
 
 def _is_measured(claim: Claim, reading: Reading, expected: Expected) -> bool:
-    """Return whether the currency of an amount is the unit of a number that is asked for."""
-    counts = [field for field in expected.all_fields if field.type in COUNTED]
-    words = reading.at(claim.span).words if claim.field.type == "money" else ()
+    """Return whether the currency of an amount is the unit of a number: "12 pounds"."""
+    counts = [f for f in expected.all_fields if f.type in COUNTED and claim.field.type == "money"]
+    words = reading.at(claim.span).words
     return any(is_unit_of(word, field, expected.setting) for word in words for field in counts)
 
 

@@ -276,8 +276,8 @@ class _Pass:
             self._explain([given[0]], given[1].tokens)
         self._read_clauses()
         changes = any(isinstance(command, (Correct, Clear)) for command in self.commands)
-        if not given and changes and (yes := boolean(self.reading, self.expected, leads=True)):
-            self.commands.insert(0, yes[0])
+        if not given and changes and (yes := self._yes_before()):
+            self.commands.insert(0, yes)
         if given and given[0].read is False and changes:
             behind = self.reading.part(1)
             if len(given[1].tokens) == 1 and not behind.opens("joints"):  # "no, but ..." answers
@@ -285,6 +285,14 @@ class _Pass:
         if self.pending is not None and not self.expected.in_text:
             self._take_left(self.pending)
         self.commands = [self._from_new_day(command) for command in self.commands]
+
+    def _yes_before(self) -> Fill | None:
+        """Return a plain yes that no sign parts from a change: "yes five people, not four"."""
+        field, first, setting = self.pending, self.reading.part(0, 1), self.expected.setting
+        mild = first.raw.casefold() in setting.words.yes_no.mild or not first.says("lead")
+        if mild or field is None or field.type != "boolean" or negation_of(field, setting):
+            return None  # "ok five people"
+        return Fill(field.name, first.raw, read=True) if first.says("yes") else None
 
     def _from_new_day(self, command: Command) -> Command:
         """Return a last day that was counted in nights, counted from the first day as changed."""
@@ -663,7 +671,7 @@ class _Pass:
         A number next to it may be a part of it. A value that was not asked for, and that no word
         names, needs a clause which says little else.
         """
-        left = self._without_hours(left, claim.field)
+        left = [t for t in left if claim.field.type != "date" or t.start not in self.hours]
         if not left:
             return True
         idle = self.lexicon.words("small", "around")
@@ -688,11 +696,6 @@ class _Pass:
         setting = self.expected.setting
         ordinal = numbers_of(setting.words).ordinals.get(word, 0) > _MOST_OF_ORDER  # "am dritten"
         return ordinal or word[:1].isdigit() or bool(found_in(COUNT, word, setting))
-
-    def _without_hours(self, tokens: Iterable[Token], field: Field) -> list[Token]:
-        """Return words next to a value; of those next to a day, not what says an hour."""
-        hours = self.hours if field.type == "date" else ()
-        return [token for token in tokens if token.start not in hours]
 
     def _fill(self, field: Field, read: Read, words: Reading) -> Fill:
         value = read.value
@@ -808,7 +811,8 @@ class _Pass:
         before = self.reading.between(self.reading.start, span.start).part(-1)
         behind = self.reading.between(span.end, self.reading.end).part(0, 1)
         inside = self.reading.at(span)
-        beside = self._without_hours((*before.tokens, *behind.tokens), field)
+        apart = self.hours if field.type == "date" else ()
+        beside = [t for t in (*before.tokens, *behind.tokens) if t.start not in apart]
         is_ordinal = field.type in COUNTED and inside.day() and not inside.said.isdigit()
         if is_article(inside) or is_ordinal or any(map(self._is_number, beside)):
             return False

@@ -388,14 +388,10 @@ def readable_part(field: Field, reading: Reading, expected: Expected) -> Read | 
             continue
         tried.add(raw)
         value = value_in(field, raw, expected.setting) if _may_be(field, part) else None
-        if value is not None and not (field.type == "date" and _has_hour(raw, expected)):
+        hours = found_in(HOUR, raw, expected.setting) if value and field.type == "date" else ()
+        if value is not None and not [1 for hour in hours if hour.certain]:
             return Read(raw, value)
     return None
-
-
-def _has_hour(raw: str, expected: Expected) -> bool:
-    """Return whether words with a day say an hour too, which is of another field or of none."""
-    return any(span.certain for span in found_in(HOUR, raw, expected.setting))
 
 
 def _may_be(field: Field, part: Reading) -> bool:

@@ -78,6 +78,7 @@ def _grammar(words: Vocabulary) -> SimpleNamespace:
     names = (*made.months.values, *made.weekdays.values, *near)
     made.own = {part for name in names for part in plain(name).split()}
     made.names = frozenset(names)
+    made.zeros = [zero for zero in words.times.zero if zero not in words.languages[0].times.stops]
     made.ways = Table({**own.ahead, **own.behind})
     usual = [{*each.around.filler, *each.names.common} for each in words.languages]
     made.over = [
@@ -256,7 +257,7 @@ class _Days:
         year, end = numbers[0].value, numbers[0].end
         if 10 <= year < 30 and len(numbers) > 1 and numbers[1].value < 100:
             joint = following[end : numbers[1].start].strip(" -").casefold()
-            if joint in ("", *_zeros(self.setting.words)):
+            if joint in ("", *self.own.zeros):
                 year, end = year * 100 + numbers[1].value, numbers[1].end
         if self.over and 10 <= year < 100:
             year = _full_year(str(int(year)), self.today.year)
@@ -455,11 +456,6 @@ _HALF_HOUR = 1800
 _JOINTS = frozenset(("at", "t"))
 
 
-def _zeros(words: Vocabulary) -> list[str]:
-    """Return what a zero is called in minutes and years, without an "or" of the spoken language."""
-    return [word for word in words.times.zero if word not in words.languages[0].times.stops]
-
-
 @cache
 def _times_grammar(words: Vocabulary) -> SimpleNamespace:
     own, days = words.times, words.dates
@@ -480,7 +476,7 @@ def _times_grammar(words: Vocabulary) -> SimpleNamespace:
         ones=of(*range(1, 10)),
         teens=of(*range(13, 20)),
         fives=of(5, 10, 20),
-        zero=literal(_zeros(words)),
+        zero=literal(_grammar(words).zeros),
         part=(*parts, *own.noon),
         greeted="".join([rf"(?<!{word} )" for word in own.greetings]),
         glued_to="".join([rf"|(?<={end})" for end in own.glued]),
