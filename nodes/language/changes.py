@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from datetime import date, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -13,7 +12,7 @@ from journeys import Field
 from journeys.phrases import plain
 from nodes.commands import Clear, Command, Correct, Fill
 from nodes.language.lexicon import Lexicon
-from nodes.language.mentions import mentioned, names, names_field, on_day
+from nodes.language.mentions import mentioned, names, names_field
 from nodes.language.reading import (
     COUNTED,
     DAY,
@@ -29,6 +28,7 @@ from nodes.language.reading import (
     readable_part,
     value_in,
 )
+from nodes.language.stays import in_known_month
 from nodes.values import found_in, negation_of
 
 _FORMS = (
@@ -139,20 +139,12 @@ def _read_anew(field: Field, new: Reading, expected: Expected) -> Read | None:
 
 
 def _other_day(new: Reading, field: Field, expected: Expected) -> Read | None:
-    """Return a known date with its day alone replaced: "the 6th" keeps the month.
-
-    It is of the next month where that day is over, and the known one is not.
-    """
+    """Return a known date with its day alone replaced: "the 6th" keeps the month."""
     if field.type not in DAYS or field.name not in expected.known:
         return None
-    day = new.part(-1).day() or new.part(-2).day()
-    known, today = str(expected.known[field.name]), expected.setting.at.date()
-    month = date.fromisoformat(known[:10])
-    if not day or (changed := on_day(month, int(day))) is None:
-        return None
-    if changed < today <= month:
-        changed = on_day(changed.replace(day=1) + timedelta(days=31), int(day)) or changed
-    return Read(new.raw, changed.isoformat() + known[10:])
+    day, known = new.part(-1).day() or new.part(-2).day(), str(expected.known[field.name])
+    changed = in_known_month(known, int(day), expected.setting) if day else ""
+    return Read(new.raw, changed) if changed else None
 
 
 def _answers(words: Reading, expected: Expected) -> bool:

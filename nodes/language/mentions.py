@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from calendar import monthrange
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import lru_cache
+from itertools import product
 from operator import attrgetter
 from typing import Any
 
@@ -16,15 +16,14 @@ from nodes.language.lexicon import Lexicon, lexicon_of
 from nodes.language.reading import (
     COUNT,
     COUNTED,
-    DAY,
     DAYS,
     NAMES,
     WORDY,
     Expected,
     Reading,
     Token,
-    value_in,
 )
+from nodes.language.stays import SPANNED, in_order, later_day, mere_days, owner_words, pair_of
 from nodes.values import Span, found_in, negation_of
 from nodes.values.numbers import is_unit_of
 
@@ -170,17 +169,13 @@ def names_any_field(text: str, fields: Iterable[Field], language: str) -> bool:
 
 
 _WEAK = ("enum", "boolean")
-_SPANNED = ("date", "time", "datetime")
 _NUMERIC = (*COUNTED, "money", "time")
 _BEFORE, _BEHIND = 3, 2
-_WEEK = timedelta(days=7)
 _MOST_WORDS = 200
-_SOLE = (*_SPANNED, "money", "phone", "email", "enum")
+_SOLE = (*SPANNED, "money", "phone", "email", "enum")
 """Types of values that can be nothing else."""
 _MOST_SPANS = 12
-_TWO = 2
 _NAMED, _SURE = 8, 20
-_LONGEST_ARTICLE = 4
 _LONGEST_SUBJECT = 4
 _LONGEST_RANGE = 5
 _OTHERS = "form_named_other"
@@ -244,7 +239,7 @@ def claims_in(
         for span in spans_in(field, reading, expected)[:_MOST_SPANS]
     ]
     choices = [span for field, changes, span in spans if field.type == "enum" and not changes]
-    told = [s for f, _, s in spans if f.type in COUNTED or (f.type in _SPANNED and s.certain)]
+    told = [s for f, _, s in spans if f.type in COUNTED or (f.type in SPANNED and s.certain)]
     found = []
     for field, changes, span in spans:
         is_own = field is pending or field.type not in NAMES or is_users(field, reading.lexicon)
@@ -257,9 +252,10 @@ def claims_in(
         among = expected.all_fields if changes else expected.correctable
         fitting = replaces and [f for f in among if f.type in alike and f is not field]
         alone = pending is None and not fitting
-        several = field.type in (*_SPANNED, "enum") or len(reading.tokens) > 1
+        several = field.type in (*SPANNED, "enum") or len(reading.tokens) > 1
         asked = field is pending or (alone and several and _is_all(span, reading))
-        claim = _claim(reading, field, span, asked, told, rivals, replaces=replaces)
+        others = [s for f, _, s in spans if f.type == field.type and s.start != span.start]
+        claim = _claim(reading, field, span, asked, told, rivals, others, replaces=replaces)
         typed = reading.lexicon.type_words[field.type] if field.type in COUNTED else frozenset()
         if claim and changes and expected.in_text and frozenset() < claim.words <= typed:
             continue  # "ring at number 14"
@@ -276,11 +272,10 @@ def claims_in(
     found = [c for c in found if c.field is pending or not _is_measured(c, reading, expected)]
     certain = [claim.field for claim in found if claim.span.certain]
     found = [c for c in found if c.span.certain or c.field not in certain]
-    found = [_later(claim, expected) for claim in found]
     found += _after_nights(found, reading, expected)
     found += _with_or_without(reading, expected)
     found += _single(found, reading, expected)
-    ordered = _from_until(reading, expected) or _in_order(found, reading)
+    ordered = _from_until(found, reading, expected)
     settled = {claim.field.name for claim in ordered}
     groups = _groups([c for c in found if c.field.name not in settled])
     plain = [group[0] for group in groups if len(group) == 1]
@@ -290,7 +285,7 @@ def claims_in(
         for c in plain
         if not [o for o in plain if o is not c and o.field is c.field and o.weight >= c.weight]
     ]
-    return sorted((*once, *ordered), key=lambda claim: claim.start)
+    return _counted([*once, *ordered], expected)
 
 
 def _is_measured(claim: Claim, reading: Reading, expected: Expected) -> bool:
@@ -358,21 +353,18 @@ def _named(
 def _after_nights(found: Sequence[Claim], reading: Reading, expected: Expected) -> list[Claim]:
     """Return the day until which a person stays for so many nights from the day before it on."""
     nights, lexicon = reading.lexicon.words("nights"), reading.lexicon
-    if not reading.has("nights") or any(names(nights, f, lexicon) for f in expected.all_fields):
+    pair = pair_of("date", expected) if reading.has("nights") else ()
+    if not pair or any(names(nights, f, lexicon) for f in expected.all_fields):
         return []
-    days = [claim for claim in found if claim.field.type == "date"]
-    fields = [claim.field for claim in days]
-    taken = expected.pending if expected.pending in fields else next(iter(fields), None)
-    opened = [f for f in expected.fields if f.type == "date" and f is not taken]
-    known = [f.name for f in expected.correctable if f.type == "date"]
-    first = days[0].span.value if days else expected.known[known[-1]] if known else None
-    if not opened or first is None or not (days or opened[0] is expected.pending):
-        return []
-    for span in found_in(COUNT, reading.text, expected.setting):
+    first, last = pair
+    begun = [claim.span.value for claim in found if claim.field is first]
+    begun += [expected.known[first.name]] if first.name in expected.known else []
+    told = last is expected.pending or [1 for claim in found if claim.field.type == "date"]
+    for span in found_in(COUNT, reading.text, expected.setting) if begun and told else ():
         words = reading.between(span.start, reading.end).part(1, 2)
-        if words.opens("nights"):
-            until = (date.fromisoformat(str(first)) + timedelta(days=span.value)).isoformat()
-            return [_named(opened[0], until, reading, span.start, words.tokens[0].end, nights)]
+        if words.opens("nights") and last in expected.fields:
+            until = (date.fromisoformat(str(begun[0])) + timedelta(days=span.value)).isoformat()
+            return [_named(last, until, reading, span.start, words.tokens[0].end, nights)]
     return []
 
 
@@ -414,66 +406,46 @@ def _groups(found: Sequence[Claim]) -> list[list[Claim]]:
     return groups
 
 
-def _in_order(found: Sequence[Claim], reading: Reading) -> list[Claim]:
+def _from_until(found: Sequence[Claim], reading: Reading, expected: Expected) -> list[Claim]:
     """Give two values to two fields where one goes until the other: "from Friday to Sunday"."""
-    for kind in _SPANNED if len(found) > 1 else ():
-        claims = [claim for claim in found if claim.field.type == kind]
-        places = sorted({(claim.start, claim.end) for claim in claims})
-        fields = list(dict.fromkeys(claim.field.name for claim in claims))
-        if len(places) != len(fields) or len(fields) != _TWO:
-            continue
-        end, start = places[0][1], places[1][0]
-        between = reading.between(end, start)
-        until = len(between.tokens) <= _TWO and between.has("until")
-        if until or reading.text[end:start].strip() in ("-", "\u2013"):
-            wanted = list(zip(places, fields, strict=True))
-            kept = [c for c in claims if ((c.start, c.end), c.field.name) in wanted]
-            return _forwards(sorted(kept, key=lambda claim: claim.start))
+    until = reading.lexicon.words("until")
+    for kind in SPANNED if reading.has("until") or len(found) > 1 else ():
+        pair = pair_of(kind, expected)
+        ends = [[claim.span for claim in found if claim.field is field] for field in pair]
+        if kind == "date":
+            ends = [spans_in(field, reading, expected) for field in pair]
+            ends = [[*spans, *mere_days(reading, spans)] for spans in ends]
+        for one, other in product(*ends) if pair else ():
+            clause = _clause_of(reading.at(one), reading, is_cut=True)
+            is_out = rules_out(reading, reading.at(one), pair[0]) or is_doubted(clause, pair[0])
+            values = () if is_out else in_order(one, other, reading, expected)
+            if values:
+                return [
+                    Claim(f, s, _SURE, until, is_named=True, changes=f.name in expected.known)
+                    for f, s in zip(pair, values, strict=True)
+                ]
     return []
 
 
-def _forwards(claims: list[Claim]) -> list[Claim]:
-    """Return two days in order: on a Saturday, "from Friday to Sunday" is not until tomorrow."""
-    first, last = (claim.span.value for claim in claims)
-    if claims[0].field.type != "date" or not str(last) < str(first):
-        return claims
-    later = date.fromisoformat(last) + _WEEK
-    if later < date.fromisoformat(first):
-        return []
-    span = replace(claims[1].span, value=later.isoformat())
-    return [claims[0], replace(claims[1], span=span)]
+def _counted(meant: Sequence[Claim], expected: Expected) -> list[Claim]:
+    """Return values, a day without its month as the next one after the day that it follows.
 
-
-def _later(claim: Claim, expected: Expected) -> Claim:
-    """Return a claim on a day without its month as the next one after a known day to come."""
-    if claim.field.type != "date" or claim.changes:
-        return claim
-    value = later_day(claim.span.value, claim.span.raw, expected, is_mere=not claim.span.certain)
-    return replace(claim, span=replace(claim.span, value=value))
-
-
-def later_day(said: str, raw: str, expected: Expected, *, is_mere: bool) -> str:
-    """Return a day of the week or month as the next one after a known day to come.
-
-    Its words name a day of the week if they would mean another day later; `is_mere` is one that
-    is only a day of the month: "the 27th".
+    A mere day in a text, which is as it is known, belongs to the text.
     """
-    known = [f.name for f in expected.correctable if f.type == "date"]
-    first = str(expected.known[known[-1]]) if known else ""
-    day, setting = date.fromisoformat(said), expected.setting
-    if not is_mere and said < first:
-        ahead = (date.fromisoformat(first) - setting.at.date()).days
-        later = [
-            value_in(DAY, raw, replace(setting, at=setting.at + timedelta(days=ahead + more)))
-            for more in (0, 1)
-        ]
-        days = [date.fromisoformat(one) for one in later if one]
-        is_weekday = len(days) == 2 and all(one.weekday() == day.weekday() for one in days)
-        return days[0].isoformat() if is_weekday else said
-    while is_mere and day.isoformat() < first:
-        month = (day.replace(day=1) + timedelta(days=31)).replace(day=1)
-        day = month + timedelta(days=day.day - 1)
-    return day.isoformat()
+    pair = pair_of("date", expected) if [1 for c in meant if c.field.type == "date"] else ()
+    counted: list[Claim] = []
+    for claim in sorted(meant, key=lambda claim: claim.field in pair[1:]):
+        field, span = claim.field, claim.span
+        if field.type == "date" and (pair or not claim.changes):
+            said = [c.span.value for c in counted if c.field in pair[:1] and field in pair[1:]]
+            first, mere = said[0] if said else "", not span.certain
+            day = later_day(span.value, span.raw, field, expected, is_mere=mere, first=first)
+            claim = replace(claim, span=replace(span, value=day))
+        counted.append(claim)
+    days = [c for c in counted if c.field.type == "date" and c.changes and not c.span.certain]
+    same = [c for c in days if c.span.value == expected.known[c.field.name]]
+    kept = [claim for claim in counted if not (expected.in_text and claim in same)]
+    return sorted(kept, key=lambda claim: claim.start)
 
 
 def _claim(
@@ -483,6 +455,7 @@ def _claim(
     asked: bool,
     told: Sequence[Span],
     rivals: Sequence[Field],
+    others: Sequence[Span],
     *,
     replaces: bool = False,
 ) -> Claim | None:
@@ -490,10 +463,11 @@ def _claim(
     inside = reading.at(span)
     if not inside.tokens or is_article(inside):
         return None
+    owned = owner_words(reading, span, others, field, rivals)
     clause = _clause_of(inside, reading, is_cut=field.type != "boolean")
     before = [t.word for t in clause.tokens if t.end <= span.start]
     behind = _behind(clause, span, asked=asked)
-    if rules_out(reading, inside, field) or _is_not_meant(clause, field, span, asked):
+    if rules_out(reading, inside, field) or _is_not_meant(clause, field, span, asked, owned):
         return None
     if _is_one_of_several(before, behind, reading.lexicon):
         return None
@@ -509,18 +483,18 @@ def _claim(
     guarded = field.type in _WEAK and field.asked and not span.own and not replaces
     if guarded and _is_by_the_way(clause, span, field, [*told, span], asked):
         return None
-    days = [one for one in told if one.type in _SPANNED] if field.type in COUNTED else []
+    days = [one for one in told if one.type in SPANNED] if field.type in COUNTED else []
     asking = reading.begins("wonder") > 0
     usual = asked and not asking and not _strange(_around(clause, [span, *days]), clause, field)
     around = (before, inside.words, behind)
-    if not (span.certain or _is_led(field, *around, reading.lexicon, asked, usual)):
+    if not (span.certain or owned or _is_led(field, *around, reading.lexicon, asked, usual)):
         return None
     beside = names_field(behind[:1], field, reading.lexicon)
     persons = reading.lexicon.words("persons")
     people = field.type in COUNTED and _is_for(before, reading.lexicon)
     people = people and names_field(persons, field, reading.lexicon)
     own = _words(field, reading.lexicon)
-    words = frozenset(_among(near, own.near))
+    words = frozenset(_among(near, own.near)).union(owned or ())
     # The small words of a name count next to others of it: "check in".
     close = min(_MOST_COUNTED, len({*_among(near, own.near | own.own)})) if words else 0
     words = words or _told(near, field, rivals, reading.lexicon)
@@ -566,44 +540,6 @@ def _is_all(span: Span, reading: Reading) -> bool:
     return reading.lexicon.words("around", "joints").issuperset(_around(clause, [span]))
 
 
-def _from_until(reading: Reading, expected: Expected) -> list[Claim]:
-    """Return the days of "from the 10th to the 12th of May", of which one has no month."""
-    if not reading.has("until"):
-        return []
-    until = reading.lexicon.words("until")
-    known = [f for f in expected.correctable if f.type == "date"]
-    fields = [*known, *[f for f in expected.fields if f.type == "date"]]
-    places = [n for n, w in enumerate(reading.words) if n and w in until]
-    for place in places if len(fields) == _TWO else ():
-        first, behind = reading.part(place - 1, place), reading.part(place + 1)
-        spans = [s for s in found_in(DAY, behind.raw, expected.setting) if s.certain]
-        spans = [s for s in spans if s.start <= _LONGEST_ARTICLE]
-        mere = next((p for p in (behind.part(0, 1), behind.part(0, 2)) if p.day()), None)
-        last, end = None, 0
-        if spans:
-            last, end = date.fromisoformat(spans[0].value), behind.start + spans[0].end
-        elif mere and known and (not first.said.isdigit() or first.text[first.end - 1] == "."):
-            month = date.fromisoformat(str(expected.known[known[0].name]))
-            last, end = on_day(month, int(mere.day())), mere.tokens[-1].end
-        begun = last and on_day(last, int(first.day() or 0))
-        if begun and last and begun > last:
-            begun = on_day(last.replace(day=1) - timedelta(days=1), begun.day)
-        if begun and last:
-            start = behind.tokens[0].start
-            days = ((begun, first.tokens[0].start, first.tokens[0].end), (last, start, end))
-            claims = [
-                _named(field, day.isoformat(), reading, start, end, until)
-                for field, (day, start, end) in zip(fields, days, strict=True)
-            ]
-            return [replace(c, weight=_SURE, changes=c.field in known) for c in claims]
-    return []
-
-
-def on_day(month: date, day: int) -> date | None:
-    """Return another day of a month, if it has that."""
-    return month.replace(day=day) if 0 < day <= monthrange(month.year, month.month)[1] else None
-
-
 def _clause_of(inside: Reading, reading: Reading, *, is_cut: bool) -> Reading:
     """Return the clause of a value; a "but" separates two clauses, and so does "and I want"."""
     first, last = inside.tokens[0], inside.tokens[-1]
@@ -627,9 +563,14 @@ def is_article(inside: Reading) -> bool:
     return len(inside.tokens) == 1 and inside.opens("small")
 
 
-def _is_not_meant(clause: Reading, field: Field, span: Span, asked: bool) -> bool:
-    """Return whether a clause is about another person, of another time, or a question."""
-    is_subject = asked and span.raw.casefold() in (_subject(clause) or "").split()
+def _is_not_meant(
+    clause: Reading, field: Field, span: Span, asked: bool, owned: frozenset[str] | None
+) -> bool:
+    """Return whether a clause is about another person or field, of another time, or a question."""
+    if owned is None:
+        return True  # "we arrive on Friday" says nothing of when they leave
+    subject = (_subject(clause) or "").split()
+    is_subject = (asked and span.raw.casefold() in subject) or not owned.isdisjoint(subject)
     if is_of_another(clause, field, asked=asked) and not is_subject:  # "my kitten is coughing"
         return True
     return clause.begins("asking") > 0

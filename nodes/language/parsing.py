@@ -49,7 +49,6 @@ from nodes.language.mentions import (
     is_doubted,
     is_of_another,
     is_users,
-    later_day,
     names,
     names_field,
     names_user,
@@ -76,6 +75,7 @@ from nodes.language.reading import (
     readable_part,
     value_in,
 )
+from nodes.language.stays import later_day
 from nodes.values import (
     Span,
     end_of_list_lead,
@@ -284,7 +284,6 @@ class _Pass:
                 self.commands.remove(given[0])  # "no, three nights": what is asked is asked again
         if self.pending is not None and not self.expected.in_text:
             self._take_left(self.pending)
-        self.commands = [self._from_new_day(command) for command in self.commands]
 
     def _yes_before(self) -> Fill | None:
         """Return a plain yes that no sign parts from a change: "yes five people, not four"."""
@@ -293,18 +292,6 @@ class _Pass:
         if mild or field is None or field.type != "boolean" or negation_of(field, setting):
             return None  # "ok five people"
         return Fill(field.name, first.raw, read=True) if first.says("yes") else None
-
-    def _from_new_day(self, command: Command) -> Command:
-        """Return a last day that was counted in nights, counted from the first day as changed."""
-        days = [c for c in self.commands if isinstance(c, Correct) and _DATE.fullmatch(str(c.read))]
-        if not isinstance(command, Fill) or len(days) != 1:
-            return command
-        in_nights = read(command.value, self.lexicon).has("nights")
-        if not (in_nights and _DATE.fullmatch(str(command.read))):
-            return command
-        known, first = str(self.expected.known[days[0].field]), str(days[0].read)
-        count = date.fromisoformat(str(command.read)) - date.fromisoformat(known)
-        return replace(command, read=(date.fromisoformat(first) + count).isoformat())
 
     def _named_answers(self) -> list[tuple[Fill, Reading]]:
         """Return yes or no by the name of what was asked, and the words behind: "no breakfast"."""
@@ -700,7 +687,8 @@ class _Pass:
     def _fill(self, field: Field, read: Read, words: Reading) -> Fill:
         value = read.value
         if field.type == "date" and field.name not in self.expected.known:
-            value = later_day(value, read.raw, self.expected, is_mere=bool(words.core().day()))
+            mere = bool(words.core().day())
+            value = later_day(value, read.raw, field, self.expected, is_mere=mere)
         return Fill(field.name, read.raw, read=value)
 
     def _answered(self, clause: _Clause) -> Command | None:
