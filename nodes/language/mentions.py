@@ -409,7 +409,9 @@ def _groups(found: Sequence[Claim]) -> list[list[Claim]]:
 def _from_until(found: Sequence[Claim], reading: Reading, expected: Expected) -> list[Claim]:
     """Give two values to two fields where one goes until the other: "from Friday to Sunday"."""
     until = reading.lexicon.words("until")
-    for kind in SPANNED if reading.has("until") or len(found) > 1 else ():
+    goes = reading.has("until") or len(found) > 1
+    types = [field.type for field, _ in expected.pool] if goes else []
+    for kind in [kind for kind in SPANNED if types.count(kind) > 1]:
         pair = pair_of(kind, expected)
         ends = [[claim.span for claim in found if claim.field is field] for field in pair]
         if kind == "date":
@@ -463,7 +465,8 @@ def _claim(
     inside = reading.at(span)
     if not inside.tokens or is_article(inside):
         return None
-    owned = owner_words(reading, span, others, field, rivals)
+    paired = rivals and field.type in SPANNED
+    owned = owner_words(reading, span, others, field, rivals) if paired else frozenset()
     clause = _clause_of(inside, reading, is_cut=field.type != "boolean")
     before = [t.word for t in clause.tokens if t.end <= span.start]
     behind = _behind(clause, span, asked=asked)

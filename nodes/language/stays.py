@@ -84,8 +84,6 @@ def owner_words(
         field: The field that it may be of.
         rivals: The other fields of its type.
     """
-    if not rivals or field.type not in SPANNED:
-        return frozenset()
     joints = reading.lexicon.words("joints")
 
     def sign(token: Token) -> str:
