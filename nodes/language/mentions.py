@@ -22,6 +22,7 @@ from nodes.language.reading import (
     Expected,
     Reading,
     Token,
+    numbers_of_days,
 )
 from nodes.language.stays import SPANNED, in_order, later_day, mere_days, owner_words, pair_of
 from nodes.values import Span, found_in, negation_of
@@ -372,7 +373,9 @@ def spans_in(field: Field, words: Reading, expected: Expected) -> list[Span]:
     """Return the values of a field in words, at their places in the message."""
     at = words.start
     spans = found_in(field, words.text[at : words.end], expected.setting)
-    return [replace(s, start=s.start + at, end=s.end + at) for s in spans] if at else spans
+    spans = [replace(s, start=s.start + at, end=s.end + at) for s in spans] if at else spans
+    days = numbers_of_days(field, words, expected) if spans else []
+    return [s for s in spans if not [d for d in days if d.start < s.end and s.start < d.end]]
 
 
 def _changed(claim: Claim, *, replaces: bool, alone: bool, sole: bool) -> Claim | None:
@@ -409,8 +412,8 @@ def _groups(found: Sequence[Claim]) -> list[list[Claim]]:
 def _from_until(found: Sequence[Claim], reading: Reading, expected: Expected) -> list[Claim]:
     """Give two values to two fields where one goes until the other: "from Friday to Sunday"."""
     until = reading.lexicon.words("until")
-    goes = reading.has("until") or len(found) > 1
-    types = [field.type for field, _ in expected.pool] if goes else []
+    joined = reading.has("until") or not {"-", "\u2013"}.isdisjoint(reading.text)
+    types = [field.type for field, _ in expected.pool] if joined else []
     for kind in [kind for kind in SPANNED if types.count(kind) > 1]:
         pair = pair_of(kind, expected)
         ends = [[claim.span for claim in found if claim.field is field] for field in pair]

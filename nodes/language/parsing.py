@@ -766,7 +766,7 @@ class _Pass:
             found = self._place_in(meant, field)
         else:
             find = self._names_in if field.type in NAMES else self._spans_in
-            found = find(meant, field)
+            found = [s for s in find(meant, field) if not self._is_explained(self.reading.at(s))]
         said = self.reading.between(0, before[-1].start).words if before else []
         own = names_user(said, self.lexicon) and not is_users(field, self.lexicon)
         if before and len(found) == 1 and (own or _is_part(before[-1].span, found[0])):

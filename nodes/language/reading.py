@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -18,10 +18,13 @@ from nodes.commands import Command, Correct, Fill
 from nodes.language.lexicon import Lexicon
 from nodes.state.dialogue_state import Asked, Option
 from nodes.values import Setting, Span, Unreadable, found_in, value_of
+from nodes.values.dates import any_digit
+from nodes.values.scanning import words_of_field
 
 _TOKEN = re.compile(r"[^\W_]+(?:['\u2019\u02bc`\u00b4][^\W_]+)*")
 _APOSTROPHES = re.compile(r"['\u2019\u02bc`\u00b4]")
 _BREAK = re.compile(r"[,;:.!?\u2026\n]|\s[-\u2013\u2014]+\s|\u2014")
+_HAS_LETTER = re.compile(r"[^\W\d_]").search
 _AHEAD = 30
 _WORD_OF = attrgetter("word")
 _LONG_RUN = re.compile(r"(\w)\1{2,}")
@@ -389,9 +392,28 @@ def readable_part(field: Field, reading: Reading, expected: Expected) -> Read | 
         tried.add(raw)
         value = value_in(field, raw, expected.setting) if _may_be(field, part) else None
         hours = found_in(HOUR, raw, expected.setting) if value and field.type == "date" else ()
-        if value is not None and not [1 for hour in hours if hour.certain]:
+        others = [hour for hour in hours if hour.certain] or numbers_of_days(field, part, expected)
+        if value is not None and not others:
             return Read(raw, value)
     return None
+
+
+def numbers_of_days(field: Field, words: Reading, expected: Expected) -> list[Span]:
+    """Return the days in words whose number counts nothing: "the 21st", where a day may be given.
+
+    A field that asks for a day of the month, or for a place such as a floor, may get it.
+    """
+    setting, types = expected.setting, words.lexicon.type_words["date"]
+    if field.type not in COUNTED or not [1 for f in expected.all_fields if f.type in DAYS]:
+        return []
+    text = words.text[words.start : words.end]
+    if not any_digit(text) or not words_of_field(field, setting).isdisjoint(
+        (*types, *setting.words.ordinals.asked)
+    ):
+        return []
+    days = [s for s in found_in(DAY, text, setting) if any_digit(s.raw)]
+    at = words.start
+    return [replace(s, start=s.start + at, end=s.end + at) for s in days if _HAS_LETTER(s.raw)]
 
 
 def _may_be(field: Field, part: Reading) -> bool:

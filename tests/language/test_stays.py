@@ -196,6 +196,57 @@ def test_a_known_stay_is_changed_within_its_months() -> None:
     assert got == dict(rows(table))
 
 
+@pytest.mark.parametrize(
+    ("language", "table"),
+    [
+        (
+            "en",
+            """
+            on the 5th
+            next Friday the 17th
+            we have to check out later than 6 -> nothing
+            it's until the 21st -> last 03-21
+            arriving on the 20th -> first 03-20
+            a room for a couple -> adults 2
+            21 -> {asked} 21
+            """,
+        ),
+        (
+            "de",
+            """
+            am 5.
+            nächsten Freitag den 17.
+            später als 6 -> nothing
+            bis zum 21. -> last 03-21
+            21 -> {asked} 21
+            """,
+        ),
+        (
+            "es",
+            """
+            el 5
+            más tarde de las 6 -> nothing
+            hasta el 21 -> last 03-21
+            21 -> {asked} 21
+            """,
+        ),
+    ],
+)
+@pytest.mark.parametrize("asked", ["nights", "adults"])
+def test_a_day_or_an_hour_is_no_count(language: str, asked: str, table: str) -> None:
+    table = table.replace("{asked}", asked)
+    expected = stay(language, asked)
+    got = {message: given(message, expected) for message, _ in rows(table)}
+    assert got == dict(rows(table))
+
+
+def test_a_day_of_the_month_or_a_floor_may_be_a_number() -> None:
+    for name, ask in (("debit", "On which day of the month?"), ("floor", "On which floor is it?")):
+        fields = (Field(name, "integer", ask=ask), Field("start", "date"))
+        expected = ear("field", name, fields=fields, among=fields, setting=IN["en"])
+        assert given("on the 5th", expected) == f"{name} 5"
+
+
 def test_a_range_of_a_count_is_no_stay() -> None:
     expected = stay("en", "adults")
     for message in ("2 to 3 adults", "2 to 3", "for 2 to 3 people"):
