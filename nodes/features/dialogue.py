@@ -24,6 +24,7 @@ from nodes.features.form_reading import (
     led,
     matters,
     may_be_intent,
+    may_be_name,
     parse_of,
     questioned,
     supported,
@@ -249,7 +250,7 @@ def _may_matter(draft: TurnDraft, part: str) -> bool:
         left = left.replace(attempt["raw"], " ")
     if left == part and not any(_share(normal(part), normal(wish)) for wish in draft.wished):
         return matters(draft, part) and not wishes_for(draft, part)
-    return has_value(left, draft.setting)
+    return has_value(left, draft.setting) or may_be_name(draft, left)
 
 
 def _share(one: str, other: str) -> bool:

@@ -40,7 +40,7 @@ from nodes.forms.questions import lines_of, question_of
 from nodes.language import Expected, Parse, asked_about, asks, clauses_in, read_message
 from nodes.language.answers import is_greeting
 from nodes.language.lexicon import lexicon_of
-from nodes.language.mentions import is_article, names_any_field
+from nodes.language.mentions import brought_in, is_article, names_any_field
 from nodes.language.reading import NAMES, read, value_in
 from nodes.llm.form_prompt import Asking, asking_of
 from nodes.repair.clarify import phrase_of
@@ -472,7 +472,16 @@ def matters(draft: TurnDraft, words: str) -> bool:
     given = {word for value in known if isinstance(value, str) for word in words_in(value)}
     if said & given or any(_is_nearly(one, other) for one in said for other in given):
         return True
-    return names_any_field(words, live, draft.setting.language)
+    named = names_any_field(words, live, draft.setting.language)
+    return named or may_be_name(draft, words)
+
+
+def may_be_name(draft: TurnDraft, words: str) -> bool:
+    """Return whether words may hold the name that an open field waits for."""
+    if not [field for field in draft.form_state().unset if field.type in NAMES]:
+        return False
+    own = read(words, lexicon_of(draft.setting.language)).words
+    return not brought_in(draft.message, draft.setting.language).isdisjoint(own)
 
 
 def wishes_for(draft: TurnDraft, words: str) -> bool:

@@ -23,6 +23,7 @@ from nodes.language.reading import (
     Reading,
     Token,
     numbers_of_days,
+    read,
 )
 from nodes.language.stays import SPANNED, in_order, later_day, mere_days, owner_words, pair_of
 from nodes.values import Span, found_in, negation_of
@@ -163,10 +164,24 @@ def _words_of(called: str, about: str, kind: str, lexicon: Lexicon) -> _Words:
 
 
 def names_any_field(text: str, fields: Iterable[Field], language: str) -> bool:
-    """Return whether a text holds a word of the name of one of the fields."""
+    """Return whether a text holds a word of the name of one of the fields, or of what it counts."""
     lexicon = lexicon_of(language)
     words = plain(text).split()
-    return any(names(words, field, lexicon) for field in fields)
+    telling = [word for word in words if word not in lexicon.words("small", "around")]
+    return any(
+        names(words, field, lexicon) or _among(telling, _words(field, lexicon).counted)
+        for field in fields
+    )
+
+
+def brought_in(message: str, language: str) -> set[str]:
+    """Return the strange words behind one that may bring a name in: "to guy kephart"."""
+    lexicon = lexicon_of(language)
+    words, idle = read(message, lexicon).words, lexicon.words("small", "around")
+    leads = lexicon.words("bring_in", "of", "people_for")
+    near = [words[at + 1 : at + 3] for at, word in enumerate(words) if word in leads]
+    named = {word for two in near if two and two[0] not in idle for word in two}
+    return {word for word in named - lexicon.vocabulary if word.isalpha()}
 
 
 _WEAK = ("enum", "boolean")

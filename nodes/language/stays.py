@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from calendar import monthrange
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date, timedelta
 from functools import lru_cache
@@ -23,7 +23,8 @@ _BESIDE = re.compile(r"([^@|]*?)(?:# ?)+([^@|]*)(@?)")
 _DASH = re.compile(r"\s*[-\u2013]\s*")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _ORDER = ("starts", "arrives", "leaves", "returns", "ends")
-_BOUNDS, _ENDS = ("since", "until"), ("first", "last")
+_BOUNDS = ("since", "until")
+_MARKS = (("first", "since", "starts"), ("last", "until", "ends"))
 _MIDDLE, _MOST_BETWEEN, _LAST_DAY = 1.5, 2, 31
 _DAY, _TWO_MONTHS = timedelta(days=1), timedelta(days=62)
 
@@ -36,7 +37,7 @@ def pair_of(kind: str, expected: Expected) -> Sequence[Field]:
     every = {f.name: f for f in (*expected.correctable, *expected.fields) if f.type == kind}
     fields = [*every.values()]
     kinds = _kinds_of(fields, lexicon_of(expected.setting.language))
-    return [f for end in _ENDS for f, own in zip(fields, kinds, strict=True) if end in own]
+    return [f for end, *_ in _MARKS for f, own in zip(fields, kinds, strict=True) if end in own]
 
 
 def _kinds_of(fields: Sequence[Field], lexicon: Lexicon) -> tuple[frozenset[str], ...]:
@@ -52,13 +53,11 @@ def _kinds(told: tuple[tuple[str, ...], ...], lexicon: Lexicon) -> tuple[frozens
         name, label, ask, description = [{*_said_in(text, lexicon)} for text in words]
         kinds.append((name | label or ask or description).intersection(_ORDER))
     telling = [at for at, own in enumerate(kinds) if own]
-    pair = telling if len(telling) == len(_ENDS) else [*range(len(kinds))]
-    if len(pair) == len(_ENDS):
+    pair = telling if len(telling) == len(_MARKS) else [*range(len(kinds))]
+    if len(pair) == len(_MARKS):
         pair.sort(key=lambda at: min(map(_ORDER.index, kinds[at]), default=_MIDDLE))
-        for at, end, others in zip(
-            pair, _ENDS, (("since", "starts"), ("until", "ends")), strict=True
-        ):
-            kinds[at].update((end, *(others if telling else ())))
+        for at, marks in zip(pair, _MARKS, strict=True):
+            kinds[at].update(marks if telling else marks[:1])
     return tuple(map(frozenset, kinds))
 
 
@@ -100,8 +99,6 @@ def owner_words(
     # The words between two values lead to the second: "arriving on Monday leaving on Friday".
     said = _said_in(f"{beside[1]}# {'' if beside[3] else beside[2]}".strip(), reading.lexicon)
     own, *theirs = _kinds_of((field, *rivals), reading.lexicon)
-    if not own.union(*theirs).isdisjoint(said) and own.isdisjoint(said):
-        return None
     other = frozenset().union(*theirs).intersection(said)
     if other - own:
         return None
@@ -124,10 +121,11 @@ def in_order(one: Span, other: Span, reading: Reading, expected: Expected) -> Se
     bare = [s for s in bare if reading.text[s.end : s.end + 1] != "."]
     if len(bare) > 1 and not reading.between(reading.start, one.start).part(-1).has("since"):
         return ()  # "2 to 3 rooms"
-    first, last = _settled(one, other, reading, expected)
-    if not (first and last and first < last):
-        return ()
-    return [replace(s, value=d.isoformat()) for s, d in ((one, first), (other, last))]
+    with suppress(OverflowError, IndexError):  # at the ends of the calendar
+        first, last = _settled(one, other, reading, expected)
+        if first and last and first < last:
+            return [replace(s, value=d.isoformat()) for s, d in ((one, first), (other, last))]
+    return ()
 
 
 def _settled(
@@ -208,14 +206,14 @@ def later_day(
     before = [pair[0].name] if pair and field is pair[1] else [] if pair else known[-1:]
     begun = first or "".join([str(expected.known.get(name, "")) for name in before])
     day, own = date.fromisoformat(said), str(expected.known.get(field.name, ""))
-    if is_mere and own and not first:
-        return in_known_month(own, day.day, expected.setting) or said
-    if not begun or not (said < begun or said == first):
-        return said
-    start = date.fromisoformat(begun)
-    if is_mere:
-        return _next(start - _DAY, day.day).isoformat()
-    return _same_weekday(day, raw, start, expected.setting).isoformat()
+    with suppress(OverflowError, IndexError):  # at the ends of the calendar
+        if is_mere and own and not first:
+            return in_known_month(own, day.day, expected.setting) or said
+        if begun and (said < begun or said == first):
+            start = date.fromisoformat(begun)
+            mere = _next(start - _DAY, day.day) if is_mere else None
+            return (mere or _same_weekday(day, raw, start, expected.setting)).isoformat()
+    return said
 
 
 def in_known_month(known: str, number: int, setting: Setting) -> str:
@@ -224,12 +222,9 @@ def in_known_month(known: str, number: int, setting: Setting) -> str:
     It is of the next month where that day is over, and the known one is not.
     """
     today, month = setting.at.date(), date.fromisoformat(known[:10])
-    changed = _in_month(month, number)
-    if changed and changed < today <= month:
-        changed = _in_month(month.replace(day=1) + timedelta(days=31), number) or changed
-    return changed.isoformat() + known[10:] if changed else ""
-
-
-def _in_month(month: date, number: int) -> date | None:
-    last = monthrange(month.year, month.month)[1]
-    return month.replace(day=number) if 0 < number <= last else None
+    changed = _next(month.replace(day=1) - _DAY, number) if 0 < number <= _LAST_DAY else None
+    if changed is None or changed.month != month.month:
+        return ""
+    if changed < today <= month:
+        changed = _next(changed, number)
+    return changed.isoformat() + known[10:]

@@ -489,8 +489,8 @@ def _times_grammar(words: Vocabulary) -> SimpleNamespace:
         return compiled(made.filled(rf"\b{said}(?![\w:]|[.,]\d)(?:{{pm}})?"))
 
     written = [
-        *(made.lone, made.clock, made.halved, made.on_the_hour, made.military, made.four_digits),
-        *(made.spelled, made.named_hour),
+        *(made.lone, made.parted, made.clock, made.halved, made.on_the_hour, made.military),
+        *(made.four_digits, made.spelled, made.named_hour),
     ]
     made.values = {**values, **own.minutes}
     made.forms = [(pattern, _PLAIN) for pattern in written]

@@ -41,6 +41,7 @@ _GROUPED = re.compile(
     r"(\d{1,3}(?:\.\d{3})+)(?:,(\d+))?|(\d{1,3}(?:(?:,\d\d)*|(?:,\d{3})*),\d{3})(?:\.(\d+))?"
 )
 _MOST_WORDS = 24
+_DAILY, _WEEKS = frozenset(("time day", "time night")), (7, 14)
 _PERIOD = ("every ", "time ")
 """Kinds of measures of "monthly", and of the month that it is."""
 
@@ -259,12 +260,22 @@ def scan_integers(text: str, field: Field, setting: Setting) -> list[Hit]:
     if not said.isdisjoint(words.people.count) or len(kinds) == 1:
         among = kinds[0] if said.isdisjoint(words.people.count) else ()
         hits = _people(text, hits, own.people, among)
+    if _asked_in(all_told_of(field), words)[0] & _DAILY:
+        hits += _weeks(text, words, own)
     for found in own.place.finditer(text):
         what = (found["what"] or "").casefold()
         if what in said or not (what or said.isdisjoint(words.ordinals.asked)):
             place = own.ordinals[found["place"].casefold().replace(" ", "-")]
             hits.append(Hit(found.start(), found.end("place"), place, False))
     return _exact(apart(hits), text, field, setting) or _none(text, field, setting)
+
+
+def _weeks(text: str, words: Vocabulary, own: SimpleNamespace) -> Iterator[Hit]:
+    """Find weeks and fortnights, each as so many days: "two weeks"."""
+    for found in own.length.finditer(text):
+        count, days = numeral_of(found["count"], words), words.dates.units[found["unit"].casefold()]
+        if count and days in _WEEKS:
+            yield Hit.of(found, count * days, False)
 
 
 def scan_numbers(text: str, field: Field, setting: Setting) -> list[Hit]:

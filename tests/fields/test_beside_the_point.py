@@ -194,3 +194,42 @@ async def test_the_next_question_is_asked_whatever_is_said_beside_a_value(
     talk, _ = await ferry(memory_url, says(fill(leaving="tomorrow"), aside), "upper")
     await talk.says(VAGUE)
     assert asked(talk) == "summary"
+
+
+class Trip(Journey):
+    """Book a trip."""
+
+    class TripPath(Pathway):
+        """Book a trip."""
+
+        __fields__ = [
+            Field("day", "date", "Which day?", label="day"),
+            Field("adults", "integer", "How many adults?", label="number of adults"),
+            Field("kids", "integer", "How many children?", label="number of children"),
+            Field("guest", "name", "In which name?", label="name"),
+        ]
+
+
+@pytest.mark.parametrize(
+    ("language", "message", "unread"),
+    [
+        ("en", "tomorrow, 9 adults and a small baby", "a small baby"),
+        ("en", "tomorrow and it goes to guy kephart", "it goes to guy kephart"),
+        ("en", "tomorrow in 2 cars, my booking is under shley", "booking is under shley"),
+        ("de", "morgen, und unser Baby", "unser Baby"),
+    ],
+)
+async def test_a_name_or_what_is_counted_is_not_dropped_next_to_a_value(
+    memory_url: str, language: str, message: str, unread: str
+) -> None:
+    options = {"model": False}
+    talk = await Talk.begin(Trip, {}, memory_url, locale=Locale(language=language), options=options)
+    await talk.says({"en": "hello", "de": "hallo", "es": "hola"}[language])
+    assert unread in await talk.says(message)
+
+
+async def test_idle_words_next_to_a_value_are_not_repeated(memory_url: str) -> None:
+    talk = await Talk.begin(Trip, {}, memory_url, options={"model": False})
+    await talk.says("hello")
+    for message in ("tomorrow would be lovely for the two of us", "tomorrow, what a nice day"):
+        assert "understand" not in await talk.says(message), message

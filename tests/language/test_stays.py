@@ -261,3 +261,25 @@ def test_two_days_without_a_word_about_them_are_in_the_order_of_their_fields() -
         from Friday -> payment 03-18
     """
     assert {message: given(message, expected) for message, _ in rows(table)} == dict(rows(table))
+
+
+@pytest.mark.parametrize(
+    ("language", "table"),
+    [
+        ("en", "a week -> nights 7\nfor two weeks\na fortnight -> nights 14\na weekend -> nothing"),
+        ("de", "eine Woche -> nights 7\nzwei Wochen -> nights 14"),
+        ("es", "una semana -> nights 7\npor dos semanas -> nights 14"),
+    ],
+)
+def test_weeks_are_nights_where_these_are_asked_for(language: str, table: str) -> None:
+    asked, other = stay(language, "nights"), stay(language, "adults")
+    assert {message: given(message, asked) for message, _ in rows(table)} == dict(rows(table))
+    for message, _ in rows(table):
+        assert "adults" not in given(message, other), message
+
+
+def test_days_at_the_ends_of_the_calendar_end_no_reading() -> None:
+    known = {"first": "9999-12-30"}
+    for message in ("the 3rd", "on Wednesday", "from the 3rd to the 14th", "until the 31st"):
+        read_message(message, stay("en", "last", known))
+    read_message("from the 28th to 3 January 0001", stay("en", "first"))

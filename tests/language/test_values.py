@@ -971,3 +971,25 @@ def test_an_hour_after_which_it_may_be_is_uncertain_where_a_range_decides(
         assert heard.unread, message
     before = {"en": "before 9", "de": "vor 9", "es": "antes de las 9"}[setting.language]
     assert not read_message(before, asking("hour", [hour], setting=setting)).commands
+
+
+@pytest.mark.parametrize(
+    ("setting", "message", "hour"),
+    [
+        (ENGLISH, "8 40 in the morning", "08:40"),
+        (ENGLISH, "at 6 20 in the evening", "18:20"),
+        (ENGLISH, "1 05 afternoon please", "13:05"),
+        (GERMAN, "um 8 40", "08:40"),
+        (GERMAN, "9 15 abends", "21:15"),
+        (SPANISH, "a las 8 40", "08:40"),
+        (SPANISH, "8 40 de la mañana", "08:40"),
+        (ENGLISH, "at 8 20 people", ""),
+        (ENGLISH, "8 40 20", ""),
+    ],
+)
+def test_an_hour_and_its_minutes_may_have_a_blank_between_them(
+    setting: Setting, message: str, hour: str
+) -> None:
+    fields = (Field("hour", "time", ask="At what time?"),)
+    heard = read_message(message, asking("hour", fields, setting=setting)).commands
+    assert [c.read for c in heard if isinstance(c, Fill)] == [hour] * bool(hour)
