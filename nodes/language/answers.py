@@ -342,6 +342,8 @@ def boolean(reading: Reading, expected: Expected) -> tuple[Fill, Reading, Readin
     if reading.begins("unknown", "unsure") > len(head.tokens):
         return None  # "no idea"
     again = len(head.tokens) > 1 and head.part(-1).opens("no")
+    if head.begins("sole") and not (tail.opens("either") or tail.begins("no", "yes")):
+        again = True  # "nope we have a hotel", but not "yes or no"
     if tail.tokens and not (again or is_parted(head, tail)):  # "nah no rush"
         return None
     if tail.tokens and _is_turned_by(tail, field, expected):

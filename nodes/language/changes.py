@@ -244,7 +244,7 @@ def _denied(reading: Reading, expected: Expected) -> list[Command]:
     for found in reading.lexicon.matches("form_denied", reading.marked):
         old = reading.marked_part(*found.span("old")).core()
         fields = [field for field in expected.correctable if is_value(old, field, expected)]
-        if len(fields) == 1:
+        if len(fields) == 1 and (fields[0].type != "boolean" or old.says("yes")):
             return [Clear(fields[0].name)]
     return []
 
@@ -263,7 +263,8 @@ def _removed(reading: Reading, expected: Expected) -> list[Command]:
         old = reading.marked_part(*found.span("what")).core()
         fields = _called(found["what"].split(), expected, reading.lexicon)
         several = [name for name, v in expected.known.items() if isinstance(v, list) and len(v) > 1]
-        of_value = [f for f in expected.correctable if f.name not in several]
+        others = [f for f in expected.correctable if f.name not in several]
+        of_value = [f for f in others if f.type != "boolean"]
         fields = fields or [f for f in of_value if is_value(old, f, expected)]
         if len(fields) == 1:
             name, negated = fields[0].name, negation_of(fields[0], expected.setting)
@@ -375,7 +376,7 @@ def of_type(words: Reading, expected: Expected, wordy: bool) -> Correct | None:
 
     `wordy`: they may be a name or another value in words.
     """
-    if not expected.known or len(words.tokens) > _LONGEST:
+    if not expected.known or len(words.tokens) > _LONGEST or words.part(-1).says("nothing"):
         return None
     fields = {field.name: field for field in expected.correctable}
     latest = [fields[name] for name in list(expected.known)[::-1] if name in fields]

@@ -154,8 +154,11 @@ def _words_of(called: str, about: str, kind: str, lexicon: Lexicon) -> _Words:
     """Return the words of a field, which every message is held against."""
     small = lexicon.words("small")
     own = frozenset(plain(called.replace("_", " ")).split())
-    names = own - small
-    typed = names | lexicon.type_words.get(kind, frozenset())
+    kinds = lexicon.type_words.get(kind, frozenset())
+    # "Arrival" names "time of arrival", also where these are one word.
+    parts = [w.removesuffix(k).rstrip("s") for w in own for k in kinds if w.endswith(k)]
+    names = (own | {part for part in parts if len(part) > _LEAST_STEM}) - small
+    typed = names | kinds
     letters = "".join([sign if sign.isalnum() else " " for sign in plain(about)])
     said = typed | (frozenset(letters.split()) - small)
     groups = ([group for group in lexicon.concepts if group & known] for known in (names, said))
@@ -341,8 +344,9 @@ def _with_or_without(reading: Reading, expected: Expected) -> Iterator[Claim]:
 def _single(found: Sequence[Claim], reading: Reading, expected: Expected) -> Iterator[Claim]:
     """Yield a one for what is counted by its name, and asked for or one of several: "one room"."""
     lexicon, ones = reading.lexicon, reading.lexicon.words("ones")
-    fields = [f for f in expected.fields if f.type in COUNTED and reading.has("ones")]
-    counts = fields and (found or expected.pending in fields)
+    again = expected.pending is None and reading.has("only")  # "no, only one child"
+    fields = [f for f, changes in expected.pool if f.type in COUNTED and (again or not changes)]
+    counts = reading.has("ones") and fields and (found or again or expected.pending in fields)
     for token, behind in _led_by(reading, ones) if counts else ():
         if reading.between(reading.start, token.start).part(-1).has("units"):
             continue  # "2 days a week"
@@ -350,7 +354,8 @@ def _single(found: Sequence[Claim], reading: Reading, expected: Expected) -> Ite
             named = [t for t in behind if names([t.word], field, lexicon)][:1]
             numbers = [c for c in found if named and c.field.type in _NUMERIC]  # "a ten kilo dog"
             if named and not [c for c in numbers if token.start < c.end and c.start < named[0].end]:
-                yield _named(field, 1, reading, token.start, named[0].end)
+                one = _named(field, 1, reading, token.start, named[0].end)
+                yield replace(one, changes=field.name in expected.known)
 
 
 def _named(

@@ -730,7 +730,8 @@ class _Pass:
             return None
         changed: Command | None = None
         lead = end_of_lead(clause.words)
-        if lead or clause.replaces or (wanted and self._is_usual(clause.words)):
+        says_more = any(map(self._is_number, clause.body.tokens))  # "no, the lift at 4"
+        if (lead or clause.replaces or (wanted and self._is_usual(clause.words))) and not says_more:
             changed = turned(clause.words, clause.body, self.expected)
         if changed or not clause.replaces:
             return changed
@@ -950,14 +951,17 @@ class _Pass:
         if field.type == "boolean":  # "yes. it's not the kitchen, it's the bathroom"
             pairs = [pair for pair in pairwise(self.clauses) if self._contrasts(*pair, field)]
             theirs += [clause for pair in pairs for clause in pair]
+        sole = field.type == "boolean" and not command.read and self.reading.begins("sole")
         return any(
             span.value != same
             and not is_article(inside)
-            and not clause.words.between(span.end, clause.words.end).opens("part")  # "two of them"
+            and not rest.opens("part")  # "two of them"
+            and not (sole and rest.core().tokens)  # "nope, we have a hotel"
             for clause in self._since(command)
             if clause not in theirs and not self._is_explained(clause.words)
             for span in spans_in(field, clause.words, self.expected)
             for inside in [self.reading.at(span)]
+            for rest in [clause.words.between(span.end, clause.words.end)]
             if not self._is_explained(inside)
         )
 

@@ -381,7 +381,8 @@ def readable_part(field: Field, reading: Reading, expected: Expected) -> Read | 
     Words at both ends that say nothing, or only lead there ("make it", "fine, then"), may go.
     """
     tried = set()
-    meant = reading.behind("lead")
+    turned = field.type == "boolean" and reading.opens("no")  # "nope, we are fine"
+    meant = reading if turned else reading.behind("lead")
     last = meant.behind("meant")
     last = last if last is meant else last.core()
     for part in (reading, reading.core(), meant.core(), last):

@@ -445,3 +445,71 @@ def test_trying_again_is_a_yes_to_another_try_alone() -> None:
     for setting, words in ways.items():
         for kind, said in (("retry", "Confirm"), ("summary", "nothing"), ("leave", "nothing")):
             assert wrong(f"{words} -> {said}", ear(kind, "transfer", setting=setting)) == {}
+
+
+_TENT = Field("tent", "boolean", "x?")
+TAILS = {
+    ENGLISH: ("yep with my brother -> Fill tent yes?", "nah we sleep at home -> Fill tent no?"),
+    GERMAN: ("ja mit dem Rad -> Fill tent yes?", "nee beim Nachbarn -> Fill tent no?"),
+    SPANISH: ("sí con mi hermano -> Fill tent yes?", "nop, vamos en tren -> Fill tent no?"),
+}
+
+
+@pytest.mark.parametrize("setting", TAILS)
+def test_a_word_that_is_only_yes_or_no_answers_before_any_others(setting: Setting) -> None:
+    asked = asking("tent", (_TENT,), setting=setting)
+    for row in TAILS[setting]:
+        message, _, said = row.partition(" -> ")
+        found = read_message(message, asked)
+        assert [c.read for c in found.commands if isinstance(c, Fill)] == ["yes" in said], message
+        assert not found.certain, message
+
+
+def test_before_other_words_no_is_not_always_an_answer() -> None:
+    asked = asking("tent", (_TENT,))
+    for setting, messages in {
+        ENGLISH: ("no one told me", "yes or no", "yep if it is dry", "nope yes", "no brother"),
+        GERMAN: ("ja nein", "ja oder nein", "ja nur wenn es trocken ist"),
+        SPANISH: ("si con eso basta", "no tengo hermanos", "sí no"),
+    }.items():
+        for message in messages:
+            found = read_message(message, replace(asked, setting=setting))
+            assert [c for c in found.commands if isinstance(c, Fill)] == [], message
+    refused = read_message("nope, we are fine", asked).commands
+    assert [c.read for c in refused if isinstance(c, Fill)] == [False]
+
+
+THANKS = {
+    ENGLISH: [
+        "yes and thank you for your help",
+        "yes, thanks a million",
+        "correct, have a nice day",
+    ],
+    GERMAN: ["ja, herzlichen Dank für alles", "ja und schönen Abend noch", "passt, danke euch"],
+    SPANISH: [
+        "sí, mil gracias por su ayuda",
+        "sí y muchas gracias",
+        "correcto, buen fin de semana",
+    ],
+}
+
+
+@pytest.mark.parametrize("setting", THANKS)
+def test_a_yes_with_thanks_is_a_yes(setting: Setting) -> None:
+    summary = ear("summary", "transfer", known=SENT, among=BANK, setting=setting)
+    assert wrong("\n".join(f"{message} -> Confirm" for message in THANKS[setting]), summary) == {}
+
+
+def test_a_no_to_a_summary_may_say_what_it_is() -> None:
+    stay = (
+        Field("nights", "integer", "x?", label="Nächte"),
+        Field("start", "time", "x?", label="Ankunftszeit"),
+    )
+    known = {"nights": 2, "start": "15:00"}
+    german = ear("summary", "x", known=known, among=stay, setting=GERMAN)
+    table = """
+        nein, Ankunft soll um 17 Uhr sein -> Correct start um 17 Uhr
+        nein, nur eine Nacht -> Correct nights eine Nacht
+        nein, ich hatte drei Nächte gesagt -> Correct nights drei
+    """
+    assert wrong(table, german) == {}

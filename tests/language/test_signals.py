@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from journeys import Field
@@ -387,7 +389,69 @@ def test_an_optional_field_is_left_open_in_many_words(setting: Setting, kind: st
     assert [m for m in REFUSALS[setting] if told(read_message(m, asked)) != "Skip"] == []
 
 
+TAKES_NONE = {
+    ENGLISH: [
+        *("I don't have any", "we don't use any of those", "she takes nothing at the moment"),
+        *("I haven't got one yet", "nope, I don't own one", "sadly not", "none that we know of"),
+    ],
+    GERMAN: [
+        *("ich habe keine", "sie nimmt nichts", "wir haben gar keine", "hab ich leider noch nicht"),
+        *("leider nein", "trage ich nicht", "er isst derzeit keine"),
+    ],
+    SPANISH: [
+        *("no uso ninguno", "no estamos tomando nada", "todavía no tengo ninguno"),
+        *("que sepamos no", "mi hija no toma nada", "lamentablemente no"),
+    ],
+}
+KNOWN_OF_USER = {"first": False, "weight": 72.0}
+
+
+@pytest.mark.parametrize("setting", TAKES_NONE)
+@pytest.mark.parametrize("kind", ["list", "text"])
+def test_a_refusal_of_what_is_asked_changes_nothing_else(setting: Setting, kind: str) -> None:
+    fields = (
+        Field("medicines", kind, "Medicines? Medikamente? ¿Medicamentos?", required=False),
+        Field("first", "boolean", "First donation? Erste Spende? ¿Primera donación?"),
+        Field("weight", "number", "Weight? Gewicht? ¿Peso?"),
+    )
+    asked = asking("medicines", fields, known=KNOWN_OF_USER, setting=setting)
+    assert [m for m in TAKES_NONE[setting] if told(read_message(m, asked)) != "Skip"] == []
+    needed = asking("medicines", (Field("medicines", kind, "x?"), *fields[1:]), known=KNOWN_OF_USER)
+    for message in TAKES_NONE[setting]:
+        given = read_message(message, replace(needed, setting=setting)).commands
+        assert not [c for c in given if getattr(c, "field", "") in KNOWN_OF_USER], message
+
+
+LATER = {
+    ENGLISH: [
+        *("I'd rather pay it at the counter", "I'll settle that when I come", "no fixed sum"),
+        *("prefer to keep that to myself", "I would rather not give that out"),
+    ],
+    GERMAN: [
+        *("zahle ich dann vor Ort", "das mach ich beim nächsten Mal", "kein bestimmtes Limit"),
+        "das möchte ich nicht weitergeben",
+    ],
+    SPANISH: [
+        *("prefiero pagarlo en la caja", "lo pago más tarde", "sin importe fijo"),
+        "no quiero dar la cantidad",
+    ],
+}
+
+
+@pytest.mark.parametrize("setting", LATER)
+def test_an_optional_amount_is_left_open_for_later(setting: Setting) -> None:
+    asked = asking("sum", (Field("sum", "money", "x?", required=False),), setting=setting)
+    assert [m for m in LATER[setting] if told(read_message(m, asked)) != "Skip"] == []
+    for message in ("I'd rather pay 20 at the counter", "ich zahle 20", "prefiero pagar 20"):
+        assert told(read_message(message, asked)) != "Skip", message
+
+
 def test_a_text_that_begins_as_a_refusal_is_kept() -> None:
     note = asking("note", (Field("note", "text", "x?", required=False),))
-    for message in ("leave it open at the top", "nobody can call me on my line"):
-        assert told(read_message(message, note)) == f"Fill note {message}"
+    for message in (
+        "leave it open at the top",
+        "nobody can call me on my line",
+        "I'll pay at the desk",
+        "I don't have my own towel, please bring one",
+    ):
+        assert told(read_message(message, note)).startswith(f"Fill note {message}")
