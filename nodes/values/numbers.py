@@ -338,10 +338,7 @@ def _none(text: str, field: Field, setting: Setting) -> list[Hit]:
 
 
 def _people(text: str, hits: list[Hit], own: SimpleNamespace, among: Collection[str]) -> list[Hit]:
-    """Count people by kinds, "2 adults, 1 child", and by who they are, "me and my sister".
-
-    With `among`, the words of one kind, others are not counted.
-    """
+    """Count people by kinds and by who they are; those of one kind, if `among` has its words."""
     if own.some.search(text):
         return []  # "2 of us and the kids"
     if not among:
