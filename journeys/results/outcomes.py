@@ -383,8 +383,7 @@ class AuditEntry:
     effect_late, effect_unsure, or effect_apart: done with other values as well, perhaps in a turn
     that was not kept; forked_from and forked_to, whose trigger is the other session; knowledge
     (what was looked up, and the sources of the answer) and knowledge_failed; and what collecting
-    and
-    repairing note.
+    and repairing note.
     """
 
     session_id: str

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from journeys import Field, JourneySpec, PathwaySpec
+from journeys import Field, JourneySpec, PathwaySpec, TransitionSpec
 from journeys.spec.spec import ACTIVATION, MOVE
 from nodes.commands import (
+    Back,
     Cancel,
     Choose,
     Clear,
@@ -51,6 +52,7 @@ from nodes.repair.tasks import (
     status,
     switch,
     task_named,
+    waiting_tasks,
 )
 from nodes.repair.wishes import (
     all_meant,
@@ -76,6 +78,8 @@ AT_STAKE = ("summary", "correction", "retry", "leave")
 """Kinds of questions for which a yes with a restriction is not a yes."""
 _NOT_READY = (Explain, Repeat, Status, Wait)
 """Commands with which a yes to such a question waits."""
+_KEPT = ("change", "clarify", "human", "leave", "restart", "retry", "start_over", "wrong")
+"""Kinds of questions that stay open while something else is answered."""
 
 
 async def decide(draft: TurnDraft, commands: Sequence[Command], limits: Limits) -> None:
@@ -96,8 +100,7 @@ async def decide(draft: TurnDraft, commands: Sequence[Command], limits: Limits) 
     again: Collection[str] = ()
     if draft.dialogue.finished:
         moves, said, again = _begun_again(draft, moves, said, limits)
-    draft.leads_to = _elsewhere(draft, moves, limits) if moves else None
-    asked = draft.dialogue.asked
+    draft.leads_to = _elsewhere(draft, moves, limits) if _leads_on(moves) else None
     chosen = await _answered(draft, said)
     here = _for_here(draft, said, again)
     spoke = await fill(draft, here, fillable(draft)) or chosen is not None
@@ -107,10 +110,11 @@ async def decide(draft: TurnDraft, commands: Sequence[Command], limits: Limits) 
     draft.leads_to = None
     if draft.changing:
         change_instead(draft, limits)
+        _follows(draft, held_moves(draft, moves, limits), said)
     else:
         await _led_on(draft, said, [*(chosen or []), *moves], limits, spoke=spoke)
-    if question is not asked and not draft.dialogue.asked and not _asks(draft):
-        draft.ask(question)  # a wish was answered next to it
+    if question and question["kind"] in _KEPT and not (draft.dialogue.asked or _asks(draft)):
+        draft.ask(question)  # something else was answered in between
     _note_order(draft, limits)
     _left_over(draft, [c for c in said if c not in here])
 
@@ -130,6 +134,14 @@ async def _answered(draft: TurnDraft, said: Sequence[Command]) -> list[Verdict] 
     if chosen is not None and draft.dialogue.asked is asked:
         draft.ask(None)
     return chosen
+
+
+def _follows(draft: TurnDraft, wishes: Sequence[TransitionSpec], said: Sequence[Command]) -> None:
+    """Queue wishes behind what runs now, with their values."""
+    for transition in wishes:
+        if transition.target != draft.run:
+            target = draft.spec.pathways[transition.target]
+            queue(draft, transition, values_for(draft, target, said))
 
 
 def _elsewhere(draft: TurnDraft, moves: Moves, limits: Limits) -> PathwaySpec | None:
@@ -234,7 +246,10 @@ async def _moved(
         _go_on(draft, _staying(draft, limits), spoke=True)
         return
     if given_up:
-        draft.repair("cancel", "left", task=draft.here.title)
+        if given_up.everything and waiting_tasks(draft):
+            draft.repair("cancel", "cancelled_all")
+        else:
+            draft.repair("cancel", "left", task=draft.here.title)
         switch(draft, steering, everything=given_up.everything)
     elif is_blocked(draft, steering) or (spoke and _is_answered(draft)):
         postpone(draft, steering, blocked=not (spoke and _is_answered(draft)))
@@ -361,7 +376,21 @@ def _consistent(draft: TurnDraft, commands: Sequence[Command]) -> list[Command]:
             draft.note("dropped", trigger=type(command).__name__.lower(), reason=reason)
         else:
             kept.append(command)
-    return kept
+    return _without_answer(draft, kept) if Back in kinds else kept
+
+
+def _without_answer(draft: TurnDraft, commands: Sequence[Command]) -> list[Command]:
+    """Return commands without a value for the question that the message goes back from.
+
+    It may be meant for the question before; it is repeated.
+    """
+    asked = draft.dialogue.asked
+    about = asked["about"] if asked and asked["kind"] == "field" else ""
+    given = [c for c in commands if isinstance(c, Fill) and c.field == about]
+    for command in given:
+        draft.note("dropped", trigger="fill", reason="the same message goes back")
+        draft.missed = [*draft.missed, command.value]
+    return [command for command in commands if command not in given]
 
 
 def _leads_on(commands: Sequence[Command]) -> bool:
@@ -485,8 +514,10 @@ def _is_open(draft: TurnDraft) -> bool:
 
 def _is_answered(draft: TurnDraft) -> bool:
     """Return whether the message completed the current form, which then ends first."""
-    form = draft.here.form
-    return form is not None and draft.form_state().is_closed and not _is_finished(draft)
+    asked = draft.dialogue.asked
+    if draft.here.form is None or (asked and asked["kind"] in _KEPT):
+        return False
+    return draft.form_state().is_closed and not _is_finished(draft)
 
 
 def _is_finished(draft: TurnDraft) -> bool:

@@ -229,7 +229,10 @@ def _account_for(draft: TurnDraft, reading: Reading, *, is_first: bool) -> None:
     taken = [a["value"] for a in draft.attempts if a["validation_status"] != "cleared"]
     is_end = draft.run is None and draft.replies[-1:] == [draft.text("closing")]
     quoted = [] if draft.run and draft.spec.pathways[draft.run].pipeline else [*draft.missed]
-    if (taken or is_end or _begins_form(draft, is_first=is_first)) and not reading.has_answer:
+    repairs = {event["trigger"] for event in draft.audit if event["kind"] == "repaired"}
+    is_repaired = not repairs.isdisjoint(("back", "blocked", "restart"))
+    goes_on = taken or is_end or is_repaired or _begins_form(draft, is_first=is_first)
+    if goes_on and not reading.has_answer:
         quoted = [p for p in parts if p not in taken and _may_matter(draft, p)]
     texts = [draft.text("unread", words=part) for part in quoted[:_MOST_QUOTED]]
     place = len(draft.replies) - is_end

@@ -368,10 +368,19 @@ def _read_before(draft: TurnDraft, parse: Parse, before: str) -> Parse:
     asked = draft.dialogue.asked
     if asked is None or not before or (parse.commands and not asked["options"]):
         return parse
-    here = parse_of(draft, before)
+    here = parse_of(draft, _without_joints(before, draft.setting.language))
     if parse.commands and not any(isinstance(c, Choose) for c in here.commands):
         return parse
     return replace(here, unread=(*here.unread, draft.message.removeprefix(before)), whole=False)
+
+
+def _without_joints(words: str, language: str) -> str:
+    """Return words without signs, and words such as "and", at their end."""
+    lexicon = lexicon_of(language)
+    tokens = list(read(words, lexicon).tokens)
+    while tokens and tokens[-1].word in lexicon.words("joints"):
+        tokens.pop()
+    return words[: tokens[-1].end] if tokens else ""
 
 
 def _answer_in(draft: TurnDraft, parse: Parse, before: str) -> str:

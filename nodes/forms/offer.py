@@ -147,8 +147,10 @@ def after_effect(draft: TurnDraft, field: Field) -> bool:
     value = draft.shown(field, draft.value(field.name))
     done = {"task": pathway.title, "field": field.title, "value": value}
     draft.note("done_already", trigger=field.name, reason=f"'{effect.tool}' was done with it")
-    target = draft.leads_to
-    if ways and (target is None or target.form is None):
+    target, asked = draft.leads_to, draft.dialogue.asked
+    if draft.settled and asked and asked["kind"] == "change":  # for another value of the message
+        draft.replies.insert(len(draft.replies) - 1, draft.text("stays_done", **done))
+    elif ways and (target is None or target.form is None):
         draft.say("after_effect", **done, options=draft.listed(options))
         draft.ask(Asked(kind="change", about=field.name, options=options))
         if target is None:

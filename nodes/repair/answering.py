@@ -177,7 +177,11 @@ def _start_over(
     if said:
         start_over(draft, draft.spec.pathways[asked["about"]])
     elif said is False and draft.form_state().is_closed:
-        draft.close(MORE, "more")
+        if draft.dialogue.queued:
+            draft.ask(MORE)  # what waits begins
+            draft.rest()
+        else:
+            draft.close(MORE, "more")
     return None if said is None else []
 
 

@@ -124,14 +124,19 @@ def _is_over(draft: TurnDraft, detour: PathwaySpec) -> bool:
 def _ask_the_same(draft: TurnDraft) -> None:
     """Say what is gone back to, and ask its question again; the answer goes there."""
     asked = draft.form_state().asked() if draft.here.form else None
+    asked = asked or draft.dialogue.asked
     if asked is None:
         return
-    draft.repair("continue", "returning", task=draft.here.title)
+    question = question_of(draft, asked)
+    if question in draft.turn["replies"]:
+        return  # it was asked before the answer
+    if draft.here.form:
+        draft.repair("continue", "returning", task=draft.here.title)
     draft.ask(asked)
     if draft.aside:
         draft.run = draft.here.id  # its form asks behind what answers instead of the text
     else:
-        draft.replies.append(question_of(draft, asked))
+        draft.replies.append(question)
 
 
 def _end(draft: TurnDraft) -> None:

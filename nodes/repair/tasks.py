@@ -62,6 +62,7 @@ def begin_anew(draft: TurnDraft, pathway: PathwaySpec, cleared: Collection[str] 
     if again := names.intersection(cleared):
         reset(draft, pathway, "removed by a transition", names - again)
         return
+    draft.dialogue.unconfirm([pathway.id])
     if pathway.id not in draft.dialogue.finished:
         return
     attempts = {name: settled(draft.fields.get(name, ())) for name in draft.fields}

@@ -19,7 +19,7 @@ from nodes.commands import (
     Restart,
 )
 from tests.traces.conversation import IN_MEMORY, OFFLINE, SCRIPTED, Chat, Domain, trace
-from tests.traces.errands import ERRANDS, HOURS, WALLET
+from tests.traces.errands import ABEND, ERRANDS, HOURS, WALLET
 from tests.traces.journeys import BANK, LIMIT, MENU, RESTAURANT, tells, wants
 from tests.traces.world import World
 
@@ -686,3 +686,128 @@ async def test_a_question_that_has_to_wait_stands_before_the_question_of_a_no(ch
     assert chat.says_text("too_deep")
     assert chat.says_text("stays_done", field="boat")
     assert chat.reply.index(chat.texts.too_deep) < chat.reply.index(chat.texts.more)
+
+
+@trace(HARBOUR, IN_MEMORY)
+async def test_a_question_stays_open_while_something_else_is_answered(chat: Chat) -> None:
+    chat.world.fails["reserve"] = [ValueError("No berth is free")]
+    await at_the_summary(chat)
+    await chat.says("yes", Confirm())
+    assert chat.asked == ("retry", "berth")
+    for words, *means in (("how is the weather?", Go("weather")), ("hm",)):
+        await chat.says(words, *means)
+        assert chat.asked == ("retry", "berth")
+        assert chat.reply.endswith(chat.texts.retry)
+    assert chat.world.tried["reserve"] == 1
+    await chat.says("yes", Confirm())
+    assert chat.world.count("reserve") == 1
+
+
+@trace(HARBOUR, OFFLINE)
+async def test_a_choice_stays_open_while_something_else_is_answered(chat: Chat) -> None:
+    await chat.says("the crane or the laundry")
+    await chat.says("how is the weather?")
+    assert chat.reply.startswith(SUNNY)
+    assert chat.asked == ("clarify", "")
+    assert all(option in chat.reply for option in ("1. the crane", "2. the laundry"))
+    await chat.says("the second")
+    assert chat.asks("tokens")
+
+
+@trace(HARBOUR, OFFLINE)
+async def test_a_task_that_was_left_before_its_effect_is_confirmed_again(chat: Chat) -> None:
+    chat.world.fails["reserve"] = [ValueError("No berth is free")]
+    await at_the_summary(chat)
+    await chat.says("yes")
+    await chat.says("the car park")
+    await chat.says("3")
+    await chat.says("a berth please")
+    assert (chat.asked, chat.world.tried["reserve"]) == (("summary", "berth"), 1)
+
+
+@trace(HARBOUR, OFFLINE)
+async def test_a_value_next_to_going_back_answers_no_other_question(chat: Chat) -> None:
+    await chat.says("the crane")
+    await chat.says("2099-12-25")
+    await chat.says("go back, it's the 26th")
+    assert chat.says_text("back", field="lift day")
+    assert (chat.asked, chat.value("weight")) == (("field", "lift_day"), None)
+    assert chat.says_text("unread")
+
+
+@trace(HARBOUR, OFFLINE)
+async def test_a_text_before_a_wish_has_no_comma(chat: Chat) -> None:
+    await chat.says("a berth please")
+    await chat.says("Seagull, and the crane on 2099-12-26")
+    assert (chat.value("boat"), chat.value("lift_day")) == ("Seagull", "2099-12-26")
+    assert chat.asks("weight")
+
+
+@trace(HARBOUR, IN_MEMORY)
+async def test_all_tasks_are_given_up_for_another_one(chat: Chat) -> None:
+    await at_the_arrival(chat)
+    await chat.says("the crane", Go("crane"))
+    await chat.says(
+        "forget all of it, the car park for 2 cars",
+        Cancel(everything=True),
+        Go("parking"),
+        Fill("cars", "2"),
+    )
+    assert chat.says_text("cancelled_all")
+    assert (chat.value("cars"), chat.value("boat"), chat.stack) == (2, None, [])
+
+
+@trace(RESTAURANT, OFFLINE)
+async def test_of_something_done_all_changes_are_told_and_the_choice_is_last(chat: Chat) -> None:
+    for words in ("4 people", "2099-03-04", "19:00", "Smith"):
+        await chat.says(words)
+    await chat.says("make it 5 people and 8 pm")
+    assert chat.says_text("stays_done", field="time")
+    assert chat.reply.count("1. ") == 1
+    assert chat.asked == ("change", "party_size")
+    await chat.says("change it, and what's on the menu?")
+    assert chat.asks("new_party_size")
+    await chat.says("6")
+    assert chat.reply.endswith(MENU)
+
+
+@trace(BANK, OFFLINE)
+async def test_a_value_next_to_a_wish_that_has_to_wait_is_not_passed_over(chat: Chat) -> None:
+    await chat.says("pay a bill")
+    await chat.says("AB-123")
+    await chat.says("my limit? 123456")
+    assert chat.says_text("blocked")
+    assert chat.says_text("unread", words="123456")
+    assert chat.asks("code")
+
+
+@trace(KEYLESS, OFFLINE)
+async def test_a_question_next_to_starting_over_is_answered_and_the_yes_waited_for(
+    chat: Chat,
+) -> None:
+    await in_doubt(chat)
+    await chat.says("start over, and how is the weather?")
+    assert chat.says_text("ask_restart_unsure")
+    assert chat.reply.endswith(SUNNY)
+    assert chat.asked == ("start_over", "berth")
+    await chat.says("yes")
+    assert chat.asks("boat")
+
+
+@trace(KEYLESS, OFFLINE)
+async def test_a_task_next_to_starting_over_waits_for_the_answer(chat: Chat) -> None:
+    await in_doubt(chat)
+    await chat.says("start over, and the laundry for 3 tokens")
+    assert chat.asked == ("start_over", "berth")
+    assert chat.value("tokens") is None
+    await chat.says("no")
+    assert not chat.says_text("more")
+    assert (chat.value("tokens"), chat.value("boat")) == (3, "Seagull")
+
+
+@trace(ABEND, OFFLINE)
+async def test_a_choice_before_two_joining_words_is_read_in_german(chat: Chat) -> None:
+    await chat.says("ein Taxi oder ein Tisch")
+    await chat.says("das zweite, und dann das Taxi")
+    assert chat.asks("guests")
+    assert len(chat.talk["queued"]) == 1
