@@ -598,7 +598,8 @@ class _Pass:
 
         Of two clauses the first is something else where the second alone says the same.
         """
-        if after and named_change(after.body, self.expected) == commands:
+        alone = named_change(after.body, self.expected) if after else []
+        if alone and [*map(_given_by, alone)] == [*map(_given_by, commands)]:
             return True
         given = {command.field for command in commands if isinstance(command, Fill)}
         opened = [field for field in self.expected.fields if field.name in given]
@@ -1217,6 +1218,11 @@ def _may_refuse(words: Reading) -> bool:
     begins, count = words.begins("nothing"), len(words.tokens)
     ends = count > 1 and words.core().part(-1).opens("negation", "no")
     return ends or 0 < begins < count <= _LONGEST_REFUSAL
+
+
+def _given_by(command: Command) -> tuple[str, Any]:
+    """Return the field and the value of a change, in whatever words it is given."""
+    return getattr(command, "field", ""), getattr(command, "read", None)
 
 
 def _is_in(command: Command, commands: Iterable[Command]) -> bool:

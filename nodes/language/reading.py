@@ -400,12 +400,14 @@ def readable_part(field: Field, reading: Reading, expected: Expected) -> Read | 
 
 
 def numbers_of_days(field: Field, words: Reading, expected: Expected) -> list[Span]:
-    """Return the days in words whose number counts nothing: "the 21st", where a day may be given.
+    """Return the days in words whose number is nothing else: "the 21st", where a day may be given.
 
     A field that asks for a day of the month, or for a place such as a floor, may get it.
     """
     setting, types = expected.setting, words.lexicon.type_words["date"]
-    if field.type not in COUNTED or not [1 for f in expected.all_fields if f.type in DAYS]:
+    if field.type not in (*COUNTED, "time") or not [
+        1 for f in expected.all_fields if f.type in DAYS
+    ]:
         return []
     text = words.text[words.start : words.end]
     if not any_digit(text) or not words_of_field(field, setting).isdisjoint(

@@ -993,3 +993,38 @@ def test_an_hour_and_its_minutes_may_have_a_blank_between_them(
     fields = (Field("hour", "time", ask="At what time?"),)
     heard = read_message(message, asking("hour", fields, setting=setting)).commands
     assert [c.read for c in heard if isinstance(c, Fill)] == [hour] * bool(hour)
+
+
+@pytest.mark.parametrize(
+    ("setting", "refusals", "name"),
+    [
+        (ENGLISH, "no one in particular|whoever is free|nobody special", "with Carla"),
+        (GERMAN, "zu keiner bestimmten|bei wem gerade frei ist|egal zu wem", "zu Carla"),
+        (SPANISH, "con ninguno en concreto|con quien sea|nadie en especial", "con Carla"),
+    ],
+)
+def test_nobody_in_particular_is_no_name(setting: Setting, refusals: str, name: str) -> None:
+    stylist = Field("stylist", "name", "Who shall it be?", required=False)
+    asked = asking("stylist", [stylist], setting=setting)
+    assert {told(read_message(one, asked)) for one in refusals.split("|")} == {"Skip"}
+    [given] = read_message(name, asked).commands
+    assert isinstance(given, Fill)
+    assert given.read == "Carla"
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        (ENGLISH, "at 10 and the 15th, not the 12th"),
+        (GERMAN, "um 10 und lieber am 15. statt am 12."),
+        (SPANISH, "a las 10 y perdona el día mejor el 15"),
+    ],
+)
+def test_the_number_of_a_day_is_no_hour_and_hides_none(setting: Setting, message: str) -> None:
+    hour, day = Field("hour", "time", "At what time?"), Field("day", "date", "On which day?")
+    known = {"day": "2026-12-12"}
+    asked = asking("hour", [hour, day], known=known, setting=setting)
+    commands = read_message(message, asked).commands
+    found = {c.field: c.read for c in commands if isinstance(c, (Fill, Correct))}
+    assert found == {"hour": "10:00", "day": "2026-12-15"}
+    assert read_message("am 15.", asked).commands == [] or setting is not GERMAN
