@@ -405,9 +405,8 @@ def numbers_of_days(field: Field, words: Reading, expected: Expected) -> list[Sp
     A field that asks for a day of the month, or for a place such as a floor, may get it.
     """
     setting, types = expected.setting, words.lexicon.type_words["date"]
-    if field.type not in (*COUNTED, "time") or not [
-        1 for f in expected.all_fields if f.type in DAYS
-    ]:
+    dated = [field for field in expected.all_fields if field.type in DAYS]
+    if field.type not in (*COUNTED, "money", "time") or not dated:
         return []
     text = words.text[words.start : words.end]
     if not any_digit(text) or not words_of_field(field, setting).isdisjoint(
