@@ -83,6 +83,9 @@ def owner_words(
         field: The field that it may be of.
         rivals: The other fields of its type.
     """
+    ends = [(s.end, span.start) if s.end <= span.start else (span.end, s.start) for s in others]
+    if [1 for end, start in ends if end < start and reading.text[end:start].isspace()]:
+        return None  # "Friday 7th of January", which is no Friday
     joints = reading.lexicon.words("joints")
 
     def sign(token: Token) -> str:
@@ -91,8 +94,8 @@ def owner_words(
                 return mark
         return "|" if token.word in joints else token.word
 
-    ends = [t.closes and reading.text[t.end : t.end + 1] != ":" for t in reading.tokens]
-    signs = [sign(t) + " |" * end for t, end in zip(reading.tokens, ends, strict=True)]
+    closes = [t.closes and reading.text[t.end : t.end + 1] != ":" for t in reading.tokens]
+    signs = [sign(t) + " |" * end for t, end in zip(reading.tokens, closes, strict=True)]
     beside = _BESIDE.search(" ".join(signs))
     if beside is None:
         return frozenset()

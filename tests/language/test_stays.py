@@ -69,11 +69,13 @@ def given(message: str, expected: Expected) -> str:
             I'd like to arrive on Wednesday
             check-in is on Wednesday
             we get there tomorrow
+            I want to stay tomorrow night
             from tomorrow -> first 03-16
             I will arrive in 3 days -> first 03-18
             we are coming on the 20th -> first 03-20
             tomorrow
             we leave tomorrow
+            on Wednesday
             back home on Wednesday -> last 03-16
             """,
         ),
@@ -133,6 +135,7 @@ def test_a_day_is_of_the_field_of_which_the_words_beside_it_speak(
             from the 18th to the 26th of August -> first 08-18, last 08-26
             from the 28th of August to the 3rd -> first 08-28, last 09-03
             from the 28th to the 3rd of May -> first 04-28, last 05-03
+            arriving on Friday 7th of January
             not from Friday to Sunday -> nothing
             """,
         ),
