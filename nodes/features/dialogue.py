@@ -215,8 +215,9 @@ def _account_for(draft: TurnDraft, reading: Reading, *, is_first: bool) -> None:
     They are quoted where the reply is about another part of the message, or about none of it.
     """
     parse, answer = reading.parse, reading.answer
-    values_read = [c for c in parse.commands if isinstance(c, (Fill, Correct))]
-    again = [c.value for c in values_read if _is_asked_again(draft, parse, c)]
+    giving = [c for c in parse.commands if isinstance(c, (Fill, Correct))]
+    amounts = [c for c in giving if isinstance(c.read, dict)]
+    again = [c.value for c in amounts if _is_asked_again(draft, parse, c)]
     parts = [*dict.fromkeys((*parse.unread, *again))]
     values = [*parse.replaced, *(getattr(command, "value", "") for command in parse.commands)]
     if reading.has_answer:

@@ -273,7 +273,8 @@ def claims_in(
         alone = pending is None and not fitting
         several = field.type in (*SPANNED, "enum") or len(reading.tokens) > 1
         asked = field is pending or (alone and several and _is_all(span, reading))
-        others = [s for f, _, s in spans if f.type == field.type and s.start != span.start]
+        alike_spans = rivals and field.type in SPANNED
+        others = [s for f, _, s in spans if f.type == field.type] if alike_spans else []
         claim = _claim(reading, field, span, asked, told, rivals, others, replaces=replaces)
         typed = reading.lexicon.type_words[field.type] if field.type in COUNTED else frozenset()
         if claim and changes and expected.in_text and frozenset() < claim.words <= typed:
@@ -395,6 +396,8 @@ def spans_in(field: Field, words: Reading, expected: Expected) -> list[Span]:
     spans = found_in(field, words.text[at : words.end], expected.setting)
     spans = [replace(s, start=s.start + at, end=s.end + at) for s in spans] if at else spans
     days = numbers_of_days(field, words, expected) if spans else []
+    if not days:
+        return spans
     return [s for s in spans if not [d for d in days if d.start < s.end and s.start < d.end]]
 
 
@@ -457,7 +460,9 @@ def _counted(meant: Sequence[Claim], expected: Expected) -> list[Claim]:
 
     A mere day in a text, which is as it is known, belongs to the text.
     """
-    pair = pair_of("date", expected) if [1 for c in meant if c.field.type == "date"] else ()
+    if not [1 for claim in meant if claim.field.type == "date"]:
+        return sorted(meant, key=attrgetter("start"))
+    pair = pair_of("date", expected)
     counted: list[Claim] = []
     for claim in sorted(meant, key=lambda claim: claim.field in pair[1:]):
         field, span = claim.field, claim.span
@@ -470,7 +475,7 @@ def _counted(meant: Sequence[Claim], expected: Expected) -> list[Claim]:
     days = [c for c in counted if c.field.type == "date" and c.changes and not c.span.certain]
     same = [c for c in days if c.span.value == expected.known[c.field.name]]
     kept = [claim for claim in counted if not (expected.in_text and claim in same)]
-    return sorted(kept, key=lambda claim: claim.start)
+    return sorted(kept, key=attrgetter("start"))
 
 
 def _claim(

@@ -404,15 +404,19 @@ def numbers_of_days(field: Field, words: Reading, expected: Expected) -> list[Sp
 
     A field that asks for a day of the month, or for a place such as a floor, may get it.
     """
-    setting, types = expected.setting, words.lexicon.type_words["date"]
-    dated = [field for field in expected.all_fields if field.type in DAYS]
-    if field.type not in (*COUNTED, "money", "time") or not dated:
+    if field.type not in (*COUNTED, "money", "time"):
+        return []
+    lexicon, setting, found = words.lexicon, expected.setting, words.words
+    leads = lexicon.words("articles") | lexicon.leads["date"]
+    near = [n for n, word in enumerate(found) if word[:1].isdigit()]  # "5th", "the 5"
+    if not [n for n in near if not found[n].isdigit() or found[max(n - 1, 0)] in leads]:
+        return []
+    if not [1 for one in expected.all_fields if one.type in DAYS]:
+        return []
+    asked = words_of_field(field, setting)
+    if asked & {*lexicon.type_words["date"], *setting.words.ordinals.asked}:
         return []
     text = words.text[words.start : words.end]
-    if not any_digit(text) or not words_of_field(field, setting).isdisjoint(
-        (*types, *setting.words.ordinals.asked)
-    ):
-        return []
     days = [s for s in found_in(DAY, text, setting) if any_digit(s.raw)]
     at = words.start
     return [replace(s, start=s.start + at, end=s.end + at) for s in days if _HAS_LETTER(s.raw)]

@@ -79,10 +79,11 @@ def owner_words(
     Args:
         reading: The words around it.
         span: The value.
-        others: Other values of its type.
+        others: The values of its type.
         field: The field that it may be of.
         rivals: The other fields of its type.
     """
+    others = [other for other in others if other.start != span.start]
     ends = [(s.end, span.start) if s.end <= span.start else (span.end, s.start) for s in others]
     if [1 for end, start in ends if end < start and reading.text[end:start].isspace()]:
         return None  # "Friday 7th of January", which is no Friday

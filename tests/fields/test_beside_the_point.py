@@ -233,3 +233,22 @@ async def test_idle_words_next_to_a_value_are_not_repeated(memory_url: str) -> N
     await talk.says("hello")
     for message in ("tomorrow would be lovely for the two of us", "tomorrow, what a nice day"):
         assert "understand" not in await talk.says(message), message
+
+
+class Transfer(Journey):
+    """Send money."""
+
+    class SendPath(Pathway):
+        """Send money."""
+
+        __fields__ = [
+            Field("day", "date", "Which day?", label="day"),
+            Field("amount", "money", "How much?", label="amount", currency="GBP"),
+        ]
+
+
+async def test_an_amount_in_another_currency_is_repeated(memory_url: str) -> None:
+    talk = await Talk.begin(Transfer, {}, memory_url, options={"model": False})
+    await talk.says("hello")
+    assert "40 euros" in await talk.says("40 euros tomorrow")
+    assert "day" in talk.context
