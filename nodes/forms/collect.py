@@ -79,9 +79,9 @@ async def _filled(draft: TurnDraft, command: Fill, fillable: Sequence[Field]) ->
     if not is_asked and not SURE <= command.confidence <= 1:
         draft.note("dropped", reason=f"confidence too low for the field '{name}'")
         return
-    live = (
+    live = {
         each.name for owner in owners(draft.spec, name) for each in draft.form_state(owner).live
-    )
+    }
     if name not in live:
         draft.note("dropped", reason=f"'{name}' is not needed with the current values")
         return

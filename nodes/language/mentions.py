@@ -265,7 +265,7 @@ def claims_in(
         before = reading.between(reading.start, span.start).words
         if not is_own and names_user(before, reading.lexicon):
             continue  # "I'm Ann Lea, I would like to send money"
-        replaces = any(start <= span.start < end for start, end in replaced)
+        replaces = bool([1 for start, end in replaced if start <= span.start < end])
         rivals = [f for f, _ in expected.pool if f.type == field.type and f is not field]
         alike = _NUMERIC if field.type in _NUMERIC else (field.type,)
         among = expected.all_fields if changes else expected.correctable
@@ -286,7 +286,7 @@ def claims_in(
         elif claim and replaces and not claim.is_named:  # no more than a known one is meant
             weight = claim.weight - 1 if field is pending else min(claim.weight, 0)
             claim = replace(claim, weight=weight)
-        choice = any(span.start < c.end and c.start < span.end for c in choices)
+        choice = [1 for c in choices if span.start < c.end and c.start < span.end]
         if claim and not (choice and field.type != "enum" and not (asked or claim.is_named)):
             found.append(claim)  # "today" may be how urgent it is, and no day
     found = [c for c in found if c.field is pending or not _is_measured(c, reading, expected)]
@@ -299,7 +299,7 @@ def claims_in(
     settled = {claim.field.name for claim in ordered}
     groups = _groups([c for c in found if c.field.name not in settled])
     plain = [group[0] for group in groups if len(group) == 1]
-    plain = [c for c in plain if not any(_overlap(c, other) for other in ordered)]
+    plain = [c for c in plain if not [1 for other in ordered if _overlap(c, other)]]
     once = [  # of two values of one field that are as plain, neither
         c
         for c in plain
@@ -680,8 +680,8 @@ def _is_for(before: Sequence[str], lexicon: Lexicon) -> bool:
 
 def _around(clause: Reading, spans: Sequence[Span]) -> list[str]:
     """Return the words of a clause outside of some values."""
-    outside = [t for t in clause.tokens if all(t.end <= s.start or s.end <= t.start for s in spans)]
-    return [token.word for token in outside]
+    inside = [t for s in spans for t in clause.tokens if t.start < s.end and s.start < t.end]
+    return [token.word for token in clause.tokens if token not in inside]
 
 
 def _strange(words: Sequence[str], reading: Reading, field: Field) -> int:

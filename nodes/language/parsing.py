@@ -357,7 +357,7 @@ class _Pass:
         fields = [claim.field for claim in self.claims]
         if field.type in WORDY:
             return any(one is not field and not self._is_called(field, one) for one in fields)
-        if any(one is field for one in fields):
+        if [1 for one in fields if one is field]:
             return len(fields) > 1
         return any(claim.is_named for claim in self.claims)  # "five of us" is no hour
 
@@ -436,7 +436,7 @@ class _Pass:
         joined: list[_Clause] = []
         for clause in self.clauses:
             start = clause.words.tokens[0].start if clause.words.tokens else 0
-            if joined and any(c.start < start < c.end for c in self.claims):
+            if joined and [1 for c in self.claims if c.start < start < c.end]:
                 words = _together(joined[-1].words, clause.words)
                 joined[-1] = replace(_clause(words, self.expected), replaces=joined[-1].replaces)
             else:
@@ -622,7 +622,7 @@ class _Pass:
         apart = apart.union(t.start for part in before for t in part.tokens if t.word in opened)
         bare = unjoined(words)
         lead = bare.part(bare.begins(*_LEADS))
-        body = max(t.tokens[0].start if t.tokens else words.end for t in (lead, clause.body))
+        body = max([t.tokens[0].start if t.tokens else words.end for t in (lead, clause.body)])
         tokens = [
             token
             for token in words.tokens
@@ -793,8 +793,8 @@ class _Pass:
 
     def _is_open(self) -> bool:
         """Return whether words leave a value open: "200 or 300", "I do not know exactly"."""
-        unsure = any(clause.words.begins("unknown", "unsure") for clause in self.clauses)
-        return unsure or self.reading.has("either", "between")
+        unsure = [1 for clause in self.clauses if clause.words.begins("unknown", "unsure")]
+        return bool(unsure) or self.reading.has("either", "between")
 
     def _stands_alone(self, span: Span, field: Field) -> bool:
         """Return whether no word next to a value makes it a part of another."""
@@ -916,7 +916,7 @@ class _Pass:
 
     def _is_in_doubt(self, given: Fill | Correct) -> bool:
         """Return whether a value may as well be another, though its words are explained."""
-        field = next(one for one in self.expected.all_fields if one.name == given.field)
+        [field, *_] = [one for one in self.expected.all_fields if one.name == given.field]
         return is_in_doubt(field, given.value, given.read, self.expected.setting)
 
     def _plain(self, commands: Sequence[Command]) -> tuple[Command, ...]:
@@ -1012,7 +1012,7 @@ class _Pass:
     def _has(self, field: Field) -> bool:
         """Return whether a field was given a value which nothing has replaced since."""
         since = self.commands[self.kept :]
-        return any(isinstance(c, Fill) and c.field == field.name for c in since)
+        return bool([1 for c in since if isinstance(c, Fill) and c.field == field.name])
 
     def _explain(self, commands: Iterable[Command], tokens: Iterable[Token]) -> None:
         self.commands += [self._in_its_year(command) for command in commands]

@@ -96,7 +96,7 @@ def merged(window: Sequence[Message], new: Sequence[Message]) -> list[Message]:
     New ones before a known one are older than it: the sender of a whole conversation may
     have more of it than the window.
     """
-    if not any("id" in message for message in new):
+    if not [1 for message in new if "id" in message]:
         return [*window, *new][-WINDOW:]
     fresh = {m.get("id") or place: m for place, m in enumerate(new)}
     known = {message["id"] for message in window if "id" in message}

@@ -94,7 +94,8 @@ def phase_of(position: Position, messages: Sequence[Message]) -> ConversationPha
 
 def has_spoken(messages: Sequence[Message]) -> bool:
     """Return whether the user has sent a message; the first messages of a full window are gone."""
-    return len(messages) >= WINDOW or any(message["role"] == "user" for message in messages)
+    said = [message for message in messages if message["role"] == "user"]
+    return len(messages) >= WINDOW or bool(said)
 
 
 def closing_facts(position: Position, messages: Sequence[Message], turn: Turn) -> PhaseFacts:

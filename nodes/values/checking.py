@@ -170,7 +170,7 @@ def fits(value: Any, field: Field, setting: Setting) -> bool:
     """Return whether a value lies in all ranges of a field, as far as it can be compared."""
     kind, now = kind_of(field), setting.minute
     with suppress(ValueError, TypeError, KeyError, ArithmeticError):
-        return all(_lies_in(value, one, kind, now) for one in _ranges(field))
+        return not [1 for one in _ranges(field) if not _lies_in(value, one, kind, now)]
     return True
 
 

@@ -509,8 +509,9 @@ def scan_times(text: str, field: Field, setting: Setting) -> list[Hit]:
         value, settled = _meant(hit.value, field, setting)
         hit = hit._replace(value=value)
         bound = own.open.search(before(text, hit.start))
-        ranged = settled and field.validators and fits(value, field, setting)
-        if bound and (bound["beyond"] or (bound["after"] and not ranged)):
+        after = bound and bound["after"]
+        ranged = after and settled and field.validators and fits(value, field, setting)
+        if bound and (bound["beyond"] or (after and not ranged)):
             continue  # "before 9"; "after 6", if that may be either
         if bound:  # "from 6", "until 9"
             meant = settled and bound["least"]
