@@ -436,7 +436,8 @@ class _Pass:
         joined: list[_Clause] = []
         for clause in self.clauses:
             start = clause.words.tokens[0].start if clause.words.tokens else 0
-            if joined and [c for c in self.claims if c.start < start < c.end]:
+            through = [claim for claim in self.claims if claim.start < start < claim.end]
+            if joined and through:
                 words = _together(joined[-1].words, clause.words)
                 joined[-1] = replace(_clause(words, self.expected), replaces=joined[-1].replaces)
             else:
