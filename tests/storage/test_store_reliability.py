@@ -72,8 +72,8 @@ READ = (
     "SELECT relname, coalesce(idx_tup_fetch, 0) + coalesce(seq_tup_read, 0) "
     "FROM pg_stat_user_tables"
 )
-MANY = 100
-"""Sessions beside the one that is measured, all begun since its plans were made."""
+MANY = 2_000
+"""Least rows of a table beside those of the session that is measured."""
 KEYS = (
     "SELECT table_name, column_name FROM information_schema.columns "
     "WHERE table_schema = 'public' AND column_name IN ('session_id', 'thread_id') "
@@ -101,17 +101,19 @@ async def rows_read(url: str, store: Any) -> dict[str, int]:
 
 
 def _crowd(url: str) -> None:
-    """Copy all rows of the one session for MANY others, and let the planner know of them.
+    """Copy the rows of the one session for others until a table has MANY; tell the planner of them.
 
-    A table of one session is so small that to read all of it is the best plan.
+    A table of few rows is so small that to read all of it is the best plan.
     """
     with connected(url) as connection:
         for table, key in connection.execute(KEYS).fetchall():
             columns = connection.execute(f"SELECT * FROM {table} LIMIT 0").description or ()
+            [(rows,)] = connection.execute(f"SELECT count(*) FROM {table}").fetchall()
+            copies = max(100, MANY // max(rows, 1))
             copied = ", ".join(one.name for one in columns if one.name != key)
             connection.execute(
                 f"INSERT INTO {table} ({key}, {copied}) SELECT 'other-' || copy, {copied} "
-                f"FROM {table}, generate_series(1, {MANY}) AS copy ON CONFLICT DO NOTHING"
+                f"FROM {table}, generate_series(1, {copies}) AS copy ON CONFLICT DO NOTHING"
             )
         connection.execute("ANALYZE")
 
