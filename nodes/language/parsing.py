@@ -577,7 +577,9 @@ class _Pass:
                     continue
                 tried.append(part.tokens)
                 commands = named_change(part, self.expected, two=after is not None)
-                if commands and not self._is_of_another(commands, words, after):
+                first = [clause.words] if clause.words.has("contrast") else []
+                parts = [*first, after.body] if after else []
+                if commands and not self._is_of_another(commands, words, parts):
                     self._explain(commands, words.tokens)
                     return 2 if after else 1
         return 0
@@ -593,15 +595,16 @@ class _Pass:
         return Correct(field.name, read.raw, read=read.value) if read else None
 
     def _is_of_another(
-        self, commands: Sequence[Command], words: Reading, after: _Clause | None
+        self, commands: Sequence[Command], words: Reading, parts: Sequence[Reading]
     ) -> bool:
         """Return whether the value of an open field is another person's: "my dog's name is Rex".
 
-        Of two clauses the first is something else where the second alone says the same.
+        Of two clauses the other is something else where one alone says the same.
         """
-        alone = named_change(after.body, self.expected) if after else []
-        if alone and [*map(_given_by, alone)] == [*map(_given_by, commands)]:
-            return True
+        given_by = [*map(_given_by, commands)]
+        for part in parts:
+            if given_by == [*map(_given_by, named_change(part, self.expected))]:
+                return True
         given = {command.field for command in commands if isinstance(command, Fill)}
         opened = [field for field in self.expected.fields if field.name in given]
         return any(is_of_another(words, f, asked=f is self.pending) for f in opened)

@@ -67,6 +67,8 @@ def _grammar(words: Vocabulary) -> SimpleNamespace:
         words,
         ordinal=literal(numbers_of(words).ordinals),
         last=literal([word + end for word in last for end in ("", *words.ordinals.endings)]),
+        # "he will be in May 6" names no day.
+        not_in="".join([rf"(?<!\b{word}\s)" for word in own.in_month if word not in own.of]),
         behind_day="".join([rf"|(?<=\b{word}\s)" for word in spelled]),
     )
     made.ordinals = numbers_of(words).ordinals

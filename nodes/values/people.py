@@ -288,6 +288,8 @@ def address_in(raw: str, field: Field, setting: Setting) -> str:
     said = text[lead.end() if lead else 0 :].strip(' .,;!"“”„')
     lines = [line.strip(" ,") for line in said.splitlines()]
     said = " ".join(", ".join(filter(None, lines)).split())
+    told, _, behind = said.partition(": ")  # "my office: 12 Oak Street"
+    said = behind if not re.search(r"\d", told) and _is_address(behind, own) else said
     return said if _is_address(said, own) else ""
 
 

@@ -1028,3 +1028,34 @@ def test_the_number_of_a_day_is_no_hour_and_hides_none(setting: Setting, message
     found = {c.field: c.read for c in commands if isinstance(c, (Fill, Correct))}
     assert found == {"hour": "10:00", "day": "2026-12-15"}
     assert read_message("am 15.", asked).commands == [] or setting is not GERMAN
+
+
+def test_a_month_with_an_age_behind_it_is_no_day() -> None:
+    fields = [Field("age", "integer", "Wie alt ist das Kind?"), Field("start", "date", "Ab wann?")]
+    asked = asking("age", fields, setting=GERMAN)
+    for message in ("er wird im Juni 8", "sie wird im Mai 6, also noch 5"):
+        given = read_message(message, asked).commands
+        assert not [c for c in given if isinstance(c, Fill) and c.field == "start"], message
+    [day] = read_message("am 6. Mai", asking("start", fields, setting=GERMAN)).commands
+    assert isinstance(day, Fill)
+    assert day.read == "2027-05-06"
+
+
+def test_a_contrast_hides_no_value_in_the_next_clause() -> None:
+    pests = Field("pest", "enum", "Which pest?", choices=["mice", "ants", "wasps"])
+    fields = [Field("day", "date", "Which day suits you?"), pests]
+    asked = asking("day", fields, known={"pest": "ants"})
+    told_of = told(read_message("oh wait, it's mice not ants. and tomorrow please", asked))
+    assert told_of == "Correct pest mice, Fill day tomorrow"
+
+
+def test_what_an_address_is_called_is_no_part_of_it() -> None:
+    address = Field("address", "address", "Where shall we send it?")
+    for setting, called, said in (
+        (ENGLISH, "new address", "12 Oak Street, Leeds"),
+        (SPANISH, "la del trabajo", "calle Mayor 5, Madrid"),
+    ):
+        asked = asking("address", [address], setting=setting)
+        [given] = read_message(f"{called}: {said}", asked).commands
+        assert isinstance(given, Fill)
+        assert given.read == said
