@@ -577,9 +577,7 @@ class _Pass:
                     continue
                 tried.append(part.tokens)
                 commands = named_change(part, self.expected, two=after is not None)
-                first = [clause.words] if clause.words.has("contrast") else []
-                parts = [*first, after.body] if after else []
-                if commands and not self._is_of_another(commands, words, parts):
+                if commands and not self._is_of_another(commands, words, clause, after):
                     self._explain(commands, words.tokens)
                     return 2 if after else 1
         return 0
@@ -595,15 +593,16 @@ class _Pass:
         return Correct(field.name, read.raw, read=read.value) if read else None
 
     def _is_of_another(
-        self, commands: Sequence[Command], words: Reading, parts: Sequence[Reading]
+        self, commands: Sequence[Command], words: Reading, clause: _Clause, after: _Clause | None
     ) -> bool:
         """Return whether the value of an open field is another person's: "my dog's name is Rex".
 
         Of two clauses the other is something else where one alone says the same.
         """
-        given_by = [*map(_given_by, commands)]
-        for part in parts:
-            if given_by == [*map(_given_by, named_change(part, self.expected))]:
+        first = [clause.words] if clause.words.has("contrast") else []
+        for part in [*first, after.body] if after else ():
+            alone = named_change(part, self.expected)
+            if [*map(_given_by, alone)] == [*map(_given_by, commands)]:
                 return True
         given = {command.field for command in commands if isinstance(command, Fill)}
         opened = [field for field in self.expected.fields if field.name in given]
