@@ -17,6 +17,7 @@ from nodes.language.reading import (
     COUNT,
     COUNTED,
     DAYS,
+    LONGEST_RANGE,
     NAMES,
     WORDY,
     Expected,
@@ -196,7 +197,6 @@ _SOLE = (*SPANNED, "money", "phone", "email", "enum")
 _MOST_SPANS = 12
 _NAMED, _SURE = 8, 20
 _LONGEST_SUBJECT = 4
-_LONGEST_RANGE = 5
 _OTHERS = "form_named_other"
 
 
@@ -535,7 +535,7 @@ def _claim(
 
 def _is_one_of_several(before: list[str], behind: list[str], lexicon: Lexicon) -> bool:
     """Return whether the words around a value leave it open: "or", "between"."""
-    ranges = lexicon.words("between").intersection(before[-_LONGEST_RANGE:])
+    ranges = lexicon.words("between").intersection(before[-LONGEST_RANGE:])
     return bool(ranges or lexicon.words("either").intersection((*before[-1:], *behind[:1])))
 
 

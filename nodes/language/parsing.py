@@ -1110,8 +1110,8 @@ class _Pass:
             certain &= field.type != "list" or is_list
         # Where a part was extracted, nothing explains the words around it.
         certain &= not field.extract or str(value).casefold() == message.casefold()
-        if field.type == "text" and len(reading.tokens) > 1:
-            certain &= shaped(field, message, self.expected.setting) is not None
+        if certain and field.type == "text" and len(reading.tokens) > 1:
+            certain = shaped(field, message, self.expected.setting) is not None
         asks = reading.ends_asking or reading.begins("question")
         text = Fill(field.name, message, 0.5 if asks else 1.0, read=value)
         commands: list[Command] = [text, *changes]

@@ -209,7 +209,8 @@ def _spelled(token: str, lexicon: Lexicon) -> str:
 
 _MOST_PARTS = 12
 _LONGEST_SLIP = 5
-_LONGEST_RANGE = 5
+LONGEST_RANGE = 5
+"""Most words from "between" to the second value: "between the 3rd and the 5th"."""
 
 
 def parts_of(reading: Reading) -> list[Reading]:
@@ -217,11 +218,11 @@ def parts_of(reading: Reading) -> list[Reading]:
     tokens, lexicon = reading.tokens, reading.lexicon
     joints = lexicon.words("joints", "reasons")
     slips, begins, within = lexicon.words("slips"), [0], 0
-    ranges = [n for n, word in enumerate(reading.words) if word in lexicon.words("between")]
+    between = lexicon.words("between")
     for place in range(1, len(tokens)):
         word, goes_on = tokens[place].word, place + 1 < len(tokens)
-        if place - 1 in ranges:  # the joint of "between Monday and Friday" parts no clauses
-            within = place + _LONGEST_RANGE
+        if tokens[place - 1].word in between:  # its joint parts no clauses: "between 5 and 7"
+            within = place + LONGEST_RANGE
         slip = 0
         if word in slips and goes_on and place >= within:
             rest = reading.part(place, place + _LONGEST_SLIP)
