@@ -28,13 +28,13 @@ help:  ## List these targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1|\2/p' Makefile | while IFS='|' read -r name text; do printf '%-10s %s\n' "$$name" "$$text"; done
 
 demo: $(RUN)  ## Hold the healthcare referral conversation and show what changes
-	@$(PY) -P -m server.cli demo $(ARGS)
+	@$(PY) -P -m journeygraph.server.cli demo $(ARGS)
 
 chat: $(RUN)  ## Talk to a journey (JOURNEY=id, file.py, file.py:Class or module:Class)
-	@$(PY) -P -m server.cli chat $(JOURNEY) $(ARGS)
+	@$(PY) -P -m journeygraph.server.cli chat $(JOURNEY) $(ARGS)
 
 serve: $(RUN)  ## Serve journeys over HTTP on this machine (JOURNEY=..., ARGS="--port 9000")
-	@$(PY) -P -m server.cli serve $(JOURNEY) $(ARGS)
+	@$(PY) -P -m journeygraph.server.cli serve $(JOURNEY) $(ARGS)
 
 studio: $(DEV_STAMP)  ## Serve the examples to LangGraph Studio (ARGS="--port 2025")
 	@echo "The Studio UI named below is a hosted page that a free account opens; it talks to this machine's server."

@@ -28,7 +28,7 @@ ELSEWHERE = ["PIP_USER", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_REQUIRE_VI
 ELSEWHERE += ["PYTHONHOME", "PYTHONPATH"]
 # The lines in which uv and pip name a package: uv the large ones first, and all of them at the end.
 NAMED = re.compile(r"(?:Collecting|Downloading| \+) ([A-Za-z0-9][\w.-]*)")
-WRAPPER = '#!/bin/sh\nexec "$(dirname "$0")/python" -P -m server.cli "$@"\n'
+WRAPPER = '#!/bin/sh\nexec "$(dirname "$0")/python" -P -m journeygraph.server.cli "$@"\n'
 HELP = """
 Nothing was set up. Most often the package index is out of reach: check the network, or name your
 mirror (PIP_INDEX_URL for pip, UV_DEFAULT_INDEX for uv) or your company's certificates
@@ -189,14 +189,21 @@ def require_python():
 
 
 def connect(venv):
-    """Put the checkout on the environment's path.
+    """Link the package of the checkout into the environment.
 
-    The way is a relative one, so that a checkout can be moved with its environment; and no build
-    step is needed, whose tools the lock does not cover.
+    A link to the package alone: with the whole checkout on the path, its folders `nodes` and
+    `server` would hide a user's modules of these names. The link is a relative one, so that a
+    checkout can be moved with its environment; and no build step is needed, whose tools the lock
+    does not cover.
     """
     packages = next(venv.glob("lib/python3*/site-packages"))
-    way = os.path.relpath(str(ROOT), str(packages.resolve()))
-    (packages / "journeygraph.pth").write_text(f"{way}\n")
+    link = packages / "journeygraph"
+    if link.is_symlink():
+        link.unlink()
+    link.symlink_to(os.path.relpath(str(ROOT / "journeygraph"), str(packages.resolve())))
+    old = packages / "journeygraph.pth"
+    if old.exists():
+        old.unlink()
     command = venv / "bin" / "journeygraph"
     command.write_text(WRAPPER)
     command.chmod(0o755)

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from journeys import Agent, AgentCard, ConfigurationError, Skill
-from journeys.agents.agent import TEXT
-from journeys.errors import require_extra, shown
-from journeys.pipelines.pattern import agent_of
+from journeygraph.journeys import Agent, AgentCard, ConfigurationError, Skill
+from journeygraph.journeys.agents.agent import TEXT
+from journeygraph.journeys.errors import require_extra, shown
+from journeygraph.journeys.pipelines.pattern import agent_of
 
 if TYPE_CHECKING:
     from a2a.types import AgentCard as A2ACard

@@ -21,10 +21,10 @@ from pydantic import Field
 from pydantic_core import to_jsonable_python
 from typing_extensions import TypedDict
 
-from nodes.state.context import apply_ops
-from nodes.state.dialogue_state import FieldAttempt, add_attempts
-from nodes.state.messages import MARK, OPERATOR, Message, merged, text_of
-from nodes.state.session import Output, Position, Turn, Update
+from journeygraph.nodes.state.context import apply_ops
+from journeygraph.nodes.state.dialogue_state import FieldAttempt, add_attempts
+from journeygraph.nodes.state.messages import MARK, OPERATOR, Message, merged, text_of
+from journeygraph.nodes.state.session import Output, Position, Turn, Update
 
 _ROLES = {"human": "user", "user": "user", "ai": "assistant", "assistant": "assistant"}
 _REMOVE = "remove"

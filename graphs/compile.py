@@ -18,32 +18,32 @@ from langgraph.channels.ephemeral_value import EphemeralValue
 from langgraph.config import get_config
 from langgraph.graph import END, START, StateGraph
 
-from graphs.agents.registry import services_of
-from graphs.chat_state import ChatInput, ChatState, StepState
-from graphs.pathway import node_of, whole_timeout
-from graphs.pipelines.build import (
+from journeygraph.graphs.agents.registry import services_of
+from journeygraph.graphs.chat_state import ChatInput, ChatState, StepState
+from journeygraph.graphs.pathway import node_of, whole_timeout
+from journeygraph.graphs.pipelines.build import (
     MOST_STEPS,
 )
-from graphs.standalone import AsyncGraph, JourneyNode, check_kept, compiled_with
-from graphs.steps import Graph, Step, Way, bind
-from journeys import (
+from journeygraph.graphs.standalone import AsyncGraph, JourneyNode, check_kept, compiled_with
+from journeygraph.graphs.steps import Graph, Step, Way, bind
+from journeygraph.journeys import (
     JourneyConfig,
     JourneyDefinitionError,
     JourneySpec,
     PathwaySpec,
     ReturnToSpecific,
 )
-from journeys.locale import NOWHERE, in_force
-from journeys.spec.spec import MAX_HOPS
-from nodes.guidelines.index import index_of
-from nodes.language import load as load_hearing
-from nodes.llm.models import open_models
-from nodes.replies.scope import checks_of
-from nodes.services import Services
-from nodes.state.session import Output, SessionInput, SessionState, Update
-from nodes.turn.features import Features, features_of
-from nodes.turn.settle import settle
-from nodes.turn.understand import understand
+from journeygraph.journeys.locale import NOWHERE, in_force
+from journeygraph.journeys.spec.spec import MAX_HOPS
+from journeygraph.nodes.guidelines.index import index_of
+from journeygraph.nodes.language import load as load_hearing
+from journeygraph.nodes.llm.models import open_models
+from journeygraph.nodes.replies.scope import checks_of
+from journeygraph.nodes.services import Services
+from journeygraph.nodes.state.session import Output, SessionInput, SessionState, Update
+from journeygraph.nodes.turn.features import Features, features_of
+from journeygraph.nodes.turn.settle import settle
+from journeygraph.nodes.turn.understand import understand
 
 RECURSION_LIMIT = MOST_STEPS
 """Maximum number of supersteps of a turn, and of each graph within it.
@@ -160,8 +160,8 @@ def _checking(
     if checks is None:
         return END
     # Half a second to import; here, and not in the first turn, where it would hold up all others.
-    from nodes.replies.pii import load  # noqa: PLC0415
-    from nodes.turn.validate import validate  # noqa: PLC0415
+    from journeygraph.nodes.replies.pii import load  # noqa: PLC0415
+    from journeygraph.nodes.turn.validate import validate  # noqa: PLC0415
 
     load(checks.pii)
     checks_reply = bind(partial(validate, features=features), default, "check")

@@ -10,8 +10,8 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
-from graphs.agents.registry import timeout_of
-from graphs.pipelines.build import (
+from journeygraph.graphs.agents.registry import timeout_of
+from journeygraph.graphs.pipelines.build import (
     LONGEST_PAUSE,
     MOST_STEPS,
     Plan,
@@ -20,26 +20,26 @@ from graphs.pipelines.build import (
     lone_agent,
     task_of,
 )
-from graphs.pipelines.patterns import PathwayOutput, PatternGraph
-from graphs.standalone import LEVELS, SAVER
-from graphs.steps import bind, passes_on
-from graphs.storage.checkpoints import commit_of
-from journeys import (
+from journeygraph.graphs.pipelines.patterns import PathwayOutput, PatternGraph
+from journeygraph.graphs.standalone import LEVELS, SAVER
+from journeygraph.graphs.steps import bind, passes_on
+from journeygraph.graphs.storage.checkpoints import commit_of
+from journeygraph.journeys import (
     JourneyConfig,
     JourneySpec,
     PathwaySpec,
     PatternPipeline,
 )
-from nodes.features.concierge import receive
-from nodes.forms.collect import FORM, collect, is_collected
-from nodes.services import Services
-from nodes.state.effects import went_well
-from nodes.state.session import PathwayState, Update
-from nodes.telemetry import PathwayRun
-from nodes.telemetry.activity import Activity
-from nodes.turn.call_tools import call_tools
-from nodes.turn.take_effects import take_effects
-from nodes.values import load as load_values
+from journeygraph.nodes.features.concierge import receive
+from journeygraph.nodes.forms.collect import FORM, collect, is_collected
+from journeygraph.nodes.services import Services
+from journeygraph.nodes.state.effects import went_well
+from journeygraph.nodes.state.session import PathwayState, Update
+from journeygraph.nodes.telemetry import PathwayRun
+from journeygraph.nodes.telemetry.activity import Activity
+from journeygraph.nodes.turn.call_tools import call_tools
+from journeygraph.nodes.turn.take_effects import take_effects
+from journeygraph.nodes.values import load as load_values
 
 GoesOn = Callable[[Mapping[str, Any]], bool]
 """Decides from the progress of a pathway whether its next step is taken."""

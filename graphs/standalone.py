@@ -9,9 +9,9 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.graph import StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
-from graphs.chat_state import Transcript, plain_messages
-from graphs.steps import COMMIT, Graph
-from journeys import ConfigurationError
+from journeygraph.graphs.chat_state import Transcript, plain_messages
+from journeygraph.graphs.steps import COMMIT, Graph
+from journeygraph.journeys import ConfigurationError
 
 
 class AsyncGraph(CompiledStateGraph[Any, Any, Any, Any]):

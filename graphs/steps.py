@@ -23,12 +23,12 @@ from langgraph.pregel._messages import StreamMessagesHandler, StreamMessagesHand
 from langgraph.runtime import Runtime
 from langgraph.types import Send
 
-from graphs.chat_state import shown
-from nodes.authored import contained
-from nodes.services import Services, brought_locale
-from nodes.state.session import Update
-from nodes.telemetry import phase
-from nodes.turn.settle import reply_id
+from journeygraph.graphs.chat_state import shown
+from journeygraph.nodes.authored import contained
+from journeygraph.nodes.services import Services, brought_locale
+from journeygraph.nodes.state.session import Update
+from journeygraph.nodes.telemetry import phase
+from journeygraph.nodes.turn.settle import reply_id
 
 RUN = "reply"
 """Name of a reply's run in events."""

@@ -3,12 +3,12 @@
 import importlib
 from typing import TYPE_CHECKING
 
-from journeys.agents.agent import Agent, AgentCard, ModelAgent, Skill
-from journeys.agents.signature import InputField, OutputField, Signature
-from journeys.agents.tools import Call, FromContext, Tool, ToolSpec
-from journeys.concierge import Concierge, HandOver
-from journeys.config import JourneyConfig
-from journeys.errors import (
+from journeygraph.journeys.agents.agent import Agent, AgentCard, ModelAgent, Skill
+from journeygraph.journeys.agents.signature import InputField, OutputField, Signature
+from journeygraph.journeys.agents.tools import Call, FromContext, Tool, ToolSpec
+from journeygraph.journeys.concierge import Concierge, HandOver
+from journeygraph.journeys.config import JourneyConfig
+from journeygraph.journeys.errors import (
     AgentNotRegisteredError,
     ConfigurationError,
     ContextMergeError,
@@ -37,10 +37,10 @@ from journeys.errors import (
     VersionNotFoundError,
     WaitingError,
 )
-from journeys.files import load_journey
-from journeys.journey import Journey
-from journeys.locale import Locale
-from journeys.notions.behaviors import (
+from journeygraph.journeys.files import load_journey
+from journeygraph.journeys.journey import Journey
+from journeygraph.journeys.locale import Locale
+from journeygraph.journeys.notions.behaviors import (
     NEVER,
     Known,
     MergeStrategy,
@@ -48,14 +48,14 @@ from journeys.notions.behaviors import (
     ReturnToSpecific,
     known,
 )
-from journeys.notions.effects import Effect
-from journeys.notions.escalation import Escalation
-from journeys.notions.fields import Check, Field, Form, Length, Range, Regex
-from journeys.notions.guidelines import Guideline, GuidelineSpec, Scope, Validation
-from journeys.notions.knowledge import Knowledge, Passage, select_passages
-from journeys.notions.personality import Personality
-from journeys.notions.silence import Reminder, Silence
-from journeys.notions.transitions import (
+from journeygraph.journeys.notions.effects import Effect
+from journeygraph.journeys.notions.escalation import Escalation
+from journeygraph.journeys.notions.fields import Check, Field, Form, Length, Range, Regex
+from journeygraph.journeys.notions.guidelines import Guideline, GuidelineSpec, Scope, Validation
+from journeygraph.journeys.notions.knowledge import Knowledge, Passage, select_passages
+from journeygraph.journeys.notions.personality import Personality
+from journeygraph.journeys.notions.silence import Reminder, Silence
+from journeygraph.journeys.notions.transitions import (
     AlwaysTrigger,
     BaseTrigger,
     ConditionTrigger,
@@ -64,15 +64,15 @@ from journeys.notions.transitions import (
     TimeTrigger,
     Transition,
 )
-from journeys.pathway import Pathway
-from journeys.pipelines import Handoff, Limits, PatternPipeline, Pipeline
-from journeys.spec.spec import JourneySpec, PathwaySpec, TransitionSpec
-from journeys.texts import Texts
+from journeygraph.journeys.pathway import Pathway
+from journeygraph.journeys.pipelines import Handoff, Limits, PatternPipeline, Pipeline
+from journeygraph.journeys.spec.spec import JourneySpec, PathwaySpec, TransitionSpec
+from journeygraph.journeys.texts import Texts
 
 if TYPE_CHECKING:
-    from journeys.notebook import Chat
-    from journeys.pipelines.capabilities import select_best_agent, select_top_k_agents
-    from journeys.results.outcomes import (
+    from journeygraph.journeys.notebook import Chat
+    from journeygraph.journeys.pipelines.capabilities import select_best_agent, select_top_k_agents
+    from journeygraph.journeys.results.outcomes import (
         AuditedTurn,
         AuditEntry,
         Candidate,
@@ -238,5 +238,5 @@ _LATER = {
 
 def __getattr__(name: str) -> object:
     if name not in _LATER:
-        raise AttributeError(f"module 'journeys' has no attribute '{name}'")
-    return getattr(importlib.import_module(f"journeys.{_LATER[name]}"), name)
+        raise AttributeError(f"module {__name__!r} has no attribute '{name}'")
+    return getattr(importlib.import_module(f"{__name__}.{_LATER[name]}"), name)

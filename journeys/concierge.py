@@ -7,15 +7,15 @@ from pathlib import Path
 from types import new_class
 from typing import Any, ClassVar, NoReturn
 
-from journeys.agents.signature import Signature, docstring
-from journeys.errors import JourneyDefinitionError
-from journeys.faults import Fault
-from journeys.journey import Journey
-from journeys.notions.transitions import BaseTrigger, HandOver, Transition
-from journeys.pathway import PATHWAY_ATTRIBUTES, Pathway
-from journeys.reading.class_bodies import bodies, unknown
-from journeys.reading.composing import CANCELS, compose
-from journeys.reading.declared import (
+from journeygraph.journeys.agents.signature import Signature, docstring
+from journeygraph.journeys.errors import JourneyDefinitionError
+from journeygraph.journeys.faults import Fault
+from journeygraph.journeys.journey import Journey
+from journeygraph.journeys.notions.transitions import BaseTrigger, HandOver, Transition
+from journeygraph.journeys.pathway import PATHWAY_ATTRIBUTES, Pathway
+from journeygraph.journeys.reading.class_bodies import bodies, unknown
+from journeygraph.journeys.reading.composing import CANCELS, compose
+from journeygraph.journeys.reading.declared import (
     OTHERWISE,
     OfConcierge,
     attribute,
@@ -23,10 +23,15 @@ from journeys.reading.declared import (
     is_journey,
     read_whole,
 )
-from journeys.reading.reader import JOURNEY_ATTRIBUTES, camel, journey_id, pathway_classes
-from journeys.reading.rule_reader import read_guidelines
-from journeys.spec.parts import RECEPTION, hand_over_faults, named
-from journeys.spec.spec import JourneySpec, PathwaySpec, TransitionSpec, empty_spec
+from journeygraph.journeys.reading.reader import (
+    JOURNEY_ATTRIBUTES,
+    camel,
+    journey_id,
+    pathway_classes,
+)
+from journeygraph.journeys.reading.rule_reader import read_guidelines
+from journeygraph.journeys.spec.parts import RECEPTION, hand_over_faults, named
+from journeygraph.journeys.spec.spec import JourneySpec, PathwaySpec, TransitionSpec, empty_spec
 
 __all__ = ["CANCELS", "OTHERWISE", "RECEPTION", "Concierge", "HandOver", "compose"]
 
@@ -103,7 +108,7 @@ class Concierge(Journey, spec=empty_spec("concierge", "Concierge")):
     Source: flow control, journey activation; readings in docs/reference/flow-control.md.
 
     Example:
-        >>> from journeys import IntentTrigger, Pathway
+        >>> from journeygraph.journeys import IntentTrigger, Pathway
         >>> class Hours(Journey):
         ...     '''Say when we are open.'''
         ...

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal, Self, get_args
 from urllib.parse import urlsplit
 
-from journeys.errors import ConfigurationError, did_you_mean
-from journeys.locale import Locale, locale_of, of_environment, part_fault
-from journeys.store_url import checked_store, masked
-from journeys.texts import Texts, placeholder_fault
+from journeygraph.journeys.errors import ConfigurationError, did_you_mean
+from journeygraph.journeys.locale import Locale, locale_of, of_environment, part_fault
+from journeygraph.journeys.store_url import checked_store, masked
+from journeygraph.journeys.texts import Texts, placeholder_fault
 
 RECOVERIES = ("graceful", "retry", "fail_fast")
 WhenBusy = Literal["enqueue", "reject", "interrupt", "coalesce"]

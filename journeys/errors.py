@@ -37,7 +37,7 @@ from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from importlib import import_module
 
-from journeys.faults import Fault
+from journeygraph.journeys.faults import Fault
 
 
 def shown(value: object) -> str:

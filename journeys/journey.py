@@ -6,23 +6,23 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from journeys import door
-from journeys.config import AnswerRule, JourneyConfig, WhenBusy
-from journeys.errors import JourneyDefinitionError
-from journeys.locale import Locale
-from journeys.notions.escalation import Escalation
-from journeys.notions.guidelines import Guideline, Validation
-from journeys.notions.personality import Personality
-from journeys.notions.silence import Silence
-from journeys.notions.transitions import BaseTrigger, Transition
-from journeys.pathway import Pathway
-from journeys.reading.class_bodies import TRANSITIONS, declared
-from journeys.reading.reader import pathway_classes, read_journey
-from journeys.spec.spec import JourneySpec
+from journeygraph.journeys import door
+from journeygraph.journeys.config import AnswerRule, JourneyConfig, WhenBusy
+from journeygraph.journeys.errors import JourneyDefinitionError
+from journeygraph.journeys.locale import Locale
+from journeygraph.journeys.notions.escalation import Escalation
+from journeygraph.journeys.notions.guidelines import Guideline, Validation
+from journeygraph.journeys.notions.personality import Personality
+from journeygraph.journeys.notions.silence import Silence
+from journeygraph.journeys.notions.transitions import BaseTrigger, Transition
+from journeygraph.journeys.pathway import Pathway
+from journeygraph.journeys.reading.class_bodies import TRANSITIONS, declared
+from journeygraph.journeys.reading.reader import pathway_classes, read_journey
+from journeygraph.journeys.spec.spec import JourneySpec
 
 if TYPE_CHECKING:
-    from journeys.results.display import Drawing
-    from journeys.results.outcomes import (
+    from journeygraph.journeys.results.display import Drawing
+    from journeygraph.journeys.results.outcomes import (
         AuditedTurn,
         AuditEntry,
         CheckEntry,
@@ -267,7 +267,7 @@ class Journey:
         """
         if not cls.spec.entry:
             raise JourneyDefinitionError([cls.spec.why_abstract])
-        from journeys.results.display import Drawing  # noqa: PLC0415 - notebooks alone show journeys
+        from journeygraph.journeys.results.display import Drawing  # noqa: PLC0415 - notebooks alone show journeys
 
         if session is None:
             return Drawing(cls.spec)

@@ -7,10 +7,10 @@ from dataclasses import KW_ONLY
 from functools import lru_cache
 from typing import Annotated, Any
 
-from journeys.definitions.definition import Definition
-from journeys.definitions.sources import wrong
-from journeys.definitions.value_types import Checked
-from journeys.errors import did_you_mean, shown
+from journeygraph.journeys.definitions.definition import Definition
+from journeygraph.journeys.definitions.sources import wrong
+from journeygraph.journeys.definitions.value_types import Checked
+from journeygraph.journeys.errors import did_you_mean, shown
 
 _FILES = os.listdir(os.path.join(os.path.dirname(__file__), "languages"))
 LANGUAGES = ("en", *sorted(name[:2] for name in _FILES if re.fullmatch(r"(?!en)..\.yaml", name)))

@@ -8,13 +8,13 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequenc
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from journeys.config import JourneyConfig
-from journeys.errors import ConfigurationError, JourneyError
-from journeys.results import display
+from journeygraph.journeys.config import JourneyConfig
+from journeygraph.journeys.errors import ConfigurationError, JourneyError
+from journeygraph.journeys.results import display
 
 if TYPE_CHECKING:
-    from journeys.journey import Journey
-    from journeys.results.outcomes import JourneyResponse
+    from journeygraph.journeys.journey import Journey
+    from journeygraph.journeys.results.outcomes import JourneyResponse
 
 _WITHOUT_WIDGETS = (
     "Text only: `await chat.say(...)` sends a message, and showing the chat again shows the reply. "
@@ -45,7 +45,7 @@ class Chat:
         ConfigurationError: `journey` is not a journey, or options were given for an open one.
 
     Example:
-        >>> from journeys import Journey, Pathway
+        >>> from journeygraph.journeys import Journey, Pathway
         >>> class Greeting(Journey):
         ...     '''Greet the user.'''
         ...

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from journeys.agents.signature import Signature
-from journeys.agents.tools import Call
-from journeys.notions.behaviors import (
+from journeygraph.journeys.agents.signature import Signature
+from journeygraph.journeys.agents.tools import Call
+from journeygraph.journeys.notions.behaviors import (
     Known,
     MergeStrategy,
     Never,
     ReturnToPrevious,
     ReturnToSpecific,
 )
-from journeys.notions.effects import Effect
-from journeys.notions.fields import Field, Form
-from journeys.notions.guidelines import Guideline
-from journeys.pipelines.pattern import PatternPipeline
+from journeygraph.journeys.notions.effects import Effect
+from journeygraph.journeys.notions.fields import Field, Form
+from journeygraph.journeys.notions.guidelines import Guideline
+from journeygraph.journeys.pipelines.pattern import PatternPipeline
 
 
 class Pathway:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from journeys.errors import ConfigurationError, did_you_mean
+from journeygraph.journeys.errors import ConfigurationError, did_you_mean
 
 _SERVERS = ("postgresql://", "postgres://")
 _KINDS = ("memory://", "sqlite:///", *_SERVERS)

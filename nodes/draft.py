@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from journeys import (
+from journeygraph.journeys import (
     ConfigurationError,
     Field,
     JourneySpec,
@@ -19,18 +19,18 @@ from journeys import (
     PathwaySpec,
     TransitionSpec,
 )
-from journeys.notions.behaviors import ReturnToSpecific
-from journeys.phrases import LONGEST_MATCH
-from nodes.commands import Command, Verdict
-from nodes.guidelines.resolve import GuidelineCandidates
-from nodes.json_data import now as now
-from nodes.json_data import stamp
-from nodes.language import Parse
-from nodes.llm.form_prompt import Asking
-from nodes.llm.understanding_call import Understood
-from nodes.services import Services, setting_of
-from nodes.state.context import Op, apply_ops, checked
-from nodes.state.dialogue_state import (
+from journeygraph.journeys.notions.behaviors import ReturnToSpecific
+from journeygraph.journeys.phrases import LONGEST_MATCH
+from journeygraph.nodes.commands import Command, Verdict
+from journeygraph.nodes.guidelines.resolve import GuidelineCandidates
+from journeygraph.nodes.json_data import now as now
+from journeygraph.nodes.json_data import stamp
+from journeygraph.nodes.language import Parse
+from journeygraph.nodes.llm.form_prompt import Asking
+from journeygraph.nodes.llm.understanding_call import Understood
+from journeygraph.nodes.services import Services, setting_of
+from journeygraph.nodes.state.context import Op, apply_ops, checked
+from journeygraph.nodes.state.dialogue_state import (
     Asked,
     Attempted,
     DialogueState,
@@ -39,12 +39,19 @@ from nodes.state.dialogue_state import (
     add_attempts,
     with_dialogue,
 )
-from nodes.state.effects import step_renamed
-from nodes.state.escalation import release, takeover_of
-from nodes.state.form_state import FormState, attempt, by_field, current_value, field_named, owners
-from nodes.state.messages import Message, last_said
-from nodes.state.phases import phase_of
-from nodes.state.session import (
+from journeygraph.nodes.state.effects import step_renamed
+from journeygraph.nodes.state.escalation import release, takeover_of
+from journeygraph.nodes.state.form_state import (
+    FormState,
+    attempt,
+    by_field,
+    current_value,
+    field_named,
+    owners,
+)
+from journeygraph.nodes.state.messages import Message, last_said
+from journeygraph.nodes.state.phases import phase_of
+from journeygraph.nodes.state.session import (
     PARTING,
     Fired,
     Frame,
@@ -55,11 +62,11 @@ from nodes.state.session import (
     Turn,
     Update,
 )
-from nodes.state.stack import Entered, Situation, note, pruned
-from nodes.steer import Steering
-from nodes.telemetry.otel import report
-from nodes.texts import worded
-from nodes.values import Setting, shown
+from journeygraph.nodes.state.stack import Entered, Situation, note, pruned
+from journeygraph.nodes.steer import Steering
+from journeygraph.nodes.telemetry.otel import report
+from journeygraph.nodes.texts import worded
+from journeygraph.nodes.values import Setting, shown
 
 
 @dataclass(frozen=True, slots=True)

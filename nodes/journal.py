@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from nodes.json_data import digest_of
-from nodes.telemetry.activity import Trail
+from journeygraph.nodes.json_data import digest_of
+from journeygraph.nodes.telemetry.activity import Trail
 
 Event = dict[str, Any]
 KINDS = ("retried", "tool_done", "tool_failed", "tool_not_called")

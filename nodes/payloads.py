@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from journeys import ConfigurationError
-from journeys.agents.signature import FieldSpec, SignatureSpec
-from nodes.authored import FAILURES
-from nodes.json_data import copied, copied_and_sized, plain
-from nodes.state.messages import text_of, told
-from nodes.state.secrets import without_secrets
+from journeygraph.journeys import ConfigurationError
+from journeygraph.journeys.agents.signature import FieldSpec, SignatureSpec
+from journeygraph.nodes.authored import FAILURES
+from journeygraph.nodes.json_data import copied, copied_and_sized, plain
+from journeygraph.nodes.state.messages import text_of, told
+from journeygraph.nodes.state.secrets import without_secrets
 
 if TYPE_CHECKING:
-    from nodes.pipelines.work import Brief
-    from nodes.services import Services
+    from journeygraph.nodes.pipelines.work import Brief
+    from journeygraph.nodes.services import Services
 
 RESERVED = ("message", "context", "history")
 """Names that every payload has; a signature's input of that name is filled by it."""

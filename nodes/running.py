@@ -6,13 +6,13 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from journeys import PatternPipeline
-from nodes.journal import Journal, KeptCalls, Usage
-from nodes.telemetry.activity import SLACK
+from journeygraph.journeys import PatternPipeline
+from journeygraph.nodes.journal import Journal, KeptCalls, Usage
+from journeygraph.nodes.telemetry.activity import SLACK
 
 if TYPE_CHECKING:
-    from nodes.llm.model_agent import Speculation
-    from nodes.pipelines.work import Member
+    from journeygraph.nodes.llm.model_agent import Speculation
+    from journeygraph.nodes.pipelines.work import Member
 
 
 @dataclass(slots=True)

@@ -9,22 +9,22 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
-from journeys import Agent, JourneyConfig, JourneySpec, Texts, Validation
-from journeys.locale import NOWHERE, Locale, in_force, locale_of
-from journeys.phrases import Matcher
-from nodes.agents.adapters import Callee
-from nodes.journal import Journal, Usage
-from nodes.llm.models import Models
-from nodes.llm.tools import Toolbox
-from nodes.replies.scope import validation_of
-from nodes.running import Running
-from nodes.state.effects import Effects
-from nodes.state.session import Turn
-from nodes.texts import texts_of
-from nodes.values import Setting
+from journeygraph.journeys import Agent, JourneyConfig, JourneySpec, Texts, Validation
+from journeygraph.journeys.locale import NOWHERE, Locale, in_force, locale_of
+from journeygraph.journeys.phrases import Matcher
+from journeygraph.nodes.agents.adapters import Callee
+from journeygraph.nodes.journal import Journal, Usage
+from journeygraph.nodes.llm.models import Models
+from journeygraph.nodes.llm.tools import Toolbox
+from journeygraph.nodes.replies.scope import validation_of
+from journeygraph.nodes.running import Running
+from journeygraph.nodes.state.effects import Effects
+from journeygraph.nodes.state.session import Turn
+from journeygraph.nodes.texts import texts_of
+from journeygraph.nodes.values import Setting
 
 if TYPE_CHECKING:
-    from nodes.replies.stream import Filter
+    from journeygraph.nodes.replies.stream import Filter
 
 
 def _silent(event: Mapping[str, Any]) -> None:
@@ -193,7 +193,7 @@ class Services:
 
 
 def _masked(checks: Validation, text: str) -> str:
-    from nodes.replies.stream import masked  # noqa: PLC0415 - as for `Outlet`
+    from journeygraph.nodes.replies.stream import masked  # noqa: PLC0415 - as for `Outlet`
 
     return masked(text, checks.pii, checks.allow)[0]
 
@@ -242,7 +242,7 @@ class Outlet:
         """Add a piece of the reply; return the text that may be sent."""
         if self._filter is None:
             # Loaded when the graph was built; journeys that check nothing never need it.
-            from nodes.replies.stream import Filter  # noqa: PLC0415
+            from journeygraph.nodes.replies.stream import Filter  # noqa: PLC0415
 
             self._filter = Filter(checks.pii, checks.allow)
         return self._filter.feed(text)

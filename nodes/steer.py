@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from journeys import IntentTrigger, JourneyConfig, JourneySpec, TransitionSpec
-from journeys.notions.behaviors import ReturnToSpecific
-from journeys.spec.spec import ACTIVATION, CANCEL, MOVE
-from nodes.commands import Command, Go, Verdict
-from nodes.state.context import Op
-from nodes.state.session import Fired, Judged, Position
-from nodes.state.stack import Entered, Situation, back, left, move, note
+from journeygraph.journeys import IntentTrigger, JourneyConfig, JourneySpec, TransitionSpec
+from journeygraph.journeys.notions.behaviors import ReturnToSpecific
+from journeygraph.journeys.spec.spec import ACTIVATION, CANCEL, MOVE
+from journeygraph.nodes.commands import Command, Go, Verdict
+from journeygraph.nodes.state.context import Op
+from journeygraph.nodes.state.session import Fired, Judged, Position
+from journeygraph.nodes.state.stack import Entered, Situation, back, left, move, note
 
 _SURE = ("condition", "event", "timer", "pattern", "own", "always")
 """Tiers of verdicts that no model gave."""

@@ -7,10 +7,10 @@ from dataclasses import fields, replace
 from functools import lru_cache
 from typing import Any
 
-from journeys import JourneyConfig, JourneySpec, Personality, Texts
-from journeys.languages import texts_in
-from journeys.locale import NOWHERE, Locale, in_force
-from journeys.texts import BRACED, own_words
+from journeygraph.journeys import JourneyConfig, JourneySpec, Personality, Texts
+from journeygraph.journeys.languages import texts_in
+from journeygraph.journeys.locale import NOWHERE, Locale, in_force
+from journeygraph.journeys.texts import BRACED, own_words
 
 _PLACE = re.compile(BRACED.pattern + "( ?)")
 _TRAILING = re.compile(r"[ \t]+(?=\n|$)")

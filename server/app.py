@@ -14,11 +14,11 @@ from starlette.applications import Starlette
 from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import BaseRoute, Mount
 
-from server import installed_version
-from server.discover.journeys import Name
-from server.http.envelope import Envelope
-from server.http.problems import MEDIA_TYPE, answer_problems
-from server.http.routes import (
+from journeygraph.server import installed_version
+from journeygraph.server.discover.journeys import Name
+from journeygraph.server.http.envelope import Envelope
+from journeygraph.server.http.problems import MEDIA_TYPE, answer_problems
+from journeygraph.server.http.routes import (
     escalations,
     events,
     fields,
@@ -30,13 +30,13 @@ from server.http.routes import (
     turns,
     user_data,
 )
-from server.http.routes import journeys as journeys_routes
-from server.http.schemas import ProblemBody
-from server.http.wiring import Wiring, wire
-from server.page.files import page_routes
-from server.protocols import ag_ui, ai_sdk, chat_completions, openai_api, responses
-from server.protocols.client_turns import SESSION_HEADER
-from server.settings import Settings
+from journeygraph.server.http.routes import journeys as journeys_routes
+from journeygraph.server.http.schemas import ProblemBody
+from journeygraph.server.http.wiring import Wiring, wire
+from journeygraph.server.page.files import page_routes
+from journeygraph.server.protocols import ag_ui, ai_sdk, chat_completions, openai_api, responses
+from journeygraph.server.protocols.client_turns import SESSION_HEADER
+from journeygraph.server.settings import Settings
 
 _ABOUT = """Long conversations with a goal. Start a session, then send messages to it.
 

@@ -14,10 +14,10 @@ from urllib.parse import quote
 import httpx2
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from graphs.evidence.receipts import Receipt
-from journeys import EscalationEntry, VersionInfo
-from journeys.config import AnswerRule, WhenBusy
-from server.http.schemas import (
+from journeygraph.graphs.evidence.receipts import Receipt
+from journeygraph.journeys import EscalationEntry, VersionInfo
+from journeygraph.journeys.config import AnswerRule, WhenBusy
+from journeygraph.server.http.schemas import (
     Escalations,
     Event,
     Fork,

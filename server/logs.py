@@ -15,7 +15,7 @@ from typing import Any, Literal
 import orjson
 import structlog
 
-from nodes.telemetry.otel import DATA, ROOT
+from journeygraph.nodes.telemetry.otel import DATA, ROOT
 
 Level = Literal["debug", "info", "warning", "error"]
 MOST_PLACES = 15

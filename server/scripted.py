@@ -12,9 +12,9 @@ from typing import Any, Self
 
 import uvicorn
 
-from nodes.llm.client import IN_ORDER
-from nodes.llm.scripted import Answer, Script
-from nodes.llm.scripted.model import BrokenOff, Scripted, ScriptedApp
+from journeygraph.nodes.llm.client import IN_ORDER
+from journeygraph.nodes.llm.scripted import Answer, Script
+from journeygraph.nodes.llm.scripted.model import BrokenOff, Scripted, ScriptedApp
 
 _START_SECONDS = 10.0
 _TICK_SECONDS = 0.1

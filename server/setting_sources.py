@@ -26,9 +26,9 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from journeys import ConfigurationError
-from journeys.errors import did_you_mean
-from journeys.store_url import masked
+from journeygraph.journeys import ConfigurationError
+from journeygraph.journeys.errors import did_you_mean
+from journeygraph.journeys.store_url import masked
 
 PREFIX = "JOURNEYGRAPH_"
 ENV_FILE, TOML_FILE, PROJECT_FILE = ".env", "journeygraph.toml", "pyproject.toml"
@@ -68,7 +68,7 @@ DEFAULT = Origin(9, "default")
 
 
 class Known(Protocol):
-    """Description of a setting; see `server.settings.Setting`."""
+    """Description of a setting; see `journeygraph.server.settings.Setting`."""
 
     @property
     def variable(self) -> str: ...  # noqa: D102

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type
 from pydantic import BeforeValidator, Field, SecretStr, TypeAdapter, ValidationError, create_model
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from journeys import ConfigurationError, JourneyConfig, JourneySpec
-from journeys.definitions.definition import described
-from journeys.store_url import masked
-from nodes.llm.models import KEY, SERVER
-from server.logs import Level
-from server.setting_sources import (
+from journeygraph.journeys import ConfigurationError, JourneyConfig, JourneySpec
+from journeygraph.journeys.definitions.definition import described
+from journeygraph.journeys.store_url import masked
+from journeygraph.nodes.llm.models import KEY, SERVER
+from journeygraph.server.logs import Level
+from journeygraph.server.setting_sources import (
     DEFAULT,
     ENCODING,
     ENV_FILE,

@@ -11,20 +11,20 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from journeys import Journey, PatternPipeline
-from journeys.examples import bank_transfer as bank
-from journeys.examples import casual_agent as casual
-from journeys.examples import default_agent as default
-from journeys.examples import healthcare_referral as referral
-from journeys.examples import insurance_claim as claims
-from journeys.examples import minimal_agent as minimal
-from journeys.examples import parcel_refund as refund
-from journeys.examples import pipelines
-from journeys.examples import table_booking as restaurant
-from journeys.examples import telecom_support as support
-from nodes.llm.models import is_configured
-from server.app import create_app, mounted
-from server.settings import Settings
+from journeygraph.journeys import Journey, PatternPipeline
+from journeygraph.journeys.examples import bank_transfer as bank
+from journeygraph.journeys.examples import casual_agent as casual
+from journeygraph.journeys.examples import default_agent as default
+from journeygraph.journeys.examples import healthcare_referral as referral
+from journeygraph.journeys.examples import insurance_claim as claims
+from journeygraph.journeys.examples import minimal_agent as minimal
+from journeygraph.journeys.examples import parcel_refund as refund
+from journeygraph.journeys.examples import pipelines
+from journeygraph.journeys.examples import table_booking as restaurant
+from journeygraph.journeys.examples import telecom_support as support
+from journeygraph.nodes.llm.models import is_configured
+from journeygraph.server.app import create_app, mounted
+from journeygraph.server.settings import Settings
 
 _SETTINGS = Settings()
 _CONFIG = _SETTINGS.config("memory://studio")

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from journeys import ConfigurationError
-from journeys.errors import require_extra
-from nodes.telemetry.otel import telemetry
+from journeygraph.journeys import ConfigurationError
+from journeygraph.journeys.errors import require_extra
+from journeygraph.nodes.telemetry.otel import telemetry
 
 ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
 _PROTOCOL, _HTTP = "OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf"

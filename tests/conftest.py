@@ -18,11 +18,11 @@ from typing import Any
 
 import pytest
 
-from journeys import Journey
-from journeys.locale import LANGUAGES
-from nodes import breaker
-from nodes.language import lexicon
-from nodes.llm import model_agent as model_agent
+from journeygraph import Journey
+from journeygraph.journeys.locale import LANGUAGES
+from journeygraph.nodes import breaker
+from journeygraph.nodes.language import lexicon
+from journeygraph.nodes.llm import model_agent as model_agent
 from tests.support import forked, postgres, properties, redis
 from tests.support.clocks import CalmLoop, Clock
 from tests.support.measured import Measured
@@ -193,7 +193,11 @@ def postgres_url(postgres_server: postgres.Postgres) -> Iterator[str]:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """The time by which sessions expire."""
     made = Clock()
-    for module in ("graphs.records.ledger", "graphs.session.session", "graphs.records.listing"):
+    for module in (
+        "journeygraph.graphs.records.ledger",
+        "journeygraph.graphs.session.session",
+        "journeygraph.graphs.records.listing",
+    ):
         monkeypatch.setattr(f"{module}.now", made)
     return made
 
@@ -201,7 +205,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 @pytest.fixture
 def studio_graphs() -> ModuleType:
     """The graphs of Studio; compiling them takes seconds."""
-    return importlib.import_module("server.studio")
+    return importlib.import_module("journeygraph.server.studio")
 
 
 @pytest.fixture

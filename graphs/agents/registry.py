@@ -9,11 +9,17 @@ from typing import Any
 
 from cachetools import LRUCache
 
-from graphs.agents.tools import check_allowed, reserved_in, shared_tools, tools_of, with_tools
-from journeys import (
+from journeygraph.graphs.agents.tools import (
+    check_allowed,
+    reserved_in,
+    shared_tools,
+    tools_of,
+    with_tools,
+)
+from journeygraph.journeys import (
     Agent as DeclaredAgent,
 )
-from journeys import (
+from journeygraph.journeys import (
     AgentNotRegisteredError,
     ConfigurationError,
     JourneyConfig,
@@ -23,24 +29,31 @@ from journeys import (
     ModelAgent,
     PathwaySpec,
 )
-from journeys.agents.agent import Saying
-from journeys.agents.signature import SignatureSpec
-from journeys.errors import did_you_mean
-from journeys.locale import NOWHERE, Locale, in_force
-from nodes.agents.adapters import Callee, as_agent
-from nodes.authored import Overdue
-from nodes.forms.questions import spoken
-from nodes.json_data import now
-from nodes.llm.call import resting
-from nodes.llm.client import Chat
-from nodes.llm.model_agent import ModelCaller, contract_of
-from nodes.llm.models import Models, chat_of, check_name, has_none, provided, provider_of
-from nodes.llm.tools import Usable, toolbox_of
-from nodes.pipelines.identity import identity_of
-from nodes.replies.scope import checks_of
-from nodes.services import Services, setting_at
-from nodes.texts import texts_of, worded
-from nodes.turn.understand import matcher_of
+from journeygraph.journeys.agents.agent import Saying
+from journeygraph.journeys.agents.signature import SignatureSpec
+from journeygraph.journeys.errors import did_you_mean
+from journeygraph.journeys.locale import NOWHERE, Locale, in_force
+from journeygraph.nodes.agents.adapters import Callee, as_agent
+from journeygraph.nodes.authored import Overdue
+from journeygraph.nodes.forms.questions import spoken
+from journeygraph.nodes.json_data import now
+from journeygraph.nodes.llm.call import resting
+from journeygraph.nodes.llm.client import Chat
+from journeygraph.nodes.llm.model_agent import ModelCaller, contract_of
+from journeygraph.nodes.llm.models import (
+    Models,
+    chat_of,
+    check_name,
+    has_none,
+    provided,
+    provider_of,
+)
+from journeygraph.nodes.llm.tools import Usable, toolbox_of
+from journeygraph.nodes.pipelines.identity import identity_of
+from journeygraph.nodes.replies.scope import checks_of
+from journeygraph.nodes.services import Services, setting_at
+from journeygraph.nodes.texts import texts_of, worded
+from journeygraph.nodes.turn.understand import matcher_of
 
 
 def speaking(

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from journeys import (
+from journeygraph.journeys import (
     Agent,
     Call,
     ConfigurationError,
@@ -17,12 +17,12 @@ from journeys import (
     PathwaySpec,
     PatternPipeline,
 )
-from journeys.errors import did_you_mean, shown
-from journeys.notions.fields import Check, ToolCheck
-from journeys.notions.knowledge import retriever_fault
-from journeys.spec.spec import frozen
-from nodes.guidelines.index import index_of
-from nodes.llm.tools import Occasion, Toolbox, Usable, shared_tool, tool_name
+from journeygraph.journeys.errors import did_you_mean, shown
+from journeygraph.journeys.notions.fields import Check, ToolCheck
+from journeygraph.journeys.notions.knowledge import retriever_fault
+from journeygraph.journeys.spec.spec import frozen
+from journeygraph.nodes.guidelines.index import index_of
+from journeygraph.nodes.llm.tools import Occasion, Toolbox, Usable, shared_tool, tool_name
 
 
 def checking_tools(spec: JourneySpec) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from graphs.drawing.lettering import Card, element, title
+from journeygraph.graphs.drawing.lettering import Card, element, title
 
 _ROOM_ACROSS = 26.0
 _ROOM_DOWN = 30.0

@@ -6,10 +6,10 @@ import re
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from graphs.drawing.pathway_map import PERSON, Label, Move, Sketch, Stop, sketch
+from journeygraph.graphs.drawing.pathway_map import PERSON, Label, Move, Sketch, Stop, sketch
 
 if TYPE_CHECKING:
-    from journeys.spec.spec import JourneySpec
+    from journeygraph.journeys.spec.spec import JourneySpec
 
 _STYLES = (
     "classDef pathway fill:#eef4ff,stroke:#3b66b0,color:#14213d",

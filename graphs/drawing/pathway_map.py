@@ -6,13 +6,19 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from journeys import NEVER, AlwaysTrigger, ConditionTrigger, IntentTrigger, ReturnToSpecific
-from journeys.spec.spec import CANCEL
+from journeygraph.journeys import (
+    NEVER,
+    AlwaysTrigger,
+    ConditionTrigger,
+    IntentTrigger,
+    ReturnToSpecific,
+)
+from journeygraph.journeys.spec.spec import CANCEL
 
 if TYPE_CHECKING:
-    from journeys.notions.escalation import Escalation
-    from journeys.notions.fields import Field
-    from journeys.spec.spec import JourneySpec, PathwaySpec, TransitionSpec
+    from journeygraph.journeys.notions.escalation import Escalation
+    from journeygraph.journeys.notions.fields import Field
+    from journeygraph.journeys.spec.spec import JourneySpec, PathwaySpec, TransitionSpec
 
 ANYWHERE = "*"
 PERSON = "a person"

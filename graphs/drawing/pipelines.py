@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from graphs.drawing.layout import Part
-from graphs.drawing.lettering import Card, TextStyle, broken, element, rectangle
-from graphs.drawing.mermaid import escaped, title_of
-from graphs.drawing.svg import FOOT, MARGIN, document, heading, legend
-from graphs.pipelines.run import BEGIN, CONCLUDE, compile_pipeline
-from journeys import Agent, PatternPipeline, Pipeline
+from journeygraph.graphs.drawing.layout import Part
+from journeygraph.graphs.drawing.lettering import Card, TextStyle, broken, element, rectangle
+from journeygraph.graphs.drawing.mermaid import escaped, title_of
+from journeygraph.graphs.drawing.svg import FOOT, MARGIN, document, heading, legend
+from journeygraph.graphs.pipelines.run import BEGIN, CONCLUDE, compile_pipeline
+from journeygraph.journeys import Agent, PatternPipeline, Pipeline
 
 START, END = "__start__", "__end__"
 

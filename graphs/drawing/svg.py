@@ -10,8 +10,8 @@ from string import Template
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
-from graphs.drawing.layout import Part
-from graphs.drawing.lettering import (
+from journeygraph.graphs.drawing.layout import Part
+from journeygraph.graphs.drawing.lettering import (
     Card,
     Divider,
     Group,
@@ -24,7 +24,7 @@ from graphs.drawing.lettering import (
     sign,
     words,
 )
-from graphs.drawing.pathway_map import (
+from journeygraph.graphs.drawing.pathway_map import (
     PERSON,
     Asked,
     Handover,
@@ -36,7 +36,7 @@ from graphs.drawing.pathway_map import (
 )
 
 if TYPE_CHECKING:
-    from journeys.spec.spec import JourneySpec
+    from journeygraph.journeys.spec.spec import JourneySpec
 
 _NAME = TextStyle("name", 14, 19, bold=True, columns=30)
 _WORK = TextStyle("work", 10.5, 14, columns=40, rows=3)

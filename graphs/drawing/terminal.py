@@ -6,10 +6,10 @@ import unicodedata
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from graphs.drawing.pathway_map import PERSON, Label, Move, Sketch, Stop, sketch
+from journeygraph.graphs.drawing.pathway_map import PERSON, Label, Move, Sketch, Stop, sketch
 
 if TYPE_CHECKING:
-    from journeys.spec.spec import JourneySpec
+    from journeygraph.journeys.spec.spec import JourneySpec
 
 _SOLID = ("┌", "─", "┐", "│", "└", "┘")
 _DASHED = ("╭", "┄", "╮", "┆", "╰", "╯")

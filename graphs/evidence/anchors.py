@@ -36,11 +36,11 @@ from sqlalchemy import (
     update,
 )
 
-from graphs.evidence import receipts
-from graphs.evidence.set_hash import EMPTY, changed
-from graphs.records.chain import hash_of
-from graphs.storage.errors import AlreadyThere
-from graphs.storage.statements import (
+from journeygraph.graphs.evidence import receipts
+from journeygraph.graphs.evidence.set_hash import EMPTY, changed
+from journeygraph.graphs.records.chain import hash_of
+from journeygraph.graphs.storage.errors import AlreadyThere
+from journeygraph.graphs.storage.statements import (
     ENDS,
     Row,
     Sql,
@@ -50,9 +50,9 @@ from graphs.storage.statements import (
     now,
     of_tenant,
 )
-from graphs.storage.store import Store
-from graphs.storage.tables import anchored_heads, anchors, sessions, tombstones
-from nodes.json_data import stamp
+from journeygraph.graphs.storage.store import Store
+from journeygraph.graphs.storage.tables import anchored_heads, anchors, sessions, tombstones
+from journeygraph.nodes.json_data import stamp
 
 EVERY = 60.0
 """Seconds between two anchors of a server."""

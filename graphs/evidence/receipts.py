@@ -25,14 +25,23 @@ from sqlalchemy import (
     update,
 )
 
-from graphs.records.chain import hash_of
-from graphs.storage.errors import AlreadyThere
-from graphs.storage.sealing import Seal
-from graphs.storage.statements import SESSION, Records, Row, Sql, Statement, first, now, of_tenant
-from graphs.storage.store import Store
-from graphs.storage.tables import api_keys, receipts, sessions
-from journeys.config import EncryptionKeys
-from nodes.json_data import canonical, stamp
+from journeygraph.graphs.records.chain import hash_of
+from journeygraph.graphs.storage.errors import AlreadyThere
+from journeygraph.graphs.storage.sealing import Seal
+from journeygraph.graphs.storage.statements import (
+    SESSION,
+    Records,
+    Row,
+    Sql,
+    Statement,
+    first,
+    now,
+    of_tenant,
+)
+from journeygraph.graphs.storage.store import Store
+from journeygraph.graphs.storage.tables import api_keys, receipts, sessions
+from journeygraph.journeys.config import EncryptionKeys
+from journeygraph.nodes.json_data import canonical, stamp
 
 _TRIES = 100
 """Tries to complete a receipt; at least one writer succeeds in each."""

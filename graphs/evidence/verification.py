@@ -14,11 +14,11 @@ from typing import Any
 
 from sqlalchemy import and_, bindparam, literal_column, select
 
-from graphs.evidence import anchors, receipts
-from graphs.records.chain import begins, digest, late_begin, link_hash
-from graphs.records.history import CHECKS
-from graphs.storage.sealing import Seal, Seals
-from graphs.storage.statements import (
+from journeygraph.graphs.evidence import anchors, receipts
+from journeygraph.graphs.records.chain import begins, digest, late_begin, link_hash
+from journeygraph.graphs.records.history import CHECKS
+from journeygraph.graphs.storage.sealing import Seal, Seals
+from journeygraph.graphs.storage.statements import (
     ALL_TURNS,
     AUDIT,
     ENDS,
@@ -31,8 +31,8 @@ from graphs.storage.statements import (
     first,
     of_tenant,
 )
-from graphs.storage.store import Store
-from graphs.storage.tables import (
+from journeygraph.graphs.storage.store import Store
+from journeygraph.graphs.storage.tables import (
     anchored_heads,
     audit,
     late_links,
@@ -41,7 +41,7 @@ from graphs.storage.tables import (
     turns,
     validation_audit,
 )
-from journeys import ConfigurationError, StateError
+from journeygraph.journeys import ConfigurationError, StateError
 
 _TRIES = 20
 """Readings of a session that changes in the meantime."""

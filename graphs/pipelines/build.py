@@ -24,19 +24,27 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Interrupt, RetryPolicy
 
-from graphs.pipelines.patterns import PatternGraph, Stage, build
-from graphs.steps import REPLY, Graph, callbacks_here, opaque, reply_in, services_in, showing_here
-from journeys import ModelError, PathwayExecutionError, PathwaySpec, PatternPipeline
-from nodes.agents.adapters import PipelineFailed
-from nodes.breaker import BreakerOpenError
-from nodes.json_data import words_of
-from nodes.payloads import base_of, given_in_turn, payload_of
-from nodes.pipelines.rules import conclude_as_one
-from nodes.pipelines.work import Member, Work, ended_as, own_flags, within
-from nodes.services import Services
-from nodes.state.session import AgentError, Ask, InnerState, Output, Update
-from nodes.telemetry import PipelineRun
-from nodes.turn.run_agent import (
+from journeygraph.graphs.pipelines.patterns import PatternGraph, Stage, build
+from journeygraph.graphs.steps import (
+    REPLY,
+    Graph,
+    callbacks_here,
+    opaque,
+    reply_in,
+    services_in,
+    showing_here,
+)
+from journeygraph.journeys import ModelError, PathwayExecutionError, PathwaySpec, PatternPipeline
+from journeygraph.nodes.agents.adapters import PipelineFailed
+from journeygraph.nodes.breaker import BreakerOpenError
+from journeygraph.nodes.json_data import words_of
+from journeygraph.nodes.payloads import base_of, given_in_turn, payload_of
+from journeygraph.nodes.pipelines.rules import conclude_as_one
+from journeygraph.nodes.pipelines.work import Member, Work, ended_as, own_flags, within
+from journeygraph.nodes.services import Services
+from journeygraph.nodes.state.session import AgentError, Ask, InnerState, Output, Update
+from journeygraph.nodes.telemetry import PipelineRun
+from journeygraph.nodes.turn.run_agent import (
     SAID,
     After,
     brief_of,

@@ -13,20 +13,20 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import RetryPolicy, Send
 from typing_extensions import TypedDict
 
-from graphs.steps import bind
-from journeys import Agent, PathwaySpec, PatternPipeline
-from nodes.pipelines.rules import blackboard as blackboard_rule
-from nodes.pipelines.rules import consensus as consensus_rule
-from nodes.pipelines.rules import debate as debate_rule
-from nodes.pipelines.rules import handoff as handoff_rule
-from nodes.pipelines.rules import supervisor_worker as supervisor_rule
-from nodes.pipelines.rules.consensus import VOTE
-from nodes.pipelines.rules.debate import JUDGE, JUDGING, OVER
-from nodes.pipelines.rules.simple import AGGREGATOR, SYNTHESIZER
-from nodes.pipelines.work import Member
-from nodes.services import Services
-from nodes.state.session import Output, Update
-from nodes.turn.run_agent import After, chooser_of, work_of
+from journeygraph.graphs.steps import bind
+from journeygraph.journeys import Agent, PathwaySpec, PatternPipeline
+from journeygraph.nodes.pipelines.rules import blackboard as blackboard_rule
+from journeygraph.nodes.pipelines.rules import consensus as consensus_rule
+from journeygraph.nodes.pipelines.rules import debate as debate_rule
+from journeygraph.nodes.pipelines.rules import handoff as handoff_rule
+from journeygraph.nodes.pipelines.rules import supervisor_worker as supervisor_rule
+from journeygraph.nodes.pipelines.rules.consensus import VOTE
+from journeygraph.nodes.pipelines.rules.debate import JUDGE, JUDGING, OVER
+from journeygraph.nodes.pipelines.rules.simple import AGGREGATOR, SYNTHESIZER
+from journeygraph.nodes.pipelines.work import Member
+from journeygraph.nodes.services import Services
+from journeygraph.nodes.state.session import Output, Update
+from journeygraph.nodes.turn.run_agent import After, chooser_of, work_of
 
 PatternGraph = StateGraph[Any, Any, Any, Any]
 Goal = str | Sequence[str] | Sequence[Send]

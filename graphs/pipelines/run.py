@@ -16,12 +16,12 @@ from langgraph.types import Interrupt, Overwrite
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from graphs.agents.registry import services_of
-from graphs.chat_state import FOR_CHATS
-from graphs.pipelines.build import Plan, asks_of, at_most, build_pattern
-from graphs.pipelines.patterns import PatternGraph
-from graphs.standalone import compiled_with
-from graphs.steps import (
+from journeygraph.graphs.agents.registry import services_of
+from journeygraph.graphs.chat_state import FOR_CHATS
+from journeygraph.graphs.pipelines.build import Plan, asks_of, at_most, build_pattern
+from journeygraph.graphs.pipelines.patterns import PatternGraph
+from journeygraph.graphs.standalone import compiled_with
+from journeygraph.graphs.steps import (
     INTERRUPT,
     REPLY,
     Graph,
@@ -31,7 +31,7 @@ from graphs.steps import (
     show_whole,
     showing_here,
 )
-from journeys import (
+from journeygraph.journeys import (
     Agent,
     ConfigurationError,
     JourneyConfig,
@@ -41,18 +41,25 @@ from journeys import (
     PatternPipeline,
     Pipeline,
 )
-from journeys.pipelines.shapes import MOST_LEVELS
-from journeys.spec.spec import frozen
-from nodes.journal import Usage
-from nodes.llm.models import Models, open_models
-from nodes.payloads import inputs_of
-from nodes.pipelines.rules import conclude_as_one
-from nodes.pipelines.work import RESPONSE, Work, outcome_of, waiting_of
-from nodes.running import Running
-from nodes.services import Services
-from nodes.state.messages import Message, said
-from nodes.state.session import Ask, Output, PipelineState, Update, add_notes, add_results
-from nodes.telemetry import PipelineRun
+from journeygraph.journeys.pipelines.shapes import MOST_LEVELS
+from journeygraph.journeys.spec.spec import frozen
+from journeygraph.nodes.journal import Usage
+from journeygraph.nodes.llm.models import Models, open_models
+from journeygraph.nodes.payloads import inputs_of
+from journeygraph.nodes.pipelines.rules import conclude_as_one
+from journeygraph.nodes.pipelines.work import RESPONSE, Work, outcome_of, waiting_of
+from journeygraph.nodes.running import Running
+from journeygraph.nodes.services import Services
+from journeygraph.nodes.state.messages import Message, said
+from journeygraph.nodes.state.session import (
+    Ask,
+    Output,
+    PipelineState,
+    Update,
+    add_notes,
+    add_results,
+)
+from journeygraph.nodes.telemetry import PipelineRun
 
 _NEW = "__new"
 """Marks the inputs of this run, because a saver also has those of the last run."""

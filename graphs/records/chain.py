@@ -20,12 +20,12 @@ import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from graphs.storage import statements
-from graphs.storage.errors import WriteConflict
-from graphs.storage.sealing import Seal
-from graphs.storage.statements import LATE, TURNS, Records, Row, Statement
-from graphs.storage.store import Store
-from nodes.json_data import canonical
+from journeygraph.graphs.storage import statements
+from journeygraph.graphs.storage.errors import WriteConflict
+from journeygraph.graphs.storage.sealing import Seal
+from journeygraph.graphs.storage.statements import LATE, TURNS, Records, Row, Statement
+from journeygraph.graphs.storage.store import Store
+from journeygraph.nodes.json_data import canonical
 
 _PLAIN = Seal()
 _SALT = 16

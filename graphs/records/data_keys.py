@@ -10,13 +10,13 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, bindparam, func, literal_column, select, tuple_, update
 
-from graphs.records.effects import EFFECTS
-from graphs.records.escalations import CALLS
-from graphs.records.history import ATTEMPTS, CHECKS
-from graphs.records.idempotency import ANSWERS
-from graphs.storage.errors import WriteConflict
-from graphs.storage.sealing import UNNAMED, AesSeal, Seals
-from graphs.storage.statements import (
+from journeygraph.graphs.records.effects import EFFECTS
+from journeygraph.graphs.records.escalations import CALLS
+from journeygraph.graphs.records.history import ATTEMPTS, CHECKS
+from journeygraph.graphs.records.idempotency import ANSWERS
+from journeygraph.graphs.storage.errors import WriteConflict
+from journeygraph.graphs.storage.sealing import UNNAMED, AesSeal, Seals
+from journeygraph.graphs.storage.statements import (
     LATE,
     RUNNING,
     SESSION,
@@ -28,9 +28,9 @@ from graphs.storage.statements import (
     Statement,
     first,
 )
-from graphs.storage.store import Store
-from graphs.storage.tables import audit, sessions, turns
-from journeys import StateError
+from journeygraph.graphs.storage.store import Store
+from journeygraph.graphs.storage.tables import audit, sessions, turns
+from journeygraph.journeys import StateError
 
 PAGE = 500
 """Number of data keys that are written in one transaction."""

@@ -24,16 +24,25 @@ from sqlalchemy import (
     update,
 )
 
-from graphs.records.listing import checked_limit, paged
-from graphs.storage.errors import AlreadyThere, WriteConflict
-from graphs.storage.sealing import Seal
-from graphs.storage.statements import SESSION, Records, Row, Sql, Statement, first, now, of_tenant
-from graphs.storage.store import Store, open_store
-from graphs.storage.tables import definition_epoch as epochs
-from graphs.storage.tables import definitions, sessions
-from journeys import JourneyConfig, Page, StateError
-from journeys.errors import did_you_mean
-from nodes.json_data import stamp
+from journeygraph.graphs.records.listing import checked_limit, paged
+from journeygraph.graphs.storage.errors import AlreadyThere, WriteConflict
+from journeygraph.graphs.storage.sealing import Seal
+from journeygraph.graphs.storage.statements import (
+    SESSION,
+    Records,
+    Row,
+    Sql,
+    Statement,
+    first,
+    now,
+    of_tenant,
+)
+from journeygraph.graphs.storage.store import Store, open_store
+from journeygraph.graphs.storage.tables import definition_epoch as epochs
+from journeygraph.graphs.storage.tables import definitions, sessions
+from journeygraph.journeys import JourneyConfig, Page, StateError
+from journeygraph.journeys.errors import did_you_mean
+from journeygraph.nodes.json_data import stamp
 
 LARGEST = 2**20
 """Maximum size of a definition with its further files, in bytes of UTF-8."""

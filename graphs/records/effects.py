@@ -13,13 +13,13 @@ from typing import Any
 
 from sqlalchemy import bindparam, exists, insert, null, select, update
 
-from graphs.storage.errors import AlreadyThere
-from graphs.storage.sealing import Seal
-from graphs.storage.statements import STANDS, Records, Row, Sql, Statement, now
-from graphs.storage.store import Store
-from graphs.storage.tables import effects
-from nodes.json_data import stamp
-from nodes.state.effects import Step, Taken
+from journeygraph.graphs.storage.errors import AlreadyThere
+from journeygraph.graphs.storage.sealing import Seal
+from journeygraph.graphs.storage.statements import STANDS, Records, Row, Sql, Statement, now
+from journeygraph.graphs.storage.store import Store
+from journeygraph.graphs.storage.tables import effects
+from journeygraph.nodes.json_data import stamp
+from journeygraph.nodes.state.effects import Step, Taken
 
 EFFECTS = Records(effects)
 _THIS = (EFFECTS.mine, effects.c.key == bindparam("this"))

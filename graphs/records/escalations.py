@@ -19,11 +19,11 @@ from sqlalchemy import (
     update,
 )
 
-from graphs.records.history import ATTEMPTS, transcript_of, version_info
-from graphs.records.listing import END_OF_TIME
-from graphs.storage.errors import DamagedError
-from graphs.storage.sealing import Seal, Seals
-from graphs.storage.statements import (
+from journeygraph.graphs.records.history import ATTEMPTS, transcript_of, version_info
+from journeygraph.graphs.records.listing import END_OF_TIME
+from journeygraph.graphs.storage.errors import DamagedError
+from journeygraph.graphs.storage.sealing import Seal, Seals
+from journeygraph.graphs.storage.statements import (
     TURNS,
     Records,
     Row,
@@ -34,12 +34,12 @@ from graphs.storage.statements import (
     now,
     of_tenant,
 )
-from graphs.storage.store import Store
-from graphs.storage.tables import escalations, field_attempts, sessions, turns
-from journeys import EscalationCase, EscalationEntry, TranscriptEntry
-from nodes.json_data import stamp
-from nodes.state.dialogue_state import EscalationChange, Takeover
-from nodes.state.session import Turn
+from journeygraph.graphs.storage.store import Store
+from journeygraph.graphs.storage.tables import escalations, field_attempts, sessions, turns
+from journeygraph.journeys import EscalationCase, EscalationEntry, TranscriptEntry
+from journeygraph.nodes.json_data import stamp
+from journeygraph.nodes.state.dialogue_state import EscalationChange, Takeover
+from journeygraph.nodes.state.session import Turn
 
 MOST_ENTRIES = 200
 """Maximum number of transcript entries in a payload; the last ones are used."""

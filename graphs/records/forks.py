@@ -13,12 +13,12 @@ from typing import Any
 
 from sqlalchemy import Integer, bindparam, func, literal_column, select, update
 
-from graphs.records import chain
-from graphs.records.effects import EFFECTS
-from graphs.records.history import ATTEMPTS, CHECKS
-from graphs.records.ledger import LedgerWriter
-from graphs.storage.sealing import Seal
-from graphs.storage.statements import (
+from journeygraph.graphs.records import chain
+from journeygraph.graphs.records.effects import EFFECTS
+from journeygraph.graphs.records.history import ATTEMPTS, CHECKS
+from journeygraph.graphs.records.ledger import LedgerWriter
+from journeygraph.graphs.storage.sealing import Seal
+from journeygraph.graphs.storage.statements import (
     ALL_TURNS,
     AUDIT,
     BEGIN_SESSION,
@@ -33,9 +33,9 @@ from graphs.storage.statements import (
     Statement,
     first,
 )
-from graphs.storage.store import Store
-from graphs.storage.tables import audit, effects, sessions
-from nodes.state.session import Position
+from journeygraph.graphs.storage.store import Store
+from journeygraph.graphs.storage.tables import audit, effects, sessions
+from journeygraph.nodes.state.session import Position
 
 FORKED_FROM, FORKED_TO = "forked_from", "forked_to"
 """Kinds of audit rows: in a fork, and in the session that it was taken from."""

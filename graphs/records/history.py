@@ -12,10 +12,10 @@ from typing import Any
 
 from sqlalchemy import Integer, and_, bindparam, literal_column, select, update
 
-from graphs.records import chain
-from graphs.records.listing import last_that_fits
-from graphs.storage.sealing import Seal
-from graphs.storage.statements import (
+from journeygraph.graphs.records import chain
+from journeygraph.graphs.records.listing import last_that_fits
+from journeygraph.graphs.storage.sealing import Seal
+from journeygraph.graphs.storage.statements import (
     ALL_TURNS,
     AUDIT,
     TURNS,
@@ -28,9 +28,15 @@ from graphs.storage.statements import (
     last_fitting,
     of_tenant,
 )
-from graphs.storage.store import Store
-from graphs.storage.tables import USAGE, field_attempts, sessions, turns, validation_audit
-from journeys import (
+from journeygraph.graphs.storage.store import Store
+from journeygraph.graphs.storage.tables import (
+    USAGE,
+    field_attempts,
+    sessions,
+    turns,
+    validation_audit,
+)
+from journeygraph.journeys import (
     AuditedTurn,
     AuditEntry,
     Candidate,
@@ -43,8 +49,8 @@ from journeys import (
     TurnStep,
     VersionInfo,
 )
-from nodes.journal import Usage
-from nodes.state.session import Check, Turn
+from journeygraph.nodes.journal import Usage
+from journeygraph.nodes.state.session import Check, Turn
 
 ATTEMPTS = Records(field_attempts)
 _CHANGES = ("session_id", "version", "rolled_back_to", "pathway_id", "operations", "at")

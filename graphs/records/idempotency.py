@@ -16,13 +16,13 @@ from typing import Any, Self
 
 from sqlalchemy import bindparam, delete, select
 
-from graphs.storage.sealing import Seal
-from graphs.storage.statements import Records, Row, Sql, Statement, now
-from graphs.storage.store import Store
-from graphs.storage.tables import answers
-from journeys import ConfigurationError, IdempotencyKeyError, JourneyResponse
-from nodes.json_data import canonical, plain, stamp
-from nodes.state.context import Context
+from journeygraph.graphs.storage.sealing import Seal
+from journeygraph.graphs.storage.statements import Records, Row, Sql, Statement, now
+from journeygraph.graphs.storage.store import Store
+from journeygraph.graphs.storage.tables import answers
+from journeygraph.journeys import ConfigurationError, IdempotencyKeyError, JourneyResponse
+from journeygraph.nodes.json_data import canonical, plain, stamp
+from journeygraph.nodes.state.context import Context
 
 KEPT = timedelta(hours=24)
 """Time for which an answer is kept."""

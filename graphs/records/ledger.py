@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from graphs.records import chain, escalations, timers
-from graphs.records.history import CHECKS, add_attempts, check_rows, version_info
-from graphs.storage import statements
-from graphs.storage.sealing import Seal
-from graphs.storage.statements import AUDIT, TURNS, Records, Row, Statement, now
-from graphs.storage.tables import USAGE
-from journeys import FieldVersion, JourneySpec, VersionInfo, VersionState
-from nodes.journal import Journal
-from nodes.json_data import stamp
-from nodes.state.context import Context, apply_ops, differ
-from nodes.state.session import PARTING, Position, Turn
+from journeygraph.graphs.records import chain, escalations, timers
+from journeygraph.graphs.records.history import CHECKS, add_attempts, check_rows, version_info
+from journeygraph.graphs.storage import statements
+from journeygraph.graphs.storage.sealing import Seal
+from journeygraph.graphs.storage.statements import AUDIT, TURNS, Records, Row, Statement, now
+from journeygraph.graphs.storage.tables import USAGE
+from journeygraph.journeys import FieldVersion, JourneySpec, VersionInfo, VersionState
+from journeygraph.nodes.journal import Journal
+from journeygraph.nodes.json_data import stamp
+from journeygraph.nodes.state.context import Context, apply_ops, differ
+from journeygraph.nodes.state.session import PARTING, Position, Turn
 
 PRUNE_EVERY = 16
 """Number of versions between two prunings."""

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple, TypeVar
 
 from sqlalchemy import JSON, ColumnElement, String, bindparam, cast, func, select
 
-from graphs.storage import statements
-from graphs.storage.statements import Row, Sql, now, of_tenant
-from graphs.storage.store import Store
-from graphs.storage.tables import sessions
-from journeys import ConfigurationError, InvalidCursorError, Page
-from nodes.json_data import stamp
+from journeygraph.graphs.storage import statements
+from journeygraph.graphs.storage.statements import Row, Sql, now, of_tenant
+from journeygraph.graphs.storage.store import Store
+from journeygraph.graphs.storage.tables import sessions
+from journeygraph.journeys import ConfigurationError, InvalidCursorError, Page
+from journeygraph.nodes.json_data import stamp
 
 LIVE, EXPIRED = "", "expired"
 """LIVE means every status except expired."""

@@ -7,15 +7,15 @@ from datetime import timedelta
 
 from sqlalchemy import bindparam, delete, select
 
-from graphs.storage.errors import logged_reason
-from graphs.storage.migrate import HEAD, OLDEST, fits
-from graphs.storage.statements import Row, Sql, Statement, now, of_tenant
-from graphs.storage.store import Store
-from graphs.storage.tables import probes
-from journeys import StateError
-from journeys.faults import Fault
-from nodes.json_data import stamp
-from nodes.telemetry import report
+from journeygraph.graphs.storage.errors import logged_reason
+from journeygraph.graphs.storage.migrate import HEAD, OLDEST, fits
+from journeygraph.graphs.storage.statements import Row, Sql, Statement, now, of_tenant
+from journeygraph.graphs.storage.store import Store
+from journeygraph.graphs.storage.tables import probes
+from journeygraph.journeys import StateError
+from journeygraph.journeys.faults import Fault
+from journeygraph.nodes.json_data import stamp
+from journeygraph.nodes.telemetry import report
 
 _KEPT = timedelta(days=1)
 """Time after which the row of a process that has ended is removed."""

@@ -23,14 +23,14 @@ from sqlalchemy import (
     update,
 )
 
-from graphs.storage.statements import Records, Row, Sql, Statement, first, now
-from graphs.storage.store import Store
-from graphs.storage.tables import sessions, timers
-from journeys import JourneySpec
-from nodes.features.reminders import next_timer
-from nodes.json_data import stamp
-from nodes.state.escalation import takeover_of
-from nodes.state.session import Position, Timer, Turn
+from journeygraph.graphs.storage.statements import Records, Row, Sql, Statement, first, now
+from journeygraph.graphs.storage.store import Store
+from journeygraph.graphs.storage.tables import sessions, timers
+from journeygraph.journeys import JourneySpec
+from journeygraph.nodes.features.reminders import next_timer
+from journeygraph.nodes.json_data import stamp
+from journeygraph.nodes.state.escalation import takeover_of
+from journeygraph.nodes.state.session import Position, Timer, Turn
 
 NEVER = "9999"
 """Time of a timer that is not due before the next message."""

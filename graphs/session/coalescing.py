@@ -8,10 +8,10 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from graphs.session.input import MAX_MESSAGE_BYTES
-from graphs.session.turn import Given, kept_of
-from graphs.storage.store import SessionLock
-from journeys import IdempotencyKeyError, JourneyResponse
+from journeygraph.graphs.session.input import MAX_MESSAGE_BYTES
+from journeygraph.graphs.session.turn import Given, kept_of
+from journeygraph.graphs.storage.store import SessionLock
+from journeygraph.journeys import IdempotencyKeyError, JourneyResponse
 
 Outcome = JourneyResponse | IdempotencyKeyError
 """The response to a message, or the refusal of its key."""

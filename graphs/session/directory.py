@@ -14,13 +14,13 @@ from collections.abc import (
 from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple, Self
 
-from graphs.evidence import anchors, receipts, verification
-from graphs.evidence.anchors import Anchor, Anchoring
-from graphs.evidence.receipts import Receipt
-from graphs.evidence.verification import Broken, Verified
-from graphs.records import data_keys, definitions, history
-from graphs.records.definitions import Epoch
-from graphs.records.escalations import (
+from journeygraph.graphs.evidence import anchors, receipts, verification
+from journeygraph.graphs.evidence.anchors import Anchor, Anchoring
+from journeygraph.graphs.evidence.receipts import Receipt
+from journeygraph.graphs.evidence.verification import Broken, Verified
+from journeygraph.graphs.records import data_keys, definitions, history
+from journeygraph.graphs.records.definitions import Epoch
+from journeygraph.graphs.records.escalations import (
     OF_ALL,
     OF_JOURNEY,
     OF_SESSION,
@@ -30,7 +30,7 @@ from graphs.records.escalations import (
     entry,
     read_case,
 )
-from graphs.records.listing import (
+from journeygraph.graphs.records.listing import (
     LIVE,
     Head,
     Listed,
@@ -39,17 +39,24 @@ from graphs.records.listing import (
     read_heads,
     read_sessions,
 )
-from graphs.records.store_faults import faults_of
-from graphs.session.jobs import DueTimers, Expiry, Job, Jobs, OpenCounts, UnfinishedTurns
-from graphs.session.session import is_over
-from graphs.session.webhook import EscalationPort, EscalationSender
-from graphs.storage.sealing import Seal, Seals, is_sealed
-from graphs.storage.statements import ALL_TURNS, RUNNING_TURN, Row, now
-from graphs.storage.store import Store, open_store
-from graphs.users import deletion
-from graphs.users.deletion import Erase
-from graphs.users.export import Record, export_user
-from journeys import (
+from journeygraph.graphs.records.store_faults import faults_of
+from journeygraph.graphs.session.jobs import (
+    DueTimers,
+    Expiry,
+    Job,
+    Jobs,
+    OpenCounts,
+    UnfinishedTurns,
+)
+from journeygraph.graphs.session.session import is_over
+from journeygraph.graphs.session.webhook import EscalationPort, EscalationSender
+from journeygraph.graphs.storage.sealing import Seal, Seals, is_sealed
+from journeygraph.graphs.storage.statements import ALL_TURNS, RUNNING_TURN, Row, now
+from journeygraph.graphs.storage.store import Store, open_store
+from journeygraph.graphs.users import deletion
+from journeygraph.graphs.users.deletion import Erase
+from journeygraph.graphs.users.export import Record, export_user
+from journeygraph.journeys import (
     AuditedTurn,
     CheckEntry,
     EscalationCase,
@@ -57,9 +64,9 @@ from journeys import (
     JourneyConfig,
     SessionNotStartedError,
 )
-from journeys.config import EncryptionKeys
-from journeys.faults import Fault
-from nodes.json_data import stamp
+from journeygraph.journeys.config import EncryptionKeys
+from journeygraph.journeys.faults import Fault
+from journeygraph.nodes.json_data import stamp
 
 LAST = 2**31 - 1
 """Upper bound of row numbers."""
@@ -370,7 +377,7 @@ class Directory:
     async def delete_user(
         self, user: str, asked_by: str, erase: Erase, gone: Callable[[str], None]
     ) -> Receipt | None:
-        """Delete the data of a user, as `graphs.users.deletion.delete_user`."""
+        """Delete the data of a user, as `journeygraph.graphs.users.deletion.delete_user`."""
         return await deletion.delete_user(self.store, self.seals, user, asked_by, erase, gone)
 
     async def receipts(

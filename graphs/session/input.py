@@ -10,17 +10,17 @@ from typing import Any
 from langchain_core.callbacks import BaseCallbackHandler, BaseCallbackManager
 from langchain_core.runnables import RunnableConfig
 
-from journeys import (
+from journeygraph.journeys import (
     ConfigurationError,
     ContextMergeError,
     InvalidMessageError,
     JourneyConfig,
     JourneySpec,
 )
-from journeys.locale import NOWHERE, Locale
-from nodes.json_data import plain
-from nodes.state.context import Op, checked
-from nodes.state.session import OutsideEvent
+from journeygraph.journeys.locale import NOWHERE, Locale
+from journeygraph.nodes.json_data import plain
+from journeygraph.nodes.state.context import Op, checked
+from journeygraph.nodes.state.session import OutsideEvent
 
 MAX_MESSAGE_BYTES = 16 * 1024
 """Maximum size of a message, in bytes of UTF-8."""

@@ -15,16 +15,16 @@ from functools import partial
 from random import Random
 from typing import TYPE_CHECKING, Any, Protocol
 
-from graphs.records import timers
-from graphs.session.session import sweep
-from graphs.storage.errors import WriteConflict
-from graphs.storage.statements import OPEN, TENANTS_OVER, UNFINISHED, Row, now
-from graphs.storage.store import Store
-from nodes.json_data import stamp
-from nodes.telemetry import counted_open, report, takes_metrics
+from journeygraph.graphs.records import timers
+from journeygraph.graphs.session.session import sweep
+from journeygraph.graphs.storage.errors import WriteConflict
+from journeygraph.graphs.storage.statements import OPEN, TENANTS_OVER, UNFINISHED, Row, now
+from journeygraph.graphs.storage.store import Store
+from journeygraph.nodes.json_data import stamp
+from journeygraph.nodes.telemetry import counted_open, report, takes_metrics
 
 if TYPE_CHECKING:
-    from journeys import Journey, JourneyResponse
+    from journeygraph.journeys import Journey, JourneyResponse
 
 LOOK_SECONDS = 2.0
 """Seconds between two searches for due timers, and for turns whose process died."""

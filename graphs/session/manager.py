@@ -12,13 +12,18 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from graphs.agents.registry import check_agent, check_all, services_of, services_to_read
-from graphs.agents.tools import check_tools
-from graphs.records import escalations, idempotency, timers
-from graphs.records.data_keys import with_data_key
-from graphs.records.effects import EffectsOfSession
-from graphs.records.escalations import OF_SESSION, entry, read_case
-from graphs.records.history import (
+from journeygraph.graphs.agents.registry import (
+    check_agent,
+    check_all,
+    services_of,
+    services_to_read,
+)
+from journeygraph.graphs.agents.tools import check_tools
+from journeygraph.graphs.records import escalations, idempotency, timers
+from journeygraph.graphs.records.data_keys import with_data_key
+from journeygraph.graphs.records.effects import EffectsOfSession
+from journeygraph.graphs.records.escalations import OF_SESSION, entry, read_case
+from journeygraph.graphs.records.history import (
     ATTEMPTS,
     CHECKS,
     SIZES_OF_ALL,
@@ -30,14 +35,14 @@ from graphs.records.history import (
     read_turns,
     transcript_of,
 )
-from graphs.records.idempotency import (
+from journeygraph.graphs.records.idempotency import (
     HistoryKey,
     Request,
     new_id,
     requests_after,
     requests_of,
 )
-from graphs.records.listing import (
+from journeygraph.graphs.records.listing import (
     LIVE,
     MOST_BYTES,
     checked_limit,
@@ -49,9 +54,9 @@ from graphs.records.listing import (
     read_sessions,
     span_after,
 )
-from graphs.session import unfinished
-from graphs.session.coalescing import Gathering, Outcome, Outcomes, joined
-from graphs.session.input import (
+from journeygraph.graphs.session import unfinished
+from journeygraph.graphs.session.coalescing import Gathering, Outcome, Outcomes, joined
+from journeygraph.graphs.session.input import (
     MAX_MESSAGE_BYTES,
     checked_id,
     checked_locale,
@@ -62,8 +67,8 @@ from graphs.session.input import (
     run_config_of,
     unanswerable,
 )
-from graphs.session.response import form_view, has_ended, response_of, session_of
-from graphs.session.session import (
+from journeygraph.graphs.session.response import form_view, has_ended, response_of, session_of
+from journeygraph.graphs.session.session import (
     LateThreadResults,
     OnCommit,
     Session,
@@ -77,8 +82,8 @@ from graphs.session.session import (
     refuse,
     sweep,
 )
-from graphs.session.stranding import refuse_stranded
-from graphs.session.turn import (
+from journeygraph.graphs.session.stranding import refuse_stranded
+from journeygraph.graphs.session.turn import (
     Given,
     Tell,
     begin,
@@ -90,12 +95,12 @@ from graphs.session.turn import (
     take,
     together,
 )
-from graphs.session.webhook import EscalationSender, port_of
-from graphs.storage.errors import Unconfirmed, WriteConflict, unconfirmed
-from graphs.storage.sealing import Seal, Seals
-from graphs.storage.statements import AUDIT, DIED, ROW_BYTES, TURN, TURNS, Records, Row
-from graphs.storage.store import Arrival
-from journeys import (
+from journeygraph.graphs.session.webhook import EscalationSender, port_of
+from journeygraph.graphs.storage.errors import Unconfirmed, WriteConflict, unconfirmed
+from journeygraph.graphs.storage.sealing import Seal, Seals
+from journeygraph.graphs.storage.statements import AUDIT, DIED, ROW_BYTES, TURN, TURNS, Records, Row
+from journeygraph.graphs.storage.store import Arrival
+from journeygraph.journeys import (
     AuditedTurn,
     AuditEntry,
     CheckEntry,
@@ -127,19 +132,19 @@ from journeys import (
     VersionNotFoundError,
     VersionState,
 )
-from journeys.config import ANSWER_RULES, AnswerRule, WhenBusy
-from nodes.draft import new_turn
-from nodes.features.takeover import WITH_PERSON
-from nodes.json_data import size
-from nodes.llm.models import Models, check_model, is_configured, open_models
-from nodes.services import Services
-from nodes.state.context import Context
-from nodes.state.dialogue_state import OperatorAct, Takeover
-from nodes.state.escalation import takeover_of
-from nodes.telemetry import report
+from journeygraph.journeys.config import ANSWER_RULES, AnswerRule, WhenBusy
+from journeygraph.nodes.draft import new_turn
+from journeygraph.nodes.features.takeover import WITH_PERSON
+from journeygraph.nodes.json_data import size
+from journeygraph.nodes.llm.models import Models, check_model, is_configured, open_models
+from journeygraph.nodes.services import Services
+from journeygraph.nodes.state.context import Context
+from journeygraph.nodes.state.dialogue_state import OperatorAct, Takeover
+from journeygraph.nodes.state.escalation import takeover_of
+from journeygraph.nodes.telemetry import report
 
 if TYPE_CHECKING:
-    from journeys import Journey
+    from journeygraph.journeys import Journey
 
 _T = TypeVar("_T")
 _Act = Callable[[Session, Row], Awaitable[_T]]

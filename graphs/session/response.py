@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from graphs.records.history import sensitive_in
-from journeys import (
+from journeygraph.graphs.records.history import sensitive_in
+from journeygraph.journeys import (
     Field,
     FieldAttemptEntry,
     FieldState,
@@ -19,16 +19,16 @@ from journeys import (
     JourneySpec,
     PathwaySpec,
 )
-from nodes.draft import new_turn, talked_about
-from nodes.forms.questions import asked_after
-from nodes.journal import Usage
-from nodes.json_data import copied
-from nodes.replies.scope import counting
-from nodes.services import Services, brought_locale
-from nodes.state.dialogue_state import Asked, DialogueState, FieldAttempt
-from nodes.state.form_state import FormState, settled
-from nodes.state.phases import phase_of
-from nodes.state.session import PARTING, Completed, Position, Turn
+from journeygraph.nodes.draft import new_turn, talked_about
+from journeygraph.nodes.forms.questions import asked_after
+from journeygraph.nodes.journal import Usage
+from journeygraph.nodes.json_data import copied
+from journeygraph.nodes.replies.scope import counting
+from journeygraph.nodes.services import Services, brought_locale
+from journeygraph.nodes.state.dialogue_state import Asked, DialogueState, FieldAttempt
+from journeygraph.nodes.state.form_state import FormState, settled
+from journeygraph.nodes.state.phases import phase_of
+from journeygraph.nodes.state.session import PARTING, Completed, Position, Turn
 
 
 def response_of(services: Services, values: Mapping[str, Any]) -> JourneyResponse:

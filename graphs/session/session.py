@@ -16,19 +16,19 @@ from typing import Any, NoReturn
 from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 
-from graphs.compile import RECURSION_LIMIT, build
-from graphs.records import chain, escalations, forks, idempotency
-from graphs.records.history import read_changes
-from graphs.records.idempotency import Request
-from graphs.records.ledger import LedgerWriter
-from graphs.steps import COMMIT, Graph
-from graphs.storage import statements
-from graphs.storage.checkpoints import NO_CHECKPOINT, Commit, JoinedSaver, PausedRun
-from graphs.storage.errors import AlreadyThere, DamagedError, WriteConflict, translated
-from graphs.storage.sealing import NoSeal, Seal
-from graphs.storage.statements import AUDIT, Row, Statement, now, thread_of
-from graphs.storage.store import SessionLock, Store, open_store
-from journeys import (
+from journeygraph.graphs.compile import RECURSION_LIMIT, build
+from journeygraph.graphs.records import chain, escalations, forks, idempotency
+from journeygraph.graphs.records.history import read_changes
+from journeygraph.graphs.records.idempotency import Request
+from journeygraph.graphs.records.ledger import LedgerWriter
+from journeygraph.graphs.steps import COMMIT, Graph
+from journeygraph.graphs.storage import statements
+from journeygraph.graphs.storage.checkpoints import NO_CHECKPOINT, Commit, JoinedSaver, PausedRun
+from journeygraph.graphs.storage.errors import AlreadyThere, DamagedError, WriteConflict, translated
+from journeygraph.graphs.storage.sealing import NoSeal, Seal
+from journeygraph.graphs.storage.statements import AUDIT, Row, Statement, now, thread_of
+from journeygraph.graphs.storage.store import SessionLock, Store, open_store
+from journeygraph.journeys import (
     ConfigurationError,
     JourneyConfig,
     JourneySpec,
@@ -38,16 +38,16 @@ from journeys import (
     StateError,
     VersionNotFoundError,
 )
-from journeys.definitions.value_types import time_in_words
-from nodes.authored import contained
-from nodes.draft import new_turn, position_of_fork
-from nodes.journal import WAITING, Journal
-from nodes.json_data import stamp, words_of
-from nodes.state.context import Context, Op
-from nodes.state.escalation import takeover_of
-from nodes.state.messages import GIVEN_BACK, mark
-from nodes.state.session import Position, Turn
-from nodes.telemetry import report
+from journeygraph.journeys.definitions.value_types import time_in_words
+from journeygraph.nodes.authored import contained
+from journeygraph.nodes.draft import new_turn, position_of_fork
+from journeygraph.nodes.journal import WAITING, Journal
+from journeygraph.nodes.json_data import stamp, words_of
+from journeygraph.nodes.state.context import Context, Op
+from journeygraph.nodes.state.escalation import takeover_of
+from journeygraph.nodes.state.messages import GIVEN_BACK, mark
+from journeygraph.nodes.state.session import Position, Turn
+from journeygraph.nodes.telemetry import report
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,17 +6,17 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from graphs.records.listing import LIVE, Place, read_sessions
-from graphs.session.session import Session
-from graphs.storage.sealing import Seal
-from graphs.storage.statements import Row, thread_of
-from graphs.storage.store import Store, open_store
-from journeys import JourneyConfig, JourneySpec, NeedsMigrationError
-from journeys.spec.spec import REFUSED
-from nodes.draft import migrated
-from nodes.state.session import Position
-from nodes.state.stack import Situation
-from nodes.turn.upgrade import misfits, safe_place
+from journeygraph.graphs.records.listing import LIVE, Place, read_sessions
+from journeygraph.graphs.session.session import Session
+from journeygraph.graphs.storage.sealing import Seal
+from journeygraph.graphs.storage.statements import Row, thread_of
+from journeygraph.graphs.storage.store import Store, open_store
+from journeygraph.journeys import JourneyConfig, JourneySpec, NeedsMigrationError
+from journeygraph.journeys.spec.spec import REFUSED
+from journeygraph.nodes.draft import migrated
+from journeygraph.nodes.state.session import Position
+from journeygraph.nodes.state.stack import Situation
+from journeygraph.nodes.turn.upgrade import misfits, safe_place
 
 _AT_ONCE = 200
 

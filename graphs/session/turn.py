@@ -29,18 +29,26 @@ from langgraph.errors import (
 )
 from pydantic import ValidationError
 
-from graphs.records import history
-from graphs.records.idempotency import HistoryKey, Request, requests_of
-from graphs.session.input import event_of, read, unanswerable
-from graphs.session.response import response_of, unmoved
-from graphs.session.session import Session, already_there
-from graphs.session.waiting import Wait, abandoned, answer_to, resumed, shown, wait_of, waiting_turn
-from graphs.steps import event_in, serving
-from graphs.storage.checkpoints import PausedRun, commit_of
-from graphs.storage.errors import AlreadyThere, WriteConflict, raise_translated
-from graphs.storage.statements import Row
-from graphs.storage.store import Arrival, Interruption
-from journeys import (
+from journeygraph.graphs.records import history
+from journeygraph.graphs.records.idempotency import HistoryKey, Request, requests_of
+from journeygraph.graphs.session.input import event_of, read, unanswerable
+from journeygraph.graphs.session.response import response_of, unmoved
+from journeygraph.graphs.session.session import Session, already_there
+from journeygraph.graphs.session.waiting import (
+    Wait,
+    abandoned,
+    answer_to,
+    resumed,
+    shown,
+    wait_of,
+    waiting_turn,
+)
+from journeygraph.graphs.steps import event_in, serving
+from journeygraph.graphs.storage.checkpoints import PausedRun, commit_of
+from journeygraph.graphs.storage.errors import AlreadyThere, WriteConflict, raise_translated
+from journeygraph.graphs.storage.statements import Row
+from journeygraph.graphs.storage.store import Arrival, Interruption
+from journeygraph.journeys import (
     ConfigurationError,
     ContextMergeError,
     ContextSizeExceededError,
@@ -58,25 +66,25 @@ from journeys import (
     TurnInterruptedError,
     WaitingError,
 )
-from journeys.config import BUSY_RULES, TENANT, WhenBusy, checked_word
-from journeys.locale import NOWHERE, Locale
-from nodes.draft import new_turn
-from nodes.features.takeover import WITH_PERSON
-from nodes.journal import WAITING, Usage
-from nodes.json_data import plain, words_of
-from nodes.llm.models import Models
-from nodes.llm.prompts import manner
-from nodes.llm.replies import freeform
-from nodes.replies.scope import checks_of, place_of
-from nodes.running import Running
-from nodes.services import Services, brought_locale
-from nodes.state.context import Op
-from nodes.state.escalation import takeover_of
-from nodes.state.messages import Message
-from nodes.state.session import PARTING, OutsideEvent, Timer, Turn
-from nodes.telemetry import TurnRun, no_steps, pseudonym, report
-from nodes.texts import texts_of
-from nodes.turn.understand import matcher_of
+from journeygraph.journeys.config import BUSY_RULES, TENANT, WhenBusy, checked_word
+from journeygraph.journeys.locale import NOWHERE, Locale
+from journeygraph.nodes.draft import new_turn
+from journeygraph.nodes.features.takeover import WITH_PERSON
+from journeygraph.nodes.journal import WAITING, Usage
+from journeygraph.nodes.json_data import plain, words_of
+from journeygraph.nodes.llm.models import Models
+from journeygraph.nodes.llm.prompts import manner
+from journeygraph.nodes.llm.replies import freeform
+from journeygraph.nodes.replies.scope import checks_of, place_of
+from journeygraph.nodes.running import Running
+from journeygraph.nodes.services import Services, brought_locale
+from journeygraph.nodes.state.context import Op
+from journeygraph.nodes.state.escalation import takeover_of
+from journeygraph.nodes.state.messages import Message
+from journeygraph.nodes.state.session import PARTING, OutsideEvent, Timer, Turn
+from journeygraph.nodes.telemetry import TurnRun, no_steps, pseudonym, report
+from journeygraph.nodes.texts import texts_of
+from journeygraph.nodes.turn.understand import matcher_of
 
 _T = TypeVar("_T")
 TAKEN_OVER = {"kind": "taken_over", "reason": "the process that began the turn ended"}
@@ -780,7 +788,7 @@ async def settled(session: Session, head: Row, config: JourneyConfig, models: Mo
     if not rows or (rows[-1]["is_valid"] and rows[-1]["outcome"] != history.PENDING):
         return head
     # Loaded when the graph was built; journeys that check nothing never need it.
-    from nodes.turn.validate import is_refused, judged  # noqa: PLC0415
+    from journeygraph.nodes.turn.validate import is_refused, judged  # noqa: PLC0415
 
     spec, values = session.spec, await session.values(head)
     turn: Turn = values["turn"]

@@ -10,14 +10,14 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Self
 
-from graphs.records.idempotency import Request
-from graphs.session.session import Session
-from graphs.session.turn import Given, died_in
-from graphs.storage import statements
-from graphs.storage.errors import WriteConflict
-from graphs.storage.statements import DIED, RUNNING, Row, Sql, Statement
-from nodes.json_data import words_of
-from nodes.telemetry import report
+from journeygraph.graphs.records.idempotency import Request
+from journeygraph.graphs.session.session import Session
+from journeygraph.graphs.session.turn import Given, died_in
+from journeygraph.graphs.storage import statements
+from journeygraph.graphs.storage.errors import WriteConflict
+from journeygraph.graphs.storage.statements import DIED, RUNNING, Row, Sql, Statement
+from journeygraph.nodes.json_data import words_of
+from journeygraph.nodes.telemetry import report
 
 MOST_TRIES = 3
 """Number of processes that take a turn again; afterwards it is given up, since it may end them."""

@@ -10,22 +10,22 @@ from typing import Any
 
 from langgraph.types import Command
 
-from graphs.pipelines.build import asks_of
-from graphs.session.session import Session
-from graphs.storage.checkpoints import ROOT, NotStorable, PausedRun
-from graphs.storage.statements import Row
-from journeys import (
+from journeygraph.graphs.pipelines.build import asks_of
+from journeygraph.graphs.session.session import Session
+from journeygraph.graphs.storage.checkpoints import ROOT, NotStorable, PausedRun
+from journeygraph.graphs.storage.statements import Row
+from journeygraph.journeys import (
     NotWaitingError,
     PathwayExecutionError,
 )
-from nodes.commands import Cancel, Human
-from nodes.journal import KINDS, WAITING
-from nodes.json_data import plain
-from nodes.language import Expected, load, read_message
-from nodes.services import Services, brought_locale, setting_of
-from nodes.state.messages import Message, add_messages
-from nodes.state.phases import phase_of
-from nodes.state.session import Ask, Turn, Waiting
+from journeygraph.nodes.commands import Cancel, Human
+from journeygraph.nodes.journal import KINDS, WAITING
+from journeygraph.nodes.json_data import plain
+from journeygraph.nodes.language import Expected, load, read_message
+from journeygraph.nodes.services import Services, brought_locale, setting_of
+from journeygraph.nodes.state.messages import Message, add_messages
+from journeygraph.nodes.state.phases import phase_of
+from journeygraph.nodes.state.session import Ask, Turn, Waiting
 
 _MOST_REASON = 300
 """Maximum number of a question's characters in the audit."""

@@ -18,14 +18,14 @@ from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
-from graphs.records.escalations import DELIVERED, DUE, NEXT_DUE, TRY, read_case
-from graphs.storage.errors import WriteConflict, logged_reason
-from graphs.storage.sealing import Seals
-from graphs.storage.statements import Row, Statement, now
-from graphs.storage.store import Store
-from journeys import EscalationCase, JourneyConfig, JourneyError
-from nodes.json_data import stamp
-from nodes.telemetry import escalation_sent, report
+from journeygraph.graphs.records.escalations import DELIVERED, DUE, NEXT_DUE, TRY, read_case
+from journeygraph.graphs.storage.errors import WriteConflict, logged_reason
+from journeygraph.graphs.storage.sealing import Seals
+from journeygraph.graphs.storage.statements import Row, Statement, now
+from journeygraph.graphs.storage.store import Store
+from journeygraph.journeys import EscalationCase, JourneyConfig, JourneyError
+from journeygraph.nodes.json_data import stamp
+from journeygraph.nodes.telemetry import escalation_sent, report
 
 SECONDS = 10.0
 """Timeout of a delivery, in seconds."""

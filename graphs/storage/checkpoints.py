@@ -20,10 +20,10 @@ from typing import Any, Self
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 from langgraph.types import Interrupt
 
-from graphs.steps import COMMIT, INTERRUPT
-from graphs.storage import statements
-from graphs.storage.errors import DamagedError
-from graphs.storage.sealing import (
+from journeygraph.graphs.steps import COMMIT, INTERRUPT
+from journeygraph.graphs.storage import statements
+from journeygraph.graphs.storage.errors import DamagedError
+from journeygraph.graphs.storage.sealing import (
     AesSeal,
     RefusedError,
     Seal,
@@ -31,10 +31,10 @@ from graphs.storage.sealing import (
     state_place,
     strict_serializer,
 )
-from graphs.storage.statements import Row, Sql, Statement, thread_of
-from journeys.config import TENANT
-from nodes.json_data import LARGE, uncollected
-from nodes.state.session import Position
+from journeygraph.graphs.storage.statements import Row, Sql, Statement, thread_of
+from journeygraph.journeys.config import TENANT
+from journeygraph.nodes.json_data import LARGE, uncollected
+from journeygraph.nodes.state.session import Position
 
 ROOT = ""
 """Namespace of the journey's own graph."""

@@ -29,16 +29,23 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
-from graphs.storage import statements
-from graphs.storage.errors import BusyElsewhere, raise_translated
-from graphs.storage.sealing import Seal, Seals
-from graphs.storage.statements import DIED, RUNNING, TENANT_SETTING, Row, Sql, thread_of
-from journeys import ConfigurationError, SessionBusyError
-from journeys.config import TENANT
-from nodes.telemetry import waiting_turn
+from journeygraph.graphs.storage import statements
+from journeygraph.graphs.storage.errors import BusyElsewhere, raise_translated
+from journeygraph.graphs.storage.sealing import Seal, Seals
+from journeygraph.graphs.storage.statements import (
+    DIED,
+    RUNNING,
+    TENANT_SETTING,
+    Row,
+    Sql,
+    thread_of,
+)
+from journeygraph.journeys import ConfigurationError, SessionBusyError
+from journeygraph.journeys.config import TENANT
+from journeygraph.nodes.telemetry import waiting_turn
 
 if TYPE_CHECKING:
-    from graphs.storage.store import Arrival
+    from journeygraph.graphs.storage.store import Arrival
 
 Connection = AsyncConnection[dict[str, Any]]
 Deed = Callable[[Connection], Awaitable[None]]

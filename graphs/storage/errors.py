@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
-from journeys import StateError
+from journeygraph.journeys import StateError
 
 _CLOSED = ("no active connection", "Connection closed")
 

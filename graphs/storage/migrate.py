@@ -13,7 +13,7 @@ from alembic import command
 from alembic.config import Config
 from sqlalchemy.pool import StaticPool
 
-from journeys import StateError
+from journeygraph.journeys import StateError
 
 HEAD = "0028"
 """The newest migration of this release; a database that has it is not changed."""

@@ -15,10 +15,10 @@ from psycopg.rows import dict_row
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import StaticPool
 
-from graphs.storage.connections import database_name
-from graphs.storage.errors import reason_of
-from graphs.storage.migrate import HEAD, OLDEST, refuse_newer, upgrade
-from journeys import StateError
+from journeygraph.graphs.storage.connections import database_name
+from journeygraph.graphs.storage.errors import reason_of
+from journeygraph.graphs.storage.migrate import HEAD, OLDEST, refuse_newer, upgrade
+from journeygraph.journeys import StateError
 
 SAVER_HEAD = len(PostgresSaver.MIGRATIONS) - 1
 """The newest migration of LangGraph's own tables."""

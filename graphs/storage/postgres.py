@@ -15,9 +15,9 @@ from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from psycopg import AsyncRawCursor, errors
 from psycopg.types.json import Jsonb
 
-from graphs.storage import statements
-from graphs.storage.checkpoints import Commit, StoreSaver, config_at, found_at
-from graphs.storage.connections import (
+from journeygraph.graphs.storage import statements
+from journeygraph.graphs.storage.checkpoints import Commit, StoreSaver, config_at, found_at
+from journeygraph.graphs.storage.connections import (
     Connection,
     Connections,
     Leases,
@@ -26,10 +26,10 @@ from graphs.storage.connections import (
     seen_by,
     transaction_of,
 )
-from graphs.storage.errors import Unconfirmed, WriteConflict, reason_of
-from graphs.storage.sealing import AesSeal, RefusedError, Seal
-from graphs.storage.statements import Row, Sql, Statement, joined
-from journeys.config import TENANT
+from journeygraph.graphs.storage.errors import Unconfirmed, WriteConflict, reason_of
+from journeygraph.graphs.storage.sealing import AesSeal, RefusedError, Seal
+from journeygraph.graphs.storage.statements import Row, Sql, Statement, joined
+from journeygraph.journeys.config import TENANT
 
 _SEAL = "seal"
 _Write = Callable[[Connection, list[Statement]], Awaitable[None]]

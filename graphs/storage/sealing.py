@@ -26,9 +26,9 @@ from langgraph.checkpoint.serde.base import CipherProtocol
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
-from graphs.storage.errors import DamagedError
-from journeys import ConfigurationError, StateError
-from journeys.config import KEY_BYTES, TENANT, EncryptionKeys
+from journeygraph.graphs.storage.errors import DamagedError
+from journeygraph.journeys import ConfigurationError, StateError
+from journeygraph.journeys.config import KEY_BYTES, TENANT, EncryptionKeys
 
 UNNAMED = ""
 """Key id of sessions whose rows are encrypted with a key of the settings itself."""

@@ -25,8 +25,8 @@ from langgraph.checkpoint.sqlite.utils import (
     search_where,
 )
 
-from graphs.storage import statements
-from graphs.storage.checkpoints import (
+from journeygraph.graphs.storage import statements
+from journeygraph.graphs.storage.checkpoints import (
     PLACE,
     Commit,
     StoreSaver,
@@ -34,10 +34,10 @@ from graphs.storage.checkpoints import (
     encrypted_again,
     found_at,
 )
-from graphs.storage.errors import DamagedError, WriteConflict
-from graphs.storage.sealing import AesSeal, Seal, state_of
-from graphs.storage.statements import Row, Sql, Statement, thread_of
-from nodes.json_data import size
+from journeygraph.graphs.storage.errors import DamagedError, WriteConflict
+from journeygraph.graphs.storage.sealing import AesSeal, Seal, state_of
+from journeygraph.graphs.storage.statements import Row, Sql, Statement, thread_of
+from journeygraph.nodes.json_data import size
 
 _T = TypeVar("_T")
 Rows = list[Row]

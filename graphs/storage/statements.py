@@ -51,8 +51,8 @@ from sqlalchemy.dialects import sqlite
 from sqlalchemy.dialects.postgresql import psycopg
 from sqlalchemy.sql import operators, visitors
 
-from graphs.storage.sealing import RefusedError, Seal
-from graphs.storage.tables import (
+from journeygraph.graphs.storage.sealing import RefusedError, Seal
+from journeygraph.graphs.storage.tables import (
     audit,
     escalations,
     late_links,
@@ -64,8 +64,8 @@ from graphs.storage.tables import (
     tombstones,
     turns,
 )
-from journeys.config import TENANT
-from nodes.json_data import now as now
+from journeygraph.journeys.config import TENANT
+from journeygraph.nodes.json_data import now as now
 
 Row = dict[str, Any]
 

@@ -16,22 +16,22 @@ from alembic.util import CommandError
 from sqlalchemy import Integer, bindparam, func, insert, literal_column, select
 from sqlalchemy.exc import SQLAlchemyError
 
-from graphs.storage import statements
-from graphs.storage.errors import raise_translated, reason_of
-from graphs.storage.migrate import migrate
-from graphs.storage.sealing import Seal, Seals, direct_seal
-from graphs.storage.sqlite import SqliteJourneySaver
-from graphs.storage.statements import Row, Sql, Statement, first, now, of_tenant
-from graphs.storage.tables import sessions, tenants
-from journeys import SessionBusyError, StateError, TooManyWaitingError
-from journeys.config import TENANT, EncryptionKeys, WhenBusy
-from journeys.errors import require_extra
-from journeys.store_url import is_server
-from nodes.json_data import stamp
-from nodes.telemetry import waiting_turn
+from journeygraph.graphs.storage import statements
+from journeygraph.graphs.storage.errors import raise_translated, reason_of
+from journeygraph.graphs.storage.migrate import migrate
+from journeygraph.graphs.storage.sealing import Seal, Seals, direct_seal
+from journeygraph.graphs.storage.sqlite import SqliteJourneySaver
+from journeygraph.graphs.storage.statements import Row, Sql, Statement, first, now, of_tenant
+from journeygraph.graphs.storage.tables import sessions, tenants
+from journeygraph.journeys import SessionBusyError, StateError, TooManyWaitingError
+from journeygraph.journeys.config import TENANT, EncryptionKeys, WhenBusy
+from journeygraph.journeys.errors import require_extra
+from journeygraph.journeys.store_url import is_server
+from journeygraph.nodes.json_data import stamp
+from journeygraph.nodes.telemetry import waiting_turn
 
 if TYPE_CHECKING:
-    from graphs.storage.postgres import PostgresJourneySaver
+    from journeygraph.graphs.storage.postgres import PostgresJourneySaver
 
 POSTGRES = ("psycopg", "psycopg_pool", "langgraph.checkpoint.postgres")
 """The packages of the extra `postgres`."""
@@ -455,9 +455,9 @@ async def _postgres(url: str, size: int, seal: Seal) -> PostgresJourneySaver:
     require_extra("postgres", "A Postgres store", *POSTGRES)
     import psycopg  # noqa: PLC0415 - the extra `postgres`
 
-    from graphs.storage.connections import Connections, database_name  # noqa: PLC0415
-    from graphs.storage.migrate_postgres import required  # noqa: PLC0415
-    from graphs.storage.postgres import PostgresJourneySaver  # noqa: PLC0415
+    from journeygraph.graphs.storage.connections import Connections, database_name  # noqa: PLC0415
+    from journeygraph.graphs.storage.migrate_postgres import required  # noqa: PLC0415
+    from journeygraph.graphs.storage.postgres import PostgresJourneySaver  # noqa: PLC0415
 
     name = database_name(url)
     try:

@@ -29,7 +29,7 @@ from sqlalchemy import (
     true,
 )
 
-from journeys.config import TENANT
+from journeygraph.journeys.config import TENANT
 
 metadata = MetaData()
 

@@ -10,14 +10,14 @@ from collections.abc import Awaitable, Callable
 
 from sqlalchemy import String, bindparam, func, select
 
-from graphs.evidence import receipts
-from graphs.evidence.receipts import Receipt
-from graphs.storage.errors import WriteConflict
-from graphs.storage.sealing import Seals
-from graphs.storage.statements import Row, Sql, first, of_tenant
-from graphs.storage.store import Store
-from graphs.storage.tables import api_keys, sessions
-from journeys import SessionBusyError, StateError, TooManyWaitingError
+from journeygraph.graphs.evidence import receipts
+from journeygraph.graphs.evidence.receipts import Receipt
+from journeygraph.graphs.storage.errors import WriteConflict
+from journeygraph.graphs.storage.sealing import Seals
+from journeygraph.graphs.storage.statements import Row, Sql, first, of_tenant
+from journeygraph.graphs.storage.store import Store
+from journeygraph.graphs.storage.tables import api_keys, sessions
+from journeygraph.journeys import SessionBusyError, StateError, TooManyWaitingError
 
 Erase = Callable[[str], Awaitable[None]]
 """Deletes the copies of a session outside the store."""

@@ -7,11 +7,20 @@ from typing import Any
 
 from sqlalchemy import String, bindparam, select
 
-from graphs.records.listing import last_that_fits
-from graphs.storage.sealing import Seal, Seals, is_sealed
-from graphs.storage.statements import ALL_TURNS, TURNS, Records, Row, Sql, first, now, of_tenant
-from graphs.storage.store import Store
-from graphs.storage.tables import (
+from journeygraph.graphs.records.listing import last_that_fits
+from journeygraph.graphs.storage.sealing import Seal, Seals, is_sealed
+from journeygraph.graphs.storage.statements import (
+    ALL_TURNS,
+    TURNS,
+    Records,
+    Row,
+    Sql,
+    first,
+    now,
+    of_tenant,
+)
+from journeygraph.graphs.storage.store import Store
+from journeygraph.graphs.storage.tables import (
     answers,
     api_keys,
     audit,
@@ -26,7 +35,7 @@ from graphs.storage.tables import (
     turns,
     validation_audit,
 )
-from nodes.json_data import stamp
+from journeygraph.nodes.json_data import stamp
 
 Record = dict[str, Any]
 """A record of the export; `type` says what it is."""

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any
 
-from journeys.agents.signature import Signature
-from journeys.definitions.definition import Definition
-from journeys.definitions.value_types import AS_GIVEN, AS_WRITTEN, Listed, Seconds
-from journeys.errors import ConfigurationError, shown
-from journeys.texts import BRACED
+from journeygraph.journeys.agents.signature import Signature
+from journeygraph.journeys.definitions.definition import Definition
+from journeygraph.journeys.definitions.value_types import AS_GIVEN, AS_WRITTEN, Listed, Seconds
+from journeygraph.journeys.errors import ConfigurationError, shown
+from journeygraph.journeys.texts import BRACED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

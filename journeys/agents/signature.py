@@ -1,6 +1,6 @@
 """Signatures: the typed contract of an agent, its inputs and its outputs.
 
->>> from journeys import InputField, OutputField
+>>> from journeygraph.journeys import InputField, OutputField
 >>> class Ask(Signature):
 ...     '''Answer from the handbook.'''
 ...     __intent__ = "Settle what the caller wonders about"
@@ -22,8 +22,8 @@ from functools import lru_cache
 from types import UnionType
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from journeys.errors import JourneyDefinitionError, did_you_mean, shown
-from journeys.faults import Fault
+from journeygraph.journeys.errors import JourneyDefinitionError, did_you_mean, shown
+from journeygraph.journeys.faults import Fault
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, TypeAdapter
@@ -332,7 +332,7 @@ class Signature:
             JourneyDefinitionError: With every fault of the arguments.
 
         Example:
-            >>> from journeys import InputField, OutputField
+            >>> from journeygraph.journeys import InputField, OutputField
             >>> Echo = Signature.define(
             ...     "Echo",
             ...     inputs={"text": (str, InputField(desc="the message"))},

@@ -9,10 +9,10 @@ from typing import Any
 
 from pydantic import ConfigDict, Field
 
-from journeys.definitions.definition import Definition, rule
-from journeys.definitions.value_types import ContextName, Text, ToolName
-from journeys.errors import ConfigurationError, did_you_mean, shown
-from journeys.faults import Fault
+from journeygraph.journeys.definitions.definition import Definition, rule
+from journeygraph.journeys.definitions.value_types import ContextName, Text, ToolName
+from journeygraph.journeys.errors import ConfigurationError, did_you_mean, shown
+from journeygraph.journeys.faults import Fault
 
 
 class ToolSpec(Definition):

@@ -14,9 +14,9 @@ from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic._internal._model_construction import ModelMetaclass
 
-from journeys.definitions.sources import GONE, ClassBody, Source
-from journeys.errors import ConfigurationError
-from journeys.faults import Fault, key_of, wanted
+from journeygraph.journeys.definitions.sources import GONE, ClassBody, Source
+from journeygraph.journeys.errors import ConfigurationError
+from journeygraph.journeys.faults import Fault, key_of, wanted
 
 Judged = TypeVar("Judged", bound=Callable[..., Iterator[Fault]])
 _ENTRY = re.compile(r"^    (\w+): (.*(?:\n {8,}.*)*)", re.M)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import ValidationError
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
-from journeys.errors import did_you_mean, shown
-from journeys.faults import Fault, Path, key_of, wanted
+from journeygraph.journeys.errors import did_you_mean, shown
+from journeygraph.journeys.faults import Fault, Path, key_of, wanted
 
 if TYPE_CHECKING:
-    from journeys.definitions.definition import Definition
+    from journeygraph.journeys.definitions.definition import Definition
 
 Made = TypeVar("Made", bound="Definition")
 GONE = "gone"

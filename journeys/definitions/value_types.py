@@ -11,10 +11,10 @@ from typing import Annotated, Any, TypeVar
 from pydantic import Field, FiniteFloat, GetCoreSchemaHandler
 from pydantic_core import CoreSchema, PydanticKnownError, core_schema
 
-from journeys.definitions.definition import Definition
-from journeys.definitions.sources import wrong
-from journeys.errors import one_of
-from journeys.faults import REMEDIES
+from journeygraph.journeys.definitions.definition import Definition
+from journeygraph.journeys.definitions.sources import wrong
+from journeygraph.journeys.errors import one_of
+from journeygraph.journeys.faults import REMEDIES
 
 Item = TypeVar("Item")
 NOT_EMPTY = Field(min_length=1)

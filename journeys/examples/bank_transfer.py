@@ -3,7 +3,7 @@
 from hashlib import sha256
 from typing import Any
 
-from journeys import (
+from journeygraph import (
     NEVER,
     Effect,
     Escalation,

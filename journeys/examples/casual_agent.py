@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from journeys import load_journey
+from journeygraph import load_journey
 
 CasualAgent = load_journey(Path(__file__).with_name("collecting_agent") / "casual.yaml")
 

@@ -6,7 +6,7 @@ of its kind. `journeygraph demo default_agent` shows it, without a model.
 
 from pathlib import Path
 
-from journeys import load_journey
+from journeygraph import load_journey
 
 DefaultAgent = load_journey(Path(__file__).with_name("collecting_agent") / "default.yaml")
 

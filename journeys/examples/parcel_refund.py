@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from journeys import IntentTrigger, Journey, Pathway, ReturnToPrevious, Transition
+from journeygraph import IntentTrigger, Journey, Pathway, ReturnToPrevious, Transition
 
 
 class ParcelRefund(Journey):

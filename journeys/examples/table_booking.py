@@ -4,7 +4,7 @@ from datetime import date
 from hashlib import sha256
 from typing import Any
 
-from journeys import (
+from journeygraph import (
     NEVER,
     Effect,
     Escalation,

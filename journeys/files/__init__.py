@@ -7,9 +7,9 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from journeys.journey import Journey
-    from journeys.notions.guidelines import GuidelineSpec
-    from journeys.spec.spec import JourneySpec
+    from journeygraph.journeys.journey import Journey
+    from journeygraph.journeys.notions.guidelines import GuidelineSpec
+    from journeygraph.journeys.spec.spec import JourneySpec
 
 __all__ = [
     "document_kind",
@@ -34,7 +34,7 @@ def load_journey(path: str | PathLike[str]) -> type[Journey]:
 
     Source: flow control, journey definition loading; the format is in docs/reference/files.md.
     """
-    from journeys.files.loading import load  # noqa: PLC0415 - pydantic and ruamel take long
+    from journeygraph.journeys.files.loading import load  # noqa: PLC0415 - pydantic and ruamel take long
 
     return load(path)
 
@@ -53,7 +53,7 @@ def read_journey_text(
     Raises:
         JourneyDefinitionError: With every fault.
     """
-    from journeys.files.loading import journey_in  # noqa: PLC0415
+    from journeygraph.journeys.files.loading import journey_in  # noqa: PLC0415
 
     return journey_in(text, name, beside)
 
@@ -64,7 +64,7 @@ def read_guidelines_text(text: str, name: str) -> tuple[GuidelineSpec, ...]:
     Raises:
         JourneyDefinitionError: With every fault.
     """
-    from journeys.files.loading import guidelines_in  # noqa: PLC0415
+    from journeygraph.journeys.files.loading import guidelines_in  # noqa: PLC0415
 
     return guidelines_in(text, name)
 
@@ -75,6 +75,6 @@ def document_kind(text: str, name: str) -> str:
     Raises:
         JourneyDefinitionError: It cannot be read at all.
     """
-    from journeys.files.loading import kind_in  # noqa: PLC0415
+    from journeygraph.journeys.files.loading import kind_in  # noqa: PLC0415
 
     return kind_in(text, name)

@@ -6,18 +6,18 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from journeys.errors import JourneyDefinitionError
-from journeys.faults import Where
-from journeys.files.form import AgentForm, ConciergeForm, JourneyForm
-from journeys.files.journey_file import agent_of, journey_of, read_document
-from journeys.files.part import Part
-from journeys.files.rules import check_tools, guidelines_of
-from journeys.notions.guidelines import GuidelineSpec
-from journeys.notions.transitions import IntentTrigger
-from journeys.reading.composing import CANCELS, compose
-from journeys.reading.rule_reader import taken_ids
-from journeys.spec.hashing import content_hash
-from journeys.spec.spec import JourneySpec
+from journeygraph.journeys.errors import JourneyDefinitionError
+from journeygraph.journeys.faults import Where
+from journeygraph.journeys.files.form import AgentForm, ConciergeForm, JourneyForm
+from journeygraph.journeys.files.journey_file import agent_of, journey_of, read_document
+from journeygraph.journeys.files.part import Part
+from journeygraph.journeys.files.rules import check_tools, guidelines_of
+from journeygraph.journeys.notions.guidelines import GuidelineSpec
+from journeygraph.journeys.notions.transitions import IntentTrigger
+from journeygraph.journeys.reading.composing import CANCELS, compose
+from journeygraph.journeys.reading.rule_reader import taken_ids
+from journeygraph.journeys.spec.hashing import content_hash
+from journeygraph.journeys.spec.spec import JourneySpec
 
 Beside = Callable[[str], str]
 """Returns the text of a file by its name, or raises OSError."""

@@ -11,7 +11,7 @@ from functools import cached_property
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any
 
-from journeys.faults import Path, Place
+from journeygraph.journeys.faults import Path, Place
 
 MOST_DEPTH = 20
 """Deepest nesting of mappings and lists."""

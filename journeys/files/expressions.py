@@ -16,8 +16,8 @@ from typing import Any
 
 import cel
 
-from journeys.errors import did_you_mean
-from journeys.faults import Fault
+from journeygraph.journeys.errors import did_you_mean
+from journeygraph.journeys.faults import Fault
 
 _PART = re.compile(
     r"(?P<set>\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\])|\{(?P<least>\d+)(?:,(?P<most>\d*))?\}"

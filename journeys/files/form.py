@@ -12,9 +12,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict
 
-from journeys.agents.tools import ToolSpec
-from journeys.definitions.definition import Definition, rule
-from journeys.definitions.value_types import (
+from journeygraph.journeys.agents.tools import ToolSpec
+from journeygraph.journeys.definitions.definition import Definition, rule
+from journeygraph.journeys.definitions.value_types import (
     BY_SHAPE,
     NOT_EMPTY,
     Listed,
@@ -24,15 +24,15 @@ from journeys.definitions.value_types import (
     Text,
     ToolName,
 )
-from journeys.faults import Fault
-from journeys.notions.effects import Effect
-from journeys.notions.guidelines import Guideline
-from journeys.notions.transitions import (
+from journeygraph.journeys.faults import Fault
+from journeygraph.journeys.notions.effects import Effect
+from journeygraph.journeys.notions.guidelines import Guideline
+from journeygraph.journeys.notions.transitions import (
     Transition,
 )
-from journeys.reading.declared import Declared, OfConcierge, OfJourney, OfWholeJourney
-from journeys.spec.pathway_values import Fields
-from journeys.spec.spec import PathwaySpec, fields_twice, names_twice
+from journeygraph.journeys.reading.declared import Declared, OfConcierge, OfJourney, OfWholeJourney
+from journeygraph.journeys.spec.pathway_values import Fields
+from journeygraph.journeys.spec.spec import PathwaySpec, fields_twice, names_twice
 
 Tools = Listed[ToolName]
 Effects = Listed[Annotated[Effect, Short("tool")]]

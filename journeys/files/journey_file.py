@@ -9,28 +9,34 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from journeys.agents.tools import ToolSpec
-from journeys.definitions.definition import Definition
-from journeys.errors import JourneyDefinitionError
-from journeys.faults import Fault, Place, Where
-from journeys.files.documents import TextFault, Tree, json_events, tree_of, yaml_events
-from journeys.files.form import FORMS, AgentForm, GuidelinesForm, JourneyForm, kind_of
-from journeys.files.part import FileSource, InFile, Part, in_order, unreadable
-from journeys.files.rules import (
+from journeygraph.journeys.agents.tools import ToolSpec
+from journeygraph.journeys.definitions.definition import Definition
+from journeygraph.journeys.errors import JourneyDefinitionError
+from journeygraph.journeys.faults import Fault, Place, Where
+from journeygraph.journeys.files.documents import TextFault, Tree, json_events, tree_of, yaml_events
+from journeygraph.journeys.files.form import FORMS, AgentForm, GuidelinesForm, JourneyForm, kind_of
+from journeygraph.journeys.files.part import FileSource, InFile, Part, in_order, unreadable
+from journeygraph.journeys.files.rules import (
     check_tools,
     guidelines_of,
     related,
     returns_of,
     transitions_of,
 )
-from journeys.files.states import check_effects, check_form, pathway_of, saying, tools_of
-from journeys.notions.guidelines import GuidelineSpec
-from journeys.notions.personality import Personality
-from journeys.reading.reader import joined
-from journeys.spec.checks import collected_faults, reference_faults, target_faults
-from journeys.spec.hashing import content_hash
-from journeys.spec.spec import JourneySpec, PathwaySpec, TransitionSpec
-from journeys.spec.warning_signs import kept_names, unset_inputs
+from journeygraph.journeys.files.states import (
+    check_effects,
+    check_form,
+    pathway_of,
+    saying,
+    tools_of,
+)
+from journeygraph.journeys.notions.guidelines import GuidelineSpec
+from journeygraph.journeys.notions.personality import Personality
+from journeygraph.journeys.reading.reader import joined
+from journeygraph.journeys.spec.checks import collected_faults, reference_faults, target_faults
+from journeygraph.journeys.spec.hashing import content_hash
+from journeygraph.journeys.spec.spec import JourneySpec, PathwaySpec, TransitionSpec
+from journeygraph.journeys.spec.warning_signs import kept_names, unset_inputs
 
 MOST_BYTES = 256 * 1024
 """Longest file, in bytes."""

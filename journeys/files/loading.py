@@ -7,12 +7,18 @@ from os import PathLike
 from pathlib import Path
 from typing import TypeVar, cast
 
-from journeys.concierge import journey_class
-from journeys.faults import Place
-from journeys.files.concierges import Beside, concierge_of
-from journeys.files.documents import TextFault
-from journeys.files.form import AgentForm, ConciergeForm, GuidelinesForm, JourneyForm, kind_of
-from journeys.files.journey_file import (
+from journeygraph.journeys.concierge import journey_class
+from journeygraph.journeys.faults import Place
+from journeygraph.journeys.files.concierges import Beside, concierge_of
+from journeygraph.journeys.files.documents import TextFault
+from journeygraph.journeys.files.form import (
+    AgentForm,
+    ConciergeForm,
+    GuidelinesForm,
+    JourneyForm,
+    kind_of,
+)
+from journeygraph.journeys.files.journey_file import (
     MOST_BYTES,
     agent_of,
     global_guidelines_of,
@@ -22,10 +28,10 @@ from journeys.files.journey_file import (
     refuse,
     too_large,
 )
-from journeys.files.part import unreadable
-from journeys.journey import Journey
-from journeys.notions.guidelines import GuidelineSpec
-from journeys.spec.spec import JourneySpec, PathwaySpec, TransitionSpec, frozen
+from journeygraph.journeys.files.part import unreadable
+from journeygraph.journeys.journey import Journey
+from journeygraph.journeys.notions.guidelines import GuidelineSpec
+from journeygraph.journeys.spec.spec import JourneySpec, PathwaySpec, TransitionSpec, frozen
 
 Placed = TypeVar("Placed", PathwaySpec, TransitionSpec)
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")

@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from journeys.definitions.sources import Source, refused, wrong
-from journeys.errors import JourneyDefinitionError, did_you_mean
-from journeys.faults import Fault, Path, Place, Where
-from journeys.files.documents import TextFault, Tree
-from journeys.files.expressions import (
+from journeygraph.journeys.definitions.sources import Source, refused, wrong
+from journeygraph.journeys.errors import JourneyDefinitionError, did_you_mean
+from journeygraph.journeys.faults import Fault, Path, Place, Where
+from journeygraph.journeys.files.documents import TextFault, Tree
+from journeygraph.journeys.files.expressions import (
     ContextCondition,
     MessageCondition,
     expression_fault,

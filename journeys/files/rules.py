@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from journeys.agents.tools import ToolSpec
-from journeys.errors import did_you_mean
-from journeys.files.form import JourneyForm
-from journeys.files.part import Part
-from journeys.notions.behaviors import ReturnToPrevious, ReturnToSpecific
-from journeys.notions.guidelines import Guideline, GuidelineSpec
-from journeys.reading.rule_reader import (
+from journeygraph.journeys.agents.tools import ToolSpec
+from journeygraph.journeys.errors import did_you_mean
+from journeygraph.journeys.files.form import JourneyForm
+from journeygraph.journeys.files.part import Part
+from journeygraph.journeys.notions.behaviors import ReturnToPrevious, ReturnToSpecific
+from journeygraph.journeys.notions.guidelines import Guideline, GuidelineSpec
+from journeygraph.journeys.reading.rule_reader import (
     numbered,
     read_guideline,
     read_transition,
     relation_faults,
     taken_ids,
 )
-from journeys.spec.spec import TransitionSpec
+from journeygraph.journeys.spec.spec import TransitionSpec
 
 
 def transitions_of(part: Part, form: JourneyForm) -> list[TransitionSpec]:

@@ -10,21 +10,25 @@ from typing import Annotated, Any, Literal, NotRequired
 import pydantic
 from typing_extensions import TypedDict
 
-from journeys.agents.agent import Agent, Saying
-from journeys.agents.signature import InputField, OutputField, Signature, SignatureSpec
-from journeys.agents.tools import Call, ToolSpec
-from journeys.errors import JourneyDefinitionError, did_you_mean
-from journeys.files.form import JourneyForm, ToolForm
-from journeys.files.part import Part
-from journeys.files.rules import check_arguments, check_tools
-from journeys.notions.behaviors import MergeStrategy, ReturnToPrevious, ReturnToSpecific
-from journeys.notions.effects import Effect
-from journeys.notions.fields import Check, Field, Form, ToolCheck
-from journeys.pipelines.pattern import PatternPipeline
-from journeys.reading.pipeline_reader import read_pipeline, registered
-from journeys.reading.reader import camel
-from journeys.spec.pathway_values import ValueSchema
-from journeys.spec.spec import PathwaySpec
+from journeygraph.journeys.agents.agent import Agent, Saying
+from journeygraph.journeys.agents.signature import InputField, OutputField, Signature, SignatureSpec
+from journeygraph.journeys.agents.tools import Call, ToolSpec
+from journeygraph.journeys.errors import JourneyDefinitionError, did_you_mean
+from journeygraph.journeys.files.form import JourneyForm, ToolForm
+from journeygraph.journeys.files.part import Part
+from journeygraph.journeys.files.rules import check_arguments, check_tools
+from journeygraph.journeys.notions.behaviors import (
+    MergeStrategy,
+    ReturnToPrevious,
+    ReturnToSpecific,
+)
+from journeygraph.journeys.notions.effects import Effect
+from journeygraph.journeys.notions.fields import Check, Field, Form, ToolCheck
+from journeygraph.journeys.pipelines.pattern import PatternPipeline
+from journeygraph.journeys.reading.pipeline_reader import read_pipeline, registered
+from journeygraph.journeys.reading.reader import camel
+from journeygraph.journeys.spec.pathway_values import ValueSchema
+from journeygraph.journeys.spec.spec import PathwaySpec
 
 _SINGLE: dict[str, Any] = {"string": str, "integer": int, "number": float, "boolean": bool}
 _KINDS = (*_SINGLE, "array", "object")

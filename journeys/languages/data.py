@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from journeys.errors import ConfigurationError, did_you_mean, shown
+from journeygraph.journeys.errors import ConfigurationError, did_you_mean, shown
 
 Model = TypeVar("Model", bound=BaseModel)
 _ROOT = Path(__file__).parents[2]

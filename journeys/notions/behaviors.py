@@ -8,8 +8,8 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import ConfigDict, Field, GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
-from journeys.definitions.definition import Definition
-from journeys.definitions.value_types import ContextName, OneOf, Target, at_least
+from journeygraph.journeys.definitions.definition import Definition
+from journeygraph.journeys.definitions.value_types import ContextName, OneOf, Target, at_least
 
 POLICIES = ("return", "ask", "choose", "end")
 

@@ -6,8 +6,14 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from journeys.definitions.definition import Definition
-from journeys.definitions.value_types import AS_GIVEN, ContextName, InCode, Text, ToolName
+from journeygraph.journeys.definitions.definition import Definition
+from journeygraph.journeys.definitions.value_types import (
+    AS_GIVEN,
+    ContextName,
+    InCode,
+    Text,
+    ToolName,
+)
 
 
 class Effect(Definition):

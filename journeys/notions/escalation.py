@@ -4,8 +4,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY
 from typing import Annotated, Any
 
-from journeys.definitions.definition import Definition
-from journeys.definitions.value_types import Function, Listed, Phrase, Seconds, Text, at_least
+from journeygraph.journeys.definitions.definition import Definition
+from journeygraph.journeys.definitions.value_types import (
+    Function,
+    Listed,
+    Phrase,
+    Seconds,
+    Text,
+    at_least,
+)
 
 
 class Escalation(Definition):

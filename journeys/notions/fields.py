@@ -13,9 +13,9 @@ import pydantic
 from pydantic import ConfigDict, GetCoreSchemaHandler, ValidationInfo
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from journeys.definitions.definition import Definition, rule
-from journeys.definitions.sources import refused, wrong
-from journeys.definitions.value_types import (
+from journeygraph.journeys.definitions.definition import Definition, rule
+from journeygraph.journeys.definitions.sources import refused, wrong
+from journeygraph.journeys.definitions.value_types import (
     AS_GIVEN,
     BY_SHAPE,
     NOT_EMPTY,
@@ -33,9 +33,9 @@ from journeys.definitions.value_types import (
     is_number,
     pattern,
 )
-from journeys.errors import ConfigurationError, shown
-from journeys.faults import Fault
-from journeys.phrases import pattern_fault
+from journeygraph.journeys.errors import ConfigurationError, shown
+from journeygraph.journeys.faults import Fault
+from journeygraph.journeys.phrases import pattern_fault
 
 
 def _pattern(value: Any, _: Any) -> str:

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 
 from pydantic import Field, FiniteFloat
 
-from journeys.definitions.definition import Definition, rule
-from journeys.definitions.sources import wrong
-from journeys.definitions.value_types import (
+from journeygraph.journeys.definitions.definition import Definition, rule
+from journeygraph.journeys.definitions.sources import wrong
+from journeygraph.journeys.definitions.value_types import (
     Checked,
     ContextName,
     Function,
@@ -22,8 +22,8 @@ from journeys.definitions.value_types import (
     Text,
     ToolName,
 )
-from journeys.errors import one_of
-from journeys.faults import Fault
+from journeygraph.journeys.errors import one_of
+from journeygraph.journeys.faults import Fault
 
 MOST_ID = 200
 """Characters of an id that is given; a model has to repeat it, and records keep it."""

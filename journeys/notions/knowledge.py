@@ -4,11 +4,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from journeys import door
-from journeys.definitions.definition import Definition
-from journeys.definitions.sources import wrong
-from journeys.definitions.value_types import InCode, Seconds, ToolName, at_least, is_whole
-from journeys.errors import ConfigurationError, shown
+from journeygraph.journeys import door
+from journeygraph.journeys.definitions.definition import Definition
+from journeygraph.journeys.definitions.sources import wrong
+from journeygraph.journeys.definitions.value_types import (
+    InCode,
+    Seconds,
+    ToolName,
+    at_least,
+    is_whole,
+)
+from journeygraph.journeys.errors import ConfigurationError, shown
 
 
 @dataclass(frozen=True, slots=True)

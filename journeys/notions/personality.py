@@ -3,8 +3,8 @@
 from dataclasses import KW_ONLY
 from typing import Annotated
 
-from journeys.definitions.definition import Definition
-from journeys.definitions.value_types import OneOf, Text
+from journeygraph.journeys.definitions.definition import Definition
+from journeygraph.journeys.definitions.value_types import OneOf, Text
 
 FORMALITIES = ("formal", "neutral", "casual")
 

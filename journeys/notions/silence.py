@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import KW_ONLY
 
-from journeys.definitions.definition import Definition, rule
-from journeys.definitions.value_types import Duration, Listed, Text, time_in_words
-from journeys.faults import Fault
+from journeygraph.journeys.definitions.definition import Definition, rule
+from journeygraph.journeys.definitions.value_types import Duration, Listed, Text, time_in_words
+from journeygraph.journeys.faults import Fault
 
 
 class Reminder(Definition):

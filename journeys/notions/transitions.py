@@ -7,9 +7,9 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, ConfigDict, Field, GetCoreSchemaHandler
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from journeys.definitions.definition import Definition
-from journeys.definitions.sources import FAULTY, GONE, refused, takes, wrong
-from journeys.definitions.value_types import (
+from journeygraph.journeys.definitions.definition import Definition
+from journeygraph.journeys.definitions.sources import FAULTY, GONE, refused, takes, wrong
+from journeygraph.journeys.definitions.value_types import (
     BY_SHAPE,
     NOT_EMPTY,
     ContextName,
@@ -23,10 +23,10 @@ from journeys.definitions.value_types import (
     Text,
     time_in_words,
 )
-from journeys.errors import did_you_mean
-from journeys.faults import Fault
-from journeys.notions.behaviors import DETOUR, ReturnToPrevious, ReturnToSpecific
-from journeys.phrases import normal, said
+from journeygraph.journeys.errors import did_you_mean
+from journeygraph.journeys.faults import Fault
+from journeygraph.journeys.notions.behaviors import DETOUR, ReturnToPrevious, ReturnToSpecific
+from journeygraph.journeys.phrases import normal, said
 
 HOWS = ("append", "set", "copy", "clear")
 """Beginnings of an entry of a `context_update`."""

@@ -1,7 +1,7 @@
 """Pipelines: the nine ways in which agents work together, as frozen data (ADR-018)."""
 
-from journeys.pipelines.pattern import PatternPipeline
-from journeys.pipelines.pipeline import Handoff, Pipeline
-from journeys.pipelines.shapes import Limits
+from journeygraph.journeys.pipelines.pattern import PatternPipeline
+from journeygraph.journeys.pipelines.pipeline import Handoff, Pipeline
+from journeygraph.journeys.pipelines.shapes import Limits
 
 __all__ = ["Handoff", "Limits", "PatternPipeline", "Pipeline"]

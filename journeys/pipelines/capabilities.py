@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from journeys import door
-from journeys.agents.agent import Agent, AgentCard
-from journeys.errors import ConfigurationError, shown
-from journeys.pipelines.pattern import agent_of
+from journeygraph.journeys import door
+from journeygraph.journeys.agents.agent import Agent, AgentCard
+from journeygraph.journeys.errors import ConfigurationError, shown
+from journeygraph.journeys.pipelines.pattern import agent_of
 
 _cards: WeakKeyDictionary[Any, AgentCard] = WeakKeyDictionary()
 

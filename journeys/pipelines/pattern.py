@@ -9,16 +9,23 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field, WrapValidator
 from pydantic_core import PydanticCustomError
 
-from journeys import door
-from journeys.agents.agent import Agent, ModelAgent, Skill
-from journeys.config import JourneyConfig
-from journeys.definitions.definition import Definition, rule
-from journeys.definitions.sources import GONE
-from journeys.definitions.value_types import AS_GIVEN, Function, Listed
-from journeys.errors import did_you_mean
-from journeys.faults import Fault, Path
-from journeys.pipelines.pipeline import Pipeline
-from journeys.pipelines.shapes import MOST_LEVELS, SHAPES, STEPS, ErrorHandling, Limits, Pattern
+from journeygraph.journeys import door
+from journeygraph.journeys.agents.agent import Agent, ModelAgent, Skill
+from journeygraph.journeys.config import JourneyConfig
+from journeygraph.journeys.definitions.definition import Definition, rule
+from journeygraph.journeys.definitions.sources import GONE
+from journeygraph.journeys.definitions.value_types import AS_GIVEN, Function, Listed
+from journeygraph.journeys.errors import did_you_mean
+from journeygraph.journeys.faults import Fault, Path
+from journeygraph.journeys.pipelines.pipeline import Pipeline
+from journeygraph.journeys.pipelines.shapes import (
+    MOST_LEVELS,
+    SHAPES,
+    STEPS,
+    ErrorHandling,
+    Limits,
+    Pattern,
+)
 
 
 def _settings(value: Any, handler: Any, info: Any) -> Any:
@@ -290,13 +297,13 @@ class PatternPipeline(PipelineDefinition, Pipeline):
         Raises:
             ConfigurationError: A name in it means two things, or a function has none.
         """
-        from journeys.pipelines.serialize import pipeline_data  # noqa: PLC0415
+        from journeygraph.journeys.pipelines.serialize import pipeline_data  # noqa: PLC0415
 
         return pipeline_data(self)
 
     def to_json(self, indent: int | None = None) -> str:
         """Return it as JSON; see `to_dict`."""
-        from journeys.pipelines.serialize import pipeline_text  # noqa: PLC0415
+        from journeygraph.journeys.pipelines.serialize import pipeline_text  # noqa: PLC0415
 
         return pipeline_text(self, indent)
 

@@ -7,12 +7,12 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from journeys import door
-from journeys.agents.agent import Agent, Skill
-from journeys.errors import ConfigurationError, shown
+from journeygraph.journeys import door
+from journeygraph.journeys.agents.agent import Agent, Skill
+from journeygraph.journeys.errors import ConfigurationError, shown
 
 if TYPE_CHECKING:
-    from journeys.pipelines.pattern import PatternPipeline
+    from journeygraph.journeys.pipelines.pattern import PatternPipeline
 
 
 class Pipeline(ABC):
@@ -88,7 +88,7 @@ class Pipeline(ABC):
             ConfigurationError: Something in it is unknown, missing, misplaced or of the wrong
                 kind; every fault is named with its path.
         """
-        from journeys.pipelines.serialize import pipeline_of  # noqa: PLC0415
+        from journeygraph.journeys.pipelines.serialize import pipeline_of  # noqa: PLC0415
 
         return pipeline_of(data, agents)
 
@@ -99,7 +99,7 @@ class Pipeline(ABC):
         Raises:
             ConfigurationError: As by `from_dict`, or the text is no JSON.
         """
-        from journeys.pipelines.serialize import pipeline_of_text  # noqa: PLC0415
+        from journeygraph.journeys.pipelines.serialize import pipeline_of_text  # noqa: PLC0415
 
         return pipeline_of_text(text, agents)
 
@@ -310,7 +310,7 @@ def _pattern(
     roles: Mapping[str, Any] | None = None,
 ) -> PatternPipeline:
     # A pattern is a pipeline, so this module cannot be the one that needs it first.
-    from journeys.pipelines.pattern import PatternPipeline  # noqa: PLC0415
+    from journeygraph.journeys.pipelines.pattern import PatternPipeline  # noqa: PLC0415
 
     return PatternPipeline(
         pattern, agents, roles or {}, settings or {}, error_handling=error_handling

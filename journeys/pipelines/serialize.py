@@ -18,14 +18,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, WrapValidator
 
-from journeys.agents.agent import Agent, own_skills
-from journeys.definitions.definition import Definition
-from journeys.definitions.sources import Made, Source, refused
-from journeys.definitions.value_types import Listed, pattern
-from journeys.errors import ConfigurationError, did_you_mean, shown
-from journeys.faults import Fault, Path, Where
-from journeys.pipelines.pattern import PatternPipeline, PipelineDefinition, roles_of
-from journeys.pipelines.shapes import MOST_LEVELS
+from journeygraph.journeys.agents.agent import Agent, own_skills
+from journeygraph.journeys.definitions.definition import Definition
+from journeygraph.journeys.definitions.sources import Made, Source, refused
+from journeygraph.journeys.definitions.value_types import Listed, pattern
+from journeygraph.journeys.errors import ConfigurationError, did_you_mean, shown
+from journeygraph.journeys.faults import Fault, Path, Where
+from journeygraph.journeys.pipelines.pattern import PatternPipeline, PipelineDefinition, roles_of
+from journeygraph.journeys.pipelines.shapes import MOST_LEVELS
 
 SCHEMA = 1
 """Version of what is written and read."""

@@ -11,8 +11,8 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import ConfigDict, Field, GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
-from journeys.definitions.definition import Definition
-from journeys.definitions.value_types import (
+from journeygraph.journeys.definitions.definition import Definition
+from journeygraph.journeys.definitions.value_types import (
     AS_GIVEN,
     AS_WRITTEN,
     ContextName,
@@ -22,7 +22,7 @@ from journeys.definitions.value_types import (
     Share,
     at_least,
 )
-from journeys.faults import Fault
+from journeygraph.journeys.faults import Fault
 
 LimitInSeconds = Annotated[Seconds, AS_WRITTEN]
 

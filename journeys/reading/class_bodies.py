@@ -8,11 +8,11 @@ from difflib import get_close_matches
 from inspect import isroutine
 from typing import Any
 
-from journeys.agents.signature import PYTHON_NAMES
-from journeys.errors import did_you_mean, shown
-from journeys.faults import Fault
-from journeys.notions.guidelines import Guideline
-from journeys.notions.transitions import Transition
+from journeygraph.journeys.agents.signature import PYTHON_NAMES
+from journeygraph.journeys.errors import did_you_mean, shown
+from journeygraph.journeys.faults import Fault
+from journeygraph.journeys.notions.guidelines import Guideline
+from journeygraph.journeys.notions.transitions import Transition
 
 TRANSITIONS, GUIDELINES = "__transitions__", "__guidelines__"
 _KINDS: dict[str, tuple[type, str]] = {

@@ -5,18 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from journeys.errors import JourneyDefinitionError
-from journeys.faults import as_where
-from journeys.locale import Locale
-from journeys.notions.behaviors import NEVER
-from journeys.notions.guidelines import GuidelineSpec, Scope
-from journeys.notions.personality import Personality
-from journeys.notions.transitions import BaseTrigger, HandOver, Transition
-from journeys.reading.declared import OfConcierge, validation_of
-from journeys.reading.rule_reader import numbered, read_transitions, relation_faults, taken_ids
-from journeys.spec.checks import field_faults, reference_faults, strategies_of
-from journeys.spec.hashing import content_hash
-from journeys.spec.parts import (
+from journeygraph.journeys.errors import JourneyDefinitionError
+from journeygraph.journeys.faults import as_where
+from journeygraph.journeys.locale import Locale
+from journeygraph.journeys.notions.behaviors import NEVER
+from journeygraph.journeys.notions.guidelines import GuidelineSpec, Scope
+from journeygraph.journeys.notions.personality import Personality
+from journeygraph.journeys.notions.transitions import BaseTrigger, HandOver, Transition
+from journeygraph.journeys.reading.declared import OfConcierge, validation_of
+from journeygraph.journeys.reading.rule_reader import (
+    numbered,
+    read_transitions,
+    relation_faults,
+    taken_ids,
+)
+from journeygraph.journeys.spec.checks import field_faults, reference_faults, strategies_of
+from journeygraph.journeys.spec.hashing import content_hash
+from journeygraph.journeys.spec.parts import (
     RECEPTION,
     Parts,
     activations_of,
@@ -34,7 +39,7 @@ from journeys.spec.parts import (
     pathways_of,
     tool_faults,
 )
-from journeys.spec.spec import (
+from journeygraph.journeys.spec.spec import (
     HAND_OVER,
     MOVED,
     REFUSED,
@@ -44,8 +49,8 @@ from journeys.spec.spec import (
     frozen,
     reachable,
 )
-from journeys.spec.warning_signs import kept_names, unset_names, warnings_of
-from journeys.texts import layered
+from journeygraph.journeys.spec.warning_signs import kept_names, unset_names, warnings_of
+from journeygraph.journeys.texts import layered
 
 CANCELS = "wants to give up what we are doing"
 """Description of a cancellation, for a model."""

@@ -6,9 +6,9 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import Field
 
-from journeys.definitions.definition import Definition, rule
-from journeys.definitions.sources import ClassBody, wrong
-from journeys.definitions.value_types import (
+from journeygraph.journeys.definitions.definition import Definition, rule
+from journeygraph.journeys.definitions.sources import ClassBody, wrong
+from journeygraph.journeys.definitions.value_types import (
     BY_SHAPE,
     Checked,
     ContextName,
@@ -20,18 +20,18 @@ from journeys.definitions.value_types import (
     Target,
     Text,
 )
-from journeys.errors import did_you_mean
-from journeys.faults import Fault, Path, as_where
-from journeys.locale import LANGUAGES, NOWHERE, Locale
-from journeys.notions.escalation import Escalation
-from journeys.notions.guidelines import GuidelineSpec, Validation
-from journeys.notions.knowledge import Knowledge
-from journeys.notions.personality import Personality
-from journeys.notions.silence import Silence
-from journeys.notions.transitions import BaseTrigger, HandOver, Triggered
-from journeys.spec.pathway_values import NextId
-from journeys.spec.spec import MOVED, STRANDED, JourneySpec
-from journeys.texts import Texts, placeholder_fault
+from journeygraph.journeys.errors import did_you_mean
+from journeygraph.journeys.faults import Fault, Path, as_where
+from journeygraph.journeys.locale import LANGUAGES, NOWHERE, Locale
+from journeygraph.journeys.notions.escalation import Escalation
+from journeygraph.journeys.notions.guidelines import GuidelineSpec, Validation
+from journeygraph.journeys.notions.knowledge import Knowledge
+from journeygraph.journeys.notions.personality import Personality
+from journeygraph.journeys.notions.silence import Silence
+from journeygraph.journeys.notions.transitions import BaseTrigger, HandOver, Triggered
+from journeygraph.journeys.spec.pathway_values import NextId
+from journeygraph.journeys.spec.spec import MOVED, STRANDED, JourneySpec
+from journeygraph.journeys.texts import Texts, placeholder_fault
 
 DEGRADATIONS = ("canned", "freeform", "refuse")
 """Valid reactions to a failure of the journey itself (DESIGN section 4)."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from journeys.agents.agent import Agent, may_name
-from journeys.errors import ConfigurationError, did_you_mean, one_of, shown
-from journeys.faults import Fault, as_where
-from journeys.pipelines.pattern import PatternPipeline
-from journeys.pipelines.pipeline import Pipeline
-from journeys.pipelines.shapes import SHAPES, InPathway, in_pathway
+from journeygraph.journeys.agents.agent import Agent, may_name
+from journeygraph.journeys.errors import ConfigurationError, did_you_mean, one_of, shown
+from journeygraph.journeys.faults import Fault, as_where
+from journeygraph.journeys.pipelines.pattern import PatternPipeline
+from journeygraph.journeys.pipelines.pipeline import Pipeline
+from journeygraph.journeys.pipelines.shapes import SHAPES, InPathway, in_pathway
 
 _CONFIG = "__pipeline_config__"
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from journeys.agents.signature import docstring
-from journeys.errors import JourneyDefinitionError
-from journeys.faults import Fault
-from journeys.notions.guidelines import GuidelineSpec
-from journeys.pathway import PATHWAY_ATTRIBUTES, Pathway
-from journeys.reading.class_bodies import (
+from journeygraph.journeys.agents.signature import docstring
+from journeygraph.journeys.errors import JourneyDefinitionError
+from journeygraph.journeys.faults import Fault
+from journeygraph.journeys.notions.guidelines import GuidelineSpec
+from journeygraph.journeys.pathway import PATHWAY_ATTRIBUTES, Pathway
+from journeygraph.journeys.reading.class_bodies import (
     GUIDELINES,
     TRANSITIONS,
     bodies,
@@ -22,9 +22,14 @@ from journeys.reading.class_bodies import (
     unknown,
     without_faults,
 )
-from journeys.reading.declared import OfWholeJourney, attributes_of, read_attributes, read_whole
-from journeys.reading.pipeline_reader import read_pipeline, registered
-from journeys.reading.rule_reader import (
+from journeygraph.journeys.reading.declared import (
+    OfWholeJourney,
+    attributes_of,
+    read_attributes,
+    read_whole,
+)
+from journeygraph.journeys.reading.pipeline_reader import read_pipeline, registered
+from journeygraph.journeys.reading.rule_reader import (
     numbered,
     read_each_guideline,
     read_guidelines,
@@ -32,9 +37,14 @@ from journeys.reading.rule_reader import (
     relation_faults,
     taken_ids,
 )
-from journeys.spec.checks import collected_faults, reference_faults, strategies_of, target_faults
-from journeys.spec.hashing import content_hash
-from journeys.spec.spec import (
+from journeygraph.journeys.spec.checks import (
+    collected_faults,
+    reference_faults,
+    strategies_of,
+    target_faults,
+)
+from journeygraph.journeys.spec.hashing import content_hash
+from journeygraph.journeys.spec.spec import (
     JourneySpec,
     PathwaySpec,
     TransitionSpec,
@@ -42,7 +52,7 @@ from journeys.spec.spec import (
     frozen,
     reachable,
 )
-from journeys.spec.warning_signs import kept_names, unset_names, warnings_of
+from journeygraph.journeys.spec.warning_signs import kept_names, unset_names, warnings_of
 
 JOURNEY_ATTRIBUTES = attributes_of(OfWholeJourney, TRANSITIONS, GUIDELINES, "__without__")
 """Every attribute that a journey body may set."""

@@ -8,13 +8,13 @@ from dataclasses import replace
 from itertools import count
 from typing import Any
 
-from journeys.errors import JourneyDefinitionError, did_you_mean, shown
-from journeys.faults import Fault, Where
-from journeys.notions.guidelines import Guideline, GuidelineSpec, Scope
-from journeys.notions.transitions import Transition
-from journeys.reading.declared import validation_of
-from journeys.spec.hashing import content_hash
-from journeys.spec.spec import JourneySpec, TransitionSpec, Update, frozen
+from journeygraph.journeys.errors import JourneyDefinitionError, did_you_mean, shown
+from journeygraph.journeys.faults import Fault, Where
+from journeygraph.journeys.notions.guidelines import Guideline, GuidelineSpec, Scope
+from journeygraph.journeys.notions.transitions import Transition
+from journeygraph.journeys.reading.declared import validation_of
+from journeygraph.journeys.spec.hashing import content_hash
+from journeygraph.journeys.spec.spec import JourneySpec, TransitionSpec, Update, frozen
 
 
 def read_transitions(

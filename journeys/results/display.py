@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from journeys import door
+from journeygraph.journeys import door
 
 if TYPE_CHECKING:
-    from journeys.spec.spec import JourneySpec
+    from journeygraph.journeys.spec.spec import JourneySpec
 
 _SPEAKERS = {"user": "You", "assistant": "Assistant", "error": "Error"}
 _FRAME = (

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal, TypeVar
 
-from journeys.locale import NOWHERE, Locale
-from journeys.results import display
+from journeygraph.journeys.locale import NOWHERE, Locale
+from journeygraph.journeys.results import display
 
 
 @dataclass(frozen=True, slots=True)

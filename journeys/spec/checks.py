@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from journeys.agents.agent import may_name
-from journeys.errors import did_you_mean
-from journeys.faults import Fault, Where, as_where
-from journeys.notions.behaviors import NEVER, MergeStrategy, ReturnToSpecific
-from journeys.notions.fields import Field
-from journeys.spec.spec import RESERVED_IDS, PathwaySpec, TransitionSpec
+from journeygraph.journeys.agents.agent import may_name
+from journeygraph.journeys.errors import did_you_mean
+from journeygraph.journeys.faults import Fault, Where, as_where
+from journeygraph.journeys.notions.behaviors import NEVER, MergeStrategy, ReturnToSpecific
+from journeygraph.journeys.notions.fields import Field
+from journeygraph.journeys.spec.spec import RESERVED_IDS, PathwaySpec, TransitionSpec
 
 Pathways = Mapping[str, PathwaySpec]
 MOST_ID = 200

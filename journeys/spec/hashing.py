@@ -11,9 +11,9 @@ from functools import partial
 from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from journeys.agents.signature import FieldSpec
-from journeys.notions.knowledge import Knowledge
-from journeys.notions.transitions import BaseTrigger
+from journeygraph.journeys.agents.signature import FieldSpec
+from journeygraph.journeys.notions.knowledge import Knowledge
+from journeygraph.journeys.notions.transitions import BaseTrigger
 
 _HELD = -1
 """Stands among the ids of what is being hashed for: something else holds this."""
@@ -107,7 +107,9 @@ def _is_own(kind: type) -> bool:
     module = kind.__module__
     if module.startswith("pydantic"):
         return True
-    return module.startswith("journeys.") and not module.startswith("journeys.examples")
+    return module.startswith("journeys.") and not module.startswith(
+        "journeygraph.journeys.examples"
+    )
 
 
 def _enclosed(function: Any) -> list[Any]:

@@ -6,14 +6,21 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from journeys.agents.tools import ToolSpec
-from journeys.errors import did_you_mean
-from journeys.faults import Fault, as_where
-from journeys.notions.behaviors import ReturnToPrevious, ReturnToSpecific
-from journeys.notions.guidelines import GuidelineSpec
-from journeys.notions.transitions import BaseTrigger, HandOver
-from journeys.spec.spec import ACTIVATION, CANCEL, JourneySpec, PathwaySpec, TransitionSpec, Update
-from journeys.spec.warning_signs import collected_names
+from journeygraph.journeys.agents.tools import ToolSpec
+from journeygraph.journeys.errors import did_you_mean
+from journeygraph.journeys.faults import Fault, as_where
+from journeygraph.journeys.notions.behaviors import ReturnToPrevious, ReturnToSpecific
+from journeygraph.journeys.notions.guidelines import GuidelineSpec
+from journeygraph.journeys.notions.transitions import BaseTrigger, HandOver
+from journeygraph.journeys.spec.spec import (
+    ACTIVATION,
+    CANCEL,
+    JourneySpec,
+    PathwaySpec,
+    TransitionSpec,
+    Update,
+)
+from journeygraph.journeys.spec.warning_signs import collected_names
 
 RECEPTION = "concierge"
 """Id of the pathway of a concierge while none of its journeys is active."""

@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, ValidationInfo
 from pydantic_core import PydanticCustomError
 
-from journeys.agents.signature import Signature, SignatureSpec
-from journeys.definitions.definition import Definition
-from journeys.definitions.sources import FAULTY, is_async, takes, wrong
-from journeys.definitions.value_types import (
+from journeygraph.journeys.agents.signature import Signature, SignatureSpec
+from journeygraph.journeys.definitions.definition import Definition
+from journeygraph.journeys.definitions.sources import FAULTY, is_async, takes, wrong
+from journeygraph.journeys.definitions.value_types import (
     BY_SHAPE,
     NOT_EMPTY,
     As,
@@ -22,8 +22,8 @@ from journeys.definitions.value_types import (
     OneOf,
     Text,
 )
-from journeys.errors import one_of
-from journeys.notions.behaviors import (
+from journeygraph.journeys.errors import one_of
+from journeygraph.journeys.notions.behaviors import (
     NEVER,
     Known,
     MergeStrategy,
@@ -31,11 +31,11 @@ from journeys.notions.behaviors import (
     ReturnToPrevious,
     ReturnToSpecific,
 )
-from journeys.notions.fields import Field as Asked
-from journeys.notions.fields import Form
-from journeys.notions.transitions import ConditionTrigger
-from journeys.pipelines.pattern import PatternPipeline
-from journeys.pipelines.shapes import BY_PATTERN, InPathway, Pattern
+from journeygraph.journeys.notions.fields import Field as Asked
+from journeygraph.journeys.notions.fields import Form
+from journeygraph.journeys.notions.transitions import ConditionTrigger
+from journeygraph.journeys.pipelines.pattern import PatternPipeline
+from journeygraph.journeys.pipelines.shapes import BY_PATTERN, InPathway, Pattern
 
 Completion = tuple[str | Known, ...] | Callable[[Mapping[str, Any]], Any] | Never | None
 STRATEGIES = [one.value for one in MergeStrategy]

@@ -10,9 +10,9 @@ from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field
 
-from journeys.agents.tools import Call, ToolSpec
-from journeys.definitions.definition import Definition, rule
-from journeys.definitions.value_types import (
+from journeygraph.journeys.agents.tools import Call, ToolSpec
+from journeygraph.journeys.definitions.definition import Definition, rule
+from journeygraph.journeys.definitions.value_types import (
     BY_SHAPE,
     ContextName,
     Listed,
@@ -23,26 +23,26 @@ from journeys.definitions.value_types import (
     Text,
     ToolName,
 )
-from journeys.errors import did_you_mean
-from journeys.faults import Fault
-from journeys.locale import NOWHERE, Locale
-from journeys.notions.behaviors import Known, MergeStrategy, ReturnToSpecific
-from journeys.notions.effects import Effect
-from journeys.notions.escalation import Escalation
-from journeys.notions.fields import Form
-from journeys.notions.guidelines import Guideline, GuidelineSpec, Validation
-from journeys.notions.knowledge import Knowledge, retriever_names
-from journeys.notions.personality import Personality
-from journeys.notions.silence import Silence
-from journeys.notions.transitions import (
+from journeygraph.journeys.errors import did_you_mean
+from journeygraph.journeys.faults import Fault
+from journeygraph.journeys.locale import NOWHERE, Locale
+from journeygraph.journeys.notions.behaviors import Known, MergeStrategy, ReturnToSpecific
+from journeygraph.journeys.notions.effects import Effect
+from journeygraph.journeys.notions.escalation import Escalation
+from journeygraph.journeys.notions.fields import Form
+from journeygraph.journeys.notions.guidelines import Guideline, GuidelineSpec, Validation
+from journeygraph.journeys.notions.knowledge import Knowledge, retriever_names
+from journeygraph.journeys.notions.personality import Personality
+from journeygraph.journeys.notions.silence import Silence
+from journeygraph.journeys.notions.transitions import (
     BaseTrigger,
     ConditionTrigger,
     EventTrigger,
     IntentTrigger,
     TimeTrigger,
 )
-from journeys.pipelines.pattern import PatternPipeline
-from journeys.spec.pathway_values import (
+from journeygraph.journeys.pipelines.pattern import PatternPipeline
+from journeygraph.journeys.spec.pathway_values import (
     Accumulated,
     Collected,
     Contract,

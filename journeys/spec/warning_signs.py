@@ -6,13 +6,13 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import Any
 
-from journeys.config import JourneyConfig
-from journeys.errors import did_you_mean, shown
-from journeys.faults import Fault, as_where
-from journeys.notions.fields import Field, Regex
-from journeys.notions.transitions import ConditionTrigger, IntentTrigger
-from journeys.phrases import normal, repeats_within
-from journeys.spec.spec import JourneySpec, PathwaySpec, TransitionSpec
+from journeygraph.journeys.config import JourneyConfig
+from journeygraph.journeys.errors import did_you_mean, shown
+from journeygraph.journeys.faults import Fault, as_where
+from journeygraph.journeys.notions.fields import Field, Regex
+from journeygraph.journeys.notions.transitions import ConditionTrigger, IntentTrigger
+from journeygraph.journeys.phrases import normal, repeats_within
+from journeygraph.journeys.spec.spec import JourneySpec, PathwaySpec, TransitionSpec
 
 _CANDIDATES = JourneyConfig().guideline_candidates
 

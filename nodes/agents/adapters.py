@@ -9,13 +9,13 @@ from typing import Any
 
 from cachetools import LRUCache
 
-from journeys import ConfigurationError, PatternPipeline, Pipeline
-from journeys.agents.agent import AgentCall, call_of
-from journeys.agents.signature import SignatureSpec
-from journeys.locale import NOWHERE, Locale
-from nodes.authored import Overdue, contained, in_thread
-from nodes.llm.model_agent import OutputSink
-from nodes.payloads import is_message, named, text_in
+from journeygraph.journeys import ConfigurationError, PatternPipeline, Pipeline
+from journeygraph.journeys.agents.agent import AgentCall, call_of
+from journeygraph.journeys.agents.signature import SignatureSpec
+from journeygraph.journeys.locale import NOWHERE, Locale
+from journeygraph.nodes.authored import Overdue, contained, in_thread
+from journeygraph.nodes.llm.model_agent import OutputSink
+from journeygraph.nodes.payloads import is_message, named, text_in
 
 Payload = dict[str, Any]
 MAX_STEPS = 10_000

@@ -15,10 +15,10 @@ from weakref import WeakKeyDictionary
 
 from cachetools import LRUCache, cached
 
-from journeys import Agent, AgentCard, Skill
-from nodes.authored import contained, in_thread
-from nodes.guidelines.ranking import LONGEST_TEXT, Part, Ranking
-from nodes.guidelines.vocabulary import has_words, spread
+from journeygraph.journeys import Agent, AgentCard, Skill
+from journeygraph.nodes.authored import contained, in_thread
+from journeygraph.nodes.guidelines.ranking import LONGEST_TEXT, Part, Ranking
+from journeygraph.nodes.guidelines.vocabulary import has_words, spread
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,23 +9,23 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from journeys import JourneySpec, ModelError
-from journeys.reading.reader import journey_id
-from journeys.spec.spec import ACTIVATION
-from nodes.commands import Verdict
-from nodes.draft import Hop, Reading, TurnDraft
-from nodes.journal import Usage
-from nodes.llm.prompts import manner
-from nodes.llm.replies import freeform
-from nodes.payloads import GUIDELINES, given_in_turn
-from nodes.replies.scope import is_own_voice
-from nodes.services import Services
-from nodes.state.context import Op
-from nodes.state.secrets import without_secrets
-from nodes.state.session import Completed, Output, PathwayState, Update
-from nodes.state.stack import left, note, overwritten, written_names
-from nodes.steer import MODELS, allowed_transitions
-from nodes.texts import worded
+from journeygraph.journeys import JourneySpec, ModelError
+from journeygraph.journeys.reading.reader import journey_id
+from journeygraph.journeys.spec.spec import ACTIVATION
+from journeygraph.nodes.commands import Verdict
+from journeygraph.nodes.draft import Hop, Reading, TurnDraft
+from journeygraph.nodes.journal import Usage
+from journeygraph.nodes.llm.prompts import manner
+from journeygraph.nodes.llm.replies import freeform
+from journeygraph.nodes.payloads import GUIDELINES, given_in_turn
+from journeygraph.nodes.replies.scope import is_own_voice
+from journeygraph.nodes.services import Services
+from journeygraph.nodes.state.context import Op
+from journeygraph.nodes.state.secrets import without_secrets
+from journeygraph.nodes.state.session import Completed, Output, PathwayState, Update
+from journeygraph.nodes.state.stack import left, note, overwritten, written_names
+from journeygraph.nodes.steer import MODELS, allowed_transitions
+from journeygraph.nodes.texts import worded
 
 
 def note_journey(draft: TurnDraft, reading: Reading) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from journeys import Field, JourneySpec, PathwaySpec, TransitionSpec
-from journeys.spec.spec import ACTIVATION, MOVE
-from nodes.commands import (
+from journeygraph.journeys import Field, JourneySpec, PathwaySpec, TransitionSpec
+from journeygraph.journeys.spec.spec import ACTIVATION, MOVE
+from journeygraph.nodes.commands import (
     Back,
     Cancel,
     Choose,
@@ -24,16 +24,22 @@ from nodes.commands import (
     Verdict,
     Wait,
 )
-from nodes.draft import TurnDraft
-from nodes.forms.collect import fill
-from nodes.forms.offer import asked_for, policy_of
-from nodes.forms.questions import ask_again
-from nodes.language.answers import is_greeting
-from nodes.repair.answering import answered, confirmed_corrections
-from nodes.repair.clarify import ambiguous, digressed, most_specific, not_understood, tasks_of
-from nodes.repair.knowledge import take_question
-from nodes.repair.resume import begin_next
-from nodes.repair.tasks import (
+from journeygraph.nodes.draft import TurnDraft
+from journeygraph.nodes.forms.collect import fill
+from journeygraph.nodes.forms.offer import asked_for, policy_of
+from journeygraph.nodes.forms.questions import ask_again
+from journeygraph.nodes.language.answers import is_greeting
+from journeygraph.nodes.repair.answering import answered, confirmed_corrections
+from journeygraph.nodes.repair.clarify import (
+    ambiguous,
+    digressed,
+    most_specific,
+    not_understood,
+    tasks_of,
+)
+from journeygraph.nodes.repair.knowledge import take_question
+from journeygraph.nodes.repair.resume import begin_next
+from journeygraph.nodes.repair.tasks import (
     adopt,
     as_denial,
     as_kept,
@@ -54,7 +60,7 @@ from nodes.repair.tasks import (
     task_named,
     waiting_tasks,
 )
-from nodes.repair.wishes import (
+from journeygraph.nodes.repair.wishes import (
     all_meant,
     alone,
     apart,
@@ -70,8 +76,15 @@ from nodes.repair.wishes import (
     values_with,
     without_given_up,
 )
-from nodes.state.form_state import owners
-from nodes.steer import OUTSIDE, Limits, Steering, allowed_transitions, asks_model, steer
+from journeygraph.nodes.state.form_state import owners
+from journeygraph.nodes.steer import (
+    OUTSIDE,
+    Limits,
+    Steering,
+    allowed_transitions,
+    asks_model,
+    steer,
+)
 
 Moves = list[Command]
 AT_STAKE = ("summary", "correction", "retry", "leave")

@@ -11,11 +11,20 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from journeys.phrases import normal
-from nodes.commands import Cancel, Clear, Command, Confirm, Correct, Fill, Skip, Verdict
-from nodes.draft import Hop, Reading, TurnDraft, draft_of
-from nodes.features.decide import AT_STAKE, decide
-from nodes.features.form_reading import (
+from journeygraph.journeys.phrases import normal
+from journeygraph.nodes.commands import (
+    Cancel,
+    Clear,
+    Command,
+    Confirm,
+    Correct,
+    Fill,
+    Skip,
+    Verdict,
+)
+from journeygraph.nodes.draft import Hop, Reading, TurnDraft, draft_of
+from journeygraph.nodes.features.decide import AT_STAKE, decide
+from journeygraph.nodes.features.form_reading import (
     asking_in,
     authors_first,
     guessed,
@@ -32,22 +41,22 @@ from nodes.features.form_reading import (
     welcome,
     wishes_for,
 )
-from nodes.forms.collect import FORM, is_collected
-from nodes.forms.questions import chosen, lines_of
-from nodes.language import Parse, ready_to_read
-from nodes.language.reading import NAMES
-from nodes.repair.clarify import ambiguous, most_specific
-from nodes.repair.resume import completed, left_unsure
-from nodes.repair.tasks import asked_to_leave, cannot_reply
-from nodes.repair.wishes import begins_later
-from nodes.replies.wording import says
-from nodes.state.dialogue_state import DialogueState, with_dialogue
-from nodes.state.effects import EFFECTS, record_effects, went_well
-from nodes.state.form_state import MOST_RAW, field_named
-from nodes.state.secrets import HIDDEN, secrets_in
-from nodes.state.stack import overwritten
-from nodes.steer import limits_of, steer
-from nodes.values import hint_of
+from journeygraph.nodes.forms.collect import FORM, is_collected
+from journeygraph.nodes.forms.questions import chosen, lines_of
+from journeygraph.nodes.language import Parse, ready_to_read
+from journeygraph.nodes.language.reading import NAMES
+from journeygraph.nodes.repair.clarify import ambiguous, most_specific
+from journeygraph.nodes.repair.resume import completed, left_unsure
+from journeygraph.nodes.repair.tasks import asked_to_leave, cannot_reply
+from journeygraph.nodes.repair.wishes import begins_later
+from journeygraph.nodes.replies.wording import says
+from journeygraph.nodes.state.dialogue_state import DialogueState, with_dialogue
+from journeygraph.nodes.state.effects import EFFECTS, record_effects, went_well
+from journeygraph.nodes.state.form_state import MOST_RAW, field_named
+from journeygraph.nodes.state.secrets import HIDDEN, secrets_in
+from journeygraph.nodes.state.stack import overwritten
+from journeygraph.nodes.steer import limits_of, steer
+from journeygraph.nodes.values import hint_of
 
 _ASKED_AGAIN = (*NAMES, "address", "list")
 """Types of a value that is asked for again where it is not certain."""

@@ -8,10 +8,10 @@ from datetime import datetime, timedelta
 
 from rapidfuzz.distance import OSA
 
-from journeys import Field, IntentTrigger, PathwaySpec, Regex
-from journeys.phrases import normal
-from journeys.spec.spec import MOVE
-from nodes.commands import (
+from journeygraph.journeys import Field, IntentTrigger, PathwaySpec, Regex
+from journeygraph.journeys.phrases import normal
+from journeygraph.journeys.spec.spec import MOVE
+from journeygraph.nodes.commands import (
     Back,
     Cancel,
     Choose,
@@ -32,24 +32,29 @@ from nodes.commands import (
     Wait,
     matched,
 )
-from nodes.draft import TurnDraft
-from nodes.features.decide import belongs, fillable
-from nodes.forms.collect import collected_so_far, emptied, is_refused, take_back_refused
-from nodes.forms.offer import policy_of, takes_person
-from nodes.forms.questions import lines_of, question_of
-from nodes.language import Expected, Parse, asked_about, asks, clauses_in, read_message
-from nodes.language.answers import is_greeting
-from nodes.language.lexicon import lexicon_of
-from nodes.language.mentions import brought_in, is_article, names_any_field
-from nodes.language.reading import NAMES, read, value_in
-from nodes.llm.form_prompt import Asking, asking_of
-from nodes.repair.clarify import phrase_of
-from nodes.repair.tasks import interruptible, is_changed, names_of_all
-from nodes.state.dialogue_state import Asked, Option
-from nodes.state.form_state import is_record, settled
-from nodes.steer import allowed_transitions, asks_model
-from nodes.values import Setting, Unreadable, found_in, hint_of, value_of
-from nodes.values.scanning import words_in
+from journeygraph.nodes.draft import TurnDraft
+from journeygraph.nodes.features.decide import belongs, fillable
+from journeygraph.nodes.forms.collect import (
+    collected_so_far,
+    emptied,
+    is_refused,
+    take_back_refused,
+)
+from journeygraph.nodes.forms.offer import policy_of, takes_person
+from journeygraph.nodes.forms.questions import lines_of, question_of
+from journeygraph.nodes.language import Expected, Parse, asked_about, asks, clauses_in, read_message
+from journeygraph.nodes.language.answers import is_greeting
+from journeygraph.nodes.language.lexicon import lexicon_of
+from journeygraph.nodes.language.mentions import brought_in, is_article, names_any_field
+from journeygraph.nodes.language.reading import NAMES, read, value_in
+from journeygraph.nodes.llm.form_prompt import Asking, asking_of
+from journeygraph.nodes.repair.clarify import phrase_of
+from journeygraph.nodes.repair.tasks import interruptible, is_changed, names_of_all
+from journeygraph.nodes.state.dialogue_state import Asked, Option
+from journeygraph.nodes.state.form_state import is_record, settled
+from journeygraph.nodes.steer import allowed_transitions, asks_model
+from journeygraph.nodes.values import Setting, Unreadable, found_in, hint_of, value_of
+from journeygraph.nodes.values.scanning import words_in
 
 _REPAIRS = (Back, Cancel, Explain, Human, Repeat, Restart, Skip, Status, Wait)
 """Commands that yield to an author's own trigger on the same message."""

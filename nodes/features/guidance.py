@@ -13,22 +13,22 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from journeys import GuidelineSpec, JourneyConfig, JourneySpec
-from journeys.spec.spec import MAX_HOPS
-from nodes.authored import contained
-from nodes.breaker import breaker_of
-from nodes.commands import Verdict
-from nodes.guidelines.index import Candidate, index_of
-from nodes.guidelines.resolve import GuidelineCandidates, Held, resolve
-from nodes.json_data import copied, words_of
-from nodes.services import Services
-from nodes.state.session import Guided, Position
-from nodes.state.stack import Situation, note
-from nodes.steer import limits_of, places, steer
-from nodes.telemetry import guidelines_settled, report
+from journeygraph.journeys import GuidelineSpec, JourneyConfig, JourneySpec
+from journeygraph.journeys.spec.spec import MAX_HOPS
+from journeygraph.nodes.authored import contained
+from journeygraph.nodes.breaker import breaker_of
+from journeygraph.nodes.commands import Verdict
+from journeygraph.nodes.guidelines.index import Candidate, index_of
+from journeygraph.nodes.guidelines.resolve import GuidelineCandidates, Held, resolve
+from journeygraph.nodes.json_data import copied, words_of
+from journeygraph.nodes.services import Services
+from journeygraph.nodes.state.session import Guided, Position
+from journeygraph.nodes.state.stack import Situation, note
+from journeygraph.nodes.steer import limits_of, places, steer
+from journeygraph.nodes.telemetry import guidelines_settled, report
 
 if TYPE_CHECKING:
-    from nodes.draft import Reading, TurnDraft
+    from journeygraph.nodes.draft import Reading, TurnDraft
 
 
 BYPASSED = "guidelines_bypassed"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nodes.commands import Ask, Command, Correct, Fill, Noise, OffTopic
-from nodes.draft import Reading, TurnDraft
-from nodes.features.form_reading import parse_of
-from nodes.language import Parse
-from nodes.language.clauses import questions_in
-from nodes.language.reading import WORDY
-from nodes.repair.knowledge import ANSWERS, VALUES
-from nodes.steer import allowed_transitions, asks_model
+from journeygraph.nodes.commands import Ask, Command, Correct, Fill, Noise, OffTopic
+from journeygraph.nodes.draft import Reading, TurnDraft
+from journeygraph.nodes.features.form_reading import parse_of
+from journeygraph.nodes.language import Parse
+from journeygraph.nodes.language.clauses import questions_in
+from journeygraph.nodes.language.reading import WORDY
+from journeygraph.nodes.repair.knowledge import ANSWERS, VALUES
+from journeygraph.nodes.steer import allowed_transitions, asks_model
 
 _BESIDE_QUESTIONS = (*ANSWERS, *VALUES, Noise, OffTopic)
 """Commands next to which a question counts; any other is what the question itself says."""

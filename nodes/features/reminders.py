@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterator
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from journeys import JourneySpec, TimeTrigger
-from nodes.draft import TurnDraft
-from nodes.json_data import stamp
-from nodes.state.session import Position, Update
-from nodes.steer import allowed_transitions
+from journeygraph.journeys import JourneySpec, TimeTrigger
+from journeygraph.nodes.draft import TurnDraft
+from journeygraph.nodes.json_data import stamp
+from journeygraph.nodes.state.session import Position, Update
+from journeygraph.nodes.steer import allowed_transitions
 
 CLOSE = "close"
 """Id of the timer that closes a session."""

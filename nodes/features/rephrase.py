@@ -7,18 +7,18 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from journeys import GuidelineSpec, JourneySpec, ModelError
-from nodes.journal import Usage
-from nodes.json_data import now
-from nodes.llm.call import resting, seconds_for, spent
-from nodes.llm.prompts import manner
-from nodes.llm.replies import worded_anew
-from nodes.replies.scope import place_of
-from nodes.replies.wording import broken, changed
-from nodes.services import Services, setting_of
-from nodes.state.form_state import current_value
-from nodes.state.session import SessionState, Turn
-from nodes.values import shown
+from journeygraph.journeys import GuidelineSpec, JourneySpec, ModelError
+from journeygraph.nodes.journal import Usage
+from journeygraph.nodes.json_data import now
+from journeygraph.nodes.llm.call import resting, seconds_for, spent
+from journeygraph.nodes.llm.prompts import manner
+from journeygraph.nodes.llm.replies import worded_anew
+from journeygraph.nodes.replies.scope import place_of
+from journeygraph.nodes.replies.wording import broken, changed
+from journeygraph.nodes.services import Services, setting_of
+from journeygraph.nodes.state.form_state import current_value
+from journeygraph.nodes.state.session import SessionState, Turn
+from journeygraph.nodes.values import shown
 
 SECONDS = 5.0
 """Longest wait for other words; half of what is left of the turn's time, where that is less."""

@@ -6,15 +6,15 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from journeys import Escalation, Field, JourneySpec, PathwaySpec, Texts
-from nodes.authored import FAILURES
-from nodes.commands import Confirm, Deny
-from nodes.draft import TurnDraft
-from nodes.forms.questions import question_of
-from nodes.json_data import words_of
-from nodes.language import Expected, read_message, ready_to_read
-from nodes.services import Services, setting_of
-from nodes.state.dialogue_state import (
+from journeygraph.journeys import Escalation, Field, JourneySpec, PathwaySpec, Texts
+from journeygraph.nodes.authored import FAILURES
+from journeygraph.nodes.commands import Confirm, Deny
+from journeygraph.nodes.draft import TurnDraft
+from journeygraph.nodes.forms.questions import question_of
+from journeygraph.nodes.json_data import words_of
+from journeygraph.nodes.language import Expected, read_message, ready_to_read
+from journeygraph.nodes.services import Services, setting_of
+from journeygraph.nodes.state.dialogue_state import (
     Asked,
     DialogueState,
     EscalationChange,
@@ -22,7 +22,7 @@ from nodes.state.dialogue_state import (
     Takeover,
     with_dialogue,
 )
-from nodes.state.escalation import (
+from journeygraph.nodes.state.escalation import (
     PolicyFacts,
     active_policies,
     escalate,
@@ -31,13 +31,13 @@ from nodes.state.escalation import (
     release,
     takeover_of,
 )
-from nodes.state.form_state import FormState, field_named
-from nodes.state.messages import GIVEN_BACK, last_said, mark
-from nodes.state.session import PARTING, Position, Turn, Update
-from nodes.state.stack import note
-from nodes.telemetry import person_called
-from nodes.texts import worded
-from nodes.values import shown
+from journeygraph.nodes.state.form_state import FormState, field_named
+from journeygraph.nodes.state.messages import GIVEN_BACK, last_said, mark
+from journeygraph.nodes.state.session import PARTING, Position, Turn, Update
+from journeygraph.nodes.state.stack import note
+from journeygraph.nodes.telemetry import person_called
+from journeygraph.nodes.texts import worded
+from journeygraph.nodes.values import shown
 
 _JUDGED = ("turn", "failure")
 """Kinds of turns after which the policies are tried."""

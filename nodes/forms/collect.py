@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
-from journeys import Effect, Field, PathwaySpec
-from nodes.commands import Clear, Command, Correct, Fill, Skip
-from nodes.draft import TurnDraft, draft_of
-from nodes.forms.offer import after_effect, effect_of, give_up
-from nodes.forms.questions import question_of
-from nodes.services import Services
-from nodes.state.effects import step_of
-from nodes.state.form_state import owners
-from nodes.state.session import PathwayState, Update
-from nodes.values import Unreadable, hint_of, is_half_in_doubt, refusal_of, value_of
+from journeygraph.journeys import Effect, Field, PathwaySpec
+from journeygraph.nodes.commands import Clear, Command, Correct, Fill, Skip
+from journeygraph.nodes.draft import TurnDraft, draft_of
+from journeygraph.nodes.forms.offer import after_effect, effect_of, give_up
+from journeygraph.nodes.forms.questions import question_of
+from journeygraph.nodes.services import Services
+from journeygraph.nodes.state.effects import step_of
+from journeygraph.nodes.state.form_state import owners
+from journeygraph.nodes.state.session import PathwayState, Update
+from journeygraph.nodes.values import Unreadable, hint_of, is_half_in_doubt, refusal_of, value_of
 
 FieldCommand = Fill | Correct | Clear | Skip
 TAKEN_BACK = "removed by the user"

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from journeys import Effect, Escalation, Field, PathwaySpec
-from journeys.phrases import normal, said
-from nodes.commands import Command, Human, Verdict
-from nodes.draft import TurnDraft
-from nodes.language import Expected, Parse, read_message, ready_to_read
-from nodes.llm.form_prompt import Asking
-from nodes.state.dialogue_state import Asked, Option
-from nodes.state.escalation import escalate, escalation_of
-from nodes.state.form_state import owners
+from journeygraph.journeys import Effect, Escalation, Field, PathwaySpec
+from journeygraph.journeys.phrases import normal, said
+from journeygraph.nodes.commands import Command, Human, Verdict
+from journeygraph.nodes.draft import TurnDraft
+from journeygraph.nodes.language import Expected, Parse, read_message, ready_to_read
+from journeygraph.nodes.llm.form_prompt import Asking
+from journeygraph.nodes.state.dialogue_state import Asked, Option
+from journeygraph.nodes.state.escalation import escalate, escalation_of
+from journeygraph.nodes.state.form_state import owners
 
 if TYPE_CHECKING:
-    from nodes.draft import Reading
+    from journeygraph.nodes.draft import Reading
 
 MORE = Asked(kind="more", about="", options=[])
 """The question what else there is."""

@@ -7,16 +7,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from journeys import ConfigurationError, Field, JourneySpec, PathwayExecutionError, Texts
-from journeys.phrases import normal
-from nodes.commands import Choose, Command, Confirm, Deny, Fill
-from nodes.draft import TurnDraft, talked_about
-from nodes.language.reading import YES_OR_NO
-from nodes.services import Services, brought_locale, setting_of
-from nodes.state.dialogue_state import IN_TURN, Asked
-from nodes.state.effects import is_taken
-from nodes.state.form_state import FormState, field_named
-from nodes.values import Setting, hint_of, shown
+from journeygraph.journeys import (
+    ConfigurationError,
+    Field,
+    JourneySpec,
+    PathwayExecutionError,
+    Texts,
+)
+from journeygraph.journeys.phrases import normal
+from journeygraph.nodes.commands import Choose, Command, Confirm, Deny, Fill
+from journeygraph.nodes.draft import TurnDraft, talked_about
+from journeygraph.nodes.language.reading import YES_OR_NO
+from journeygraph.nodes.services import Services, brought_locale, setting_of
+from journeygraph.nodes.state.dialogue_state import IN_TURN, Asked
+from journeygraph.nodes.state.effects import is_taken
+from journeygraph.nodes.state.form_state import FormState, field_named
+from journeygraph.nodes.values import Setting, hint_of, shown
 
 _OF_FIELDS = ("field", "correction", "change")
 """Kinds of questions that are about a field; others are about a pathway, or about nothing."""

@@ -12,9 +12,9 @@ from threading import Lock
 
 from cachetools import LRUCache, cached
 
-from journeys import GuidelineSpec, Scope
-from nodes.guidelines.resolve import Held, order_of
-from nodes.guidelines.vocabulary import (
+from journeygraph.journeys import GuidelineSpec, Scope
+from journeygraph.nodes.guidelines.resolve import Held, order_of
+from journeygraph.nodes.guidelines.vocabulary import (
     RARITY,
     SURE,
     Vocabulary,

@@ -6,7 +6,15 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
-from nodes.guidelines.vocabulary import RARITY, SURE, SYNONYM, Vocabulary, Word, parts_of, weight_of
+from journeygraph.nodes.guidelines.vocabulary import (
+    RARITY,
+    SURE,
+    SYNONYM,
+    Vocabulary,
+    Word,
+    parts_of,
+    weight_of,
+)
 
 LONGEST_TEXT = 10_000
 """Characters of a text that are read; of a longer one, the first ones."""

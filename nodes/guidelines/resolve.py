@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from journeys import GuidelineSpec, Scope
+from journeygraph.journeys import GuidelineSpec, Scope
 
 _SCOPES = {scope: place for place, scope in enumerate((Scope.STATE, Scope.JOURNEY, Scope.GLOBAL))}
 

@@ -18,8 +18,8 @@ from pathlib import Path
 import ahocorasick
 from rapidfuzz.distance import OSA
 
-from journeys.languages.data import read_data
-from journeys.phrases import normal, plain
+from journeygraph.journeys.languages.data import read_data
+from journeygraph.journeys.phrases import normal, plain
 
 DATA = Path(__file__).parent / "data"
 LOOSE, STRICT = "\x1f", "\x1e"

@@ -1,9 +1,9 @@
 """Read a message without a model."""
 
-from nodes.language.clauses import asked_about, asks, clauses_in, refused_in
-from nodes.language.lexicon import load, ready_to_read
-from nodes.language.parsing import read_message
-from nodes.language.reading import Expected, Parse
+from journeygraph.nodes.language.clauses import asked_about, asks, clauses_in, refused_in
+from journeygraph.nodes.language.lexicon import load, ready_to_read
+from journeygraph.nodes.language.parsing import read_message
+from journeygraph.nodes.language.reading import Expected, Parse
 
 __all__ = [
     "Expected",

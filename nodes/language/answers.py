@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from rapidfuzz.distance import OSA
 
-from journeys import Field
-from journeys.locale import LANGUAGES
-from journeys.phrases import plain
-from nodes.commands import (
+from journeygraph.journeys import Field
+from journeygraph.journeys.locale import LANGUAGES
+from journeygraph.journeys.phrases import plain
+from journeygraph.nodes.commands import (
     Back,
     Cancel,
     Choose,
@@ -32,9 +32,9 @@ from nodes.commands import (
     Status,
     Wait,
 )
-from nodes.language.lexicon import Lexicon, sayings_of
-from nodes.language.mentions import concerns, is_question_of, is_task, mentioned
-from nodes.language.reading import (
+from journeygraph.nodes.language.lexicon import Lexicon, sayings_of
+from journeygraph.nodes.language.mentions import concerns, is_question_of, is_task, mentioned
+from journeygraph.nodes.language.reading import (
     CHOOSING,
     FREE,
     YES_OR_NO,
@@ -46,9 +46,9 @@ from nodes.language.reading import (
     sure,
     value_in,
 )
-from nodes.state.dialogue_state import IN_TURN, Asked
-from nodes.values import negation_of
-from nodes.values.scanning import any_of
+from journeygraph.nodes.state.dialogue_state import IN_TURN, Asked
+from journeygraph.nodes.values import negation_of
+from journeygraph.nodes.values.scanning import any_of
 
 _PLAIN: dict[str, Command] = {
     "cancel_all": Cancel(everything=True),

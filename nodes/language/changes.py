@@ -8,12 +8,12 @@ from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from journeys import Field
-from journeys.phrases import plain
-from nodes.commands import Clear, Command, Correct, Fill
-from nodes.language.lexicon import Lexicon
-from nodes.language.mentions import mentioned, names, names_field
-from nodes.language.reading import (
+from journeygraph.journeys import Field
+from journeygraph.journeys.phrases import plain
+from journeygraph.nodes.commands import Clear, Command, Correct, Fill
+from journeygraph.nodes.language.lexicon import Lexicon
+from journeygraph.nodes.language.mentions import mentioned, names, names_field
+from journeygraph.nodes.language.reading import (
     COUNTED,
     DAY,
     DAYS,
@@ -28,8 +28,8 @@ from nodes.language.reading import (
     readable_part,
     value_in,
 )
-from nodes.language.stays import in_known_month
-from nodes.values import found_in, negation_of
+from journeygraph.nodes.language.stays import in_known_month
+from journeygraph.nodes.values import found_in, negation_of
 
 _FORMS = (
     *("form_contrast", "form_named", "form_labelled", "form_carried"),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from journeys import Field
-from nodes.language.answers import unjoined
-from nodes.language.lexicon import lexicon_of
-from nodes.language.mentions import concerns, is_among
-from nodes.language.reading import Reading, parts_of, read
+from journeygraph.journeys import Field
+from journeygraph.nodes.language.answers import unjoined
+from journeygraph.nodes.language.lexicon import lexicon_of
+from journeygraph.nodes.language.mentions import concerns, is_among
+from journeygraph.nodes.language.reading import Reading, parts_of, read
 
 _SHORTEST_TELLING = 4
 

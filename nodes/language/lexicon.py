@@ -14,11 +14,11 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, PrivateAttr
 
-from journeys.languages.data import name_faults, read_as, refuse
-from journeys.locale import LANGUAGES
-from journeys.phrases import plain
-from nodes.values import make_ready
-from nodes.values.scanning import any_of, filled, grouped, longest_first, named_in
+from journeygraph.journeys.languages.data import name_faults, read_as, refuse
+from journeygraph.journeys.locale import LANGUAGES
+from journeygraph.journeys.phrases import plain
+from journeygraph.nodes.values import make_ready
+from journeygraph.nodes.values.scanning import any_of, filled, grouped, longest_first, named_in
 
 _WORD = re.compile(r"[a-z]{2,}")
 GROUP = re.compile(r"\(\?P<([a-z_]+)>")

@@ -10,10 +10,10 @@ from itertools import product
 from operator import attrgetter
 from typing import Any
 
-from journeys import Field
-from journeys.phrases import plain
-from nodes.language.lexicon import Lexicon, lexicon_of
-from nodes.language.reading import (
+from journeygraph.journeys import Field
+from journeygraph.journeys.phrases import plain
+from journeygraph.nodes.language.lexicon import Lexicon, lexicon_of
+from journeygraph.nodes.language.reading import (
     COUNT,
     COUNTED,
     DAYS,
@@ -26,9 +26,16 @@ from nodes.language.reading import (
     numbers_of_days,
     read,
 )
-from nodes.language.stays import SPANNED, in_order, later_day, mere_days, owner_words, pair_of
-from nodes.values import Span, found_in, negation_of
-from nodes.values.numbers import is_unit_of
+from journeygraph.nodes.language.stays import (
+    SPANNED,
+    in_order,
+    later_day,
+    mere_days,
+    owner_words,
+    pair_of,
+)
+from journeygraph.nodes.values import Span, found_in, negation_of
+from journeygraph.nodes.values.numbers import is_unit_of
 
 _LEAST_STEM = 4
 _LONGEST_ENDING = 2

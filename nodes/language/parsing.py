@@ -15,9 +15,19 @@ from typing import Any
 
 from rapidfuzz.distance import OSA
 
-from journeys import Field
-from nodes.commands import Cancel, Clear, Command, Correct, Fill, Human, Repeat, Skip, Wait
-from nodes.language.answers import (
+from journeygraph.journeys import Field
+from journeygraph.nodes.commands import (
+    Cancel,
+    Clear,
+    Command,
+    Correct,
+    Fill,
+    Human,
+    Repeat,
+    Skip,
+    Wait,
+)
+from journeygraph.nodes.language.answers import (
     answer,
     boolean,
     choice,
@@ -29,7 +39,7 @@ from nodes.language.answers import (
     signal,
     unjoined,
 )
-from nodes.language.changes import (
+from journeygraph.nodes.language.changes import (
     end_of_lead,
     is_part,
     labelled,
@@ -39,8 +49,8 @@ from nodes.language.changes import (
     turned,
     unspelled,
 )
-from nodes.language.lexicon import lexicon_of
-from nodes.language.mentions import (
+from journeygraph.nodes.language.lexicon import lexicon_of
+from journeygraph.nodes.language.mentions import (
     Claim,
     claims_in,
     concerns,
@@ -55,7 +65,7 @@ from nodes.language.mentions import (
     rules_out,
     spans_in,
 )
-from nodes.language.reading import (
+from journeygraph.nodes.language.reading import (
     COUNT,
     COUNTED,
     DAY,
@@ -75,8 +85,8 @@ from nodes.language.reading import (
     readable_part,
     value_in,
 )
-from nodes.language.stays import later_day
-from nodes.values import (
+from journeygraph.nodes.language.stays import later_day
+from journeygraph.nodes.values import (
     Span,
     end_of_list_lead,
     found_in,
@@ -86,8 +96,8 @@ from nodes.values import (
     shaped,
     usual,
 )
-from nodes.values.numbers import numbers_of
-from nodes.values.people import words_around
+from journeygraph.nodes.values.numbers import numbers_of
+from journeygraph.nodes.values.people import words_around
 
 MOST_CHARACTERS = 4096
 """Characters of a message beyond which it is left to others."""

@@ -12,14 +12,14 @@ from functools import cached_property, lru_cache
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from journeys import Field
-from journeys.phrases import plain
-from nodes.commands import Command, Correct, Fill
-from nodes.language.lexicon import Lexicon
-from nodes.state.dialogue_state import Asked, Option
-from nodes.values import Setting, Span, Unreadable, found_in, value_of
-from nodes.values.dates import any_digit
-from nodes.values.scanning import words_of_field
+from journeygraph.journeys import Field
+from journeygraph.journeys.phrases import plain
+from journeygraph.nodes.commands import Command, Correct, Fill
+from journeygraph.nodes.language.lexicon import Lexicon
+from journeygraph.nodes.state.dialogue_state import Asked, Option
+from journeygraph.nodes.values import Setting, Span, Unreadable, found_in, value_of
+from journeygraph.nodes.values.dates import any_digit
+from journeygraph.nodes.values.scanning import words_of_field
 
 _TOKEN = re.compile(r"[^\W_]+(?:['\u2019\u02bc`\u00b4][^\W_]+)*")
 _APOSTROPHES = re.compile(r"['\u2019\u02bc`\u00b4]")

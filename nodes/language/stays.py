@@ -11,11 +11,11 @@ from functools import lru_cache
 
 from dateutil.rrule import MONTHLY, rrule
 
-from journeys import Field
-from journeys.phrases import plain
-from nodes.language.lexicon import Lexicon, lexicon_of
-from nodes.language.reading import DAY, Expected, Reading, Token, value_in
-from nodes.values import Setting, Span
+from journeygraph.journeys import Field
+from journeygraph.journeys.phrases import plain
+from journeygraph.nodes.language.lexicon import Lexicon, lexicon_of
+from journeygraph.nodes.language.reading import DAY, Expected, Reading, Token, value_in
+from journeygraph.nodes.values import Setting, Span
 
 SPANNED = ("date", "time", "datetime")
 """Types of which one value may go until another."""

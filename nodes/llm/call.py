@@ -12,16 +12,16 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from journeys import JourneyConfig, ModelError
-from nodes.authored import contained
-from nodes.breaker import BreakerOpenError, breaker_of
-from nodes.journal import Usage
-from nodes.json_data import cleaned
-from nodes.llm.client import RUN_CONFIG, Answer, Chat, Message
-from nodes.llm.structured import REPLY, Misfit, object_in
-from nodes.state.messages import text_of
-from nodes.state.session import Turn
-from nodes.telemetry import ModelCall, model_breaker_changed
+from journeygraph.journeys import JourneyConfig, ModelError
+from journeygraph.nodes.authored import contained
+from journeygraph.nodes.breaker import BreakerOpenError, breaker_of
+from journeygraph.nodes.journal import Usage
+from journeygraph.nodes.json_data import cleaned
+from journeygraph.nodes.llm.client import RUN_CONFIG, Answer, Chat, Message
+from journeygraph.nodes.llm.structured import REPLY, Misfit, object_in
+from journeygraph.nodes.state.messages import text_of
+from journeygraph.nodes.state.session import Turn
+from journeygraph.nodes.telemetry import ModelCall, model_breaker_changed
 
 _AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 """Statuses after which the same request may well succeed a moment later."""

@@ -13,14 +13,14 @@ import json
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
-from journeys import ModelError
-from nodes.json_data import cleaned
-from nodes.llm.client import Answer, Call
-from nodes.state.messages import text_of
+from journeygraph.journeys import ModelError
+from journeygraph.nodes.json_data import cleaned
+from journeygraph.nodes.llm.client import Answer, Call
+from journeygraph.nodes.state.messages import text_of
 
 if TYPE_CHECKING:
-    from nodes.journal import Usage
-    from nodes.llm.call import Hear, Question
+    from journeygraph.nodes.journal import Usage
+    from journeygraph.nodes.llm.call import Hear, Question
 
 Json = dict[str, Any]
 Ask = Callable[[Callable[[], "Hear"] | None], Awaitable[Answer]]

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from nodes.breaker import Breaker
-from nodes.state.messages import text_of
+from journeygraph.nodes.breaker import Breaker
+from journeygraph.nodes.state.messages import text_of
 
 if TYPE_CHECKING:
     from langchain_openai import ChatOpenAI
 
-    from nodes.llm.call import Question
-    from nodes.llm.cassette import Cassette
+    from journeygraph.nodes.llm.call import Question
+    from journeygraph.nodes.llm.cassette import Cassette
 
 
 Message = Any

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from nodes.commands import (
+from journeygraph.nodes.commands import (
     Ask,
     Back,
     Cancel,
@@ -26,9 +26,9 @@ from nodes.commands import (
     Status,
     Wait,
 )
-from nodes.json_data import MOST_WORDS, cleaned
-from nodes.llm.form_prompt import Asking
-from nodes.llm.structured import Misfit
+from journeygraph.nodes.json_data import MOST_WORDS, cleaned
+from journeygraph.nodes.llm.form_prompt import Asking
+from journeygraph.nodes.llm.structured import Misfit
 
 MOST_VALUE = 4097
 """Characters of a value that are kept: one more than is taken, so that a longer one is refused."""

@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from journeys.notions.fields import Field
-from journeys.notions.personality import Personality
-from nodes.state.dialogue_state import Asked, Option
+from journeygraph.journeys.notions.fields import Field
+from journeygraph.journeys.notions.personality import Personality
+from journeygraph.nodes.state.dialogue_state import Asked, Option
 
 MOST_SHOWN = 200
 """Characters of a value that a model is shown; the rest of a long text is not needed."""

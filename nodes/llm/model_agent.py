@@ -11,12 +11,12 @@ from typing import Any, Protocol
 from cachetools import LRUCache
 from pydantic import PydanticUserError
 
-from journeys import ConfigurationError, JourneySpec, ModelError
-from journeys.agents.signature import SignatureSpec
-from nodes.journal import CallsOfRun, ToolLog, Usage
-from nodes.llm.call import Hear, Question, ask
-from nodes.llm.client import Answer, Call, Chat, Message, tool_result
-from nodes.llm.prompts import (
+from journeygraph.journeys import ConfigurationError, JourneySpec, ModelError
+from journeygraph.journeys.agents.signature import SignatureSpec
+from journeygraph.nodes.journal import CallsOfRun, ToolLog, Usage
+from journeygraph.nodes.llm.call import Hear, Question, ask
+from journeygraph.nodes.llm.client import Answer, Call, Chat, Message, tool_result
+from journeygraph.nodes.llm.prompts import (
     ASKED,
     Ask,
     agent_system,
@@ -26,11 +26,11 @@ from nodes.llm.prompts import (
     repair,
     with_ask,
 )
-from nodes.llm.structured import REPLY, Misfit, StreamedReply, schema_of, values_of
-from nodes.llm.tools import ANSWER, Occasion, Toolbox
-from nodes.payloads import GUIDELINES, RESERVED
-from nodes.state.confirmation import Consent
-from nodes.state.session import PARTING
+from journeygraph.nodes.llm.structured import REPLY, Misfit, StreamedReply, schema_of, values_of
+from journeygraph.nodes.llm.tools import ANSWER, Occasion, Toolbox
+from journeygraph.nodes.payloads import GUIDELINES, RESERVED
+from journeygraph.nodes.state.confirmation import Consent
+from journeygraph.nodes.state.session import PARTING
 
 COUNTED = 20
 """Number of a journey's last speculations for the share of wrong ones."""

@@ -17,9 +17,9 @@ from typing import Any
 from cachetools import TLRUCache
 from rapidfuzz.distance import OSA
 
-from journeys import ConfigurationError, IntentTrigger, JourneyConfig, JourneySpec
-from nodes.llm.cassette import Cassette
-from nodes.llm.client import Chat, client_of, quick_chat
+from journeygraph.journeys import ConfigurationError, IntentTrigger, JourneyConfig, JourneySpec
+from journeygraph.nodes.llm.cassette import Cassette
+from journeygraph.nodes.llm.client import Chat, client_of, quick_chat
 
 OPENAI = "openai"
 # A test holds them against LangChain's own list, which takes seconds to import.

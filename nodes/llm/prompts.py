@@ -9,10 +9,10 @@ from typing import Any
 
 import orjson
 
-from journeys import JourneySpec, PathwaySpec, Personality
-from journeys.agents.signature import FieldSpec, SignatureSpec
-from journeys.languages import catalogue_of
-from nodes.json_data import cleaned
+from journeygraph.journeys import JourneySpec, PathwaySpec, Personality
+from journeygraph.journeys.agents.signature import FieldSpec, SignatureSpec
+from journeygraph.journeys.languages import catalogue_of
+from journeygraph.nodes.json_data import cleaned
 
 _FORMALITY = {
     "formal": "Be formal: courteous, in whole sentences, no slang and no contractions.",

@@ -8,14 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from journeys import JourneyConfig, JourneySpec, ModelError
-from nodes.journal import Usage
-from nodes.json_data import MOST_WORDS, cleaned
-from nodes.llm.call import Question, object_asked, reply_asked, resting
-from nodes.llm.client import Chat
-from nodes.llm.models import Models
-from nodes.llm.prompts import JUDGING_REPLY, REWRITING, as_data, guided
-from nodes.state.messages import Message
+from journeygraph.journeys import JourneyConfig, JourneySpec, ModelError
+from journeygraph.nodes.journal import Usage
+from journeygraph.nodes.json_data import MOST_WORDS, cleaned
+from journeygraph.nodes.llm.call import Question, object_asked, reply_asked, resting
+from journeygraph.nodes.llm.client import Chat
+from journeygraph.nodes.llm.models import Models
+from journeygraph.nodes.llm.prompts import JUDGING_REPLY, REWRITING, as_data, guided
+from journeygraph.nodes.state.messages import Message
 
 _MOST = 20
 """Violations and fixes that are kept of one answer."""

@@ -17,8 +17,8 @@ from pydantic import Field as ModelField
 from pydantic import ValidationError, create_model
 from pydantic_core import from_json
 
-from journeys.agents.signature import FieldSpec
-from nodes.json_data import cleaned, plain
+from journeygraph.journeys.agents.signature import FieldSpec
+from journeygraph.nodes.json_data import cleaned, plain
 
 REPLY = "response"
 """The output with the reply to the user."""

@@ -17,15 +17,15 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import ValidationError
 from pydantic_core import to_json
 
-from journeys import Call as PathwayCall
-from journeys import ConfigurationError, FromContext, ModelError, Tool, ToolSpec
-from nodes.authored import Overdue, contained, in_thread
-from nodes.journal import ASKED, CallsOfRun, ToolLog, is_pause
-from nodes.json_data import cleaned, copied, plain, words_of
-from nodes.llm.client import Call
-from nodes.llm.structured import load_schemas, misfits
-from nodes.state.confirmation import Consent
-from nodes.telemetry import ToolRun
+from journeygraph.journeys import Call as PathwayCall
+from journeygraph.journeys import ConfigurationError, FromContext, ModelError, Tool, ToolSpec
+from journeygraph.nodes.authored import Overdue, contained, in_thread
+from journeygraph.nodes.journal import ASKED, CallsOfRun, ToolLog, is_pause
+from journeygraph.nodes.json_data import cleaned, copied, plain, words_of
+from journeygraph.nodes.llm.client import Call
+from journeygraph.nodes.llm.structured import load_schemas, misfits
+from journeygraph.nodes.state.confirmation import Consent
+from journeygraph.nodes.telemetry import ToolRun
 
 MOST_RESULT = 16 * 1024
 """Longest result of a tool that a model is shown, in characters."""

@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 from cachetools import LRUCache, cached
 
-from journeys import (
+from journeygraph.journeys import (
     GuidelineSpec,
     IntentTrigger,
     JourneyConfig,
@@ -20,7 +20,7 @@ from journeys import (
     ModelError,
     TransitionSpec,
 )
-from nodes.commands import (
+from journeygraph.nodes.commands import (
     Choose,
     Clear,
     Command,
@@ -34,11 +34,11 @@ from nodes.commands import (
     OffTopic,
     Verdict,
 )
-from nodes.journal import Usage
-from nodes.json_data import MOST_WORDS, cleaned
-from nodes.llm.call import Question, ask, resting
-from nodes.llm.client import Chat
-from nodes.llm.command_schema import (
+from journeygraph.nodes.journal import Usage
+from journeygraph.nodes.json_data import MOST_WORDS, cleaned
+from journeygraph.nodes.llm.call import Question, ask, resting
+from journeygraph.nodes.llm.client import Chat
+from journeygraph.nodes.llm.command_schema import (
     READ,
     SHARE,
     command_in,
@@ -50,13 +50,13 @@ from nodes.llm.command_schema import (
     targets_of,
     text_in,
 )
-from nodes.llm.form_prompt import Asking, form_instructions, form_told
-from nodes.llm.models import UNDERSTANDING, Models
-from nodes.llm.prompts import as_data, understanding
-from nodes.llm.structured import Misfit, object_in
-from nodes.state.session import Position
-from nodes.steer import allowed_transitions, asks_model, is_share
-from nodes.telemetry import cache_read
+from journeygraph.nodes.llm.form_prompt import Asking, form_instructions, form_told
+from journeygraph.nodes.llm.models import UNDERSTANDING, Models
+from journeygraph.nodes.llm.prompts import as_data, understanding
+from journeygraph.nodes.llm.structured import Misfit, object_in
+from journeygraph.nodes.state.session import Position
+from journeygraph.nodes.steer import allowed_transitions, asks_model, is_share
+from journeygraph.nodes.telemetry import cache_read
 
 _JUDGED_LATER = (Verdict, Go, Noise)
 """Commands whose confidence is judged where it is known what they lead to."""

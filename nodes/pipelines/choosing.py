@@ -9,14 +9,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from journeys import Agent, ModelError, PatternPipeline
-from nodes.agents import select
-from nodes.journal import Usage
-from nodes.llm.call import Question, ask, resting
-from nodes.llm.prompts import CHOOSING, as_data
-from nodes.llm.structured import Misfit, object_in
-from nodes.pipelines.memory import memory_of
-from nodes.services import Services
+from journeygraph.journeys import Agent, ModelError, PatternPipeline
+from journeygraph.nodes.agents import select
+from journeygraph.nodes.journal import Usage
+from journeygraph.nodes.llm.call import Question, ask, resting
+from journeygraph.nodes.llm.prompts import CHOOSING, as_data
+from journeygraph.nodes.llm.structured import Misfit, object_in
+from journeygraph.nodes.pipelines.memory import memory_of
+from journeygraph.nodes.services import Services
 
 NO_MATCH = "selection_fallback:no_match"
 _SURE = 1.0

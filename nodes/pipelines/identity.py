@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from journeys import Agent, PatternPipeline
+from journeygraph.journeys import Agent, PatternPipeline
 
 MOST_OTHERS = 20
 """Most other agents that are named to an agent."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 import weakref
 from dataclasses import dataclass, field
 
-from journeys import PatternPipeline
-from nodes.breaker import Breaker
+from journeygraph.journeys import PatternPipeline
+from journeygraph.nodes.breaker import Breaker
 
 
 @dataclass(slots=True)

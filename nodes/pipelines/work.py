@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from journeys import Agent, PathwaySpec, PatternPipeline
-from nodes.json_data import cleaned, copied
-from nodes.llm.prompts import Ask
-from nodes.state.context import apply_ops
-from nodes.state.session import PARTING, Output
+from journeygraph.journeys import Agent, PathwaySpec, PatternPipeline
+from journeygraph.nodes.json_data import cleaned, copied
+from journeygraph.nodes.llm.prompts import Ask
+from journeygraph.nodes.state.context import apply_ops
+from journeygraph.nodes.state.session import PARTING, Output
 
 RESPONSE = "response"
 MOST_NAME = 64

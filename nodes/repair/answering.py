@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from nodes.commands import Choose, Clear, Command, Confirm, Correct, Deny, Fill, Verdict
-from nodes.draft import TurnDraft
-from nodes.forms.collect import reason_of, refuse, refused, replaced, taken_back
-from nodes.forms.offer import CHANGE, MORE, PERSON, call_person
-from nodes.repair.clarify import narrowed, tasks_of
-from nodes.repair.tasks import (
+from journeygraph.nodes.commands import (
+    Choose,
+    Clear,
+    Command,
+    Confirm,
+    Correct,
+    Deny,
+    Fill,
+    Verdict,
+)
+from journeygraph.nodes.draft import TurnDraft
+from journeygraph.nodes.forms.collect import reason_of, refuse, refused, replaced, taken_back
+from journeygraph.nodes.forms.offer import CHANGE, MORE, PERSON, call_person
+from journeygraph.nodes.repair.clarify import narrowed, tasks_of
+from journeygraph.nodes.repair.tasks import (
     EVERYTHING,
     asked_to_restart,
     bring_up,
@@ -24,8 +33,8 @@ from nodes.repair.tasks import (
     reset,
     start_over,
 )
-from nodes.state.dialogue_state import IN_TURN, Asked, Option
-from nodes.state.effects import try_unsure_again
+from journeygraph.nodes.state.dialogue_state import IN_TURN, Asked, Option
+from journeygraph.nodes.state.effects import try_unsure_again
 
 GO_ON, BEGIN_ANEW = "go_on", "begin_anew"
 """Options for a task that is requested again, by id."""

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from journeys import TransitionSpec
-from journeys.spec.spec import ACTIVATION, MOVE
-from nodes.commands import Command, Explain, Noise, OffTopic, Repeat, Status, Verdict, Wait
-from nodes.draft import TurnDraft
-from nodes.forms.offer import offer_person, policy_of
-from nodes.language.answers import is_greeting
-from nodes.language.clauses import may_be_about, questions_in
-from nodes.repair.knowledge import BESIDE
-from nodes.repair.tasks import status
-from nodes.state.dialogue_state import Asked, Option
-from nodes.state.form_state import owners
-from nodes.steer import MODELS, Limits, allowed_transitions, asks_model, is_share
+from journeygraph.journeys import TransitionSpec
+from journeygraph.journeys.spec.spec import ACTIVATION, MOVE
+from journeygraph.nodes.commands import (
+    Command,
+    Explain,
+    Noise,
+    OffTopic,
+    Repeat,
+    Status,
+    Verdict,
+    Wait,
+)
+from journeygraph.nodes.draft import TurnDraft
+from journeygraph.nodes.forms.offer import offer_person, policy_of
+from journeygraph.nodes.language.answers import is_greeting
+from journeygraph.nodes.language.clauses import may_be_about, questions_in
+from journeygraph.nodes.repair.knowledge import BESIDE
+from journeygraph.nodes.repair.tasks import status
+from journeygraph.nodes.state.dialogue_state import Asked, Option
+from journeygraph.nodes.state.form_state import owners
+from journeygraph.nodes.steer import MODELS, Limits, allowed_transitions, asks_model, is_share
 
 MOST_OPTIONS = 3
 MOST_UNCLEAR = 3

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from langchain_core.runnables import Runnable, RunnableConfig
 
-from journeys import Knowledge, ModelError, Passage
-from nodes.authored import Overdue, contained, in_thread
-from nodes.commands import (
+from journeygraph.journeys import Knowledge, ModelError, Passage
+from journeygraph.nodes.authored import Overdue, contained, in_thread
+from journeygraph.nodes.commands import (
     Ask,
     Choose,
     Clear,
@@ -25,21 +25,21 @@ from nodes.commands import (
     Noise,
     OffTopic,
 )
-from nodes.draft import Query, TurnDraft
-from nodes.forms.collect import FORM
-from nodes.journal import Usage
-from nodes.json_data import cleaned
-from nodes.llm.call import resting, seconds_for, spent
-from nodes.llm.client import RUN_CONFIG
-from nodes.llm.prompts import manner
-from nodes.llm.replies import answer_from
-from nodes.llm.tools import told
-from nodes.state.form_state import owners
-from nodes.telemetry import ToolRun, report
-from nodes.telemetry.activity import kind_of
+from journeygraph.nodes.draft import Query, TurnDraft
+from journeygraph.nodes.forms.collect import FORM
+from journeygraph.nodes.journal import Usage
+from journeygraph.nodes.json_data import cleaned
+from journeygraph.nodes.llm.call import resting, seconds_for, spent
+from journeygraph.nodes.llm.client import RUN_CONFIG
+from journeygraph.nodes.llm.prompts import manner
+from journeygraph.nodes.llm.replies import answer_from
+from journeygraph.nodes.llm.tools import told
+from journeygraph.nodes.state.form_state import owners
+from journeygraph.nodes.telemetry import ToolRun, report
+from journeygraph.nodes.telemetry.activity import kind_of
 
 if TYPE_CHECKING:
-    from nodes.draft import Hop
+    from journeygraph.nodes.draft import Hop
 
 
 PATTERN = "knowledge"

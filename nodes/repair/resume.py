@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from journeys import PathwaySpec, ReturnToPrevious
-from journeys.spec.spec import MAX_HOPS
-from nodes.draft import TurnDraft
-from nodes.forms.offer import MORE
-from nodes.forms.questions import question_of
-from nodes.repair.tasks import begin_anew, cannot_reply, decline_all, offer_waiting, waiting_tasks
-from nodes.state.session import Fired
-from nodes.state.stack import move
+from journeygraph.journeys import PathwaySpec, ReturnToPrevious
+from journeygraph.journeys.spec.spec import MAX_HOPS
+from journeygraph.nodes.draft import TurnDraft
+from journeygraph.nodes.forms.offer import MORE
+from journeygraph.nodes.forms.questions import question_of
+from journeygraph.nodes.repair.tasks import (
+    begin_anew,
+    cannot_reply,
+    decline_all,
+    offer_waiting,
+    waiting_tasks,
+)
+from journeygraph.nodes.state.session import Fired
+from journeygraph.nodes.state.stack import move
 
 
 def completed(draft: TurnDraft, pathway: PathwaySpec, depth: int) -> None:

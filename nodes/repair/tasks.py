@@ -6,22 +6,22 @@ from collections.abc import Collection, Sequence
 from functools import lru_cache
 from typing import Any
 
-from journeys import Field, JourneySpec, PathwaySpec, TransitionSpec
-from journeys.notions.transitions import AlwaysTrigger
-from journeys.phrases import plain
-from journeys.spec.spec import MOVE
-from nodes.commands import Back, Cancel, Command, Deny, Restart, Skip
-from nodes.draft import TurnDraft
-from nodes.forms.collect import TAKEN_BACK, emptied
-from nodes.forms.offer import MORE, after_effect, effect_of
-from nodes.forms.questions import lines_of, question_of
-from nodes.language.lexicon import lexicon_of
-from nodes.language.mentions import is_task
-from nodes.state.dialogue_state import Asked, FieldAttempt, Option
-from nodes.state.effects import begin_effects_anew, may_be_taken
-from nodes.state.form_state import settled
-from nodes.state.stack import at_entry, left, move
-from nodes.steer import Limits, Steering
+from journeygraph.journeys import Field, JourneySpec, PathwaySpec, TransitionSpec
+from journeygraph.journeys.notions.transitions import AlwaysTrigger
+from journeygraph.journeys.phrases import plain
+from journeygraph.journeys.spec.spec import MOVE
+from journeygraph.nodes.commands import Back, Cancel, Command, Deny, Restart, Skip
+from journeygraph.nodes.draft import TurnDraft
+from journeygraph.nodes.forms.collect import TAKEN_BACK, emptied
+from journeygraph.nodes.forms.offer import MORE, after_effect, effect_of
+from journeygraph.nodes.forms.questions import lines_of, question_of
+from journeygraph.nodes.language.lexicon import lexicon_of
+from journeygraph.nodes.language.mentions import is_task
+from journeygraph.nodes.state.dialogue_state import Asked, FieldAttempt, Option
+from journeygraph.nodes.state.effects import begin_effects_anew, may_be_taken
+from journeygraph.nodes.state.form_state import settled
+from journeygraph.nodes.state.stack import at_entry, left, move
+from journeygraph.nodes.steer import Limits, Steering
 
 EVERYTHING = "everything"
 """Value for all tasks, in place of the id of a pathway."""

@@ -7,22 +7,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from journeys import Field, IntentTrigger, PathwaySpec, TransitionSpec
-from journeys.phrases import at_edges, normal
-from journeys.spec.spec import MOVE
-from nodes.commands import Cancel, Command, Fill, Go, Verdict
-from nodes.draft import TurnDraft
-from nodes.forms.collect import SURE
-from nodes.language import Expected, read_message
-from nodes.language.lexicon import Lexicon, lexicon_of
-from nodes.language.mentions import mentioned
-from nodes.language.reading import read
-from nodes.repair.clarify import clarify, options_of
-from nodes.repair.tasks import postpone, task_named
-from nodes.state.dialogue_state import IN_TURN, Asked, HeldValue
-from nodes.state.form_state import MOST_RAW, owners, settled
-from nodes.steer import MODELS, Limits, allowed_transitions
-from nodes.values import Unreadable, value_of
+from journeygraph.journeys import Field, IntentTrigger, PathwaySpec, TransitionSpec
+from journeygraph.journeys.phrases import at_edges, normal
+from journeygraph.journeys.spec.spec import MOVE
+from journeygraph.nodes.commands import Cancel, Command, Fill, Go, Verdict
+from journeygraph.nodes.draft import TurnDraft
+from journeygraph.nodes.forms.collect import SURE
+from journeygraph.nodes.language import Expected, read_message
+from journeygraph.nodes.language.lexicon import Lexicon, lexicon_of
+from journeygraph.nodes.language.mentions import mentioned
+from journeygraph.nodes.language.reading import read
+from journeygraph.nodes.repair.clarify import clarify, options_of
+from journeygraph.nodes.repair.tasks import postpone, task_named
+from journeygraph.nodes.state.dialogue_state import IN_TURN, Asked, HeldValue
+from journeygraph.nodes.state.form_state import MOST_RAW, owners, settled
+from journeygraph.nodes.steer import MODELS, Limits, allowed_transitions
+from journeygraph.nodes.values import Unreadable, value_of
 
 _BREAK = re.compile(r"[,;.!?\n]")
 

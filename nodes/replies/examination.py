@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from journeys import ModelError, Validation
-from journeys.notions.guidelines import GuidelineSpec
-from nodes.llm.replies import Examiner, Judgement
-from nodes.replies.stream import masked
-from nodes.replies.wording import broken
+from journeygraph.journeys import ModelError, Validation
+from journeygraph.journeys.notions.guidelines import GuidelineSpec
+from journeygraph.nodes.llm.replies import Examiner, Judgement
+from journeygraph.nodes.replies.stream import masked
+from journeygraph.nodes.replies.wording import broken
 
 _AT_ONCE = 4_000
 """Characters that are searched in the event loop, which takes milliseconds; more, in a thread."""

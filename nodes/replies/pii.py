@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stdnum import iban, luhn, numdb
 
-from nodes.replies.folding import UNSPACED, as_read
+from journeygraph.nodes.replies.folding import UNSPACED, as_read
 
 if TYPE_CHECKING:
     import phonenumbers
@@ -413,7 +413,7 @@ class Detector:
     """Finds personal data in the pieces of one reply.
 
     Args:
-        kinds: The kinds to find, of `journeys.notions.guidelines.PII`.
+        kinds: The kinds to find, of `journeygraph.journeys.notions.guidelines.PII`.
         allowed: Texts that are allowed although they look like personal data.
     """
 

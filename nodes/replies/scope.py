@@ -8,11 +8,11 @@ from threading import Lock
 
 from cachetools import LRUCache, cached
 
-from journeys import JourneySpec, Texts, Validation
-from journeys.notions.guidelines import GuidelineSpec
-from nodes.guidelines.index import index_of
-from nodes.replies.folding import as_read
-from nodes.state.session import Guided, Turn
+from journeygraph.journeys import JourneySpec, Texts, Validation
+from journeygraph.journeys.notions.guidelines import GuidelineSpec
+from journeygraph.nodes.guidelines.index import index_of
+from journeygraph.nodes.replies.folding import as_read
+from journeygraph.nodes.state.session import Guided, Turn
 
 Guidelines = tuple[GuidelineSpec, ...]
 
@@ -55,7 +55,7 @@ def _required(guidelines: Guidelines) -> tuple[Guidelines, tuple[str, ...]]:
 
 
 def _personal(phrases: Sequence[str]) -> Iterator[str]:
-    from nodes.replies.pii import MASKS, Detector  # noqa: PLC0415 - only where it is needed
+    from journeygraph.nodes.replies.pii import MASKS, Detector  # noqa: PLC0415 - only where it is needed
 
     detector = Detector(MASKS)
     for text in map(as_read, phrases):

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from nodes.replies.folding import UNSPACED, folded
-from nodes.replies.pii import MASKS, Detector, Seen
+from journeygraph.nodes.replies.folding import UNSPACED, folded
+from journeygraph.nodes.replies.pii import MASKS, Detector, Seen
 
 WINDOW = 512
 """Characters that are kept back at most; invisible ones do not count."""

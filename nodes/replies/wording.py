@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from journeys.notions.guidelines import GuidelineSpec
-from journeys.phrases import Matcher
-from nodes.replies.folding import as_read
+from journeygraph.journeys.notions.guidelines import GuidelineSpec
+from journeygraph.journeys.phrases import Matcher
+from journeygraph.nodes.replies.folding import as_read
 
 _FORBIDS, _REQUIRES = "forbids ", "requires "
 _EMPHASIS = re.compile(r"[*`~]+|(?<![^\W_])_+|_+(?![^\W_])")

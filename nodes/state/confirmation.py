@@ -8,8 +8,8 @@ from typing import Any
 
 from cachetools import LRUCache
 
-from nodes.json_data import canonical, copied, digest_of, plain
-from nodes.state.session import Output, Pending, Position, Turn
+from journeygraph.nodes.json_data import canonical, copied, digest_of, plain
+from journeygraph.nodes.state.session import Output, Pending, Position, Turn
 
 MOST_PENDING = 8
 """Most calls of one agent that wait for the user together."""

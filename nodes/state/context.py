@@ -10,8 +10,8 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from journeys import ContextMergeError, ContextSizeExceededError, MergeStrategy
-from nodes.json_data import canonical, size
+from journeygraph.journeys import ContextMergeError, ContextSizeExceededError, MergeStrategy
+from journeygraph.nodes.json_data import canonical, size
 
 Op = list[Any]
 """`[how, name, value]`, a list because it is stored as JSON."""

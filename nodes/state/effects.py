@@ -11,10 +11,10 @@ from typing import Any, Literal, Protocol
 
 from cachetools import LRUCache
 
-from journeys import Effect, PathwaySpec
-from nodes.state.context import Op
-from nodes.state.dialogue_state import Asked, Attempted, DialogueState
-from nodes.state.session import Turn
+from journeygraph.journeys import Effect, PathwaySpec
+from journeygraph.nodes.state.context import Op
+from journeygraph.nodes.state.dialogue_state import Asked, Attempted, DialogueState
+from journeygraph.nodes.state.session import Turn
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from journeys import Escalation, JourneySpec
-from journeys.phrases import said
-from nodes.json_data import copied
-from nodes.state.dialogue_state import DialogueState, Takeover
-from nodes.state.session import Position, Turn
-from nodes.state.stack import note
+from journeygraph.journeys import Escalation, JourneySpec
+from journeygraph.journeys.phrases import said
+from journeygraph.nodes.json_data import copied
+from journeygraph.nodes.state.dialogue_state import DialogueState, Takeover
+from journeygraph.nodes.state.session import Position, Turn
+from journeygraph.nodes.state.stack import note
 
 CALLING = ("human", "unclaimed")
 """Kinds of questions that are about the call for a person itself."""

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
-from journeys import Field, JourneySpec, PathwaySpec
-from journeys.notions.fields import Form
-from nodes.authored import FAILURES
-from nodes.json_data import copied
-from nodes.state.dialogue_state import (
+from journeygraph.journeys import Field, JourneySpec, PathwaySpec
+from journeygraph.journeys.notions.fields import Form
+from journeygraph.nodes.authored import FAILURES
+from journeygraph.nodes.json_data import copied
+from journeygraph.nodes.state.dialogue_state import (
     SETTLING,
     Asked,
     Attempted,
@@ -20,7 +20,7 @@ from nodes.state.dialogue_state import (
     Source,
     Status,
 )
-from nodes.state.session import Turn
+from journeygraph.nodes.state.session import Turn
 
 Attempts = Mapping[str, Sequence[FieldAttempt]]
 

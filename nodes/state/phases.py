@@ -19,10 +19,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from journeys import ConversationPhase, InvalidPhaseError
-from nodes.state.escalation import takeover_of
-from nodes.state.messages import WINDOW, Message
-from nodes.state.session import Position, Turn
+from journeygraph.journeys import ConversationPhase, InvalidPhaseError
+from journeygraph.nodes.state.escalation import takeover_of
+from journeygraph.nodes.state.messages import WINDOW, Message
+from journeygraph.nodes.state.session import Position, Turn
 
 GREETING, COLLECTING = ConversationPhase.GREETING, ConversationPhase.COLLECTING
 ESCALATED, COMPLETED = ConversationPhase.ESCALATED, ConversationPhase.COMPLETED

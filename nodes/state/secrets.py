@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from journeys import JourneySpec
-from nodes.state.form_state import Attempts
-from nodes.state.messages import Message
+from journeygraph.journeys import JourneySpec
+from journeygraph.nodes.state.form_state import Attempts
+from journeygraph.nodes.state.messages import Message
 
 HIDDEN = "[hidden]"
 """Replaces a sensitive value in the user's messages."""

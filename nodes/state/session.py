@@ -10,15 +10,15 @@ from typing import Annotated, Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from nodes.state.context import Op, apply_ops
-from nodes.state.dialogue_state import (
+from journeygraph.nodes.state.context import Op, apply_ops
+from journeygraph.nodes.state.dialogue_state import (
     Attempted,
     EscalationChange,
     FieldAttempt,
     OperatorAct,
     add_attempts,
 )
-from nodes.state.messages import Message, add_messages
+from journeygraph.nodes.state.messages import Message, add_messages
 
 PARTING = "\n\n"
 """Separator of the replies of one turn."""

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from journeys import JourneySpec, PathwaySpec, TransitionSpec
-from journeys.notions.behaviors import ReturnToSpecific
-from journeys.spec.spec import MOVE, Update
-from nodes.authored import FAILURES
-from nodes.json_data import copied
-from nodes.state.context import Op, apply_ops, names_changed, restoring
-from nodes.state.session import Frame, Position, Visit
+from journeygraph.journeys import JourneySpec, PathwaySpec, TransitionSpec
+from journeygraph.journeys.notions.behaviors import ReturnToSpecific
+from journeygraph.journeys.spec.spec import MOVE, Update
+from journeygraph.nodes.authored import FAILURES
+from journeygraph.nodes.json_data import copied
+from journeygraph.nodes.state.context import Op, apply_ops, names_changed, restoring
+from journeygraph.nodes.state.session import Frame, Position, Visit
 
 Entered = Literal["stay", "transition", "return", "arrival"]
 

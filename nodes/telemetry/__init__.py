@@ -5,7 +5,7 @@ Nothing of what a user, an agent or a model says is ever reported: names that an
 of errors, counts and times alone. docs/how-to/observability.md lists all there is.
 """
 
-from nodes.telemetry.activity import (
+from journeygraph.nodes.telemetry.activity import (
     AgentRun,
     ModelCall,
     PathwayRun,
@@ -18,7 +18,7 @@ from nodes.telemetry.activity import (
     phase,
     pseudonym,
 )
-from nodes.telemetry.otel import (
+from journeygraph.nodes.telemetry.otel import (
     cache_read,
     continuing,
     counted_open,

@@ -18,8 +18,8 @@ from threading import Lock
 from types import TracebackType
 from typing import Any, ClassVar, Self, TypeVar
 
-from journeys import ModelError
-from nodes.telemetry.otel import (
+from journeygraph.journeys import ModelError
+from journeygraph.nodes.telemetry.otel import (
     JOURNEY,
     Telemetry,
     is_reported,

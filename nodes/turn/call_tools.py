@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from journeys import Call
-from nodes.journal import ASKED, is_pause, tool_log
-from nodes.json_data import copied, plain
-from nodes.llm.tools import Occasion, Toolbox, told
-from nodes.payloads import TOOL_RESULTS
-from nodes.services import Services
-from nodes.state.session import PathwayState, Update
+from journeygraph.journeys import Call
+from journeygraph.nodes.journal import ASKED, is_pause, tool_log
+from journeygraph.nodes.json_data import copied, plain
+from journeygraph.nodes.llm.tools import Occasion, Toolbox, told
+from journeygraph.nodes.payloads import TOOL_RESULTS
+from journeygraph.nodes.services import Services
+from journeygraph.nodes.state.session import PathwayState, Update
 
 if TYPE_CHECKING:
-    from nodes.draft import Hop
+    from journeygraph.nodes.draft import Hop
 
 _SHARE = 0.5
 """Share of a pathway's time that its tools have together: the rest is the agents'."""

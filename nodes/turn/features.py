@@ -6,19 +6,19 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from journeys import JourneySpec, PathwaySpec
-from nodes.draft import Hop, Reading, TurnDraft
-from nodes.features import concierge, dialogue
-from nodes.features.guidance import apply_guidelines, weigh_guidelines
-from nodes.features.read_questions import weigh_questions
-from nodes.features.reminders import reopen
-from nodes.features.rephrase import reworded
-from nodes.features.takeover import hand_over, with_person
-from nodes.forms import offer
-from nodes.repair import knowledge
-from nodes.services import Services
-from nodes.state.session import Position, SessionState, Turn, Update
-from nodes.turn.call_tools import keep_saved
+from journeygraph.journeys import JourneySpec, PathwaySpec
+from journeygraph.nodes.draft import Hop, Reading, TurnDraft
+from journeygraph.nodes.features import concierge, dialogue
+from journeygraph.nodes.features.guidance import apply_guidelines, weigh_guidelines
+from journeygraph.nodes.features.read_questions import weigh_questions
+from journeygraph.nodes.features.reminders import reopen
+from journeygraph.nodes.features.rephrase import reworded
+from journeygraph.nodes.features.takeover import hand_over, with_person
+from journeygraph.nodes.forms import offer
+from journeygraph.nodes.repair import knowledge
+from journeygraph.nodes.services import Services
+from journeygraph.nodes.state.session import Position, SessionState, Turn, Update
+from journeygraph.nodes.turn.call_tools import keep_saved
 
 Read = Callable[[TurnDraft, Reading], Awaitable[None]]
 Gather = Callable[[Hop], None]

@@ -7,20 +7,28 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from nodes.forms.collect import FORM
-from nodes.journal import CallsOfRun, ToolLog, Usage, is_pause, tool_log
-from nodes.json_data import cleaned
-from nodes.llm.model_agent import Speculation
-from nodes.payloads import base_of, given_in_turn, outputs_of, payload_of, rules_in, task_of, typed
-from nodes.pipelines.choosing import Chooser
-from nodes.pipelines.memory import breaker_of
-from nodes.pipelines.rules import RULES
-from nodes.pipelines.work import Brief, Member, Work
-from nodes.services import Services
-from nodes.state.confirmation import Consent
-from nodes.state.effects import EFFECTS
-from nodes.state.session import PARTING, Output, Pending, Turn, Update
-from nodes.telemetry import AgentRun, agent_rests
+from journeygraph.nodes.forms.collect import FORM
+from journeygraph.nodes.journal import CallsOfRun, ToolLog, Usage, is_pause, tool_log
+from journeygraph.nodes.json_data import cleaned
+from journeygraph.nodes.llm.model_agent import Speculation
+from journeygraph.nodes.payloads import (
+    base_of,
+    given_in_turn,
+    outputs_of,
+    payload_of,
+    rules_in,
+    task_of,
+    typed,
+)
+from journeygraph.nodes.pipelines.choosing import Chooser
+from journeygraph.nodes.pipelines.memory import breaker_of
+from journeygraph.nodes.pipelines.rules import RULES
+from journeygraph.nodes.pipelines.work import Brief, Member, Work
+from journeygraph.nodes.services import Services
+from journeygraph.nodes.state.confirmation import Consent
+from journeygraph.nodes.state.effects import EFFECTS
+from journeygraph.nodes.state.session import PARTING, Output, Pending, Turn, Update
+from journeygraph.nodes.telemetry import AgentRun, agent_rests
 
 After = Callable[[Work, Output, Chooser], Awaitable[dict[str, Any]]]
 """Decides what an agent's result leads to, as a change of the progress."""

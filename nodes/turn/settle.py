@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from journeys import NEVER, ConversationPhase, PathwayExecutionError, PathwaySpec
-from journeys.spec.spec import MAX_HOPS
-from nodes.authored import FAILURES
-from nodes.draft import Hop
-from nodes.json_data import copied, words_of
-from nodes.pipelines.rules import RULES
-from nodes.pipelines.work import Conclusion, Work, flags_of, leaves
-from nodes.services import Services
-from nodes.state.confirmation import waiting
-from nodes.state.context import Op, checked, how_to_merge
-from nodes.state.messages import OPERATOR, TAKEN, Message, mark
-from nodes.state.phases import closing_facts, next_phase
-from nodes.state.session import PARTING, Output, Position, SessionState, Turn, Update
-from nodes.state.stack import completed, entered, note, pruned, written_names, wrote
+from journeygraph.journeys import NEVER, ConversationPhase, PathwayExecutionError, PathwaySpec
+from journeygraph.journeys.spec.spec import MAX_HOPS
+from journeygraph.nodes.authored import FAILURES
+from journeygraph.nodes.draft import Hop
+from journeygraph.nodes.json_data import copied, words_of
+from journeygraph.nodes.pipelines.rules import RULES
+from journeygraph.nodes.pipelines.work import Conclusion, Work, flags_of, leaves
+from journeygraph.nodes.services import Services
+from journeygraph.nodes.state.confirmation import waiting
+from journeygraph.nodes.state.context import Op, checked, how_to_merge
+from journeygraph.nodes.state.messages import OPERATOR, TAKEN, Message, mark
+from journeygraph.nodes.state.phases import closing_facts, next_phase
+from journeygraph.nodes.state.session import PARTING, Output, Position, SessionState, Turn, Update
+from journeygraph.nodes.state.stack import completed, entered, note, pruned, written_names, wrote
 
 if TYPE_CHECKING:
-    from nodes.turn.features import Features
+    from journeygraph.nodes.turn.features import Features
 
 
 async def settle(state: SessionState, services: Services, features: Features) -> Update:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from journeys import PathwaySpec
-from nodes.features.guidance import rules_ahead
-from nodes.llm.model_agent import ModelCaller, Speculation, record_of
-from nodes.payloads import base_of, payload_of
-from nodes.pipelines.work import Member
-from nodes.services import Services
-from nodes.state.confirmation import Consent
-from nodes.steer import limits_of, steer
-from nodes.turn.run_agent import brief_of, is_live
+from journeygraph.journeys import PathwaySpec
+from journeygraph.nodes.features.guidance import rules_ahead
+from journeygraph.nodes.llm.model_agent import ModelCaller, Speculation, record_of
+from journeygraph.nodes.payloads import base_of, payload_of
+from journeygraph.nodes.pipelines.work import Member
+from journeygraph.nodes.services import Services
+from journeygraph.nodes.state.confirmation import Consent
+from journeygraph.nodes.steer import limits_of, steer
+from journeygraph.nodes.turn.run_agent import brief_of, is_live
 
 if TYPE_CHECKING:
-    from nodes.draft import Reading, TurnDraft
+    from journeygraph.nodes.draft import Reading, TurnDraft
 
 
 def may_speculate(services: Services) -> bool:

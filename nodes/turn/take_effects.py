@@ -11,20 +11,28 @@ from typing import Any
 from langchain_core.tools import ToolException
 from pydantic import ValidationError
 
-import nodes.draft
-from journeys import Call, Effect, PathwaySpec
-from nodes.authored import contained
-from nodes.draft import TurnDraft, draft_of
-from nodes.forms.collect import take_back_refused, used_by_effects
-from nodes.forms.questions import question_of, spoken
-from nodes.journal import ASKED, is_pause
-from nodes.json_data import cleaned, copied, digest_of, plain, size, stamp
-from nodes.llm.tools import Occasion, shortened, told
-from nodes.services import Services, setting_of
-from nodes.state.dialogue_state import Asked, DialogueState
-from nodes.state.effects import EFFECTS, Effects, EffectsOfRun, Outcome, Step, Taken, step_of
-from nodes.state.session import PathwayState, Turn, Update
-from nodes.texts import worded
+from journeygraph.journeys import Call, Effect, PathwaySpec
+from journeygraph.nodes import draft as turn_draft
+from journeygraph.nodes.authored import contained
+from journeygraph.nodes.draft import TurnDraft, draft_of
+from journeygraph.nodes.forms.collect import take_back_refused, used_by_effects
+from journeygraph.nodes.forms.questions import question_of, spoken
+from journeygraph.nodes.journal import ASKED, is_pause
+from journeygraph.nodes.json_data import cleaned, copied, digest_of, plain, size, stamp
+from journeygraph.nodes.llm.tools import Occasion, shortened, told
+from journeygraph.nodes.services import Services, setting_of
+from journeygraph.nodes.state.dialogue_state import Asked, DialogueState
+from journeygraph.nodes.state.effects import (
+    EFFECTS,
+    Effects,
+    EffectsOfRun,
+    Outcome,
+    Step,
+    Taken,
+    step_of,
+)
+from journeygraph.nodes.state.session import PathwayState, Turn, Update
+from journeygraph.nodes.texts import worded
 
 KEY = "idempotency_key"
 """Parameter of a tool that takes the key of the step."""
@@ -153,7 +161,7 @@ class _Taker:
 
     def _resumed(self) -> Turn:
         """Return the turn; one that was left off, and is gone on with only now, is of now."""
-        now = nodes.draft.now()
+        now = turn_draft.now()
         waited = (now - datetime.fromisoformat(self._turn["at"])).total_seconds()
         if waited <= self._services.config.turn_timeout_seconds:
             return self._turn

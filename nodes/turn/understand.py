@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
-from journeys import (
+from journeygraph.journeys import (
     AlwaysTrigger,
     ConditionTrigger,
     EventTrigger,
@@ -21,25 +21,25 @@ from journeys import (
     ModelError,
     TransitionSpec,
 )
-from journeys.phrases import Matcher
-from nodes.authored import contained
-from nodes.commands import Noise, Verdict, matched
-from nodes.draft import Reading, TurnDraft, check_known, open_draft
-from nodes.features.guidance import BYPASSED, bypassed, judged, rules_here
-from nodes.features.reminders import break_silence
-from nodes.features.takeover import WITH_PERSON
-from nodes.forms.questions import question_of
-from nodes.journal import Usage
-from nodes.json_data import copied, words_of
-from nodes.language import ready_to_read, refused_in
-from nodes.llm.call import seconds_for, spent
-from nodes.llm.understanding_call import COMMAND_NAMES, Moment, Understood, understood
-from nodes.services import Services
-from nodes.state.context import Op
-from nodes.state.escalation import takeover_of
-from nodes.state.session import OutsideEvent, Position, SessionState, Timer, Update
-from nodes.state.stack import note
-from nodes.steer import (
+from journeygraph.journeys.phrases import Matcher
+from journeygraph.nodes.authored import contained
+from journeygraph.nodes.commands import Noise, Verdict, matched
+from journeygraph.nodes.draft import Reading, TurnDraft, check_known, open_draft
+from journeygraph.nodes.features.guidance import BYPASSED, bypassed, judged, rules_here
+from journeygraph.nodes.features.reminders import break_silence
+from journeygraph.nodes.features.takeover import WITH_PERSON
+from journeygraph.nodes.forms.questions import question_of
+from journeygraph.nodes.journal import Usage
+from journeygraph.nodes.json_data import copied, words_of
+from journeygraph.nodes.language import ready_to_read, refused_in
+from journeygraph.nodes.llm.call import seconds_for, spent
+from journeygraph.nodes.llm.understanding_call import COMMAND_NAMES, Moment, Understood, understood
+from journeygraph.nodes.services import Services
+from journeygraph.nodes.state.context import Op
+from journeygraph.nodes.state.escalation import takeover_of
+from journeygraph.nodes.state.session import OutsideEvent, Position, SessionState, Timer, Update
+from journeygraph.nodes.state.stack import note
+from journeygraph.nodes.steer import (
     MODELS,
     OUTSIDE,
     UNSURE,
@@ -50,10 +50,10 @@ from nodes.steer import (
     steer,
     unsettled,
 )
-from nodes.telemetry import report
-from nodes.turn.features import Features
-from nodes.turn.speculate import may_speculate, speculate
-from nodes.turn.upgrade import has_moved
+from journeygraph.nodes.telemetry import report
+from journeygraph.nodes.turn.features import Features
+from journeygraph.nodes.turn.speculate import may_speculate, speculate
+from journeygraph.nodes.turn.upgrade import has_moved
 
 
 async def understand(state: SessionState, services: Services, features: Features) -> Update:

@@ -9,15 +9,15 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import date, datetime, time
 from typing import Any
 
-from journeys import Field, JourneySpec
-from nodes.draft import TurnDraft
-from nodes.forms.collect import emptied, refused
-from nodes.language.reading import CHOOSING
-from nodes.state.dialogue_state import Asked
-from nodes.state.form_state import field_named, is_record, settled
-from nodes.state.session import Position
-from nodes.state.stack import Moved, Situation, at_entry, resumed_frame
-from nodes.values import Unreadable, value_of
+from journeygraph.journeys import Field, JourneySpec
+from journeygraph.nodes.draft import TurnDraft
+from journeygraph.nodes.forms.collect import emptied, refused
+from journeygraph.nodes.language.reading import CHOOSING
+from journeygraph.nodes.state.dialogue_state import Asked
+from journeygraph.nodes.state.form_state import field_named, is_record, settled
+from journeygraph.nodes.state.session import Position
+from journeygraph.nodes.state.stack import Moved, Situation, at_entry, resumed_frame
+from journeygraph.nodes.values import Unreadable, value_of
 
 _GONE = "this version of the journey does not have it"
 

@@ -12,22 +12,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from journeys import JourneySpec, Validation
-from journeys.notions.guidelines import GuidelineSpec
-from nodes.journal import Usage
-from nodes.llm.call import resting, seconds_for
-from nodes.llm.models import CHECK
-from nodes.llm.replies import Examiner
-from nodes.replies.examination import Examination, Finding
-from nodes.replies.scope import in_force, is_own_voice, place_of, safe_reply_of, validation_of
-from nodes.replies.wording import broken
-from nodes.services import Services
-from nodes.state.session import PARTING, Check, SessionState, Turn, Update
-from nodes.telemetry import reply_checked
-from nodes.turn.settle import closed
+from journeygraph.journeys import JourneySpec, Validation
+from journeygraph.journeys.notions.guidelines import GuidelineSpec
+from journeygraph.nodes.journal import Usage
+from journeygraph.nodes.llm.call import resting, seconds_for
+from journeygraph.nodes.llm.models import CHECK
+from journeygraph.nodes.llm.replies import Examiner
+from journeygraph.nodes.replies.examination import Examination, Finding
+from journeygraph.nodes.replies.scope import (
+    in_force,
+    is_own_voice,
+    place_of,
+    safe_reply_of,
+    validation_of,
+)
+from journeygraph.nodes.replies.wording import broken
+from journeygraph.nodes.services import Services
+from journeygraph.nodes.state.session import PARTING, Check, SessionState, Turn, Update
+from journeygraph.nodes.telemetry import reply_checked
+from journeygraph.nodes.turn.settle import closed
 
 if TYPE_CHECKING:
-    from nodes.turn.features import Features
+    from journeygraph.nodes.turn.features import Features
 
 BYPASSED = "validation_bypassed"
 """Flag of a turn whose reply a model should have judged, and could not."""

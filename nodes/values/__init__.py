@@ -1,8 +1,8 @@
 """Values of fields: read as plain data, checked, and shown."""
 
-from nodes.values.checking import hint_of, refusal_of, shown
-from nodes.values.dates import is_half_in_doubt
-from nodes.values.reading import (
+from journeygraph.nodes.values.checking import hint_of, refusal_of, shown
+from journeygraph.nodes.values.dates import is_half_in_doubt
+from journeygraph.nodes.values.reading import (
     Span,
     end_of_list_lead,
     found_in,
@@ -14,7 +14,7 @@ from nodes.values.reading import (
     shaped,
     value_of,
 )
-from nodes.values.scanning import Setting, Unreadable, usual
+from journeygraph.nodes.values.scanning import Setting, Unreadable, usual
 
 __all__ = [
     "Setting",

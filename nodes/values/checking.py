@@ -12,13 +12,13 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
-from journeys.notions.fields import Check, Field, Length, Range, Regex
-from nodes.authored import contained, in_thread
-from nodes.json_data import copied
-from nodes.telemetry.otel import report
-from nodes.values.numbers import digits_of
-from nodes.values.people import is_cut_in_doubt
-from nodes.values.scanning import LONGEST, Setting, Unreadable, everywhere
+from journeygraph.journeys.notions.fields import Check, Field, Length, Range, Regex
+from journeygraph.nodes.authored import contained, in_thread
+from journeygraph.nodes.json_data import copied
+from journeygraph.nodes.telemetry.otel import report
+from journeygraph.nodes.values.numbers import digits_of
+from journeygraph.nodes.values.people import is_cut_in_doubt
+from journeygraph.nodes.values.scanning import LONGEST, Setting, Unreadable, everywhere
 
 _NOON = 12
 DATED = ("date", "time", "datetime")

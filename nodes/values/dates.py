@@ -22,11 +22,11 @@ from dateutil.relativedelta import relativedelta
 from dateutil.rrule import MONTHLY, rrule
 from dateutil.rrule import weekdays as WEEKDAYS
 
-from journeys.notions.fields import Field
-from journeys.phrases import plain
-from nodes.values.checking import fits, wants_past
-from nodes.values.numbers import numbers_of, numeral_of, numerals_in
-from nodes.values.scanning import (
+from journeygraph.journeys.notions.fields import Field
+from journeygraph.journeys.phrases import plain
+from journeygraph.nodes.values.checking import fits, wants_past
+from journeygraph.nodes.values.numbers import numbers_of, numeral_of, numerals_in
+from journeygraph.nodes.values.scanning import (
     DAYS,
     Hit,
     Setting,

@@ -10,8 +10,8 @@ from functools import cache, lru_cache
 from itertools import zip_longest
 from types import SimpleNamespace
 
-from journeys.notions.fields import Field
-from nodes.values.scanning import (
+from journeygraph.journeys.notions.fields import Field
+from journeygraph.nodes.values.scanning import (
     Hit,
     Setting,
     Table,

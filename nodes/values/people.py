@@ -7,10 +7,18 @@ from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
-from journeys.locale import LANGUAGES
-from journeys.notions.fields import Field
-from nodes.values.numbers import numeral_of, numerals_in
-from nodes.values.scanning import Hit, Setting, apart, grammar, in_rows, vocabulary, words_in
+from journeygraph.journeys.locale import LANGUAGES
+from journeygraph.journeys.notions.fields import Field
+from journeygraph.nodes.values.numbers import numeral_of, numerals_in
+from journeygraph.nodes.values.scanning import (
+    Hit,
+    Setting,
+    apart,
+    grammar,
+    in_rows,
+    vocabulary,
+    words_in,
+)
 
 _MOST_WORDS, _MOST_CHARACTERS = 8, 120
 _MOST_AROUND = 2

@@ -16,12 +16,12 @@ from typing import Any
 
 from rapidfuzz.distance import OSA
 
-from journeys.notions.fields import FIELD_TYPES, Field, Regex
-from nodes.json_data import cleaned
-from nodes.values import dates, numbers, people
-from nodes.values.checking import DATED, kind_of
-from nodes.values.numbers import numbers_of, respelled_number
-from nodes.values.scanning import (
+from journeygraph.journeys.notions.fields import FIELD_TYPES, Field, Regex
+from journeygraph.nodes.json_data import cleaned
+from journeygraph.nodes.values import dates, numbers, people
+from journeygraph.nodes.values.checking import DATED, kind_of
+from journeygraph.nodes.values.numbers import numbers_of, respelled_number
+from journeygraph.nodes.values.scanning import (
     LONGEST,
     Hit,
     Scanner,

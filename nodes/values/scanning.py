@@ -19,10 +19,10 @@ from typing import Any, NamedTuple
 
 from rapidfuzz.distance import OSA
 
-from journeys.languages.data import name_faults, read_data, refuse
-from journeys.locale import LANGUAGES
-from journeys.notions.fields import Field
-from journeys.phrases import MatchBudget
+from journeygraph.journeys.languages.data import name_faults, read_data, refuse
+from journeygraph.journeys.locale import LANGUAGES
+from journeygraph.journeys.notions.fields import Field
+from journeygraph.journeys.phrases import MatchBudget
 
 DATA = Path(__file__).with_name("data")
 _COMMA = re.compile(r",(?![^{}]*\})")

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from journeys import ConfigurationError
-from journeys.config import TENANT
+from journeygraph.journeys import ConfigurationError
+from journeygraph.journeys.config import TENANT
 
 
 class Scope(StrEnum):

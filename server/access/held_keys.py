@@ -9,9 +9,9 @@ from collections.abc import Awaitable, Iterator
 from contextlib import contextmanager
 from contextvars import Context
 
-from nodes.telemetry import report
-from server.access.callers import Caller
-from server.access.keys import StoredKeys, is_key_id
+from journeygraph.nodes.telemetry import report
+from journeygraph.server.access.callers import Caller
+from journeygraph.server.access.keys import StoredKeys, is_key_id
 
 LOOK_SECONDS = 5.0
 """Seconds between two looks at the keys of all open streams of a process."""

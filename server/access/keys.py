@@ -17,16 +17,24 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import JSON, ColumnElement, String, bindparam, cast, delete, func, select, update
 
-from graphs.records.listing import checked_limit, paged
-from graphs.session.input import checked_id, new_id_of
-from graphs.storage.sealing import Seal
-from graphs.storage.statements import Records, Row, Sql, Statement, first, now, of_tenant
-from graphs.storage.store import Store
-from graphs.storage.tables import api_keys
-from journeys import ConfigurationError, Page, StateError
-from journeys.config import TENANT, checked_tenant
-from nodes.json_data import stamp
-from server.access.callers import Caller, Scope, scopes_of
+from journeygraph.graphs.records.listing import checked_limit, paged
+from journeygraph.graphs.session.input import checked_id, new_id_of
+from journeygraph.graphs.storage.sealing import Seal
+from journeygraph.graphs.storage.statements import (
+    Records,
+    Row,
+    Sql,
+    Statement,
+    first,
+    now,
+    of_tenant,
+)
+from journeygraph.graphs.storage.store import Store
+from journeygraph.graphs.storage.tables import api_keys
+from journeygraph.journeys import ConfigurationError, Page, StateError
+from journeygraph.journeys.config import TENANT, checked_tenant
+from journeygraph.nodes.json_data import stamp
+from journeygraph.server.access.callers import Caller, Scope, scopes_of
 
 MARK = "jg"
 """First part of every key."""

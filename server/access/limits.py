@@ -21,11 +21,11 @@ from limits import RateLimitItem, parse
 from limits.aio.storage import RedisStorage, Storage
 from limits.aio.strategies import FixedWindowRateLimiter
 
-from journeys import ConfigurationError
-from journeys.errors import require_extra
-from nodes.breaker import Breaker
-from nodes.telemetry import limit_refused, report
-from server.access.callers import Caller
+from journeygraph.journeys import ConfigurationError
+from journeygraph.journeys.errors import require_extra
+from journeygraph.nodes.breaker import Breaker
+from journeygraph.nodes.telemetry import limit_refused, report
+from journeygraph.server.access.callers import Caller
 
 WHO = ("key", "tenant", "address")
 """The callers that a limit counts apart."""

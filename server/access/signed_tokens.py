@@ -15,12 +15,12 @@ from urllib.parse import urlsplit
 
 from cachetools import TTLCache
 
-from graphs.session.input import is_new_id
-from journeys import ConfigurationError, StateError
-from journeys.config import TENANT, is_tenant
-from journeys.errors import require_extra
-from nodes.telemetry import report
-from server.access.callers import Caller, Scope
+from journeygraph.graphs.session.input import is_new_id
+from journeygraph.journeys import ConfigurationError, StateError
+from journeygraph.journeys.config import TENANT, is_tenant
+from journeygraph.journeys.errors import require_extra
+from journeygraph.nodes.telemetry import report
+from journeygraph.server.access.callers import Caller, Scope
 
 KNOWN_SECONDS = 5.0
 """Seconds for which a verified token is known."""

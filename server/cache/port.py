@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 
 from cachetools import TLRUCache
 
-from journeys.errors import require_extra
+from journeygraph.journeys.errors import require_extra
 
 
 @dataclass(slots=True)
@@ -153,6 +153,6 @@ def open_cache(redis_url: str | None) -> Cache | None:
     if not redis_url:
         return None
     require_extra("redis", "A cache in Redis", "redis.asyncio")
-    from server.cache.redis import RedisCache  # noqa: PLC0415 - its client takes long to import
+    from journeygraph.server.cache.redis import RedisCache  # noqa: PLC0415 - its client takes long to import
 
     return RedisCache(redis_url)

@@ -18,11 +18,11 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import ResponseError
 
-from journeys import ConfigurationError
-from journeys.store_url import masked
-from nodes.breaker import Breaker
-from nodes.telemetry.otel import report
-from server.cache.port import CacheUnavailableError, Counts
+from journeygraph.journeys import ConfigurationError
+from journeygraph.journeys.store_url import masked
+from journeygraph.nodes.breaker import Breaker
+from journeygraph.nodes.telemetry.otel import report
+from journeygraph.server.cache.port import CacheUnavailableError, Counts
 
 BUDGET_SECONDS = 0.05
 """Time limit of an operation, including the connection."""

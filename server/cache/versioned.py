@@ -12,13 +12,13 @@ from typing import Any, Self
 
 import orjson
 
-from graphs.records.definitions import Epoch
-from graphs.session.directory import Directory, Found
-from graphs.session.session import SessionContext
-from graphs.storage.statements import now
-from journeys import JourneyConfig, StateError
-from nodes.telemetry import cache_read
-from server.cache.port import Cache, CacheUnavailableError, Counts
+from journeygraph.graphs.records.definitions import Epoch
+from journeygraph.graphs.session.directory import Directory, Found
+from journeygraph.graphs.session.session import SessionContext
+from journeygraph.graphs.storage.statements import now
+from journeygraph.journeys import JourneyConfig, StateError
+from journeygraph.nodes.telemetry import cache_read
+from journeygraph.server.cache.port import Cache, CacheUnavailableError, Counts
 
 LARGEST = 2**18
 """Most bytes of a value; a larger one would cost more time than a cache saves."""

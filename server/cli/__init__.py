@@ -17,7 +17,7 @@ def main() -> None:
     # command that has something to finish takes this back: `server.cli.edge.interruptible`.
     signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
     try:
-        from server.cli.command_line import main as run  # noqa: PLC0415
+        from journeygraph.server.cli.command_line import main as run  # noqa: PLC0415
 
         run()
     except KeyboardInterrupt:

@@ -1,5 +1,5 @@
-"""`python -m server.cli` is the `journeygraph` command."""
+"""`python -m journeygraph.server.cli` is the `journeygraph` command."""
 
-from server.cli import main
+from journeygraph.server.cli import main
 
 main()

@@ -8,11 +8,11 @@ from dataclasses import asdict
 
 import typer
 
-from graphs.evidence import anchors
-from graphs.evidence.anchors import Anchor
-from graphs.records.listing import cursor_behind, number_of, paged
-from graphs.session.directory import Directory, Review, SessionAudit, Verification
-from journeys import (
+from journeygraph.graphs.evidence import anchors
+from journeygraph.graphs.evidence.anchors import Anchor
+from journeygraph.graphs.records.listing import cursor_behind, number_of, paged
+from journeygraph.graphs.session.directory import Directory, Review, SessionAudit, Verification
+from journeygraph.journeys import (
     AuditedTurn,
     AuditEntry,
     Candidate,
@@ -22,9 +22,17 @@ from journeys import (
     TurnDecision,
     TurnStep,
 )
-from server.cli.terminal.rendering import Listing, out, plain, row, short, show_next, write_json
-from server.discover.errors import CommandError
-from server.settings import StorePlace
+from journeygraph.server.cli.terminal.rendering import (
+    Listing,
+    out,
+    plain,
+    row,
+    short,
+    show_next,
+    write_json,
+)
+from journeygraph.server.discover.errors import CommandError
+from journeygraph.server.settings import StorePlace
 
 _LABELS = {
     "transition": "moved",

@@ -18,10 +18,10 @@ from typing import Any
 import typer
 from langchain_core.tools import BaseTool
 
-from graphs.agents.registry import refusals
-from graphs.records.definitions import Definitions
-from graphs.session.stranding import Stranding, strandings
-from journeys import (
+from journeygraph.graphs.agents.registry import refusals
+from journeygraph.graphs.records.definitions import Definitions
+from journeygraph.graphs.session.stranding import Stranding, strandings
+from journeygraph.journeys import (
     ConfigurationError,
     IntentTrigger,
     Journey,
@@ -31,15 +31,15 @@ from journeys import (
     ToolSpec,
     TransitionSpec,
 )
-from journeys.errors import did_you_mean
-from journeys.faults import Fault, Place
-from journeys.reading.rule_reader import own_version
-from journeys.spec.spec import REFUSED
-from nodes.llm.models import is_configured
-from nodes.llm.tools import as_tool, parameters_of
-from server.cli.terminal.rendering import out, plain, progress, write_json
-from server.definitions.loader import StoredVersion, stored_versions
-from server.discover.definition_files import (
+from journeygraph.journeys.errors import did_you_mean
+from journeygraph.journeys.faults import Fault, Place
+from journeygraph.journeys.reading.rule_reader import own_version
+from journeygraph.journeys.spec.spec import REFUSED
+from journeygraph.nodes.llm.models import is_configured
+from journeygraph.nodes.llm.tools import as_tool, parameters_of
+from journeygraph.server.cli.terminal.rendering import out, plain, progress, write_json
+from journeygraph.server.definitions.loader import StoredVersion, stored_versions
+from journeygraph.server.discover.definition_files import (
     FaultyFileError,
     checked_guidelines,
     is_definition,
@@ -47,9 +47,9 @@ from server.discover.definition_files import (
     journey_files,
     module_beside,
 )
-from server.discover.errors import CommandError, reworded
-from server.discover.journeys import Found, example_ids, find, model_in
-from server.discover.modules import (
+from journeygraph.server.discover.errors import CommandError, reworded
+from journeygraph.server.discover.journeys import Found, example_ids, find, model_in
+from journeygraph.server.discover.modules import (
     LoadError,
     NoSuchModuleError,
     file_of,
@@ -62,7 +62,7 @@ from server.discover.modules import (
     root_of,
     shown,
 )
-from server.settings import Settings
+from journeygraph.server.settings import Settings
 
 _MOST_SHOWN = 5
 

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, NoReturn, ParamSpec
 import typer
 from typer.core import TyperGroup
 
-from server import installed_version, source_version
+from journeygraph.server import installed_version, source_version
 
 _P = ParamSpec("_P")
 _LOG = logging.getLogger("journeygraph")
@@ -29,8 +29,8 @@ _THIS_MACHINE = "127.0.0.1"
 def _store(url: str | None) -> str | None:
     """Return the URL of a store; one that no store has is a wrong call."""
     if url:
-        from journeys.errors import ConfigurationError
-        from journeys.store_url import checked_store
+        from journeygraph.journeys.errors import ConfigurationError
+        from journeygraph.journeys.store_url import checked_store
 
         try:
             checked_store(url)
@@ -140,7 +140,7 @@ def command(function: Callable[_P, None]) -> Callable[_P, None]:
 
 def _told(error: Exception) -> int:
     """Write an error to standard error, and return the exit code."""
-    from server.cli.terminal.rendering import say
+    from journeygraph.server.cli.terminal.rendering import say
 
     _LOG.debug("The command failed.", exc_info=error)
     say(error)
@@ -193,7 +193,7 @@ def demo(
     The messages are the DEMO_MESSAGES of its module. Nothing is stored; without a model
     configured, no network is used.
     """
-    from server.cli.demo import demo
+    from journeygraph.server.cli.demo import demo
 
     demo(name, fast=fast, svg=svg)
 
@@ -233,7 +233,7 @@ def new(
     """
     if example is not None and yaml:
         raise typer.BadParameter("--from and --yaml exclude each other.")
-    from server.cli.demo import new
+    from journeygraph.server.cli.demo import new
 
     new(name, example, yaml=yaml, deploy=deploy)
 
@@ -260,7 +260,7 @@ def chat(
 
     Lines can be piped in. /help lists the commands inside a conversation.
     """
-    from server.cli.terminal.chat import chat
+    from journeygraph.server.cli.terminal.chat import chat
 
     chat(journey, session, store, as_json=as_json)
 
@@ -287,7 +287,7 @@ def run(
     Without a model configured, the examples run on functions over their material. Exit code 1: the
     pipeline failed as a whole.
     """
-    from server.cli.run_pipeline import run
+    from journeygraph.server.cli.run_pipeline import run
 
     run(pipeline, message, as_json=as_json)
 
@@ -345,7 +345,7 @@ def serve(
     With --reload, open pages follow each change, and stored sessions continue. While a journey has
     faults, the terminal and the page show them.
     """
-    from server.cli.serve import Wanted, serve
+    from journeygraph.server.cli.serve import Wanted, serve
 
     wanted = Wanted(journeys or (), store, definitions, given or (), versions or ())
     serve(wanted, host, port, print_settings=print_settings, reload=reload)
@@ -377,18 +377,18 @@ def mcp(
     has the keys that clients send as 'Authorization: Bearer KEY'; without a key, only this machine
     is served.
     """
-    from journeys.errors import require_extra
+    from journeygraph.journeys.errors import require_extra
 
     require_extra("mcp", "MCP", "mcp")
     if http:
-        from server.cli.mcp import over_http
+        from journeygraph.server.cli.mcp import over_http
 
         over_http(targets or (), versions or (), host, port, allow_host or (), store)
     else:
-        from server.mcp.serving import over_streams
+        from journeygraph.server.mcp.serving import over_streams
 
         def offered() -> Any:
-            from server.cli.mcp import offered
+            from journeygraph.server.cli.mcp import offered
 
             return offered(targets or (), versions or (), store)
 
@@ -415,7 +415,7 @@ def load(
     definitions start new sessions from then on; an unchanged one is skipped. Running sessions
     continue in the version in which they began. Changed guidelines apply to all sessions.
     """
-    from server.cli.definitions import load
+    from journeygraph.server.cli.definitions import load
 
     load(paths, store, replace=replace)
 
@@ -432,7 +432,7 @@ def definitions(
     as_json: AsJson = False,
 ) -> None:
     """List the definitions in the database that are served, by id."""
-    from server.cli.definitions import definitions
+    from journeygraph.server.cli.definitions import definitions
 
     definitions(retire, store, limit, after or "", as_json=as_json)
 
@@ -450,7 +450,7 @@ def invalidate(
     It takes effect at once, even if the cache does not answer: servers compare cached values with
     the database.
     """
-    from server.cli.definitions import invalidate
+    from journeygraph.server.cli.definitions import invalidate
 
     invalidate(definition, store)
 
@@ -491,7 +491,7 @@ def check(
     Exit code 0: no fault; warnings are possible. 1: faults, no journey at all, sessions that would
     be moved, or stored versions that this release cannot read. 2: an unknown name or store.
     """
-    from server.cli.check import check
+    from journeygraph.server.cli.check import check
 
     check(path, against, versions or (), as_json=as_json)
 
@@ -537,7 +537,7 @@ def test(
 
     Exit code 0: all passed. 1: a conversation differs. 2: a file has faults, or there is no file.
     """
-    from server.cli.conversations import Models, play_files
+    from journeygraph.server.cli.conversations import Models, play_files
 
     if records and live:
         raise typer.BadParameter("--record and --live exclude each other.")
@@ -575,7 +575,7 @@ def explore(
 
     Exit code 0: no fault. 1: faults. 2: an unknown journey.
     """
-    from server.cli.conversations import explore_journey
+    from journeygraph.server.cli.conversations import explore_journey
 
     explore_journey(journey, given or (), seconds, as_json=as_json, effects=effects)
 
@@ -619,8 +619,8 @@ def simulate(
 
     Exit code 0: no fault. 1: a dead end or a failed turn. 2: an unknown journey, or a faulty file.
     """
-    from server.cli.conversations import simulate_journey
-    from server.simulation.runs import Plan
+    from journeygraph.server.cli.conversations import simulate_journey
+    from journeygraph.server.simulation.runs import Plan
 
     plan = Plan(sessions, turns, tokens, seed, effects, live)
     simulate_journey(journey, personas, plan, output, by_model=by_model, as_json=as_json)
@@ -656,8 +656,8 @@ def record(
     effects: their results are those that were stored. Answers of models are not stored; --live asks
     the model again. The file has all messages in clear text.
     """
-    from server.cli.conversations import record_session
-    from server.settings import StorePlace
+    from journeygraph.server.cli.conversations import record_session
+    from journeygraph.server.settings import StorePlace
 
     record_session(session, journey, StorePlace(store, tenant), output, live=live)
 
@@ -696,8 +696,8 @@ def audit(
 
     Exit code 1: verify found a broken row.
     """
-    from server.cli import audit as module
-    from server.settings import StorePlace
+    from journeygraph.server.cli import audit as module
+    from journeygraph.server.settings import StorePlace
 
     place = StorePlace(store, tenant)
     if verified and session != "verify":
@@ -750,8 +750,8 @@ def escalations(
     Without an id, list them, newest first. While a person has a conversation the assistant is
     silent in it. Sensitive journeys need the key in the settings.
     """
-    from server.cli import escalations as module
-    from server.settings import StorePlace
+    from journeygraph.server.cli import escalations as module
+    from journeygraph.server.settings import StorePlace
 
     acts = module.Acts(by, claim, say, release)
     place = StorePlace(store, tenant)
@@ -794,7 +794,7 @@ def draw(
     A pathway shows the fields that it collects, its effects, and when it calls a person. No network
     is used. The SVG opens in any browser; GitHub shows the Mermaid text as a picture.
     """
-    from server.cli.draw import draw
+    from journeygraph.server.cli.draw import draw
 
     draw(target, style, output, graph=graph, full=full)
 
@@ -806,7 +806,7 @@ def migrate(store: Store = None) -> None:
     Only this command migrates a Postgres database; SQLite files also migrate themselves when they
     are opened. It can run while the database is in use, and several times at once.
     """
-    from server.cli.database.migration import migrate
+    from journeygraph.server.cli.database.migration import migrate
 
     migrate(store)
 
@@ -835,7 +835,7 @@ def encryption(
 
     Exit code 1: a key is not set, or sessions still need another key.
     """
-    from server.cli.database.encryption import encryption
+    from journeygraph.server.cli.database.encryption import encryption
 
     if (action == "drop") is (key is None):
         raise typer.BadParameter("--key ID belongs to drop, which needs it.")
@@ -902,9 +902,9 @@ def keys(
     tokens), admin (all). Keys count on servers that need a key: with JOURNEYGRAPH_STORED_KEYS=true
     or JOURNEYGRAPH_API_KEYS.
     """
-    from server.access.keys import Wanted
-    from server.cli.database import api_keys as module
-    from server.settings import StorePlace
+    from journeygraph.server.access.keys import Wanted
+    from journeygraph.server.cli.database import api_keys as module
+    from journeygraph.server.settings import StorePlace
 
     if (action in ("revoke", "rotate")) is (key is None):
         raise typer.BadParameter("The id of a key belongs to revoke and rotate, which need it.")
@@ -956,8 +956,8 @@ def users(
 
     Exit code 1: there is no session and no key of this user.
     """
-    from server.cli.database import user_records as module
-    from server.settings import StorePlace
+    from journeygraph.server.cli.database import user_records as module
+    from journeygraph.server.settings import StorePlace
 
     if user is None and action != "receipts":
         raise typer.BadParameter(f"{action} needs the id of a user.")
@@ -991,7 +991,7 @@ def schema(
     With `# yaml-language-server: $schema=FILE` in its first line, editors complete and check a
     file. `journeygraph check` also finds the faults that a schema cannot describe.
     """
-    from server.cli.definitions import schema
+    from journeygraph.server.cli.definitions import schema
 
     schema(kind)
 

@@ -12,13 +12,13 @@ from typing import Any
 
 import typer
 
-from graphs.drawing.svg import svg
-from graphs.session.directory import Directory
-from journeys import JourneyConfig, examples
-from journeys.faults import Fault
-from nodes.llm.cassette import Cassette
-from nodes.llm.models import KEY, open_models
-from server.cli.terminal.rendering import (
+from journeygraph.graphs.drawing.svg import svg
+from journeygraph.graphs.session.directory import Directory
+from journeygraph.journeys import JourneyConfig, examples
+from journeygraph.journeys.faults import Fault
+from journeygraph.nodes.llm.cassette import Cassette
+from journeygraph.nodes.llm.models import KEY, open_models
+from journeygraph.server.cli.terminal.rendering import (
     Listing,
     err,
     interruptible,
@@ -29,12 +29,16 @@ from server.cli.terminal.rendering import (
     show_written,
     write_json,
 )
-from server.conversations.conversation_files import Loaded, conversation_files, load_conversation
-from server.conversations.coverage import Coverage, coverages
-from server.conversations.explorer import Explored, Finding, Limits, explore
-from server.conversations.player import Played, play, record_model
-from server.conversations.recorder import default_file, record, write_recorded
-from server.conversations.reports import (
+from journeygraph.server.conversations.conversation_files import (
+    Loaded,
+    conversation_files,
+    load_conversation,
+)
+from journeygraph.server.conversations.coverage import Coverage, coverages
+from journeygraph.server.conversations.explorer import Explored, Finding, Limits, explore
+from journeygraph.server.conversations.player import Played, play, record_model
+from journeygraph.server.conversations.recorder import default_file, record, write_recorded
+from journeygraph.server.conversations.reports import (
     Runs,
     as_data,
     failure_lines,
@@ -45,13 +49,21 @@ from server.conversations.reports import (
     summary,
     write_junit,
 )
-from server.conversations.stubs import LiveModel
-from server.discover.errors import CommandError
-from server.discover.journeys import Found, example_ids, find
-from server.settings import Settings, StorePlace
-from server.simulation.personas import Personas, load_personas
-from server.simulation.plots import ends_plot, turns_plot
-from server.simulation.runs import ENDS, FAILED, Plan, Run, Simulation, figures, simulate
+from journeygraph.server.conversations.stubs import LiveModel
+from journeygraph.server.discover.errors import CommandError
+from journeygraph.server.discover.journeys import Found, example_ids, find
+from journeygraph.server.settings import Settings, StorePlace
+from journeygraph.server.simulation.personas import Personas, load_personas
+from journeygraph.server.simulation.plots import ends_plot, turns_plot
+from journeygraph.server.simulation.runs import (
+    ENDS,
+    FAILED,
+    Plan,
+    Run,
+    Simulation,
+    figures,
+    simulate,
+)
 
 
 def play_files(

@@ -10,15 +10,22 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from graphs.records.definitions import Definition, Definitions, Draft, Loaded
-from journeys import Page
-from journeys.files.form import published, schema_of
-from server.cache import Cache, MemoryCache, VersionedCache, open_cache
-from server.cache.port import CacheUnavailableError
-from server.cli.terminal.rendering import Listing, out, progress, row, show_next, write_json
-from server.definitions.loader import drafts_at
-from server.definitions.stored_journeys import DEFINITION_KIND
-from server.settings import Settings
+from journeygraph.graphs.records.definitions import Definition, Definitions, Draft, Loaded
+from journeygraph.journeys import Page
+from journeygraph.journeys.files.form import published, schema_of
+from journeygraph.server.cache import Cache, MemoryCache, VersionedCache, open_cache
+from journeygraph.server.cache.port import CacheUnavailableError
+from journeygraph.server.cli.terminal.rendering import (
+    Listing,
+    out,
+    progress,
+    row,
+    show_next,
+    write_json,
+)
+from journeygraph.server.definitions.loader import drafts_at
+from journeygraph.server.definitions.stored_journeys import DEFINITION_KIND
+from journeygraph.server.settings import Settings
 
 
 def load(paths: Sequence[str], store: str | None, *, replace: bool) -> None:
@@ -97,11 +104,11 @@ def schema(kind: str | None) -> None:
 def _schema(kind: str | None) -> dict[str, Any]:
     # Most calls are about journeys, and the files of tests bring the whole runtime along.
     if kind == "conversation":
-        from server.conversations.conversation_form import Conversation  # noqa: PLC0415
+        from journeygraph.server.conversations.conversation_form import Conversation  # noqa: PLC0415
 
         return schema_of(Conversation)
     if kind == "personas":
-        from server.simulation.personas import Personas  # noqa: PLC0415
+        from journeygraph.server.simulation.personas import Personas  # noqa: PLC0415
 
         return schema_of(Personas)
     return published(kind)

@@ -13,10 +13,10 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from graphs.drawing import terminal
-from journeys import EscalationCase, JourneyConfig, JourneyResponse
-from server.cli.draw import drawn
-from server.cli.terminal.rendering import (
+from journeygraph.graphs.drawing import terminal
+from journeygraph.journeys import EscalationCase, JourneyConfig, JourneyResponse
+from journeygraph.server.cli.draw import drawn
+from journeygraph.server.cli.terminal.rendering import (
     announce,
     changes,
     coloured,
@@ -27,11 +27,11 @@ from server.cli.terminal.rendering import (
     plain,
     short,
 )
-from server.discover.errors import CommandError, command
-from server.discover.journeys import Found, find
-from server.discover.modules import file_of
-from server.projects.create import create_project
-from server.settings import Settings
+from journeygraph.server.discover.errors import CommandError, command
+from journeygraph.server.discover.journeys import Found, find
+from journeygraph.server.discover.modules import file_of
+from journeygraph.server.projects.create import create_project
+from journeygraph.server.settings import Settings
 
 _WORD_PAUSE = 0.02
 

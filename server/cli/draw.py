@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from graphs.drawing import mermaid, pipelines, svg, terminal
-from graphs.drawing.pipelines import Chart, chart, compiled
-from journeys import AgentNotRegisteredError, JourneySpec
-from server.cli.terminal.rendering import out
-from server.discover.errors import CommandError
-from server.discover.journeys import Found, find
-from server.discover.pipelines import FoundPipeline, pipeline_meant
+from journeygraph.graphs.drawing import mermaid, pipelines, svg, terminal
+from journeygraph.graphs.drawing.pipelines import Chart, chart, compiled
+from journeygraph.journeys import AgentNotRegisteredError, JourneySpec
+from journeygraph.server.cli.terminal.rendering import out
+from journeygraph.server.discover.errors import CommandError
+from journeygraph.server.discover.journeys import Found, find
+from journeygraph.server.discover.pipelines import FoundPipeline, pipeline_meant
 
 _DRAWN: dict[str, Callable[..., str]] = {
     "mermaid": mermaid.mermaid,

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 import typer
 
-from graphs.records.listing import cursor_behind, number_of, paged
-from graphs.session.directory import Directory
-from graphs.session.manager import PathwayManager
-from graphs.session.webhook import port_of
-from journeys import (
+from journeygraph.graphs.records.listing import cursor_behind, number_of, paged
+from journeygraph.graphs.session.directory import Directory
+from journeygraph.graphs.session.manager import PathwayManager
+from journeygraph.graphs.session.webhook import port_of
+from journeygraph.journeys import (
     EscalationCase,
     EscalationEntry,
     Journey,
@@ -23,12 +23,20 @@ from journeys import (
     Page,
     TranscriptEntry,
 )
-from journeys.concierge import journey_class
-from journeys.files import read_journey_text
-from server.cli.terminal.rendering import Listing, out, plain, row, short, show_next, write_json
-from server.discover.errors import CommandError
-from server.discover.journeys import Found, example_ids, find
-from server.settings import StorePlace
+from journeygraph.journeys.concierge import journey_class
+from journeygraph.journeys.files import read_journey_text
+from journeygraph.server.cli.terminal.rendering import (
+    Listing,
+    out,
+    plain,
+    row,
+    short,
+    show_next,
+    write_json,
+)
+from journeygraph.server.discover.errors import CommandError
+from journeygraph.server.discover.journeys import Found, example_ids, find
+from journeygraph.server.settings import StorePlace
 
 _HELD = "with_person"
 _STATUSES = ("open", "claimed", "released", "expired")

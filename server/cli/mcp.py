@@ -6,18 +6,25 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, NamedTuple
 
-from journeys import Pipeline
-from journeys.store_url import masked
-from server.cli.serve import access_rule, answer, listening, place_of, run_loop, write_log
-from server.cli.terminal.rendering import Terminal, announce_all, err, out
-from server.discover.pipelines import targets_of
-from server.http.wiring import Wiring, wire
-from server.mcp.offering import Offering, offering
-from server.mcp.serving import server_of
-from server.mcp.transports import PATH
-from server.mcp.transports import over_http as application
-from server.settings import Settings
-from server.telemetry import exporting
+from journeygraph.journeys import Pipeline
+from journeygraph.journeys.store_url import masked
+from journeygraph.server.cli.serve import (
+    access_rule,
+    answer,
+    listening,
+    place_of,
+    run_loop,
+    write_log,
+)
+from journeygraph.server.cli.terminal.rendering import Terminal, announce_all, err, out
+from journeygraph.server.discover.pipelines import targets_of
+from journeygraph.server.http.wiring import Wiring, wire
+from journeygraph.server.mcp.offering import Offering, offering
+from journeygraph.server.mcp.serving import server_of
+from journeygraph.server.mcp.transports import PATH
+from journeygraph.server.mcp.transports import over_http as application
+from journeygraph.server.settings import Settings
+from journeygraph.server.telemetry import exporting
 
 
 class _Loaded(NamedTuple):

@@ -8,8 +8,8 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from journeys import JourneyConfig, ModelAgent, PatternPipeline, Pipeline
-from server.cli.terminal.rendering import (
+from journeygraph.journeys import JourneyConfig, ModelAgent, PatternPipeline, Pipeline
+from journeygraph.server.cli.terminal.rendering import (
     Flow,
     Listing,
     interruptible,
@@ -19,11 +19,11 @@ from server.cli.terminal.rendering import (
     row,
     short,
 )
-from server.discover.errors import CommandError, command
-from server.discover.journeys import pipeline_ids
-from server.discover.modules import called
-from server.discover.pipelines import FoundPipeline, find_pipeline
-from server.settings import Settings
+from journeygraph.server.discover.errors import CommandError, command
+from journeygraph.server.discover.journeys import pipeline_ids
+from journeygraph.server.discover.modules import called
+from journeygraph.server.discover.pipelines import FoundPipeline, find_pipeline
+from journeygraph.server.settings import Settings
 
 Data = Mapping[str, Any]
 _LONG = 200

@@ -34,22 +34,22 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.loops.auto import auto_loop_factory
 
-from journeys.faults import Fault
-from journeys.store_url import masked
-from server.app import app_of
-from server.cli.terminal.rendering import announce_all, out, plain, say
-from server.discover.definition_files import is_walked
-from server.discover.errors import CommandError, described
-from server.discover.modules import shown
-from server.http.auth import KEY_REMEDY, Keys, is_loopback
-from server.http.problems import MEDIA_TYPE, Problem
-from server.http.protocols import PROTOCOLS, ConnectionLimits, limited
-from server.http.turns import GRACE_SECONDS, Turns
-from server.http.wiring import Wiring, keys_of, wire
-from server.logs import Level, write_logs
-from server.page.files import POLICY
-from server.settings import Settings
-from server.telemetry import exporting
+from journeygraph.journeys.faults import Fault
+from journeygraph.journeys.store_url import masked
+from journeygraph.server.app import app_of
+from journeygraph.server.cli.terminal.rendering import announce_all, out, plain, say
+from journeygraph.server.discover.definition_files import is_walked
+from journeygraph.server.discover.errors import CommandError, described
+from journeygraph.server.discover.modules import shown
+from journeygraph.server.http.auth import KEY_REMEDY, Keys, is_loopback
+from journeygraph.server.http.problems import MEDIA_TYPE, Problem
+from journeygraph.server.http.protocols import PROTOCOLS, ConnectionLimits, limited
+from journeygraph.server.http.turns import GRACE_SECONDS, Turns
+from journeygraph.server.http.wiring import Wiring, keys_of, wire
+from journeygraph.server.logs import Level, write_logs
+from journeygraph.server.page.files import POLICY
+from journeygraph.server.settings import Settings
+from journeygraph.server.telemetry import exporting
 
 _STOPS = (signal.SIGINT, signal.SIGTERM)
 _USER_TIMEOUT_MS = 30_000

@@ -14,23 +14,29 @@ from pathlib import Path
 from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
-from journeys import Journey, JourneyDefinitionError, JourneySpec
-from journeys.concierge import journey_class
-from journeys.definitions.definition import Definition
-from journeys.errors import did_you_mean
-from journeys.faults import Fault
-from journeys.files.journey_file import read_tree, refuse
-from journeys.files.loading import text_of
-from journeys.files.part import FileSource, InFile, Part
-from journeys.locale import DEFAULT, in_force
-from journeys.spec.warning_signs import kept_names
-from nodes.json_data import cleaned
-from server.conversations import PATTERNS
-from server.conversations.conversation_form import Asked, Conversation, Expected, Moved, Turn
-from server.discover.definition_files import is_definition, placed
-from server.discover.errors import CommandError, reworded
-from server.discover.journeys import Found, find
-from server.discover.modules import shown
+from journeygraph.journeys import Journey, JourneyDefinitionError, JourneySpec
+from journeygraph.journeys.concierge import journey_class
+from journeygraph.journeys.definitions.definition import Definition
+from journeygraph.journeys.errors import did_you_mean
+from journeygraph.journeys.faults import Fault
+from journeygraph.journeys.files.journey_file import read_tree, refuse
+from journeygraph.journeys.files.loading import text_of
+from journeygraph.journeys.files.part import FileSource, InFile, Part
+from journeygraph.journeys.locale import DEFAULT, in_force
+from journeygraph.journeys.spec.warning_signs import kept_names
+from journeygraph.nodes.json_data import cleaned
+from journeygraph.server.conversations import PATTERNS
+from journeygraph.server.conversations.conversation_form import (
+    Asked,
+    Conversation,
+    Expected,
+    Moved,
+    Turn,
+)
+from journeygraph.server.discover.definition_files import is_definition, placed
+from journeygraph.server.discover.errors import CommandError, reworded
+from journeygraph.server.discover.journeys import Found, find
+from journeygraph.server.discover.modules import shown
 
 _RECORDING = "recording"
 _SECRET = re.compile(r"(?:KEYS?|TOKEN|SECRET|PASSWORD|URL)$")

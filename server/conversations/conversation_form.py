@@ -9,9 +9,9 @@ from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field
 
-from journeys.definitions.definition import Definition, rule
-from journeys.definitions.sources import wrong
-from journeys.definitions.value_types import (
+from journeygraph.journeys.definitions.definition import Definition, rule
+from journeygraph.journeys.definitions.sources import wrong
+from journeygraph.journeys.definitions.value_types import (
     BY_SHAPE,
     NOT_EMPTY,
     Checked,
@@ -24,9 +24,9 @@ from journeys.definitions.value_types import (
     Short,
     Text,
 )
-from journeys.errors import one_of
-from journeys.faults import Fault
-from journeys.locale import NOWHERE, Locale
+from journeygraph.journeys.errors import one_of
+from journeygraph.journeys.faults import Fault
+from journeygraph.journeys.locale import NOWHERE, Locale
 
 STATUSES = ("valid", "invalid", "pending", "cleared")
 """Statuses of attempts at fields."""
@@ -40,7 +40,7 @@ COMMANDS = (
     *("fill", "correct", "clear", "confirm", "deny", "choose", "cancel", "skip", "wait"),
     *("repeat", "restart", "back", "status", "explain", "off_topic", "ask", "human", "go"),
 )
-"""Commands of a message to a form, as `nodes.llm.scripted` has them."""
+"""Commands of a message to a form, as `journeygraph.nodes.llm.scripted` has them."""
 MODELS = ("recorded", "live")
 """Models of a conversation whose turns have no answers."""
 _PATTERN = re.compile(r"/(.*)/(i?)", re.DOTALL)

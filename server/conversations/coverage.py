@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
-from graphs.drawing.pathway_map import sketch
-from journeys import NEVER, AuditEntry, Field, JourneySpec, PathwaySpec, TransitionSpec
-from server.conversations.declarations import Declarations
-from server.conversations.player import Played
+from journeygraph.graphs.drawing.pathway_map import sketch
+from journeygraph.journeys import NEVER, AuditEntry, Field, JourneySpec, PathwaySpec, TransitionSpec
+from journeygraph.server.conversations.declarations import Declarations
+from journeygraph.server.conversations.player import Played
 
 KINDS = ("pathway", "transition", "field", "refusal", "guideline", "effect", "branch")
 """Kinds of parts, in the order in which they are shown."""

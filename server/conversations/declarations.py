@@ -11,12 +11,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from journeys import Journey, JourneySpec, PathwaySpec, TransitionSpec
-from journeys.files.documents import Tree
-from journeys.files.journey_file import read_tree
-from journeys.files.loading import text_of
-from journeys.spec.spec import ACTIVATION
-from server.discover.modules import file_of, parsed, shown
+from journeygraph.journeys import Journey, JourneySpec, PathwaySpec, TransitionSpec
+from journeygraph.journeys.files.documents import Tree
+from journeygraph.journeys.files.journey_file import read_tree
+from journeygraph.journeys.files.loading import text_of
+from journeygraph.journeys.spec.spec import ACTIVATION
+from journeygraph.server.discover.modules import file_of, parsed, shown
 
 _IN_FILE = re.compile(r"(.+?\.(?:ya?ml|json)):(\d+):\d+")
 _ITEM = re.compile(r"(__\w+__)\[(\d+)\]")

@@ -7,8 +7,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from journeys import AuditEntry, FieldAttemptEntry, FormView, JourneyResponse
-from server.conversations.conversation_form import Asked, Expected, Moved, Said, pattern_in
+from journeygraph.journeys import AuditEntry, FieldAttemptEntry, FormView, JourneyResponse
+from journeygraph.server.conversations.conversation_form import (
+    Asked,
+    Expected,
+    Moved,
+    Said,
+    pattern_in,
+)
 
 
 @dataclass(frozen=True)

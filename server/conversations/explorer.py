@@ -16,9 +16,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from graphs.agents.registry import check_all
-from graphs.records.listing import cursor_behind
-from journeys import (
+from journeygraph.graphs.agents.registry import check_all
+from journeygraph.graphs.records.listing import cursor_behind
+from journeygraph.journeys import (
     NEVER,
     AgentNotRegisteredError,
     AlwaysTrigger,
@@ -33,16 +33,16 @@ from journeys import (
     TimeTrigger,
     TransitionSpec,
 )
-from journeys.locale import DEFAULT
-from journeys.spec.warning_signs import kept_names
-from nodes.features.takeover import WITH_PERSON
-from nodes.llm.models import only
-from server.conversations.coverage import fired_in
-from server.conversations.declarations import Declarations
-from server.conversations.samples import WRONG, results_of_effects, samples_of
-from server.conversations.stubs import stand_ins
-from server.discover.journeys import Found
-from server.settings import Settings
+from journeygraph.journeys.locale import DEFAULT
+from journeygraph.journeys.spec.warning_signs import kept_names
+from journeygraph.nodes.features.takeover import WITH_PERSON
+from journeygraph.nodes.llm.models import only
+from journeygraph.server.conversations.coverage import fired_in
+from journeygraph.server.conversations.declarations import Declarations
+from journeygraph.server.conversations.samples import WRONG, results_of_effects, samples_of
+from journeygraph.server.conversations.stubs import stand_ins
+from journeygraph.server.discover.journeys import Found
+from journeygraph.server.settings import Settings
 
 _OPENER = "hello"
 _MOST_PATTERNS, _MOST_OPTIONS = 2, 6

@@ -11,10 +11,10 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
-from graphs.agents.registry import check_all
-from graphs.records.listing import cursor_behind
-from graphs.session.jobs import pass_time
-from journeys import (
+from journeygraph.graphs.agents.registry import check_all
+from journeygraph.graphs.records.listing import cursor_behind
+from journeygraph.graphs.session.jobs import pass_time
+from journeygraph.journeys import (
     AgentNotRegisteredError,
     AuditEntry,
     FieldAttemptEntry,
@@ -23,35 +23,35 @@ from journeys import (
     JourneyResponse,
     JourneySession,
 )
-from journeys.definitions.value_types import time_in_words
-from journeys.locale import DEFAULT
-from nodes.json_data import clocked
-from nodes.llm.cassette import Cassette
-from nodes.llm.models import KEY, is_configured, only
-from nodes.state.session import PARTING
-from server.conversations.conversation_files import (
+from journeygraph.journeys.definitions.value_types import time_in_words
+from journeygraph.journeys.locale import DEFAULT
+from journeygraph.nodes.json_data import clocked
+from journeygraph.nodes.llm.cassette import Cassette
+from journeygraph.nodes.llm.models import KEY, is_configured, only
+from journeygraph.nodes.state.session import PARTING
+from journeygraph.server.conversations.conversation_files import (
     Loaded,
     read_recording,
     recording_of,
     write_recording,
 )
-from server.conversations.conversation_form import Expected, Turn
-from server.conversations.expectations import (
+from journeygraph.server.conversations.conversation_form import Expected, Turn
+from journeygraph.server.conversations.expectations import (
     OF_AUDIT,
     OF_FIELDS,
     Difference,
     Seen,
     differences,
 )
-from server.conversations.stubs import (
+from journeygraph.server.conversations.stubs import (
     LiveModel,
     RecordedModel,
     Script,
     agents_for,
     tools_for,
 )
-from server.discover.errors import CommandError
-from server.settings import Settings
+from journeygraph.server.discover.errors import CommandError
+from journeygraph.server.settings import Settings
 
 _STEP = timedelta(milliseconds=1)
 _OPERATOR = "operator"

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from server.conversations import PATTERNS
+from journeygraph.server.conversations import PATTERNS
 
 if TYPE_CHECKING:
-    from server.conversations.player import Played
+    from journeygraph.server.conversations.player import Played
 
 _OPTION = "conversation_files"
 
@@ -51,8 +51,8 @@ class ConversationFile(pytest.File):
             CollectError: The file has faults.
         """
         # A session of pytest without conversations does not import the library.
-        from server.conversations.conversation_files import load_conversation  # noqa: PLC0415
-        from server.discover.errors import CommandError  # noqa: PLC0415
+        from journeygraph.server.conversations.conversation_files import load_conversation  # noqa: PLC0415
+        from journeygraph.server.discover.errors import CommandError  # noqa: PLC0415
 
         try:
             loaded = load_conversation(self.path)
@@ -75,7 +75,7 @@ class ConversationItem(pytest.Item):
         Raises:
             DifferenceError: A turn differs.
         """
-        from server.conversations.player import play  # noqa: PLC0415
+        from journeygraph.server.conversations.player import play  # noqa: PLC0415
 
         played = asyncio.run(play(self.loaded))
         if played.skipped:
@@ -85,8 +85,8 @@ class ConversationItem(pytest.Item):
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any) -> Any:
         """Return the conversation up to the turn that differs."""
-        from server.conversations.reports import failure_lines, heading  # noqa: PLC0415
-        from server.discover.errors import CommandError  # noqa: PLC0415
+        from journeygraph.server.conversations.reports import failure_lines, heading  # noqa: PLC0415
+        from journeygraph.server.discover.errors import CommandError  # noqa: PLC0415
 
         if isinstance(excinfo.value, CommandError):
             return str(excinfo.value)

@@ -13,11 +13,11 @@ from typing import Any
 
 import yaml
 
-from graphs.records.effects import EFFECTS, OF_STEP
-from graphs.session.directory import Directory, SessionAudit
-from graphs.storage.sealing import Seal
-from graphs.storage.statements import ALL_TURNS, TURNS, Row
-from journeys import (
+from journeygraph.graphs.records.effects import EFFECTS, OF_STEP
+from journeygraph.graphs.session.directory import Directory, SessionAudit
+from journeygraph.graphs.storage.sealing import Seal
+from journeygraph.graphs.storage.statements import ALL_TURNS, TURNS, Row
+from journeygraph.journeys import (
     AuditedTurn,
     AuditEntry,
     Journey,
@@ -25,23 +25,23 @@ from journeys import (
     JourneySession,
     VersionInfo,
 )
-from journeys.definitions.value_types import time_in_words
-from journeys.files.documents import plain_value
-from nodes.llm.cassette import Cassette
-from nodes.state.context import apply_ops
-from nodes.state.session import PARTING
-from server.conversations.conversation_files import (
+from journeygraph.journeys.definitions.value_types import time_in_words
+from journeygraph.journeys.files.documents import plain_value
+from journeygraph.nodes.llm.cassette import Cassette
+from journeygraph.nodes.state.context import apply_ops
+from journeygraph.nodes.state.session import PARTING
+from journeygraph.server.conversations.conversation_files import (
     Loaded,
     loaded_from,
     recording_of,
     write_recording,
 )
-from server.conversations.conversation_form import Turn
-from server.conversations.expectations import Seen
-from server.conversations.player import Game, play
-from server.conversations.stubs import RecordedModel
-from server.discover.errors import CommandError
-from server.discover.journeys import Found
+from journeygraph.server.conversations.conversation_form import Turn
+from journeygraph.server.conversations.expectations import Seen
+from journeygraph.server.conversations.player import Game, play
+from journeygraph.server.conversations.stubs import RecordedModel
+from journeygraph.server.discover.errors import CommandError
+from journeygraph.server.discover.journeys import Found
 
 _STEP = timedelta(seconds=1)
 _KEPT = ("turn", "event", "timer", "waiting", "operator", "release")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from server.conversations.player import Played
+from journeygraph.server.conversations.player import Played
 
 _INDENT = " " * 4
 

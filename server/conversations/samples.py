@@ -8,8 +8,8 @@ from re import _constants as codes
 from re import _parser as parser
 from typing import Any
 
-from journeys import Field, JourneySpec, Length, Range, Regex
-from server.conversations.conversation_form import Stub
+from journeygraph.journeys import Field, JourneySpec, Length, Range, Regex
+from journeygraph.server.conversations.conversation_form import Stub
 
 _BY_TYPE: dict[str, Sequence[str]] = {
     "text": ("a quiet room",),

@@ -11,15 +11,15 @@ from typing import Any
 
 from langchain_core.tools import BaseTool
 
-from graphs.agents.tools import shared_tools
-from journeys import ConfigurationError, JourneySpec, Tool
-from nodes.llm import scripted
-from nodes.llm.cassette import Cassette
-from nodes.llm.scripted import Call, Fault, ScriptedModel, UseTool
-from server.conversations.conversation_files import Loaded, field_names
-from server.conversations.conversation_form import Conversation, ModelAnswer, Stub
-from server.discover.errors import CommandError
-from server.discover.journeys import Found
+from journeygraph.graphs.agents.tools import shared_tools
+from journeygraph.journeys import ConfigurationError, JourneySpec, Tool
+from journeygraph.nodes.llm import scripted
+from journeygraph.nodes.llm.cassette import Cassette
+from journeygraph.nodes.llm.scripted import Call, Fault, ScriptedModel, UseTool
+from journeygraph.server.conversations.conversation_files import Loaded, field_names
+from journeygraph.server.conversations.conversation_form import Conversation, ModelAnswer, Stub
+from journeygraph.server.discover.errors import CommandError
+from journeygraph.server.discover.journeys import Found
 
 _KEY = "idempotency_key"
 _WAY_OUT = "A conversation can give their results as tools: {name: {gives: ...}}."
@@ -240,7 +240,7 @@ def _answer(given: str | ModelAnswer) -> Any:
 
 
 def _command(given: str | Mapping[str, Any]) -> Any:
-    """Return a command of a form, as `nodes.llm.scripted` has it."""
+    """Return a command of a form, as `journeygraph.nodes.llm.scripted` has it."""
     name, value = next(iter(given.items())) if isinstance(given, Mapping) else (given, None)
     function = getattr(scripted, name)
     if value is None:

@@ -10,15 +10,20 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from graphs.records.definitions import Definition, Definitions, Draft, UnknownDefinitionError
-from journeys import GuidelineSpec, JourneyDefinitionError, JourneySpec
-from journeys.faults import Fault
-from journeys.files import document_kind, read_guidelines_text, read_journey_text
-from journeys.files.loading import text_of
-from journeys.reading.rule_reader import with_guidelines
-from server.discover.definition_files import is_definition, journey_files, placed
-from server.discover.errors import CommandError, described
-from server.discover.modules import shown
+from journeygraph.graphs.records.definitions import (
+    Definition,
+    Definitions,
+    Draft,
+    UnknownDefinitionError,
+)
+from journeygraph.journeys import GuidelineSpec, JourneyDefinitionError, JourneySpec
+from journeygraph.journeys.faults import Fault
+from journeygraph.journeys.files import document_kind, read_guidelines_text, read_journey_text
+from journeygraph.journeys.files.loading import text_of
+from journeygraph.journeys.reading.rule_reader import with_guidelines
+from journeygraph.server.discover.definition_files import is_definition, journey_files, placed
+from journeygraph.server.discover.errors import CommandError, described
+from journeygraph.server.discover.modules import shown
 
 
 @dataclass(slots=True)

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
-from graphs.agents.registry import check_all
-from graphs.agents.tools import shared_tools
-from graphs.records.data_keys import key_faults
-from graphs.records.definitions import (
+from journeygraph.graphs.agents.registry import check_all
+from journeygraph.graphs.agents.tools import shared_tools
+from journeygraph.graphs.records.data_keys import key_faults
+from journeygraph.graphs.records.definitions import (
     Definition,
     Definitions,
     Draft,
@@ -23,24 +23,24 @@ from graphs.records.definitions import (
     UnknownDefinitionError,
     digest_of,
 )
-from graphs.session.session import prepare
-from graphs.storage.store import Store, open_store
-from journeys import (
+from journeygraph.graphs.session.session import prepare
+from journeygraph.graphs.storage.store import Store, open_store
+from journeygraph.journeys import (
     ConfigurationError,
     JourneyConfig,
     JourneyDefinitionError,
     JourneyError,
     JourneySpec,
 )
-from journeys.concierge import journey_class
-from journeys.faults import Fault
-from journeys.reading.rule_reader import own_version
-from nodes.llm.models import check_model, is_configured
-from nodes.telemetry.otel import report
-from server.cache import Cache, MemoryCache, VersionedCache
-from server.definitions.loader import Read, read_all
-from server.discover.errors import CommandError
-from server.discover.journeys import Served, agents_in, given_in, model_in, module_of
+from journeygraph.journeys.concierge import journey_class
+from journeygraph.journeys.faults import Fault
+from journeygraph.journeys.reading.rule_reader import own_version
+from journeygraph.nodes.llm.models import check_model, is_configured
+from journeygraph.nodes.telemetry.otel import report
+from journeygraph.server.cache import Cache, MemoryCache, VersionedCache
+from journeygraph.server.definitions.loader import Read, read_all
+from journeygraph.server.discover.errors import CommandError
+from journeygraph.server.discover.journeys import Served, agents_in, given_in, model_in, module_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
 
-from journeys import Journey, JourneyDefinitionError, load_journey
-from journeys.faults import Fault
-from journeys.files import document_kind, read_guidelines_text
-from server.discover.errors import CommandError, described, reworded
-from server.discover.modules import looks_like_journey, module_at, shown
+from journeygraph.journeys import Journey, JourneyDefinitionError, load_journey
+from journeygraph.journeys.faults import Fault
+from journeygraph.journeys.files import document_kind, read_guidelines_text
+from journeygraph.server.discover.errors import CommandError, described, reworded
+from journeygraph.server.discover.modules import looks_like_journey, module_at, shown
 
 _MENTIONED = re.compile(rb"\bjourneys\b|Journey\b")
 _PASSED_OVER = frozenset({"__pycache__", "node_modules", "build", "dist", "tests", "test"})

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from journeys import JourneyDefinitionError, JourneyError
-from journeys.faults import Fault
+from journeygraph.journeys import JourneyDefinitionError, JourneyError
+from journeygraph.journeys.faults import Fault
 
 
 class CommandError(Exception):

@@ -10,19 +10,19 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from journeys import (
+from journeygraph.journeys import (
     ConfigurationError,
     Journey,
     JourneyConfig,
     JourneyError,
     examples,
 )
-from journeys.errors import did_you_mean
-from journeys.examples import pipelines
-from nodes.llm.models import ModelSet, is_configured
-from server.discover.definition_files import is_definition, journey_at, module_beside
-from server.discover.errors import CommandError, command
-from server.discover.modules import (
+from journeygraph.journeys.errors import did_you_mean
+from journeygraph.journeys.examples import pipelines
+from journeygraph.nodes.llm.models import ModelSet, is_configured
+from journeygraph.server.discover.definition_files import is_definition, journey_at, module_beside
+from journeygraph.server.discover.errors import CommandError, command
+from journeygraph.server.discover.modules import (
     NoSuchModuleError,
     called,
     hidden_by_installed,
@@ -51,7 +51,7 @@ class Served:
 
 Name = str | type[Journey]
 """The name of a journey, or its class."""
-_OWN_PACKAGES = ("graphs", "journeys", "nodes", "server")
+_OWN_PACKAGES = ("journeygraph",)
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class Found:
             CommandError: A tool is missing or not valid; the text has the place where tools are
                 searched.
         """
-        from graphs.agents.tools import shared_tools  # noqa: PLC0415 - it brings LangChain along
+        from journeygraph.graphs.agents.tools import shared_tools  # noqa: PLC0415 - it brings LangChain along
 
         tools = self.tools
         try:

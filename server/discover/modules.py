@@ -17,12 +17,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import ModuleType
 
-import journeys
-from journeys import Journey, JourneyDefinitionError
-from journeys.faults import Fault, Place
-from server.discover.errors import CommandError, described
+import journeygraph.journeys
+from journeygraph.journeys import Journey, JourneyDefinitionError
+from journeygraph.journeys.faults import Fault, Place
+from journeygraph.server.discover.errors import CommandError, described
 
-_LANGUAGE = Path(journeys.__file__).parent
+_LANGUAGE = Path(journeygraph.journeys.__file__ or "").parent
 _EXAMPLES = _LANGUAGE / "examples"
 _BY_PATH = "journey_file_"
 _STANDARD_LIBRARY = sysconfig.get_path("stdlib")
@@ -118,8 +118,11 @@ def root_of(file: Path) -> Path:
 
 
 def _dotted(file: Path) -> str:
-    parts = file.relative_to(root_of(file)).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+    root = root_of(file)
+    parts = file.relative_to(root).with_suffix("").parts
+    # In a checkout our packages lie beside `journeygraph`, and are imported as parts of it.
+    ours = ("journeygraph",) if root == _LANGUAGE.resolve().parent else ()
+    return ".".join((*ours, *(parts[:-1] if parts[-1] == "__init__" else parts)))
 
 
 @contextmanager

@@ -9,14 +9,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from journeys import JourneyConfig, PatternPipeline, Pipeline
-from journeys.errors import did_you_mean
-from journeys.examples import pipelines as examples
-from nodes.llm.models import is_configured
-from server.discover.definition_files import is_definition
-from server.discover.errors import CommandError, command
-from server.discover.journeys import example_ids, module_of, pipeline_ids
-from server.discover.modules import journeys_in, module_named
+from journeygraph.journeys import JourneyConfig, PatternPipeline, Pipeline
+from journeygraph.journeys.errors import did_you_mean
+from journeygraph.journeys.examples import pipelines as examples
+from journeygraph.nodes.llm.models import is_configured
+from journeygraph.server.discover.definition_files import is_definition
+from journeygraph.server.discover.errors import CommandError, command
+from journeygraph.server.discover.journeys import example_ids, module_of, pipeline_ids
+from journeygraph.server.discover.modules import journeys_in, module_named
 
 _WITH_MODEL, _WITHOUT = "MODEL_PIPELINE", "PIPELINE"
 

@@ -17,16 +17,16 @@ from cachetools import LRUCache, TTLCache
 from starlette.datastructures import Headers
 from starlette.types import Scope as Connection
 
-from journeys import ConfigurationError
-from journeys.config import TENANT
-from server.access.callers import ANYONE, Caller, Scope
-from server.access.held_keys import HeldKey, HeldKeys
-from server.access.keys import ApiKey, StoredKeys, is_key
-from server.http.problems import Problem, out_of_scope, too_many, unauthorized
+from journeygraph.journeys import ConfigurationError
+from journeygraph.journeys.config import TENANT
+from journeygraph.server.access.callers import ANYONE, Caller, Scope
+from journeygraph.server.access.held_keys import HeldKey, HeldKeys
+from journeygraph.server.access.keys import ApiKey, StoredKeys, is_key
+from journeygraph.server.http.problems import Problem, out_of_scope, too_many, unauthorized
 
 if TYPE_CHECKING:
-    from server.access.limits import Limits, Refused
-    from server.access.signed_tokens import SignedTokens
+    from journeygraph.server.access.limits import Limits, Refused
+    from journeygraph.server.access.signed_tokens import SignedTokens
 
 LEAST_CHARACTERS = 16
 """Least length of a key."""

@@ -9,18 +9,18 @@ from typing import Annotated, NamedTuple
 
 from fastapi import Depends, Header, Query, Request
 
-from graphs.records.idempotency import KEY_PATTERN
-from graphs.records.listing import Listed
-from graphs.session.directory import Found
-from graphs.session.manager import PathwayManager
-from graphs.session.session import SessionContext
-from journeys import JourneySpec
-from server.access.callers import Caller
-from server.discover.journeys import Served
-from server.http.event_logs import EventId
-from server.http.problems import Problem, no_session
-from server.http.routing import idempotency_key, session_name
-from server.http.wiring import Wiring
+from journeygraph.graphs.records.idempotency import KEY_PATTERN
+from journeygraph.graphs.records.listing import Listed
+from journeygraph.graphs.session.directory import Found
+from journeygraph.graphs.session.manager import PathwayManager
+from journeygraph.graphs.session.session import SessionContext
+from journeygraph.journeys import JourneySpec
+from journeygraph.server.access.callers import Caller
+from journeygraph.server.discover.journeys import Served
+from journeygraph.server.http.event_logs import EventId
+from journeygraph.server.http.problems import Problem, no_session
+from journeygraph.server.http.routing import idempotency_key, session_name
+from journeygraph.server.http.wiring import Wiring
 
 
 async def _whole(request: Request) -> Wiring:

@@ -13,9 +13,9 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from structlog.contextvars import bind_contextvars, reset_contextvars
 
-from nodes.telemetry import continuing, report
-from server.http.auth import Keys
-from server.http.problems import Problem, outcome_unknown, problem_of
+from journeygraph.nodes.telemetry import continuing, report
+from journeygraph.server.http.auth import Keys
+from journeygraph.server.http.problems import Problem, outcome_unknown, problem_of
 
 STALL_SECONDS = 10.0
 """Seconds without progress after which a stream to a client is closed."""

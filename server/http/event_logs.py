@@ -20,9 +20,9 @@ from typing import NamedTuple, Self
 
 from fastapi.sse import ServerSentEvent
 
-from graphs.records.listing import Head
-from journeys.config import TENANT
-from nodes.telemetry import raised, report
+from journeygraph.graphs.records.listing import Head
+from journeygraph.journeys.config import TENANT
+from journeygraph.nodes.telemetry import raised, report
 
 MOST_OF_TURN = 1024 * 1024
 """Maximum size of the events of one turn, in bytes; the oldest are dropped first."""

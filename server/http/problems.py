@@ -13,9 +13,9 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 from starlette.routing import Match
 
-from graphs.storage.errors import DamagedError, Unconfirmed, logged_reason
-from graphs.storage.store import MOST_WAITING
-from journeys import (
+from journeygraph.graphs.storage.errors import DamagedError, Unconfirmed, logged_reason
+from journeygraph.graphs.storage.store import MOST_WAITING
+from journeygraph.journeys import (
     ContextMergeError,
     ContextSizeExceededError,
     FieldNotFoundError,
@@ -36,8 +36,8 @@ from journeys import (
     VersionNotFoundError,
     WaitingError,
 )
-from journeys.faults import Fault, wanted
-from nodes.telemetry import report
+from journeygraph.journeys.faults import Fault, wanted
+from journeygraph.nodes.telemetry import report
 
 _WORDS = {
     **dict.fromkeys(("string_type", "string_sub_type"), "text"),

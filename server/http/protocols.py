@@ -90,7 +90,7 @@ class _Head:
     """The time limit for the head of a request; what protocols share.
 
     Between two requests of a connection, before the first byte of the next one, uvicorn's own
-    keep-alive limit holds. The limit for the body is in `server.http.routing`.
+    keep-alive limit holds. The limit for the body is in `journeygraph.server.http.routing`.
     """
 
     loop: asyncio.AbstractEventLoop

@@ -8,11 +8,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from http import HTTPStatus
 
-from graphs.storage.errors import logged_reason
-from journeys import StateError
-from journeys.faults import Fault
-from nodes.telemetry import report
-from server.http.problems import RETRY_AFTER, Problem
+from journeygraph.graphs.storage.errors import logged_reason
+from journeygraph.journeys import StateError
+from journeygraph.journeys.faults import Fault
+from journeygraph.nodes.telemetry import report
+from journeygraph.server.http.problems import RETRY_AFTER, Problem
 
 READY_SECONDS = 2.0
 """Seconds within which the store must respond."""

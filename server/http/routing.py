@@ -18,15 +18,15 @@ from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope
 
-from graphs.records.idempotency import checked_key
-from graphs.session.input import checked_id
-from journeys import ConfigurationError
-from journeys.faults import Fault, Place
-from server.access.callers import Caller, rule_of
-from server.http.problems import Problem, invalid_request, no_session
+from journeygraph.graphs.records.idempotency import checked_key
+from journeygraph.graphs.session.input import checked_id
+from journeygraph.journeys import ConfigurationError
+from journeygraph.journeys.faults import Fault, Place
+from journeygraph.server.access.callers import Caller, rule_of
+from journeygraph.server.http.problems import Problem, invalid_request, no_session
 
 if TYPE_CHECKING:
-    from server.http.wiring import Wiring
+    from journeygraph.server.http.wiring import Wiring
 
 MAX_BODY_BYTES = 64 * 1024
 """Maximum size of a request body, in bytes."""

@@ -16,10 +16,10 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from graphs.records.listing import Listed
-from graphs.session.input import MOST_EVENT, new_id_of
-from graphs.session.session import SessionContext
-from journeys import (
+from journeygraph.graphs.records.listing import Listed
+from journeygraph.graphs.session.input import MOST_EVENT, new_id_of
+from journeygraph.graphs.session.session import SessionContext
+from journeygraph.journeys import (
     AuditedTurn,
     AuditEntry,
     CheckEntry,
@@ -33,8 +33,8 @@ from journeys import (
     VersionInfo,
     VersionState,
 )
-from journeys.config import AnswerRule, WhenBusy
-from journeys.locale import Locale, locale_of, part_remedy
+from journeygraph.journeys.config import AnswerRule, WhenBusy
+from journeygraph.journeys.locale import Locale, locale_of, part_remedy
 
 SessionId = Annotated[
     str,

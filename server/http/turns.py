@@ -13,12 +13,12 @@ from typing import Any, TypeVar
 
 from fastapi.sse import EventSourceResponse
 
-from graphs.session.manager import PathwayManager
-from journeys import JourneyEvent, JourneyResponse
-from journeys.config import TENANT
-from server.http.event_logs import TurnLog, TurnLogs, Watched
-from server.http.problems import outcome_unknown, problem_of, too_many_turns
-from server.http.schemas import Reply
+from journeygraph.graphs.session.manager import PathwayManager
+from journeygraph.journeys import JourneyEvent, JourneyResponse
+from journeygraph.journeys.config import TENANT
+from journeygraph.server.http.event_logs import TurnLog, TurnLogs, Watched
+from journeygraph.server.http.problems import outcome_unknown, problem_of, too_many_turns
+from journeygraph.server.http.schemas import Reply
 
 AS_EVENTS: dict[int | str, dict[str, Any]] = {
     200: {

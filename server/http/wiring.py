@@ -18,16 +18,16 @@ from functools import partial
 from operator import methodcaller
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from graphs.agents.registry import check_all, services_of
-from graphs.records.definitions import Epoch
-from graphs.session.directory import Directory
-from graphs.session.manager import PathwayManager
-from graphs.session.session import is_over, overdue, prepare
-from graphs.session.turn import Given as Input
-from graphs.session.webhook import EscalationSender, port_of
-from graphs.storage.statements import DIED
-from graphs.storage.store import open_store
-from journeys import (
+from journeygraph.graphs.agents.registry import check_all, services_of
+from journeygraph.graphs.records.definitions import Epoch
+from journeygraph.graphs.session.directory import Directory
+from journeygraph.graphs.session.manager import PathwayManager
+from journeygraph.graphs.session.session import is_over, overdue, prepare
+from journeygraph.graphs.session.turn import Given as Input
+from journeygraph.graphs.session.webhook import EscalationSender, port_of
+from journeygraph.graphs.storage.statements import DIED
+from journeygraph.graphs.storage.store import open_store
+from journeygraph.journeys import (
     AgentNotRegisteredError,
     ConfigurationError,
     JourneyConfig,
@@ -36,26 +36,26 @@ from journeys import (
     JourneySpec,
     NeedsMigrationError,
 )
-from journeys.config import TENANT
-from journeys.faults import Fault
-from journeys.reading.rule_reader import own_version
-from nodes.llm.models import Models, check_model, is_configured, open_models
-from nodes.services import Services
-from server.access.callers import ANYONE, Caller
-from server.access.keys import StoredKeys
-from server.cache import Cache, Contexts, open_cache
-from server.definitions.stored_journeys import Catalogue, Given, given_by
-from server.discover.journeys import Found, Name, Served, example_ids, find
-from server.http.auth import Keys
-from server.http.problems import no_session
-from server.http.readiness import Readiness, not_served
-from server.http.turns import Turns
-from server.settings import Settings
-from server.telemetry import Metrics
+from journeygraph.journeys.config import TENANT
+from journeygraph.journeys.faults import Fault
+from journeygraph.journeys.reading.rule_reader import own_version
+from journeygraph.nodes.llm.models import Models, check_model, is_configured, open_models
+from journeygraph.nodes.services import Services
+from journeygraph.server.access.callers import ANYONE, Caller
+from journeygraph.server.access.keys import StoredKeys
+from journeygraph.server.cache import Cache, Contexts, open_cache
+from journeygraph.server.definitions.stored_journeys import Catalogue, Given, given_by
+from journeygraph.server.discover.journeys import Found, Name, Served, example_ids, find
+from journeygraph.server.http.auth import Keys
+from journeygraph.server.http.problems import no_session
+from journeygraph.server.http.readiness import Readiness, not_served
+from journeygraph.server.http.turns import Turns
+from journeygraph.server.settings import Settings
+from journeygraph.server.telemetry import Metrics
 
 if TYPE_CHECKING:
-    from server.access.limits import Limits
-    from server.access.signed_tokens import SignedTokens
+    from journeygraph.server.access.limits import Limits
+    from journeygraph.server.access.signed_tokens import SignedTokens
 
 __all__ = ["Served", "Wiring", "wire"]
 _T = TypeVar("_T")
@@ -608,7 +608,7 @@ def _signed_of(settings: Settings, tenant: str) -> SignedTokens | None:
     """Return the verification of signed tokens; None: they are not accepted."""
     if settings.jwt_keys is None:
         return None
-    from server.access.signed_tokens import Provider, SignedTokens  # noqa: PLC0415 - an extra
+    from journeygraph.server.access.signed_tokens import Provider, SignedTokens  # noqa: PLC0415 - an extra
 
     provider = Provider(
         settings.jwt_keys,
@@ -640,7 +640,7 @@ def _limits_of(settings: Settings) -> Limits | None:
     }
     if not any(given.values()):
         return None
-    from server.access.limits import Limits, read_limits  # noqa: PLC0415 - takes 0.1 s to import
+    from journeygraph.server.access.limits import Limits, read_limits  # noqa: PLC0415 - takes 0.1 s to import
 
     limits = [limit for counted, text in given.items() for limit in read_limits(counted, text)]
     return Limits(limits, settings.redis()) if limits else None

@@ -14,15 +14,22 @@ import mcp_types as types
 from mcp import MCPError, UriTemplate
 from pydantic import TypeAdapter, ValidationError
 
-from graphs.drawing.mermaid import mermaid
-from journeys import ConfigurationError, Pipeline
-from server.access.callers import Caller
-from server.http.auth import Keys
-from server.http.deps import served_of
-from server.http.schemas import SessionId
-from server.http.wiring import Wiring
-from server.mcp.offers import JourneyOffer, Offer, Outcome, PipelineOffer, Refused, words_for
-from server.mcp.transports import caller_of
+from journeygraph.graphs.drawing.mermaid import mermaid
+from journeygraph.journeys import ConfigurationError, Pipeline
+from journeygraph.server.access.callers import Caller
+from journeygraph.server.http.auth import Keys
+from journeygraph.server.http.deps import served_of
+from journeygraph.server.http.schemas import SessionId
+from journeygraph.server.http.wiring import Wiring
+from journeygraph.server.mcp.offers import (
+    JourneyOffer,
+    Offer,
+    Outcome,
+    PipelineOffer,
+    Refused,
+    words_for,
+)
+from journeygraph.server.mcp.transports import caller_of
 
 _TRANSCRIPT = "session://{session_id}/transcript"
 """URI template of transcripts."""

@@ -13,11 +13,11 @@ from typing import Any, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from graphs.session.input import read
-from graphs.session.manager import PathwayManager
-from graphs.session.turn import Given, rule_of
-from graphs.storage.errors import Unconfirmed, logged_reason
-from journeys import (
+from journeygraph.graphs.session.input import read
+from journeygraph.graphs.session.manager import PathwayManager
+from journeygraph.graphs.session.turn import Given, rule_of
+from journeygraph.graphs.storage.errors import Unconfirmed, logged_reason
+from journeygraph.journeys import (
     InvalidMessageError,
     JourneyEvent,
     JourneyResponse,
@@ -27,15 +27,15 @@ from journeys import (
     SessionExpiredError,
     StateError,
 )
-from nodes.json_data import plain
-from nodes.llm.mcp.connected import name_for_models
-from nodes.state.session import PARTING
-from nodes.telemetry import report
-from server.access.callers import Caller
-from server.http.problems import problem_of, too_many_turns
-from server.http.schemas import SessionId
-from server.http.turns import Turns
-from server.http.wiring import Wiring
+from journeygraph.nodes.json_data import plain
+from journeygraph.nodes.llm.mcp.connected import name_for_models
+from journeygraph.nodes.state.session import PARTING
+from journeygraph.nodes.telemetry import report
+from journeygraph.server.access.callers import Caller
+from journeygraph.server.http.problems import problem_of, too_many_turns
+from journeygraph.server.http.schemas import SessionId
+from journeygraph.server.http.turns import Turns
+from journeygraph.server.http.wiring import Wiring
 
 Tell = Callable[[str, Mapping[str, Any]], None]
 """Callback for events: their type and their text."""

@@ -17,10 +17,10 @@ import mcp_types as types
 from mcp.server import Server
 from mcp.server.stdio import stdio_server
 
-from server import installed_version
+from journeygraph.server import installed_version
 
 if TYPE_CHECKING:
-    from server.mcp.offering import Offering
+    from journeygraph.server.mcp.offering import Offering
 
 _ABOUT = (
     "Each tool is a conversation with a goal, or a group of agents for a task. To continue "

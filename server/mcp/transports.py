@@ -13,11 +13,11 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from server.access.callers import Caller
-from server.access.callers import Scope as Scopes
-from server.http.auth import Keys
-from server.http.envelope import Envelope
-from server.http.problems import out_of_scope
+from journeygraph.server.access.callers import Caller
+from journeygraph.server.access.callers import Scope as Scopes
+from journeygraph.server.http.auth import Keys
+from journeygraph.server.http.envelope import Envelope
+from journeygraph.server.http.problems import out_of_scope
 
 PATH = "/mcp"
 """Path of the server."""

@@ -15,11 +15,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 
-from journeys import examples
-from journeys.errors import did_you_mean
-from server import installed_version, source_version
-from server.discover.errors import CommandError
-from server.discover.journeys import example_ids, find, pipeline_ids
+from journeygraph.journeys import examples
+from journeygraph.journeys.errors import did_you_mean
+from journeygraph.server import installed_version, source_version
+from journeygraph.server.discover.errors import CommandError
+from journeygraph.server.discover.journeys import example_ids, find, pipeline_ids
 
 _TEMPLATES = Path(__file__).with_name("templates")
 _EXAMPLES = Path(examples.__file__).parent

@@ -13,11 +13,11 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import StreamingResponse
 
-from graphs.session.turn import Given
-from journeys.config import ANSWER_RULES
-from server.http.deps import Asking, IdempotencyKey, RequestId, Wired
-from server.http.routing import session_name
-from server.protocols.client_messages import (
+from journeygraph.graphs.session.turn import Given
+from journeygraph.journeys.config import ANSWER_RULES
+from journeygraph.server.http.deps import Asking, IdempotencyKey, RequestId, Wired
+from journeygraph.server.http.routing import session_name
+from journeygraph.server.protocols.client_messages import (
     NO_TOOLS,
     UNSUPPORTED,
     TextPart,
@@ -25,7 +25,7 @@ from server.protocols.client_messages import (
     last_of,
     text_of,
 )
-from server.protocols.client_turns import (
+from journeygraph.server.protocols.client_turns import (
     AS_STREAM,
     BusyRule,
     Conversation,

@@ -14,10 +14,10 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response, StreamingResponse
 
-from server.http.deps import Asking, IdempotencyKey, RequestId, SessionName, Wired
-from server.http.routing import session_name
-from server.protocols.client_messages import TextPart, digest_of, last_of, text_of
-from server.protocols.client_turns import (
+from journeygraph.server.http.deps import Asking, IdempotencyKey, RequestId, SessionName, Wired
+from journeygraph.server.http.routing import session_name
+from journeygraph.server.protocols.client_messages import TextPart, digest_of, last_of, text_of
+from journeygraph.server.protocols.client_turns import (
     AS_STREAM,
     BusyRule,
     Conversation,

@@ -11,17 +11,17 @@ from fastapi import APIRouter, Response
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import JSONResponse
 
-from server.http.deps import Asking, Client, IdempotencyKey, RequestId, Wired
-from server.http.routing import EVENTS
-from server.protocols.client_messages import NO_TOOLS, UNSUPPORTED, history_key, never
-from server.protocols.client_turns import (
+from journeygraph.server.http.deps import Asking, Client, IdempotencyKey, RequestId, Wired
+from journeygraph.server.http.routing import EVENTS
+from journeygraph.server.protocols.client_messages import NO_TOOLS, UNSUPPORTED, history_key, never
+from journeygraph.server.protocols.client_turns import (
     BusyRule,
     Conversation,
     Heard,
     event_stream,
     server_sent,
 )
-from server.protocols.openai_api import (
+from journeygraph.server.protocols.openai_api import (
     Asked,
     ChatMessage,
     Format,

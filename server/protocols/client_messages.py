@@ -10,9 +10,9 @@ from typing import Any, Literal, TypeVar
 from pydantic import AfterValidator, BaseModel, Field
 from pydantic_core import PydanticCustomError
 
-from graphs.records.idempotency import HistoryKey
-from nodes.json_data import canonical
-from server.http.problems import Problem
+from journeygraph.graphs.records.idempotency import HistoryKey
+from journeygraph.nodes.json_data import canonical
+from journeygraph.server.http.problems import Problem
 
 
 class TextPart(BaseModel):

@@ -29,21 +29,21 @@ from fastapi.sse import KEEPALIVE_COMMENT, ServerSentEvent, format_sse_event
 from pydantic import TypeAdapter, ValidationError
 from starlette.responses import StreamingResponse
 
-from graphs.records.idempotency import HistoryKey, new_id
-from graphs.records.listing import Listed
-from graphs.session.manager import PathwayManager
-from graphs.session.turn import Given, rule_of
-from journeys import SessionExistsError
-from journeys.config import BUSY_RULES, WhenBusy
-from nodes.state.session import PARTING
-from server.access.callers import Caller
-from server.http.deps import REPLAYED, known_version
-from server.http.event_logs import TurnLog
-from server.http.problems import Problem, no_session
-from server.http.routes.events import turn_to_come
-from server.http.routing import EVENTS, ApiRoute, session_name
-from server.http.schemas import Reply, SessionId
-from server.http.wiring import Wiring
+from journeygraph.graphs.records.idempotency import HistoryKey, new_id
+from journeygraph.graphs.records.listing import Listed
+from journeygraph.graphs.session.manager import PathwayManager
+from journeygraph.graphs.session.turn import Given, rule_of
+from journeygraph.journeys import SessionExistsError
+from journeygraph.journeys.config import BUSY_RULES, WhenBusy
+from journeygraph.nodes.state.session import PARTING
+from journeygraph.server.access.callers import Caller
+from journeygraph.server.http.deps import REPLAYED, known_version
+from journeygraph.server.http.event_logs import TurnLog
+from journeygraph.server.http.problems import Problem, no_session
+from journeygraph.server.http.routes.events import turn_to_come
+from journeygraph.server.http.routing import EVENTS, ApiRoute, session_name
+from journeygraph.server.http.schemas import Reply, SessionId
+from journeygraph.server.http.wiring import Wiring
 
 SESSION_HEADER = "X-Session-Id"
 """Header of requests and answers with the id of the session."""

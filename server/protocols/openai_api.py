@@ -10,10 +10,10 @@ from fastapi import APIRouter, Header, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import JSONResponse
 
-from server.http.deps import UpToDate, known_version
-from server.http.problems import Problem, problem_of
-from server.http.wiring import Wiring
-from server.protocols.client_messages import (
+from journeygraph.server.http.deps import UpToDate, known_version
+from journeygraph.server.http.problems import Problem, problem_of
+from journeygraph.server.http.wiring import Wiring
+from journeygraph.server.protocols.client_messages import (
     NO_TOOLS,
     UNSUPPORTED,
     Content,
@@ -21,7 +21,7 @@ from server.protocols.client_messages import (
     no_message,
     text_of,
 )
-from server.protocols.client_turns import SESSION_HEADER, HistoryRoute, named_session
+from journeygraph.server.protocols.client_turns import SESSION_HEADER, HistoryRoute, named_session
 
 _TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 SessionHeader = Annotated[

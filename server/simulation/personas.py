@@ -9,10 +9,10 @@ from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field
 
-from journeys import JourneyDefinitionError, JourneySpec
-from journeys.definitions.definition import Definition, rule
-from journeys.definitions.sources import wrong
-from journeys.definitions.value_types import (
+from journeygraph.journeys import JourneyDefinitionError, JourneySpec
+from journeygraph.journeys.definitions.definition import Definition, rule
+from journeygraph.journeys.definitions.sources import wrong
+from journeygraph.journeys.definitions.value_types import (
     NOT_EMPTY,
     Checked,
     Listed,
@@ -23,14 +23,14 @@ from journeys.definitions.value_types import (
     Text,
     at_least,
 )
-from journeys.faults import Fault
-from journeys.files.journey_file import refuse
-from journeys.files.loading import text_of
-from journeys.locale import NOWHERE, Locale
-from server.conversations.conversation_files import Names, read_form
-from server.conversations.conversation_form import Moment, Stubs
-from server.discover.definition_files import placed
-from server.discover.errors import CommandError, reworded
+from journeygraph.journeys.faults import Fault
+from journeygraph.journeys.files.journey_file import refuse
+from journeygraph.journeys.files.loading import text_of
+from journeygraph.journeys.locale import NOWHERE, Locale
+from journeygraph.server.conversations.conversation_files import Names, read_form
+from journeygraph.server.conversations.conversation_form import Moment, Stubs
+from journeygraph.server.discover.definition_files import placed
+from journeygraph.server.discover.errors import CommandError, reworded
 
 _WORDS = {True: "yes", False: "no", None: "no"}
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from graphs.drawing.lettering import Line, TextStyle, element, words
-from graphs.drawing.svg import document
-from server.simulation.runs import COMPLETED, ENDS, Run, Simulation, figures
+from journeygraph.graphs.drawing.lettering import Line, TextStyle, element, words
+from journeygraph.graphs.drawing.svg import document
+from journeygraph.server.simulation.runs import COMPLETED, ENDS, Run, Simulation, figures
 
 _COLOURS: Mapping[str, str] = dict(
     zip(

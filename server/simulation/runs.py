@@ -11,25 +11,25 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from journeys import ModelError
-from nodes.features.takeover import WITH_PERSON
-from nodes.llm.cassette import Cassette
-from nodes.llm.client import Chat
-from server.conversations.conversation_files import (
+from journeygraph.journeys import ModelError
+from journeygraph.nodes.features.takeover import WITH_PERSON
+from journeygraph.nodes.llm.cassette import Cassette
+from journeygraph.nodes.llm.client import Chat
+from journeygraph.server.conversations.conversation_files import (
     loaded_from,
     recording_of,
     write_recording,
 )
-from server.conversations.conversation_form import Stub, Stubs, Turn
-from server.conversations.expectations import Seen, matches
-from server.conversations.explorer import state_of
-from server.conversations.player import Game, Played, play
-from server.conversations.recorder import as_yaml, journey_name
-from server.conversations.samples import results_of_effects
-from server.conversations.stubs import RecordedModel
-from server.discover.journeys import Found
-from server.simulation.personas import Goal, Persona, Personas, Reached
-from server.simulation.users import ModelUser, ScriptedUser, User
+from journeygraph.server.conversations.conversation_form import Stub, Stubs, Turn
+from journeygraph.server.conversations.expectations import Seen, matches
+from journeygraph.server.conversations.explorer import state_of
+from journeygraph.server.conversations.player import Game, Played, play
+from journeygraph.server.conversations.recorder import as_yaml, journey_name
+from journeygraph.server.conversations.samples import results_of_effects
+from journeygraph.server.conversations.stubs import RecordedModel
+from journeygraph.server.discover.journeys import Found
+from journeygraph.server.simulation.personas import Goal, Persona, Personas, Reached
+from journeygraph.server.simulation.users import ModelUser, ScriptedUser, User
 
 COMPLETED, MISSED, DEAD_END, HANDED_OVER = "completed", "missed", "dead end", "handed over"
 LEFT, FAILED, BOUND = "left", "failed", "bound"

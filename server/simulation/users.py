@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Protocol
 
-from journeys import Field, JourneySpec, ModelError
-from nodes.journal import Usage
-from nodes.llm.call import Question, object_asked
-from nodes.llm.client import Chat
-from server.conversations.expectations import Seen
-from server.conversations.samples import samples_of
-from server.simulation.personas import Goal, Persona, Phrases
+from journeygraph.journeys import Field, JourneySpec, ModelError
+from journeygraph.nodes.journal import Usage
+from journeygraph.nodes.llm.call import Question, object_asked
+from journeygraph.nodes.llm.client import Chat
+from journeygraph.server.conversations.expectations import Seen
+from journeygraph.server.conversations.samples import samples_of
+from journeygraph.server.simulation.personas import Goal, Persona, Phrases
 
 _NO = frozenset({"leave", "restart", "start_over", "human"})
 """Questions whose first option gives up what the user came for."""

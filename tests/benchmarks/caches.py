@@ -8,18 +8,18 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from graphs.records.definitions import Definitions, Draft
-from journeys import JourneyConfig
-from journeys.examples import insurance_claim
-from server.access.callers import ANYONE
-from server.cache import Cache, Contexts, MemoryCache, VersionedCache
-from server.cache.redis import RedisCache
-from server.definitions.stored_journeys import DEFINITION_KIND, Catalogue, Given, Texts
-from server.discover.journeys import Served
-from server.http.auth import Keys
-from server.http.deps import session_view
-from server.http.turns import Turns
-from server.http.wiring import Wiring
+from journeygraph import JourneyConfig
+from journeygraph.graphs.records.definitions import Definitions, Draft
+from journeygraph.journeys.examples import insurance_claim
+from journeygraph.server.access.callers import ANYONE
+from journeygraph.server.cache import Cache, Contexts, MemoryCache, VersionedCache
+from journeygraph.server.cache.redis import RedisCache
+from journeygraph.server.definitions.stored_journeys import DEFINITION_KIND, Catalogue, Given, Texts
+from journeygraph.server.discover.journeys import Served
+from journeygraph.server.http.auth import Keys
+from journeygraph.server.http.deps import session_view
+from journeygraph.server.http.turns import Turns
+from journeygraph.server.http.wiring import Wiring
 from tests.benchmarks.material import AGENTS, CONTEXT, Referral, questions
 from tests.benchmarks.measure import Action, Figure, Steps, alternate, duration
 from tests.support import redis

@@ -6,11 +6,11 @@ import tempfile
 import uuid
 from pathlib import Path
 
-from journeys import JourneyConfig
-from journeys.examples.table_booking import AGENTS, TOOLS, TableBooking
-from nodes.json_data import clocked
-from server.conversations.conversation_files import Loaded, load_conversation
-from server.conversations.player import Clock, play
+from journeygraph import JourneyConfig
+from journeygraph.journeys.examples.table_booking import AGENTS, TOOLS, TableBooking
+from journeygraph.nodes.json_data import clocked
+from journeygraph.server.conversations.conversation_files import Loaded, load_conversation
+from journeygraph.server.conversations.player import Clock, play
 from tests.benchmarks.measure import Figure, Steps, alternate
 
 ROUNDS = 60

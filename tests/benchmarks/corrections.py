@@ -12,10 +12,10 @@ from functools import partial
 from itertools import cycle, islice
 from statistics import median
 
-from journeys import Journey, JourneyConfig
-from journeys.examples.table_booking import AGENTS, TOOLS, TableBooking
-from server.cli.serve import collected_between
-from server.http.turns import Turns
+from journeygraph import Journey, JourneyConfig
+from journeygraph.journeys.examples.table_booking import AGENTS, TOOLS, TableBooking
+from journeygraph.server.cli.serve import collected_between
+from journeygraph.server.http.turns import Turns
 from tests.benchmarks.material import questions, session
 from tests.benchmarks.measure import Figure, Pairs, Steps, Times, duration, timed
 

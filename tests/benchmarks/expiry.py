@@ -11,9 +11,9 @@ from typing import Any
 
 import psycopg
 
-from graphs.evidence.anchors import Anchoring
-from graphs.storage.store import open_store
-from journeys import JourneyConfig
+from journeygraph import JourneyConfig
+from journeygraph.graphs.evidence.anchors import Anchoring
+from journeygraph.graphs.storage.store import open_store
 from tests.benchmarks.material import AGENTS, CONTEXT, Referral
 from tests.benchmarks.measure import Figure, Pairs, Steps, duration, scratch, timed
 from tests.support.postgres import started

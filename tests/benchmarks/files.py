@@ -13,10 +13,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from journeys import JourneyConfig
-from journeys.examples import table_booking
-from journeys.examples.parcel_refund import AGENTS, ParcelRefund
-from server.discover.journeys import Served
+from journeygraph import JourneyConfig
+from journeygraph.journeys.examples import table_booking
+from journeygraph.journeys.examples.parcel_refund import AGENTS, ParcelRefund
+from journeygraph.server.discover.journeys import Served
 from tests.benchmarks.measure import Figure, Steps
 from tests.support.api import serving, wired
 

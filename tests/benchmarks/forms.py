@@ -10,7 +10,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from journeys import (
+from journeygraph import (
     Escalation,
     Field,
     IntentTrigger,
@@ -20,13 +20,13 @@ from journeys import (
     ReturnToPrevious,
     Transition,
 )
-from nodes.draft import beginning, draft_of, new_turn
-from nodes.features.decide import decide
-from nodes.llm.command_schema import command_in
-from nodes.llm.scripted import Call, ScriptedModel, correct, fill, says
-from nodes.services import Services
-from nodes.steer import limits_of
-from nodes.turn.understand import matcher_of
+from journeygraph.nodes.draft import beginning, draft_of, new_turn
+from journeygraph.nodes.features.decide import decide
+from journeygraph.nodes.llm.command_schema import command_in
+from journeygraph.nodes.llm.scripted import Call, ScriptedModel, correct, fill, says
+from journeygraph.nodes.services import Services
+from journeygraph.nodes.steer import limits_of
+from journeygraph.nodes.turn.understand import matcher_of
 from tests.benchmarks.measure import Action, Figure, Steps, alternate, duration, scratch
 
 ROUNDS, DECISIONS = 60, 500

@@ -10,7 +10,7 @@ from itertools import cycle
 from statistics import mean, quantiles
 from typing import Any
 
-from journeys import (
+from journeygraph import (
     NEVER,
     Concierge,
     Guideline,
@@ -26,9 +26,9 @@ from journeys import (
     Transition,
     Validation,
 )
-from journeys.examples.insurance_claim import TOOLS
-from nodes.guidelines.index import Index
-from nodes.llm.scripted import Call, ScriptedModel, rules_hold
+from journeygraph.journeys.examples.insurance_claim import TOOLS
+from journeygraph.nodes.guidelines.index import Index
+from journeygraph.nodes.llm.scripted import Call, ScriptedModel, rules_hold
 from tests.benchmarks.measure import (
     Action,
     Figure,

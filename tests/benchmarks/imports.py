@@ -12,11 +12,11 @@ from tests.benchmarks.measure import Figure, Pairs, Steps, duration, scratch
 ROUNDS = 15
 ROOT = Path(__file__).resolve().parents[2]
 _TIMED = "import time; begin = time.process_time(); {}; print(time.process_time() - begin)"
-JOURNEYS, PYDANTIC = "import journeys", "from pydantic import BaseModel"
+JOURNEYS, PYDANTIC = "import journeygraph.journeys", "from pydantic import BaseModel"
 
 
 async def imports(steps: Steps) -> list[Figure]:
-    """`import journeys` against the base class of its definitions, both from bytecode."""
+    """Import the language, against the base class of its definitions; both from bytecode."""
     pairs = Pairs()
     with scratch() as folder:
         _import(JOURNEYS, folder)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from itertools import cycle
 from typing import Any
 
-from journeys import (
+from journeygraph import (
     NEVER,
     InputField,
     IntentTrigger,
@@ -19,7 +19,7 @@ from journeys import (
     Signature,
     Transition,
 )
-from nodes.json_data import size
+from journeygraph.nodes.json_data import size
 
 WORDS = (
     *("appointment", "morning", "doctor", "referral", "evening", "insurance", "letter", "clinic"),

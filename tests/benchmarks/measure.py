@@ -17,7 +17,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from nodes.json_data import REST
+from journeygraph.nodes.json_data import REST
 
 Action = Callable[[], Awaitable[Any]]
 Steps = Callable[[str, int], Iterable[int]]

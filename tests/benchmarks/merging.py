@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from nodes.json_data import canonical
-from nodes.state.context import Context, Op, checked
+from journeygraph.nodes.json_data import canonical
+from journeygraph.nodes.state.context import Context, Op, checked
 from tests.benchmarks.material import record, records, texts
 from tests.benchmarks.measure import Action, Figure, Steps, alternate, duration
 

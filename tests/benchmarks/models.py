@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx2
 
-from journeys import (
+from journeygraph import (
     NEVER,
     IntentTrigger,
     Journey,
@@ -20,8 +20,8 @@ from journeys import (
     Signature,
     Transition,
 )
-from nodes.llm.scripted import Call, Slow, leads_nowhere
-from server.scripted import ScriptedServer
+from journeygraph.nodes.llm.scripted import Call, Slow, leads_nowhere
+from journeygraph.server.scripted import ScriptedServer
 from tests.benchmarks.measure import (
     Figure,
     Pairs,

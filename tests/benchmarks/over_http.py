@@ -23,16 +23,16 @@ from typing import Any
 
 import uvicorn
 
-from graphs.storage.store import open_store
-from journeys import NEVER, IntentTrigger, Journey, JourneyConfig, Pathway, Transition
-from server.access.keys import StoredKeys, Wanted
-from server.access.limits import Limits, read_limits
-from server.app import app_of
-from server.discover.journeys import Served
-from server.http.auth import Keys
-from server.http.protocols import PROTOCOLS
-from server.http.turns import Turns
-from server.http.wiring import Wiring
+from journeygraph import NEVER, IntentTrigger, Journey, JourneyConfig, Pathway, Transition
+from journeygraph.graphs.storage.store import open_store
+from journeygraph.server.access.keys import StoredKeys, Wanted
+from journeygraph.server.access.limits import Limits, read_limits
+from journeygraph.server.app import app_of
+from journeygraph.server.discover.journeys import Served
+from journeygraph.server.http.auth import Keys
+from journeygraph.server.http.protocols import PROTOCOLS
+from journeygraph.server.http.turns import Turns
+from journeygraph.server.http.wiring import Wiring
 from tests.benchmarks.material import CONTEXT, Referral, desk, questions, session
 from tests.benchmarks.measure import Figure, Pairs, Steps, alternate, duration, scratch
 from tests.support.postgres import started
@@ -170,7 +170,7 @@ async def serving(url: str, journey: type[Journey] = Referral) -> AsyncIterator[
 async def server(url: str, journey: type[Journey] = Referral) -> AsyncIterator[tuple[int, int]]:
     """Run `journeygraph serve`; gives the port, and the id of the process."""
     place = f"{Path(__file__).with_name('material.py')}:{journey.__name__}"
-    words = ("server.cli", "serve", place, "--store", url, "--port", "0")
+    words = ("journeygraph.server.cli", "serve", place, "--store", url, "--port", "0")
     async with listening(*words) as found:
         yield found
 

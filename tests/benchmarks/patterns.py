@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from journeys.phrases import Matcher
+from journeygraph.journeys.phrases import Matcher
 from tests.benchmarks.measure import Action, Figure, Steps, alternate, duration
 
 ROUNDS, CALLS = 200, 200

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from statistics import quantiles
 from typing import Any
 
-from journeys import Agent, PatternPipeline, Pipeline, Skill
-from nodes.agents.select import ranking_of
+from journeygraph import Agent, PatternPipeline, Pipeline, Skill
+from journeygraph.nodes.agents.select import ranking_of
 from tests.benchmarks import pipelines_by_hand as by_hand
 from tests.benchmarks.measure import Action, Figure, Pairs, Steps, alternate, amount, duration
 

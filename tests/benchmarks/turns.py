@@ -13,7 +13,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import END, START, StateGraph
 
-from nodes.state.messages import WINDOW
+from journeygraph.nodes.state.messages import WINDOW
 from tests.benchmarks.by_hand import State, WithMessages, by_hand
 from tests.benchmarks.material import (
     AGENTS,

@@ -34,7 +34,7 @@ SLOW = ORDERS.replace(
 # Before the command has the signal, Python itself is not up yet.
 STARTING = """
 import signal, sys
-from server.cli import main
+from journeygraph.server.cli import main
 take = signal.signal
 def taken(*given):
     before = take(*given)
@@ -95,7 +95,7 @@ def test_a_module_that_interrupts_its_import_is_a_fault(folder: Path) -> None:
 
 @pytest.mark.slow
 def test_files_named_like_ours_or_like_the_librarys_break_nothing(folder: Path) -> None:
-    for name in ("server", "calendar", "rich", "journeys"):
+    for name in ("server", "calendar", "rich", "journeys", "nodes", "graphs"):
         (folder / f"{name}.py").write_text("raise RuntimeError('the wrong one')\n")
     (folder / "calendar.py").write_text(ORDERS)
 
@@ -290,9 +290,9 @@ def test_what_is_tried_out_in_the_root_is_neither_linted_nor_imported() -> None:
         line
         for name in ("Makefile", ".ci/bootstrap.py")
         for line in (command.ROOT / name).read_text().splitlines()
-        if "-m server.cli" in line
+        if "-m journeygraph.server.cli" in line
     ]
 
     assert [name for name in ruff["include"] if name.startswith("*")] == []
     assert len(starts) == 4
-    assert all("-P -m server.cli" in line for line in starts)
+    assert all("-P -m journeygraph.server.cli" in line for line in starts)

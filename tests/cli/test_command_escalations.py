@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from journeys import JourneyConfig, load_journey
+from journeygraph import JourneyConfig, load_journey
 from tests.support import bike_shop
 from tests.support.bike_shop import workshop
 from tests.support.command import flat, run

@@ -8,10 +8,10 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from journeys.files.journey_file import read_tree
-from server.discover.journeys import find
-from server.http.wiring import wire
-from server.settings import Settings
+from journeygraph.journeys.files.journey_file import read_tree
+from journeygraph.server.discover.journeys import find
+from journeygraph.server.http.wiring import wire
+from journeygraph.server.settings import Settings
 from tests.files.test_file_faults import FAULTS
 from tests.support import claim_desk, command
 from tests.support.command import flat, run

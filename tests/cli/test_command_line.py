@@ -17,14 +17,14 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from graphs.drawing.mermaid import mermaid
-from graphs.drawing.svg import svg
-from graphs.drawing.terminal import text
-from journeys import ConfigurationError
-from journeys.examples.parcel_refund import ParcelRefund
-from server.cli.command_line import app
-from server.cli.terminal.rendering import err, progress
-from server.settings import Settings
+from journeygraph import ConfigurationError
+from journeygraph.graphs.drawing.mermaid import mermaid
+from journeygraph.graphs.drawing.svg import svg
+from journeygraph.graphs.drawing.terminal import text
+from journeygraph.journeys.examples.parcel_refund import ParcelRefund
+from journeygraph.server.cli.command_line import app
+from journeygraph.server.cli.terminal.rendering import err, progress
+from journeygraph.server.settings import Settings
 from tests.support import command
 from tests.support.command import BARE, BROKEN, ORDERS, ROOT, flat, run, start
 
@@ -342,7 +342,7 @@ def test_check_fails_on_faults_however_they_are_named(folder: Path, path: str) -
 
 def test_check_takes_an_example_and_the_package_of_all(folder: Path) -> None:
     assert "✓ ParcelRefund" in run("check", "parcel_refund").stdout
-    whole = run("check", "journeys.examples").stdout
+    whole = run("check", "journeygraph.journeys.examples").stdout
     assert "✓ ParcelRefund" in whole
     assert "✓ HealthcareReferral" in whole
 
@@ -405,7 +405,7 @@ def test_draw_writes_mermaid_svg_or_text_as_it_is_made(folder: Path) -> None:
 
 def test_draw_writes_all_fields_of_a_long_form_if_asked(folder: Path) -> None:
     (folder / "long.py").write_text(
-        "from journeys import Field, Journey, Pathway\n"
+        "from journeygraph import Field, Journey, Pathway\n"
         "class Long(Journey):\n"
         "    class OnlyPath(Pathway):\n"
         "        __fields__ = [Field(f'value_{n}') for n in range(20)]\n"
@@ -527,9 +527,9 @@ def test_a_reader_that_goes_away_is_no_error(folder: Path) -> None:
 # --- Only what a command needs ------------------------------------------------------------------
 
 HEAVY: tuple[str, ...] = (
-    "journeys",
-    "nodes",
-    "graphs",
+    "journeygraph.journeys",
+    "journeygraph.nodes",
+    "journeygraph.graphs",
     "langgraph",
     "langchain_core",
     "pydantic_settings",
@@ -542,7 +542,7 @@ def test_versions_and_help_import_nothing_that_a_command_needs(folder: Path) -> 
     """Each command's help too, and so the completion of its options."""
     code = f"""
 import sys
-from server.cli.command_line import app
+from journeygraph.server.cli.command_line import app
 from typer.testing import CliRunner
 names = [command.name for command in app.registered_commands]
 asked = [["--version"], ["--help"], *([name, "--help"] for name in names)]
@@ -575,7 +575,8 @@ def test_words_are_completed_without_running_a_command(
     line = f"journeygraph {typed}"
     asked = {"_JOURNEYGRAPH_COMPLETE": "complete_bash", "COMP_WORDS": line}
     asked["COMP_CWORD"] = str(len(line.split()) - 1)
-    code = f"import atexit, sys; atexit.register(lambda: {REPORT}); import server.cli.__main__"
+    code = f"import atexit, sys; atexit.register(lambda: {REPORT}); "
+    code += "import journeygraph.server.cli.__main__"
     done = subprocess.run(
         [sys.executable, "-P", "-c", code],
         cwd=folder,
@@ -595,9 +596,12 @@ def test_an_mcp_client_is_answered_before_anything_is_loaded(folder: Path) -> No
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}}
     hello["clientInfo"] = {"name": "test", "version": "1"}
     asked = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
-    heavy = [name for name in HEAVY if name not in ("mcp", "journeys", "pydantic_settings")]
+    heavy = [
+        name for name in HEAVY if name not in ("mcp", "journeygraph.journeys", "pydantic_settings")
+    ]
     report = REPORT.replace(str(HEAVY), str(heavy))
-    code = f"import atexit, sys; atexit.register(lambda: {report}); import server.cli.__main__"
+    code = f"import atexit, sys; atexit.register(lambda: {report}); "
+    code += "import journeygraph.server.cli.__main__"
     done = subprocess.run(
         [sys.executable, "-P", "-c", code, "mcp", "broken.py"],
         cwd=folder,
@@ -874,8 +878,8 @@ def without_drivers(folder: Path, *commands: tuple[list[str], dict[str, str]]) -
     code = f"""
 import json, sys
 sys.modules.update(dict.fromkeys({DRIVERS}))
-from server.cli.command_line import app
-from server.cli.terminal.rendering import progress
+from journeygraph.server.cli.command_line import app
+from journeygraph.server.cli.terminal.rendering import progress
 from typer.testing import CliRunner
 for words, variables in {commands}:
     done = CliRunner().invoke(app, words, env=variables, input="a pear please\\n")

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from journeys.pipelines.shapes import SHAPES
-from server.discover.journeys import pipeline_ids
-from server.discover.pipelines import targets_of
-from server.scripted import ScriptedServer
+from journeygraph.journeys.pipelines.shapes import SHAPES
+from journeygraph.server.discover.journeys import pipeline_ids
+from journeygraph.server.discover.pipelines import targets_of
+from journeygraph.server.scripted import ScriptedServer
 from tests.docs.test_drawing import cards, lines
 from tests.support import command
 from tests.support.command import flat, run
@@ -22,7 +22,7 @@ logging_as_before = command.logging_as_before
 DESKS = '''
 """Desks of a small shop."""
 
-from journeys import Agent, Handoff, ModelAgent, Pipeline, Signature, OutputField
+from journeygraph import Agent, Handoff, ModelAgent, Pipeline, Signature, OutputField
 
 
 class Reply(Signature):
@@ -62,7 +62,7 @@ class Sized(Own):
 '''
 
 ALONE = '''
-from journeys import Pipeline
+from journeygraph import Pipeline
 
 
 def hello(given):

@@ -29,24 +29,24 @@ from hatchling import build
 from typer.main import get_command
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from graphs.session import turn
-from graphs.storage.migrate_postgres import migrate_postgres
-from journeys import NEVER, Journey, Pathway, Pipeline, Validation
-from nodes.features import guidance
-from nodes.llm.scripted import Fault, ScriptedModel
-from nodes.telemetry import activity
-from nodes.turn import validate
-from server.access.keys import Wanted
-from server.access.limits import Limits, read_limits
-from server.app import create_app
-from server.cli.command_line import app as command_line
-from server.cli.serve import _ANSWER_SECONDS
-from server.http.auth import Keys
-from server.http.readiness import READY_SECONDS
-from server.http.routing import MAX_BODY_BYTES
-from server.http.turns import GRACE_SECONDS
-from server.settings import Settings, known_settings
-from server.telemetry import Metrics
+from journeygraph import NEVER, Journey, Pathway, Pipeline, Validation
+from journeygraph.graphs.session import turn
+from journeygraph.graphs.storage.migrate_postgres import migrate_postgres
+from journeygraph.nodes.features import guidance
+from journeygraph.nodes.llm.scripted import Fault, ScriptedModel
+from journeygraph.nodes.telemetry import activity
+from journeygraph.nodes.turn import validate
+from journeygraph.server.access.keys import Wanted
+from journeygraph.server.access.limits import Limits, read_limits
+from journeygraph.server.app import create_app
+from journeygraph.server.cli.command_line import app as command_line
+from journeygraph.server.cli.serve import _ANSWER_SECONDS
+from journeygraph.server.http.auth import Keys
+from journeygraph.server.http.readiness import READY_SECONDS
+from journeygraph.server.http.routing import MAX_BODY_BYTES
+from journeygraph.server.http.turns import GRACE_SECONDS
+from journeygraph.server.settings import Settings, known_settings
+from journeygraph.server.telemetry import Metrics
 from tests.cli.test_projects import steps_of, version
 from tests.http.test_http_models import Weather
 from tests.http.test_http_turns import until

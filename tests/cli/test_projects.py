@@ -23,7 +23,7 @@ import yaml
 from hatchling import build
 from nbclient import NotebookClient
 
-from server.discover.journeys import example_ids
+from journeygraph.server.discover.journeys import example_ids
 from tests.support import command
 from tests.support.command import ROOT, flat, run, served
 from tests.support.forked import Command
@@ -69,7 +69,7 @@ def left_in(folder: Path) -> list[str]:
         ("", "'' is not a valid name"),
         ("class", "'class' is a word of Python. Choose another name, such as 'my_class'."),
         ("json", "'json' is an installed module"),
-        ("journeys", "'journeys' is an installed module"),
+        ("journeygraph", "'journeygraph' is an installed module"),
         ("parcel_refund", "'parcel_refund' is an example"),
         ("support_triage", "'support_triage' is an example"),
         ("graph", "Each project has its own 'graph'"),
@@ -211,7 +211,7 @@ def assert_workflow(project: Path) -> None:
     assert [shlex.split(step)[0] for step in steps[1:]] == ["journeygraph", "pytest"]
     run(*shlex.split(steps[1])[1:])
     # Without an installed wheel, its plugin for conversations has to be named.
-    words = ["pytest", "-q", "-p", "server.conversations.pytest_plugin"]
+    words = ["pytest", "-q", "-p", "journeygraph.server.conversations.pytest_plugin"]
     environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": str(project)}
     told, _ = Command(words, cwd=project, env=environment, **PIPES).communicate()
     conversations = len(list((project / "tests").glob("*.yaml")))

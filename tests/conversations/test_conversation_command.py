@@ -189,7 +189,14 @@ def test_a_file_that_cannot_be_played_ends_with_2(files: Path, name, text, told)
 
 
 PLUGIN = (
-    *("-p", "server.conversations.pytest_plugin", "-p", "no:cacheprovider", "-p", "no:asyncio"),
+    *(
+        "-p",
+        "journeygraph.server.conversations.pytest_plugin",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:asyncio",
+    ),
     *("-W", "ignore::pytest.PytestAssertRewriteWarning"),  # if another test has loaded it before
 )
 

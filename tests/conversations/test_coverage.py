@@ -8,13 +8,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-from graphs.drawing.svg import svg
+from journeygraph.graphs.drawing.svg import svg
 from tests.support.command import flat, folder, logging_as_before, run
 
 __all__ = ["folder", "logging_as_before"]
 
 SHOP = '''
-from journeys import (
+from journeygraph import (
     Effect, Field, Guideline, IntentTrigger, Journey, Pathway, Range, ReturnToPrevious, Transition,
 )
 
@@ -186,7 +186,7 @@ def test_a_drawing_shows_used_and_missed_parts(shop: Path) -> None:
 
 
 def test_a_drawing_without_conversations_is_as_before(shop: Path) -> None:
-    from journeys.examples.table_booking import TableBooking  # noqa: PLC0415
+    from journeygraph.journeys.examples.table_booking import TableBooking  # noqa: PLC0415
 
     assert "missed" not in svg(TableBooking.spec).partition("</style>")[2]
 

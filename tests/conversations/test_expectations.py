@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from server.conversations.conversation_files import load_conversation
-from server.conversations.player import Played, play
+from journeygraph.server.conversations.conversation_files import load_conversation
+from journeygraph.server.conversations.player import Played, play
 
 MESSAGES = {
     "asked": ["I want to send money to Maya"],

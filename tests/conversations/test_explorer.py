@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from journeys import Field, Length, Range, Regex
-from server.conversations.samples import samples_of, text_for
+from journeygraph import Field, Length, Range, Regex
+from journeygraph.server.conversations.samples import samples_of, text_for
 from tests.support.command import flat, folder, logging_as_before, run
 
 __all__ = ["folder", "logging_as_before"]
 
 SHOP = '''
-from journeys import (
+from journeygraph import (
     NEVER, ConditionTrigger, Effect, Field, IntentTrigger, Journey, Pathway, Personality, Range,
     EventTrigger, Regex, ReturnToPrevious, TimeTrigger, Transition,
 )
@@ -249,7 +249,7 @@ def test_effects_are_not_taken_unless_it_is_said(shop: Path) -> None:
 
 
 def test_a_bound_ends_the_search_and_is_told(shop: Path) -> None:
-    from server.conversations import explorer  # noqa: PLC0415
+    from journeygraph.server.conversations import explorer  # noqa: PLC0415
 
     assert explorer.Limits().seconds < 60
     shown = run("explore", "table_booking", "--seconds", "1").stdout

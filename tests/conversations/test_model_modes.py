@@ -10,9 +10,17 @@ from xml.etree import ElementTree
 
 import pytest
 
-from nodes.llm.scripted import Answer, Call, Fault, Script, UseTool, leads_nowhere, leads_to
-from server.conversations.conversation_files import _found
-from server.scripted import ScriptedServer
+from journeygraph.nodes.llm.scripted import (
+    Answer,
+    Call,
+    Fault,
+    Script,
+    UseTool,
+    leads_nowhere,
+    leads_to,
+)
+from journeygraph.server.conversations.conversation_files import _found
+from journeygraph.server.scripted import ScriptedServer
 from tests.support import model_server
 from tests.support.command import flat, folder, logging_as_before, run
 
@@ -21,7 +29,7 @@ server = model_server.server
 __all__ = ["folder", "logging_as_before"]
 
 PARCELS = '''
-from journeys import (
+from journeygraph import (
     InputField, IntentTrigger, Journey, ModelAgent, OutputField, Pathway, ReturnToPrevious,
     Signature, Transition,
 )
@@ -127,7 +135,7 @@ def test_pytest_replays_it_too(recorded: Path, pytester: pytest.Pytester) -> Non
     for name in ("parcels.py", "a.conversation.yaml", "a.recording.json"):
         (pytester.path / name).write_text((recorded / name).read_text())
 
-    plugin = ("-p", "server.conversations.pytest_plugin", "-p", "no:asyncio")
+    plugin = ("-p", "journeygraph.server.conversations.pytest_plugin", "-p", "no:asyncio")
     ended = pytester.runpytest_inprocess(*plugin, "-p", "no:cacheprovider")
 
     ended.assert_outcomes(passed=1)
@@ -307,7 +315,7 @@ def test_a_conversation_that_cannot_be_replayed_is_not_recorded(
 
 
 TEAM = '''
-from journeys import InputField, Journey, ModelAgent, OutputField, Pathway, Signature
+from journeygraph import InputField, Journey, ModelAgent, OutputField, Pathway, Signature
 
 
 class Opinion(Signature):
@@ -455,7 +463,7 @@ def test_a_live_conversation_without_a_model_is_skipped(parcels: Path) -> None:
 def test_pytest_skips_it_too(parcels: Path, pytester: pytest.Pytester) -> None:
     (pytester.path / "parcels.py").write_text(PARCELS)
     (pytester.path / "a.conversation.yaml").write_text(LIVE)
-    plugin = ("-p", "server.conversations.pytest_plugin", "-p", "no:asyncio")
+    plugin = ("-p", "journeygraph.server.conversations.pytest_plugin", "-p", "no:asyncio")
     ended = pytester.runpytest_inprocess(*plugin, "-p", "no:cacheprovider")
     ended.assert_outcomes(skipped=1)
 
@@ -574,9 +582,8 @@ def test_a_model_of_another_provider_is_recorded_with_its_repair(parcels: Path) 
     assert [one["usage"] for one in recorded] == [[1, 7, 3]] * 4
 
 
-_IMPORT = (
-    "from journeys import Agent, Pipeline\nfrom tests.support.other_models import WholeModel\n\n\n"
-)
+_IMPORT = "from journeygraph import Agent, Pipeline\n"
+_IMPORT += "from tests.support.other_models import WholeModel\n\n\n"
 OWN = (
     PARCELS.replace("ModelAgent(tools=[find_parcel])", "ModelAgent(model=WholeModel())")
     .replace("class FindOrder", f"{_IMPORT}class FindOrder")

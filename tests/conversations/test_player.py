@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from server.conversations.conversation_files import load_conversation
-from server.conversations.player import Played, play
-from server.discover.errors import CommandError
+from journeygraph.server.conversations.conversation_files import load_conversation
+from journeygraph.server.conversations.player import Played, play
+from journeygraph.server.discover.errors import CommandError
 
 PARCELS = '''
-from journeys import (
+from journeygraph import (
     Field, Guideline, InputField, IntentTrigger, Journey, OutputField, Pathway, ReturnToPrevious,
     Signature, Transition,
 )

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from journeys import JourneyConfig, Locale
-from nodes.llm.scripted import ScriptedModel, leads_nowhere
-from server.cli.command_line import app
-from server.conversations import conversation_files
-from server.conversations.player import play
-from server.discover.journeys import find
+from journeygraph import JourneyConfig, Locale
+from journeygraph.nodes.llm.scripted import ScriptedModel, leads_nowhere
+from journeygraph.server.cli.command_line import app
+from journeygraph.server.conversations import conversation_files
+from journeygraph.server.conversations.player import play
+from journeygraph.server.discover.journeys import find
 from tests.support.command import flat, folder, logging_as_before, run
 
 __all__ = ["folder", "logging_as_before"]

@@ -9,10 +9,10 @@ from typing import Any
 import jsonschema
 import pytest
 
-from journeys import examples
-from journeys.files.documents import Tree
-from journeys.files.journey_file import read_tree
-from server.conversations.conversation_files import conversation_files
+from journeygraph import examples
+from journeygraph.journeys.files.documents import Tree
+from journeygraph.journeys.files.journey_file import read_tree
+from journeygraph.server.conversations.conversation_files import conversation_files
 from tests.conversations.test_simulation import USERS
 from tests.support.command import logging_as_before, run
 

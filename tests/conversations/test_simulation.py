@@ -11,10 +11,10 @@ from xml.etree import ElementTree
 import pytest
 from typer.testing import CliRunner
 
-from nodes.llm.scripted import Answer, Fault, Script
-from server.cli.command_line import app
-from server.conversations.conversation_files import _found
-from server.scripted import ScriptedServer
+from journeygraph.nodes.llm.scripted import Answer, Fault, Script
+from journeygraph.server.cli.command_line import app
+from journeygraph.server.conversations.conversation_files import _found
+from journeygraph.server.scripted import ScriptedServer
 from tests.support import model_server
 from tests.support.command import flat, folder, logging_as_before, run
 
@@ -265,7 +265,7 @@ def test_tokens_are_a_bound(users: Path, server: ScriptedServer) -> None:
 
 
 PARCELS = '''
-from journeys import InputField, Journey, ModelAgent, OutputField, Pathway, Signature
+from journeygraph import InputField, Journey, ModelAgent, OutputField, Pathway, Signature
 
 
 class FindOrder(Signature):
@@ -315,7 +315,7 @@ def test_a_failed_run_of_a_live_journey_is_replayed_offline(
 
 
 AGENTS_ALONE = '''
-from journeys import Journey, Pathway
+from journeygraph import Journey, Pathway
 
 
 class Talk(Journey):

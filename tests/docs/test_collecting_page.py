@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from journeys import Escalation, Field
-from journeys.notions.behaviors import POLICIES
-from journeys.notions.fields import FIELD_TYPES
-from journeys.spec.checks import PATTERNS
+from journeygraph import Escalation, Field
+from journeygraph.journeys.notions.behaviors import POLICIES
+from journeygraph.journeys.notions.fields import FIELD_TYPES
+from journeygraph.journeys.spec.checks import PATTERNS
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "reference" / "collecting.md").read_text()
 

@@ -13,11 +13,7 @@ from xml.etree import ElementTree
 import pytest
 from langgraph.types import interrupt
 
-from graphs.drawing.pipelines import chart
-from graphs.drawing.pipelines import svg as pipeline_svg
-from graphs.drawing.svg import svg
-from graphs.drawing.terminal import text
-from journeys import (
+from journeygraph import (
     Chat,
     ConfigurationError,
     Escalation,
@@ -30,8 +26,12 @@ from journeys import (
     ReturnToPrevious,
     Transition,
 )
-from journeys.examples.parcel_refund import AGENTS, ParcelRefund
-from journeys.examples.pipelines.support_triage import PIPELINE
+from journeygraph.graphs.drawing.pipelines import chart
+from journeygraph.graphs.drawing.pipelines import svg as pipeline_svg
+from journeygraph.graphs.drawing.svg import svg
+from journeygraph.graphs.drawing.terminal import text
+from journeygraph.journeys.examples.parcel_refund import AGENTS, ParcelRefund
+from journeygraph.journeys.examples.pipelines.support_triage import PIPELINE
 from tests.support.talk import Talk
 
 Opened = Callable[..., Awaitable[Talk]]
@@ -145,10 +145,10 @@ def test_an_abstract_journey_has_no_picture() -> None:
 @pytest.mark.slow
 def test_the_language_draws_without_loading_what_runs_it() -> None:
     script = (
-        "import sys; from journeys.examples.parcel_refund import ParcelRefund\n"
+        "import sys; from journeygraph.journeys.examples.parcel_refund import ParcelRefund\n"
         "assert 'graphs' not in sys.modules\n"
         "ParcelRefund.draw().svg\n"
-        "assert 'graphs.drawing.svg' in sys.modules and 'langgraph' not in sys.modules"
+        "assert 'journeygraph.graphs.drawing.svg' in sys.modules and 'langgraph' not in sys.modules"
     )
 
     done = subprocess.run(

@@ -20,9 +20,7 @@ from typing import Any
 
 import pytest
 
-import journeys
-from graphs.session.manager import PathwayManager
-from journeys import (
+from journeygraph import (
     IntentTrigger,
     JourneyConfig,
     JourneyDefinitionError,
@@ -30,11 +28,13 @@ from journeys import (
     MergeStrategy,
     Texts,
     Transition,
+    journeys,
 )
-from journeys.definitions.definition import Definition
-from journeys.examples import parcel_refund
-from journeys.pathway import PATHWAY_ATTRIBUTES
-from journeys.reading.reader import JOURNEY_ATTRIBUTES
+from journeygraph.graphs.session.manager import PathwayManager
+from journeygraph.journeys.definitions.definition import Definition
+from journeygraph.journeys.examples import parcel_refund
+from journeygraph.journeys.pathway import PATHWAY_ATTRIBUTES
+from journeygraph.journeys.reading.reader import JOURNEY_ATTRIBUTES
 from tests.support import tables
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -75,11 +75,11 @@ def test_a_docstring_example_does_what_it_says() -> None:
 
     assert said == []
     assert {
-        "journeys.agents.signature",
-        "journeys.agents.signature.Signature.define",
-        "journeys.journey.Journey",
-        "journeys.notions.transitions.BaseTrigger",
-        "journeys.phrases.said",
+        "journeygraph.journeys.agents.signature",
+        "journeygraph.journeys.agents.signature.Signature.define",
+        "journeygraph.journeys.journey.Journey",
+        "journeygraph.journeys.notions.transitions.BaseTrigger",
+        "journeygraph.journeys.phrases.said",
     } <= {example.name for example in found}
 
 

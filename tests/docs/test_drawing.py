@@ -13,13 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphs.drawing.layout import Layout, Link, Place, ranks, spaced
-from graphs.drawing.lettering import TextStyle
-from graphs.drawing.mermaid import mermaid
-from graphs.drawing.pathway_map import sketch
-from graphs.drawing.svg import STYLE, svg
-from graphs.drawing.terminal import text
-from journeys import (
+from journeygraph import (
     NEVER,
     AlwaysTrigger,
     BaseTrigger,
@@ -36,11 +30,17 @@ from journeys import (
     ReturnToSpecific,
     Transition,
 )
-from journeys.examples.bank_transfer import BankTransfer
-from journeys.examples.healthcare_referral import HealthcareReferral
-from journeys.examples.parcel_refund import ParcelRefund
-from journeys.examples.table_booking import TableBooking
-from server.discover.journeys import find
+from journeygraph.graphs.drawing.layout import Layout, Link, Place, ranks, spaced
+from journeygraph.graphs.drawing.lettering import TextStyle
+from journeygraph.graphs.drawing.mermaid import mermaid
+from journeygraph.graphs.drawing.pathway_map import sketch
+from journeygraph.graphs.drawing.svg import STYLE, svg
+from journeygraph.graphs.drawing.terminal import text
+from journeygraph.journeys.examples.bank_transfer import BankTransfer
+from journeygraph.journeys.examples.healthcare_referral import HealthcareReferral
+from journeygraph.journeys.examples.parcel_refund import ParcelRefund
+from journeygraph.journeys.examples.table_booking import TableBooking
+from journeygraph.server.discover.journeys import find
 
 
 class Shouting(BaseTrigger):

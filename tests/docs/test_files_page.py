@@ -13,7 +13,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from journeys import (
+from journeygraph import (
     Escalation,
     Field,
     Guideline,
@@ -22,13 +22,13 @@ from journeys import (
     Transition,
     load_journey,
 )
-from journeys.files.form import (
+from journeygraph.journeys.files.form import (
     AgentForm,
     ConciergeForm,
     JourneyForm,
     published,
 )
-from journeys.files.journey_file import read_tree
+from journeygraph.journeys.files.journey_file import read_tree
 from tests.support import command
 from tests.support.command import ROOT, run
 

@@ -11,7 +11,7 @@ import types
 
 import pytest
 
-from server.discover.pipelines import targets_of
+from journeygraph.server.discover.pipelines import targets_of
 from tests.support import command
 from tests.support.command import ROOT
 from tests.support.mcp_desk import written
@@ -29,7 +29,11 @@ def blocks(language: str) -> str:
 @pytest.mark.slow
 async def test_the_python_of_the_page_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    ours = [sys.executable, "-m", "server.cli"]  # the command, whether or not it is on the path
+    ours = [
+        sys.executable,
+        "-m",
+        "journeygraph.server.cli",
+    ]  # the command, whether or not it is on the path
     code = blocks("python").replace('["journeygraph", ', f"[*{ours!r}, ")
     assert code.count("open_mcp(SERVER") == 3
     module = types.ModuleType("mcp_page")

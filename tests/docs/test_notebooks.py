@@ -10,7 +10,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from journeys.results.display import faint_html, message_html
+from journeygraph.journeys.results.display import faint_html, message_html
 from tests.support.notebooks import NOTEBOOKS, clone, executed, kernel, run_cell, steady, varies
 
 
@@ -91,7 +91,7 @@ async def test_the_notebooks_run_and_show_what_their_files_show(tmp_path: Path) 
 
 SEATS = """
 import sys; sys.path.insert(0, "..")
-from journeys import Chat, Field, Journey, Pathway
+from journeygraph import Chat, Field, Journey, Pathway
 
 class Seats(Journey):
     class SeatPath(Pathway):

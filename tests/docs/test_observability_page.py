@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nodes.telemetry import otel
+from journeygraph.nodes.telemetry import otel
 from tests.support.command import ROOT
 
 PAGE = (ROOT / "docs" / "how-to" / "observability.md").read_text()

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from graphs.drawing.pipelines import chart, mermaid
-from journeys import Limits, PatternPipeline
-from journeys.pipelines.shapes import SHAPES
-from server.discover.journeys import pipeline_ids
-from server.discover.pipelines import find_pipeline
+from journeygraph import Limits, PatternPipeline
+from journeygraph.graphs.drawing.pipelines import chart, mermaid
+from journeygraph.journeys.pipelines.shapes import SHAPES
+from journeygraph.server.discover.journeys import pipeline_ids
+from journeygraph.server.discover.pipelines import find_pipeline
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "pipelines.md"
 

@@ -22,12 +22,11 @@ from mkdocs.commands.build import build
 from mkdocs.config import load_config
 from ruamel.yaml import YAML
 
-import journeys
-from journeys import JourneyConfig
-from journeys.pathway import PATHWAY_ATTRIBUTES
-from journeys.reading.reader import JOURNEY_ATTRIBUTES
-from server.cli.command_line import app
-from server.settings import known_settings
+from journeygraph import JourneyConfig, journeys
+from journeygraph.journeys.pathway import PATHWAY_ATTRIBUTES
+from journeygraph.journeys.reading.reader import JOURNEY_ATTRIBUTES
+from journeygraph.server.cli.command_line import app
+from journeygraph.server.settings import known_settings
 from tests.support.browser import Visits, chromium, expect
 
 ROOT = Path(__file__).resolve().parents[2]

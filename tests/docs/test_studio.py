@@ -18,18 +18,18 @@ import pytest
 from langgraph_sdk import get_client
 from starlette.applications import Starlette
 
-from graphs.steps import EVENT
-from journeys import Field, IntentTrigger, Journey, Pathway, ReturnToPrevious, Transition
-from journeys.examples.healthcare_referral import (
+from journeygraph import Field, IntentTrigger, Journey, Pathway, ReturnToPrevious, Transition
+from journeygraph.graphs.steps import EVENT
+from journeygraph.journeys.examples.healthcare_referral import (
     DEMO_MESSAGES,
     SAMPLE_CONTEXT,
     HealthcareReferral,
 )
-from journeys.examples.parcel_refund import AGENTS, ParcelRefund
-from server.app import create_app
-from server.discover.journeys import example_ids, pipeline_ids
-from server.scripted import ScriptedServer
-from server.settings import Settings
+from journeygraph.journeys.examples.parcel_refund import AGENTS, ParcelRefund
+from journeygraph.server.app import create_app
+from journeygraph.server.discover.journeys import example_ids, pipeline_ids
+from journeygraph.server.scripted import ScriptedServer
+from journeygraph.server.settings import Settings
 from tests.support.studio import HOST, KIOSK, ROOT, serving
 
 served = pytest.mark.skipif(
@@ -128,7 +128,11 @@ def test_every_example_is_named_for_studio() -> None:
     for name, served in settings["graphs"].items():
         module, _, attribute = served["path"].partition(":")
         assert getattr(importlib.import_module(module), attribute).name == name
-        folder = "journeys.examples.pipelines" if name in pipeline_ids() else "journeys.examples"
+        folder = (
+            "journeygraph.journeys.examples.pipelines"
+            if name in pipeline_ids()
+            else "journeygraph.journeys.examples"
+        )
         example = importlib.import_module(f"{folder}.{name}")
         specs: list[Any] = [getattr(one, "spec", None) for one in vars(example).values()]
         purposes = [spec.purpose for spec in specs if getattr(spec, "id", "") == name]

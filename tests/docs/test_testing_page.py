@@ -13,10 +13,16 @@ from typing import Any
 
 import pytest
 
-from nodes.llm import scripted
-from server.conversations.conversation_files import load_conversation
-from server.conversations.conversation_form import Conversation, Expected, ModelAnswer, Stub, Turn
-from server.conversations.player import play
+from journeygraph.nodes.llm import scripted
+from journeygraph.server.conversations.conversation_files import load_conversation
+from journeygraph.server.conversations.conversation_form import (
+    Conversation,
+    Expected,
+    ModelAnswer,
+    Stub,
+    Turn,
+)
+from journeygraph.server.conversations.player import play
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "testing.md"
 

@@ -6,11 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from journeys import examples
-from server.conversations.conversation_files import conversation_files, load_conversation
-from server.conversations.coverage import coverages
-from server.conversations.player import play
-from server.discover.journeys import example_ids
+from journeygraph import examples
+from journeygraph.server.conversations.conversation_files import (
+    conversation_files,
+    load_conversation,
+)
+from journeygraph.server.conversations.coverage import coverages
+from journeygraph.server.conversations.player import play
+from journeygraph.server.discover.journeys import example_ids
 
 FILES = conversation_files([Path(examples.__path__[0])])
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from journeys import Journey
-from journeys.examples import insurance_claim, telecom_support
-from journeys.examples.insurance_claim import InsuranceClaim
-from journeys.examples.telecom_support import TelecomSupport
-from journeys.examples.telecom_support import tools as telecom
-from nodes.llm.scripted import Call, ScriptedModel, rules_hold
-from server.discover.journeys import find
+from journeygraph import Journey
+from journeygraph.journeys.examples import insurance_claim, telecom_support
+from journeygraph.journeys.examples.insurance_claim import InsuranceClaim
+from journeygraph.journeys.examples.telecom_support import TelecomSupport
+from journeygraph.journeys.examples.telecom_support import tools as telecom
+from journeygraph.nodes.llm.scripted import Call, ScriptedModel, rules_hold
+from journeygraph.server.discover.journeys import find
 from tests.support.talk import Talk
 
 

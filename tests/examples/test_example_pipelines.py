@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
-from journeys import PatternPipeline
-from journeys.pipelines.shapes import SHAPES
-from nodes.llm.scripted import Answer, Call, ScriptedModel, UseTool
-from server.discover.journeys import pipeline_ids
+from journeygraph import PatternPipeline
+from journeygraph.journeys.pipelines.shapes import SHAPES
+from journeygraph.nodes.llm.scripted import Answer, Call, ScriptedModel, UseTool
+from journeygraph.server.discover.journeys import pipeline_ids
 
 FOLDER = Path(__file__).resolve().parents[2] / "journeys" / "examples" / "pipelines"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "__init__")
 
 
 def example(name: str) -> ModuleType:
-    return importlib.import_module(f"journeys.examples.pipelines.{name}")
+    return importlib.import_module(f"journeygraph.journeys.examples.pipelines.{name}")
 
 
 def material(name: str, file: str) -> str:

@@ -8,15 +8,23 @@ from typing import Any
 
 import pytest
 
-from journeys.examples.healthcare_referral import AGENTS, MODEL_AGENTS, HealthcareReferral
-from journeys.examples.healthcare_referral.clinic import (
+from journeygraph.journeys.examples.healthcare_referral import (
+    AGENTS,
+    MODEL_AGENTS,
+    HealthcareReferral,
+)
+from journeygraph.journeys.examples.healthcare_referral.clinic import (
     DOCTORS,
     SPECIALTIES,
     Clinic,
     plan_of,
     ways_to_say,
 )
-from journeys.examples.healthcare_referral.handbook import HANDBOOK, answering, search_handbook
+from journeygraph.journeys.examples.healthcare_referral.handbook import (
+    HANDBOOK,
+    answering,
+    search_handbook,
+)
 
 ANA, BEN = "INS-123456", "MER-777777"
 JOHNSON = DOCTORS["Dr. Rebecca Johnson"]

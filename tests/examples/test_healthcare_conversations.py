@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from journeys.examples.healthcare_referral import (
+from journeygraph.journeys.examples.healthcare_referral import (
     AGENTS,
     CLINIC,
     DEMO_MESSAGES,
     SAMPLE_CONTEXT,
     HealthcareReferral,
 )
-from journeys.examples.healthcare_referral.clinic import DOCTORS
+from journeygraph.journeys.examples.healthcare_referral.clinic import DOCTORS
 from tests.support.talk import Talk
 
 INTAKE, COPAY, SHOW, REJECT, BOOK = DEMO_MESSAGES

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from journeys.examples.healthcare_referral import (
+from journeygraph.journeys.examples.healthcare_referral import (
     CLINIC,
     DEMO_MESSAGES,
     MODEL_AGENTS,
     SAMPLE_CONTEXT,
     HealthcareReferral,
 )
-from journeys.examples.healthcare_referral.concerns import PersuasionSignature
-from journeys.examples.healthcare_referral.handbook import FAQSignature
-from nodes.llm.scripted import Call, ScriptedModel, UseTool
+from journeygraph.journeys.examples.healthcare_referral.concerns import PersuasionSignature
+from journeygraph.journeys.examples.healthcare_referral.handbook import FAQSignature
+from journeygraph.nodes.llm.scripted import Call, ScriptedModel, UseTool
 from tests.support.clinic_model import FILLS, ClinicModel, data_of, results_of, role_of, system_of
 from tests.support.talk import Talk
 

@@ -27,10 +27,10 @@ from urllib.parse import urlsplit
 
 from redis import Redis
 
-from graphs.storage.store import open_store
-from journeys import JourneyConfig
-from journeys.config import BUSY_RULES, TENANT
-from server.access.keys import StoredKeys, Wanted
+from journeygraph import JourneyConfig
+from journeygraph.graphs.storage.store import open_store
+from journeygraph.journeys.config import BUSY_RULES, TENANT
+from journeygraph.server.access.keys import StoredKeys, Wanted
 from tests.faults import desk, newer_desk
 from tests.faults.servers import Servers
 from tests.storage.test_encryption import spellings

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from journeys import NEVER, Journey, MergeStrategy, Pathway, ReturnToPrevious, Transition
+from journeygraph import NEVER, Journey, MergeStrategy, Pathway, ReturnToPrevious, Transition
 from tests.faults import desk
 from tests.support.clerks import said
 

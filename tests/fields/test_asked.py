@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from journeys import (
+from journeygraph import (
     NEVER,
     Effect,
     Field,
@@ -20,8 +20,8 @@ from journeys import (
     ReturnToPrevious,
     Transition,
 )
-from nodes.llm.scripted import ScriptedModel, says
-from server.discover.journeys import Served
+from journeygraph.nodes.llm.scripted import ScriptedModel, says
+from journeygraph.server.discover.journeys import Served
 from tests.support import api as helpers
 from tests.support.talk import Talk
 

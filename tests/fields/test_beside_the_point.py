@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from journeys import Effect, Field, Journey, Locale, Pathway, Texts
-from journeys.languages import texts_in
-from nodes.llm.scripted import (
+from journeygraph import Effect, Field, Journey, Locale, Pathway, Texts
+from journeygraph.journeys.languages import texts_in
+from journeygraph.nodes.llm.scripted import (
     ScriptedModel,
     confirm,
     explain,

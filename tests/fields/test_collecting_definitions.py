@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from journeys import Field, Pathway
+from journeygraph import Field, Pathway
 from tests.rules.test_definitions import faults, pathway
 
 

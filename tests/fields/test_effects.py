@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from journeys import (
+from journeygraph import (
     ConfigurationError,
     Effect,
     Field,
@@ -21,7 +21,7 @@ from journeys import (
     SessionExpiredError,
     Tool,
 )
-from nodes.draft import new_turn
+from journeygraph.nodes.draft import new_turn
 from tests.support.clocks import Clock
 from tests.support.ferry import SAID, Ferry, World, ferry, led_up
 from tests.support.post_office import found

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-import nodes.turn.features
-from journeys import (
+from journeygraph import (
     ConversationPhase,
     Escalation,
     Field,
@@ -17,12 +16,13 @@ from journeys import (
     JourneyConfig,
     Pathway,
 )
-from nodes.features.takeover import hand_over
-from nodes.llm import scripted
-from nodes.llm.scripted import ScriptedModel
-from nodes.state.escalation import PolicyFacts, policy_met
-from nodes.state.phases import PhaseFacts, next_phase
-from nodes.state.session import Position, Turn
+from journeygraph.nodes.features.takeover import hand_over
+from journeygraph.nodes.llm import scripted
+from journeygraph.nodes.llm.scripted import ScriptedModel
+from journeygraph.nodes.state.escalation import PolicyFacts, policy_met
+from journeygraph.nodes.state.phases import PhaseFacts, next_phase
+from journeygraph.nodes.state.session import Position, Turn
+from journeygraph.nodes.turn import features
 from tests.support.bike_shop import Workshop, clerk, workshop
 
 GREETING, COLLECTING = ConversationPhase.GREETING, ConversationPhase.COLLECTING
@@ -113,7 +113,7 @@ async def test_a_move_that_is_none_is_never_committed(
         lost: Any = {**position, "talk": {**position["talk"], "takeover": None}}
         return (lost if forgets and turn["kind"] != "failure" else position), turn
 
-    monkeypatch.setattr(nodes.turn.features, "hand_over", forgetful)  # the graph is built with it
+    monkeypatch.setattr(features, "hand_over", forgetful)  # the graph is built with it
     monkeypatch.setitem(vars(Workshop.spec), "compiled", {})
     async with workshop("s-1", memory_url) as journey:
         await journey.start()

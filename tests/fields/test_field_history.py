@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from journeys import FieldNotFoundError, Journey
+from journeygraph import FieldNotFoundError, Journey
 from tests.storage.test_encryption import KEY, everything, spellings
 from tests.support import api as helpers
 from tests.support import command

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from journeys import (
+from journeygraph import (
     Field,
     IntentTrigger,
     Journey,
@@ -19,7 +19,7 @@ from journeys import (
     ReturnToPrevious,
     Transition,
 )
-from nodes.commands import (
+from journeygraph.nodes.commands import (
     Cancel,
     Choose,
     Clear,
@@ -37,13 +37,13 @@ from nodes.commands import (
     Verdict,
     Wait,
 )
-from nodes.draft import beginning
-from nodes.journal import Usage
-from nodes.llm import scripted
-from nodes.llm.form_prompt import Asking, asking_of
-from nodes.llm.models import Models
-from nodes.llm.scripted import Answer, Call, ScriptedModel, says
-from nodes.llm.understanding_call import Moment, Understood, understood
+from journeygraph.nodes.draft import beginning
+from journeygraph.nodes.journal import Usage
+from journeygraph.nodes.llm import scripted
+from journeygraph.nodes.llm.form_prompt import Asking, asking_of
+from journeygraph.nodes.llm.models import Models
+from journeygraph.nodes.llm.scripted import Answer, Call, ScriptedModel, says
+from journeygraph.nodes.llm.understanding_call import Moment, Understood, understood
 
 DOG = Field("dog", "name", "What is your dog called?", description="We call it by its name.")
 NIGHTS = Field("nights", "integer", "How many nights?", label="length of the stay")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from journeys import (
+from journeygraph import (
     Concierge,
     Effect,
     Escalation,
@@ -26,7 +26,7 @@ from journeys import (
     Signature,
     Transition,
 )
-from nodes.llm.scripted import Fault, ScriptedModel, confirm, deny, fill, human, says
+from journeygraph.nodes.llm.scripted import Fault, ScriptedModel, confirm, deny, fill, human, says
 
 VAGUE = "well, you know best how that goes"
 """What nothing can be heard in without a model."""

@@ -14,7 +14,7 @@ import pytest
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 
-from journeys import (
+from journeygraph import (
     NEVER,
     Concierge,
     ConfigurationError,
@@ -35,8 +35,8 @@ from journeys import (
     load_journey,
     select_passages,
 )
-from journeys.files import read_journey_text
-from nodes.llm.scripted import (
+from journeygraph.journeys.files import read_journey_text
+from journeygraph.nodes.llm.scripted import (
     Call,
     Fault,
     ScriptedModel,
@@ -45,8 +45,8 @@ from nodes.llm.scripted import (
     fill,
     says,
 )
-from server.definitions.stored_journeys import given_by
-from server.discover.journeys import Served, find
+from journeygraph.server.definitions.stored_journeys import given_by
+from journeygraph.server.discover.journeys import Served, find
 from tests.support import api as helpers
 from tests.support.talk import Talk
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from journeys import (
+from journeygraph import (
     NEVER,
     ConfigurationError,
     Effect,
@@ -22,7 +22,7 @@ from journeys import (
     Signature,
     Transition,
 )
-from nodes.llm.scripted import ScriptedModel, off_topic, says
+from journeygraph.nodes.llm.scripted import ScriptedModel, off_topic, says
 from tests.support.talk import Talk
 
 Opened = Callable[..., Awaitable[Talk]]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from journeys import (
+from journeygraph import (
     Concierge,
     Effect,
     Field,
@@ -21,8 +21,8 @@ from journeys import (
     ReturnToPrevious,
     Transition,
 )
-from nodes.commands import Confirm
-from nodes.llm.scripted import ScriptedModel
+from journeygraph.nodes.commands import Confirm
+from journeygraph.nodes.llm.scripted import ScriptedModel
 from tests.traces.meaning import Meant
 
 DAY, YEAR = 86_400.0, 365 * 86_400.0
@@ -45,7 +45,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    monkeypatch.setattr("nodes.draft.now", made)
+    monkeypatch.setattr("journeygraph.nodes.draft.now", made)
     return made
 
 

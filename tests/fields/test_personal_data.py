@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from journeys.notions.guidelines import PII
-from nodes.replies.pii import MASKS
-from nodes.replies.stream import WINDOW, Filter, masked
+from journeygraph.journeys.notions.guidelines import PII
+from journeygraph.nodes.replies.pii import MASKS
+from journeygraph.nodes.replies.stream import WINDOW, Filter, masked
 
 PERSONAL = {
     "card": [

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from journeys import (
+from journeygraph import (
     NEVER,
     Concierge,
     ConfigurationError,
@@ -23,9 +23,9 @@ from journeys import (
     Range,
     Signature,
 )
-from nodes.llm.scripted import ScriptedModel, leads_nowhere
-from server.access.callers import ANYONE
-from server.mcp.offers import JourneyOffer
+from journeygraph.nodes.llm.scripted import ScriptedModel, leads_nowhere
+from journeygraph.server.access.callers import ANYONE
+from journeygraph.server.mcp.offers import JourneyOffer
 from tests.support import api, command
 from tests.support.api import one
 from tests.support.command import run
@@ -205,7 +205,7 @@ async def test_who_talks_through_mcp_hears_the_greeting_with_the_first_answer() 
 
 
 GREETER = '''
-from journeys import Journey, Pathway, Personality
+from journeygraph import Journey, Pathway, Personality
 
 
 class Greeter(Journey):

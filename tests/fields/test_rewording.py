@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from journeys import Field, Guideline, Journey, Pathway, Personality, Range
-from nodes.llm.scripted import Fault, ScriptedModel, fill, leads_nowhere, says
-from nodes.llm.scripted.wire import Call
-from nodes.replies.wording import changed
+from journeygraph import Field, Guideline, Journey, Pathway, Personality, Range
+from journeygraph.nodes.llm.scripted import Fault, ScriptedModel, fill, leads_nowhere, says
+from journeygraph.nodes.llm.scripted.wire import Call
+from journeygraph.nodes.replies.wording import changed
 
 ADA = Personality(name="Ada", tone="like a pirate", formality="casual", reword=True)
 CLOSING = 'We are done: 3 boxes. Ask "the captain" at sea@ship.example?\n- rum\n- more rum'

@@ -8,11 +8,7 @@ from typing import Any
 
 import pytest
 
-from graphs.records import escalations
-from graphs.session.directory import Directory
-from graphs.session.manager import MOST_NAME
-from graphs.storage.store import open_store
-from journeys import (
+from journeygraph import (
     ConfigurationError,
     ConversationPhase,
     Escalation,
@@ -24,9 +20,13 @@ from journeys import (
     SessionNotStartedError,
     TakeoverError,
 )
-from nodes.llm.scripted import ScriptedModel
-from nodes.state.messages import GIVEN_BACK, TAKEN
-from nodes.texts import texts_of
+from journeygraph.graphs.records import escalations
+from journeygraph.graphs.session.directory import Directory
+from journeygraph.graphs.session.manager import MOST_NAME
+from journeygraph.graphs.storage.store import open_store
+from journeygraph.nodes.llm.scripted import ScriptedModel
+from journeygraph.nodes.state.messages import GIVEN_BACK, TAKEN
+from journeygraph.nodes.texts import texts_of
 from tests.support.bike_shop import Workshop, clerk, workshop
 from tests.support.clocks import without_times
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from journeys import (
+from journeygraph import (
     Concierge,
     ConfigurationError,
     IntentTrigger,
@@ -22,11 +22,11 @@ from journeys import (
     Personality,
     Texts,
 )
-from journeys.languages import EMOJIS, texts_in
-from journeys.locale import LANGUAGES
-from journeys.notions.personality import FORMALITIES
-from journeys.texts import BRACED
-from nodes.texts import texts_of, worded
+from journeygraph.journeys.languages import EMOJIS, texts_in
+from journeygraph.journeys.locale import LANGUAGES
+from journeygraph.journeys.notions.personality import FORMALITIES
+from journeygraph.journeys.texts import BRACED
+from journeygraph.nodes.texts import texts_of, worded
 
 POLITE = re.compile(r"\b(Sie|Ihnen|Ihre?[mnrs]?)\b")
 FAMILIAR = re.compile(r"\b([Dd]u|[Dd]ich|[Dd]ir|[Dd]eine?[mnrs]?)\b")

@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypedDict
 
 import pytest
 
-from journeys import (
+from journeygraph import (
     Journey,
     JourneyConfig,
     MergeStrategy,
@@ -324,7 +324,7 @@ def test_an_intent_that_patterns_tell_too_is_not(folder: Path):
 # --- Sessions of a store that a version would move -----------------------------------------------
 
 RENT = '''
-from journeys import Field, Journey, Pathway
+from journeygraph import Field, Journey, Pathway
 
 
 class Rent(Journey):

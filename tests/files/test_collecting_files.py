@@ -9,7 +9,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from journeys import (
+from journeygraph import (
     Effect,
     Escalation,
     Field,
@@ -26,11 +26,11 @@ from journeys import (
     Transition,
     load_journey,
 )
-from journeys.files import read_journey_text
-from journeys.files.expressions import ContextCondition
-from journeys.files.form import published
-from journeys.files.journey_file import read_tree
-from journeys.notions.fields import FIELD_TYPES, Check, Length, Range, Regex, ToolCheck
+from journeygraph.journeys.files import read_journey_text
+from journeygraph.journeys.files.expressions import ContextCondition
+from journeygraph.journeys.files.form import published
+from journeygraph.journeys.files.journey_file import read_tree
+from journeygraph.journeys.notions.fields import FIELD_TYPES, Check, Length, Range, Regex, ToolCheck
 
 TABLE = """\
 id: table

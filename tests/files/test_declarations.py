@@ -13,7 +13,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from journeys import (
+from journeygraph import (
     Agent,
     AgentCard,
     AlwaysTrigger,
@@ -48,11 +48,11 @@ from journeys import (
     Validation,
     known,
 )
-from journeys.definitions.definition import Definition
-from journeys.faults import Where
-from journeys.files import read_journey_text
-from journeys.files.form import published
-from journeys.pipelines.shapes import SHAPES
+from journeygraph.journeys.definitions.definition import Definition
+from journeygraph.journeys.faults import Where
+from journeygraph.journeys.files import read_journey_text
+from journeygraph.journeys.files.form import published
+from journeygraph.journeys.pipelines.shapes import SHAPES
 
 NOTHING: Any = None
 MAPPING: Any = {"name": "a"}

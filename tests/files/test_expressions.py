@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 # Otherwise the first test of a cold run imports LangGraph on its own five seconds.
-import graphs.session.manager  # noqa: F401
-from journeys import JourneyConfig, JourneyDefinitionError
-from journeys.concierge import journey_class
-from journeys.files import read_journey_text
-from journeys.files.expressions import (
+import journeygraph.graphs.session.manager  # noqa: F401
+from journeygraph import JourneyConfig, JourneyDefinitionError
+from journeygraph.journeys.concierge import journey_class
+from journeygraph.journeys.files import read_journey_text
+from journeygraph.journeys.files.expressions import (
     ContextCondition,
     MessageCondition,
     expression_fault,

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from journeys import JourneyDefinitionError, load_journey
-from journeys.files import document_kind, read_guidelines_text, read_journey_text
+from journeygraph import JourneyDefinitionError, load_journey
+from journeygraph.journeys.files import document_kind, read_guidelines_text, read_journey_text
 
 HEAD = "id: claim\n"
 STATES = HEAD + "states:\n  report: {action: Ask.}\n"

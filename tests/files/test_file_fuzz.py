@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from journeys import JourneyDefinitionError
-from journeys.files import read_guidelines_text, read_journey_text
-from journeys.files.journey_file import read_tree
+from journeygraph import JourneyDefinitionError
+from journeygraph.journeys.files import read_guidelines_text, read_journey_text
+from journeygraph.journeys.files.journey_file import read_tree
 from tests.support.claim_desk import YAML
 
 VALID = read_tree(YAML, "claim.yaml").value

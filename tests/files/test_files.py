@@ -11,18 +11,18 @@ from typing import Any
 import pytest
 
 # Otherwise the first test of a cold run imports LangGraph on its own five seconds.
-import graphs.session.manager  # noqa: F401
-from journeys import (
+import journeygraph.graphs.session.manager  # noqa: F401
+from journeygraph import (
     Journey,
     JourneyConfig,
     JourneyDefinitionError,
     Signature,
     load_journey,
 )
-from journeys.definitions.definition import Definition
-from journeys.files import document_kind, read_journey_text
-from journeys.spec.hashing import content_hash
-from nodes.llm.scripted import ScriptedModel
+from journeygraph.journeys.definitions.definition import Definition
+from journeygraph.journeys.files import document_kind, read_journey_text
+from journeygraph.journeys.spec.hashing import content_hash
+from journeygraph.nodes.llm.scripted import ScriptedModel
 from tests.support import claim_desk
 from tests.support.claim_desk import AGENTS, ESTIMATE, TOOLS, YAML, ClaimDesk
 
@@ -279,7 +279,9 @@ def test_what_a_text_holds_is_told_without_reading_it_all() -> None:
 
 
 def test_the_language_is_imported_without_what_reads_files() -> None:
-    code = "import journeys, sys; print({'ruamel', 'cel', 'journeys.files.form'} & {*sys.modules})"
+    module = "journeygraph.journeys.files.form"
+    code = "import journeygraph.journeys, sys; "
+    code += f"print({{'ruamel', 'cel', {module!r}}} & {{*sys.modules}})"
 
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 

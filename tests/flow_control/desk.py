@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from journeys import NEVER, Guideline, Journey, Pathway, Validation
-from nodes.llm.scripted import ScriptedModel
+from journeygraph import NEVER, Guideline, Journey, Pathway, Validation
+from journeygraph.nodes.llm.scripted import ScriptedModel
 
 SAFE = "Let me get a colleague for that."
 VALID = {"is_valid": True, "violations": [], "suggested_fixes": [], "confidence": 0.97}

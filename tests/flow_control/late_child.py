@@ -8,9 +8,9 @@ from typing import Any
 
 from pydantic import PrivateAttr
 
-from graphs.storage import connections
-from journeys import JourneyConfig, Validation
-from nodes.llm.scripted import ScriptedModel
+from journeygraph import JourneyConfig, Validation
+from journeygraph.graphs.storage import connections
+from journeygraph.nodes.llm.scripted import ScriptedModel
 from tests.flow_control.desk import POLITE, VALID, desk, says, told, verdict
 
 LEASE = 0.3

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from journeys import (
+from journeygraph import (
     NEVER,
     Guideline,
     InputField,
@@ -22,9 +22,9 @@ from journeys import (
     Signature,
     Transition,
 )
-from nodes.llm import call as asking_once
-from nodes.llm.scripted import Call, Script
-from server.scripted import ScriptedServer
+from journeygraph.nodes.llm import call as asking_once
+from journeygraph.nodes.llm.scripted import Call, Script
+from journeygraph.server.scripted import ScriptedServer
 
 HAPPY = {"response": "Certainly."}
 

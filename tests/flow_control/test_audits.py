@@ -10,9 +10,16 @@ from typing import Any
 
 import pytest
 
-from graphs.records.listing import cursor_behind
-from journeys import IntentTrigger, Journey, JourneyConfig, Pathway, ReturnToPrevious, Transition
-from nodes.llm.scripted import Fault, ScriptedModel
+from journeygraph import (
+    IntentTrigger,
+    Journey,
+    JourneyConfig,
+    Pathway,
+    ReturnToPrevious,
+    Transition,
+)
+from journeygraph.graphs.records.listing import cursor_behind
+from journeygraph.nodes.llm.scripted import Fault, ScriptedModel
 from tests.flow_control.desk import (
     NO_PROMISE,
     POLITE,
@@ -142,7 +149,7 @@ def test_the_command_shows_a_large_session_page_by_page(
 ) -> None:
     asyncio.run(talked(url))
     whole = json.loads(run("audit", "s-1", "--store", url, "--json").stdout)
-    monkeypatch.setattr("graphs.records.listing.MOST_BYTES", 1)  # each turn has more
+    monkeypatch.setattr("journeygraph.graphs.records.listing.MOST_BYTES", 1)  # each turn has more
 
     shown = run("audit", "s-1", "--store", url).stdout
     turns: list[Any] = []
@@ -247,7 +254,7 @@ async def test_reviews_and_audits_are_behind_the_key(serve: Callable[..., Any]) 
 
 @pytest.mark.parametrize("kept_url", ["postgres"], indirect=True)
 async def test_postgres_lists_what_to_review(kept_url: str) -> None:
-    from graphs.session.directory import Directory  # noqa: PLC0415
+    from journeygraph.graphs.session.directory import Directory  # noqa: PLC0415
 
     await talked(kept_url)
     directory = await Directory.open(JourneyConfig(persistence=kept_url))

@@ -12,8 +12,7 @@ import pytest
 from langgraph.types import interrupt
 from pydantic import BaseModel
 
-from graphs.storage import connections
-from journeys import (
+from journeygraph import (
     CheckEntry,
     JourneyConfig,
     Locale,
@@ -23,7 +22,8 @@ from journeys import (
     Texts,
     Validation,
 )
-from nodes.llm.scripted import Fault, ScriptedModel
+from journeygraph.graphs.storage import connections
+from journeygraph.nodes.llm.scripted import Fault, ScriptedModel
 from tests.flow_control.desk import NO_PROMISE, POLITE, VALID, desk, says, told, verdict
 from tests.flow_control.late_child import LEASE, RUDE, Held, LateDesk, live, talkative
 from tests.support import api as helpers

@@ -7,9 +7,7 @@ from typing import Any
 
 import pytest
 
-from graphs.compile import build
-from graphs.drawing.mermaid import mermaid
-from journeys import (
+from journeygraph import (
     Concierge,
     Guideline,
     IntentTrigger,
@@ -20,7 +18,9 @@ from journeys import (
     Texts,
     Validation,
 )
-from nodes.llm.scripted import ScriptedModel
+from journeygraph.graphs.compile import build
+from journeygraph.graphs.drawing.mermaid import mermaid
+from journeygraph.nodes.llm.scripted import ScriptedModel
 from tests.flow_control.desk import NO_PROMISE, SAFE, VALID, DeskPath, desk, verdict
 
 Talk = Callable[..., Any]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from journeys import (
+from journeygraph import (
     Guideline,
     IntentTrigger,
     Journey,
@@ -17,8 +17,8 @@ from journeys import (
     Transition,
     Validation,
 )
-from nodes.llm import call as asking_once
-from nodes.llm.scripted import Fault, ScriptedModel, leads_nowhere
+from journeygraph.nodes.llm import call as asking_once
+from journeygraph.nodes.llm.scripted import Fault, ScriptedModel, leads_nowhere
 from tests.flow_control.desk import (
     NO_PROMISE,
     POLITE,

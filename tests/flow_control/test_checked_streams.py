@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from journeys import (
+from journeygraph import (
     NEVER,
     Journey,
     JourneyEvent,
@@ -17,7 +17,7 @@ from journeys import (
     Texts,
     Validation,
 )
-from nodes.llm.scripted import Fault, ScriptedModel, Slow
+from journeygraph.nodes.llm.scripted import Fault, ScriptedModel, Slow
 from tests.flow_control.desk import NO_PROMISE, POLITE, SAFE, VALID, desk, rewritten, says, verdict
 
 Talk = Callable[..., Any]

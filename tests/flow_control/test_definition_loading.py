@@ -17,12 +17,12 @@ import pytest
 from redis.asyncio import Redis
 from ruamel.yaml import YAML
 
-from graphs.records.definitions import Definitions
-from journeys import JourneyConfig, JourneyDefinitionError, load_journey
-from nodes.llm.scripted import leads_to, rules_hold
-from server.cache import open_cache
-from server.definitions.loader import drafts_at
-from server.definitions.stored_journeys import Given
+from journeygraph import JourneyConfig, JourneyDefinitionError, load_journey
+from journeygraph.graphs.records.definitions import Definitions
+from journeygraph.nodes.llm.scripted import leads_to, rules_hold
+from journeygraph.server.cache import open_cache
+from journeygraph.server.definitions.loader import drafts_at
+from journeygraph.server.definitions.stored_journeys import Given
 from tests.flow_control import line as the_line
 from tests.flow_control.line import HAPPY, asked, held, kinds, system
 from tests.support import watching

@@ -14,14 +14,14 @@ import pytest
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
-from journeys import Guideline, IntentTrigger, Journey, Texts, Validation
-from journeys.concierge import Concierge
-from nodes import breaker
-from nodes.llm.call import identity_of
-from nodes.llm.client import quick_chat
-from nodes.llm.models import chat_of
-from nodes.llm.scripted import Fault, ScriptedModel, rules_hold
-from nodes.turn import understand
+from journeygraph import Guideline, IntentTrigger, Journey, Texts, Validation
+from journeygraph.journeys.concierge import Concierge
+from journeygraph.nodes import breaker
+from journeygraph.nodes.llm.call import identity_of
+from journeygraph.nodes.llm.client import quick_chat
+from journeygraph.nodes.llm.models import chat_of
+from journeygraph.nodes.llm.scripted import Fault, ScriptedModel, rules_hold
+from journeygraph.nodes.turn import understand
 from tests.flow_control import line as the_line
 from tests.flow_control.line import (
     HAPPY,

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from journeys import Guideline, IntentTrigger, Transition
-from nodes.llm.scripted import leads_nowhere, rules_hold
+from journeygraph import Guideline, IntentTrigger, Transition
+from journeygraph.nodes.llm.scripted import leads_nowhere, rules_hold
 from tests.flow_control import line as the_line
 from tests.flow_control.line import (
     HAPPY,

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from journeys import Call, ConditionTrigger, Guideline, IntentTrigger, Texts, Transition
-from journeys.concierge import Concierge
-from nodes.llm.scripted import leads_nowhere, leads_to, rules_hold
+from journeygraph import Call, ConditionTrigger, Guideline, IntentTrigger, Texts, Transition
+from journeygraph.journeys.concierge import Concierge
+from journeygraph.nodes.llm.scripted import leads_nowhere, leads_to, rules_hold
 from tests.flow_control import line as the_line
 from tests.flow_control.line import (
     HAPPY,

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from journeys import Guideline, Journey, Texts, Validation
-from nodes.llm.scripted import Fault, Slow, rules_hold
+from journeygraph import Guideline, Journey, Texts, Validation
+from journeygraph.nodes.llm.scripted import Fault, Slow, rules_hold
 from tests.flow_control import line as the_line
 from tests.flow_control.line import (
     asked,

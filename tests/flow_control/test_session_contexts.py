@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from redis.asyncio import Redis
 
-from journeys import IntentTrigger
-from journeys.concierge import Concierge
-from server.cache.redis import BUDGET_SECONDS, RedisCache
+from journeygraph import IntentTrigger
+from journeygraph.journeys.concierge import Concierge
+from journeygraph.server.cache.redis import BUDGET_SECONDS, RedisCache
 from tests.flow_control.line import journey
 from tests.support.api import Api, one, serving, wired
 from tests.support.proxy import Proxy

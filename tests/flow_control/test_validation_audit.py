@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from psycopg import AsyncCursor
 
-from journeys import Journey
+from journeygraph import Journey
 from tests.flow_control.desk import NO_PROMISE, SAFE, desk, says
 from tests.support.post_office import found
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from journeys import GuidelineSpec, Scope
-from nodes.guidelines.index import MOST_SCORED, Index, index_of
-from nodes.guidelines.resolve import Held, resolve
+from journeygraph import GuidelineSpec, Scope
+from journeygraph.nodes.guidelines.index import MOST_SCORED, Index, index_of
+from journeygraph.nodes.guidelines.resolve import Held, resolve
 from tests.guidelines.recall.stage_one import MOST, found, recall
 
 # A busy machine is slow, not wrong.

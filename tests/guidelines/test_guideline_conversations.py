@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from journeys import NEVER, Guideline, Journey, ModelAgent, OutputField, Pathway, Signature
-from nodes.llm.scripted import Call, ScriptedModel, rules_hold
+from journeygraph import NEVER, Guideline, Journey, ModelAgent, OutputField, Pathway, Signature
+from journeygraph.nodes.llm.scripted import Call, ScriptedModel, rules_hold
 
 
 class Serve(Signature):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from journeys import (
+from journeygraph import (
     NEVER,
     Agent,
     ConfigurationError,
@@ -21,7 +21,7 @@ from journeys import (
     Signature,
     Tool,
 )
-from nodes.llm.scripted import ScriptedModel, UseTool, rules_hold
+from journeygraph.nodes.llm.scripted import ScriptedModel, UseTool, rules_hold
 
 
 class Serve(Signature):

@@ -8,8 +8,8 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from journeys import GuidelineSpec, Scope
-from nodes.guidelines.resolve import Held, Resolution, order_of, resolve
+from journeygraph import GuidelineSpec, Scope
+from journeygraph.nodes.guidelines.resolve import Held, Resolution, order_of, resolve
 
 # A busy machine is slow, not wrong.
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from journeys import (
+from journeygraph import (
     NEVER,
     Guideline,
     InputField,
@@ -22,8 +22,8 @@ from journeys import (
     Signature,
     Transition,
 )
-from nodes import breaker
-from nodes.llm.scripted import Fault, ScriptedModel, leads_nowhere, rules_hold
+from journeygraph.nodes import breaker
+from journeygraph.nodes.llm.scripted import Fault, ScriptedModel, leads_nowhere, rules_hold
 
 
 class Serve(Signature):

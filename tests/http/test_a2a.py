@@ -13,8 +13,8 @@ from google.protobuf.json_format import MessageToDict, MessageToJson, Parse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphs.a2a import from_a2a, to_a2a
-from journeys import Agent, AgentCard, ConfigurationError, Pipeline, Skill
+from journeygraph import Agent, AgentCard, ConfigurationError, Pipeline, Skill
+from journeygraph.graphs.a2a import from_a2a, to_a2a
 
 URL = "https://agents.example.org/billing"
 

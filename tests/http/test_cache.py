@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from redis.asyncio import Redis
 
-from journeys import ConfigurationError
-from server.cache import Cache, Counts, MemoryCache, VersionedCache
-from server.cache.port import CacheUnavailableError
-from server.cache.redis import BREAKER_FAILURES, BREAKER_SECONDS, RedisCache
-from server.cache.versioned import LARGEST
+from journeygraph import ConfigurationError
+from journeygraph.server.cache import Cache, Counts, MemoryCache, VersionedCache
+from journeygraph.server.cache.port import CacheUnavailableError
+from journeygraph.server.cache.redis import BREAKER_FAILURES, BREAKER_SECONDS, RedisCache
+from journeygraph.server.cache.versioned import LARGEST
 from tests.support.proxy import Proxy
 from tests.support.redis import RedisServer
 
@@ -184,7 +184,7 @@ async def test_by_default_an_operation_has_fifty_milliseconds(
 
     cache = RedisCache(redis_network.url)
     redis_network.silent = True
-    monkeypatch.setattr("server.cache.redis.asyncio.timeout", noted)
+    monkeypatch.setattr("journeygraph.server.cache.redis.asyncio.timeout", noted)
     assert await cache.get(["a"]) == [None]
     assert budgets[0] == 0.05
     assert cache.counts == Counts(errors=1)

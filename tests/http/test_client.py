@@ -11,10 +11,10 @@ from typing import Any
 import httpx2
 import pytest
 
-from journeys import Escalation, Field, Journey, Pathway
-from server import client as clients
-from server.client import ApiError, JourneyClient
-from server.discover.journeys import Served
+from journeygraph import Escalation, Field, Journey, Pathway
+from journeygraph.server import client as clients
+from journeygraph.server.client import ApiError, JourneyClient
+from journeygraph.server.discover.journeys import Served
 from tests.http.test_http_turns import Gate
 from tests.support import api as helpers
 from tests.support.api import KEY, Api, one

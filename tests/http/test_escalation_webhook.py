@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from graphs.session import webhook
-from graphs.session.directory import Directory
-from graphs.session.webhook import EscalationSender, Webhook
-from graphs.storage.sealing import Seals
-from graphs.storage.store import open_store
-from journeys import ConfigurationError, JourneyConfig
+from journeygraph import ConfigurationError, JourneyConfig
+from journeygraph.graphs.session import webhook
+from journeygraph.graphs.session.directory import Directory
+from journeygraph.graphs.session.webhook import EscalationSender, Webhook
+from journeygraph.graphs.storage.sealing import Seals
+from journeygraph.graphs.storage.store import open_store
 from tests.support import api as helpers
 from tests.support.bike_shop import WEBHOOK_SECRET, Workshop, clerk, workshop
 from tests.support.call_receiver import Receiver, receiving

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from journeys import ConfigurationError
-from server.http.auth import Keys, is_loopback
-from server.http.problems import Problem
+from journeygraph import ConfigurationError
+from journeygraph.server.http.auth import Keys, is_loopback
+from journeygraph.server.http.problems import Problem
 from tests.support import api as helpers
 from tests.support.api import KEY, Api
 

@@ -11,17 +11,17 @@ from typing import Any
 
 import pytest
 
-from graphs.session import jobs
-from graphs.storage import connections
-from journeys import Journey
-from server.access.callers import Scope
-from server.cli.serve import limits_of
-from server.discover.journeys import Served
-from server.http.auth import Keys
-from server.http.protocols import PROTOCOLS, ConnectionLimits, limited
-from server.http.turns import Turns
-from server.http.wiring import wire
-from server.settings import Settings
+from journeygraph import Journey
+from journeygraph.graphs.session import jobs
+from journeygraph.graphs.storage import connections
+from journeygraph.server.access.callers import Scope
+from journeygraph.server.cli.serve import limits_of
+from journeygraph.server.discover.journeys import Served
+from journeygraph.server.http.auth import Keys
+from journeygraph.server.http.protocols import PROTOCOLS, ConnectionLimits, limited
+from journeygraph.server.http.turns import Turns
+from journeygraph.server.http.wiring import wire
+from journeygraph.server.settings import Settings
 from tests.http.test_http_access import with_key
 from tests.http.test_keys import made
 from tests.sessions.test_session_faults import Gate

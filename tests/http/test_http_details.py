@@ -11,11 +11,11 @@ from typing import Any
 import psycopg
 import pytest
 
-from graphs.session.session import Session
-from graphs.storage import connections
-from graphs.storage.errors import Unconfirmed
-from journeys import StateError
-from server.http import readiness
+from journeygraph import StateError
+from journeygraph.graphs.session.session import Session
+from journeygraph.graphs.storage import connections
+from journeygraph.graphs.storage.errors import Unconfirmed
+from journeygraph.server.http import readiness
 from tests.support import api as helpers
 from tests.support.api import Api
 from tests.support.proxy import Proxy

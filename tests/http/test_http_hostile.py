@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from server.app import app_of
-from server.http import protocols, routing
+from journeygraph.server.app import app_of
+from journeygraph.server.http import protocols, routing
 from tests.support import api as helpers
 from tests.support.api import Api, answer_in, one
 from tests.support.solo import Solo, function
@@ -682,7 +682,8 @@ def test_the_quicker_protocol_is_taken_where_it_is_installed() -> None:
 
 
 def test_without_httptools_requests_are_parsed_by_h11() -> None:
-    code = "import sys; sys.modules['httptools'] = None; from server.http import protocols as p; "
+    code = "import sys; sys.modules['httptools'] = None; "
+    code += "from journeygraph.server.http import protocols as p; "
 
     done = subprocess.run(
         [sys.executable, "-c", f"{code}print([one.__name__ for one in p.PROTOCOLS])"],

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from journeys import (
+from journeygraph import (
     NEVER,
     InputField,
     IntentTrigger,
@@ -20,10 +20,10 @@ from journeys import (
     Signature,
     Transition,
 )
-from nodes.llm import models
-from nodes.llm.client import client_of
-from nodes.llm.scripted import Call, Fault, ScriptedModel, leads_nowhere
-from server.scripted import ScriptedServer
+from journeygraph.nodes.llm import models
+from journeygraph.nodes.llm.client import client_of
+from journeygraph.nodes.llm.scripted import Call, Fault, ScriptedModel, leads_nowhere
+from journeygraph.server.scripted import ScriptedServer
 from tests.support import api as helpers
 from tests.support.api import one
 from tests.support.proxy import Proxy

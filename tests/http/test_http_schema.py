@@ -26,8 +26,8 @@ from schemathesis.specs.openapi.checks import (
     unsupported_method,
 )
 
-from graphs.records.idempotency import KEY_PATTERN
-from server.app import app_of
+from journeygraph.graphs.records.idempotency import KEY_PATTERN
+from journeygraph.server.app import app_of
 from tests.support.api import KEY, serving, wired
 from tests.support.properties import are_all, examples
 

@@ -11,15 +11,15 @@ from typing import Any
 import httpx2
 import pytest
 
-from graphs.drawing.svg import svg
-from graphs.records import ledger
-from graphs.storage import statements
-from journeys import NEVER, Field, Journey, JourneyConfig, MergeStrategy, Pathway
-from journeys.examples.table_booking import TableBooking
-from server.conversations.conversation_files import loaded_from
-from server.conversations.player import play
-from server.discover.journeys import Served, find
-from server.http import readiness
+from journeygraph import NEVER, Field, Journey, JourneyConfig, MergeStrategy, Pathway
+from journeygraph.graphs.drawing.svg import svg
+from journeygraph.graphs.records import ledger
+from journeygraph.graphs.storage import statements
+from journeygraph.journeys.examples.table_booking import TableBooking
+from journeygraph.server.conversations.conversation_files import loaded_from
+from journeygraph.server.conversations.player import play
+from journeygraph.server.discover.journeys import Served, find
+from journeygraph.server.http import readiness
 from tests.support import api as helpers
 from tests.support.api import Api, one
 from tests.support.clerks import staff
@@ -825,8 +825,8 @@ async def test_no_page_is_much_larger_than_the_limit(
     serve: Callable[..., Any], store_url: str, is_sealed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     most, turns = 8_000, 12
-    monkeypatch.setattr("graphs.records.listing.MOST_BYTES", most)
-    monkeypatch.setattr("graphs.session.manager.MOST_BYTES", most)
+    monkeypatch.setattr("journeygraph.graphs.records.listing.MOST_BYTES", most)
+    monkeypatch.setattr("journeygraph.graphs.session.manager.MOST_BYTES", most)
     journey = type("Notes", (Notes,), {"__doc__": Notes.__doc__, "__sensitive__": is_sealed})
     api = await serve(one(journey, clerk=noted), url=store_url, encryption_key=bytes(32))
     session = await api.begin("notes", context={"about": "b" * 2 * most})

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from graphs.storage.store import open_store
-from server.http import event_logs
-from server.http.event_logs import EventId
+from journeygraph.graphs.storage.store import open_store
+from journeygraph.server.http import event_logs
+from journeygraph.server.http.event_logs import EventId
 from tests.http.test_http_turns import Gate, until
 from tests.support import api as helpers
 from tests.support.api import EVENTS, Api, one, serving, wired
@@ -286,7 +286,7 @@ async def test_a_session_tells_what_others_do_in_it(serve: Serve, store_url: str
 async def test_more_versions_than_one_page_come_once_each(
     api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("server.http.routes.events._AT_ONCE", 2)
+    monkeypatch.setattr("journeygraph.server.http.routes.events._AT_ONCE", 2)
     session = await api.begin()
     for number in range(5):
         await api.says(session, f"heard={number}")
@@ -346,7 +346,7 @@ async def test_what_cannot_be_continued_is_refused_with_the_way_out(api: Api) ->
 async def test_a_turn_that_is_never_committed_is_not_waited_for_for_ever(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("server.http.routes.events.GRACE_SECONDS", 0.0)
+    monkeypatch.setattr("journeygraph.server.http.routes.events.GRACE_SECONDS", 0.0)
     api = await serve(turn_timeout_seconds=0.05)
     session = await api.begin()
 
@@ -394,7 +394,7 @@ async def test_a_store_that_fails_for_a_moment_does_not_end_a_stream(
     async with opened(api, f"{session}/events") as stream:
         await stream.next()
         with monkeypatch.context() as broken:
-            broken.setattr("graphs.session.directory.read_heads", None)
+            broken.setattr("journeygraph.graphs.session.directory.read_heads", None)
             api.wiring.turns.watched.look("s-1")
             await until(lambda: _true("sessions_not_watched" in caplog.text))
         await api.says(session, "street=Elm")

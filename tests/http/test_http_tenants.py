@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from server.access.keys import Wanted
-from server.http.auth import Keys
-from server.http.wiring import wire
-from server.settings import Settings
+from journeygraph.server.access.keys import Wanted
+from journeygraph.server.http.auth import Keys
+from journeygraph.server.http.wiring import wire
+from journeygraph.server.settings import Settings
 from tests.http.test_http_access import ROUTES, with_key
 from tests.support import api as helpers
 from tests.support import command, watching

@@ -10,13 +10,7 @@ from typing import Any
 
 import pytest
 
-from graphs.records import timers
-from graphs.records.timers import FIRST_PAUSE
-from graphs.session import jobs
-from graphs.session.directory import Directory
-from graphs.storage import connections
-from graphs.storage.statements import ALL_TURNS, TURNS
-from journeys import (
+from journeygraph import (
     NEVER,
     Journey,
     JourneyConfig,
@@ -27,7 +21,13 @@ from journeys import (
     TimeTrigger,
     Transition,
 )
-from server.telemetry import Metrics
+from journeygraph.graphs.records import timers
+from journeygraph.graphs.records.timers import FIRST_PAUSE
+from journeygraph.graphs.session import jobs
+from journeygraph.graphs.session.directory import Directory
+from journeygraph.graphs.storage import connections
+from journeygraph.graphs.storage.statements import ALL_TURNS, TURNS
+from journeygraph.server.telemetry import Metrics
 from tests.http.test_http_streams import opened
 from tests.http.test_http_turns import until
 from tests.http.test_metrics import shown, total
@@ -69,7 +69,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """The clock of all tasks of the process; a server has tasks that no test starts."""
     made = Clock()
-    monkeypatch.setattr("nodes.json_data._clock", ContextVar("clock", default=made))
+    monkeypatch.setattr("journeygraph.nodes.json_data._clock", ContextVar("clock", default=made))
     return made
 
 

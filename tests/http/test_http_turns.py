@@ -16,13 +16,13 @@ import uvicorn
 from langgraph.types import interrupt
 from uvicorn.server import ServerState
 
-from graphs.storage.store import open_store
-from journeys import EventTrigger, IntentTrigger, Journey, Pathway, Transition
-from server.access.callers import ANYONE
-from server.app import app_of
-from server.discover.journeys import Served
-from server.http import envelope, turns
-from server.http.protocols import PROTOCOLS
+from journeygraph import EventTrigger, IntentTrigger, Journey, Pathway, Transition
+from journeygraph.graphs.storage.store import open_store
+from journeygraph.server.access.callers import ANYONE
+from journeygraph.server.app import app_of
+from journeygraph.server.discover.journeys import Served
+from journeygraph.server.http import envelope, turns
+from journeygraph.server.http.protocols import PROTOCOLS
 from tests.support import api as helpers
 from tests.support.api import Api, events_in, message_request, one, serving, wired
 from tests.support.clerks import staff

@@ -17,18 +17,18 @@ import pytest
 from fastapi import APIRouter
 from sqlalchemy import literal_column, select, update
 
-from graphs.storage.statements import Sql, Statement, now
-from graphs.storage.store import open_store
-from graphs.storage.tables import api_keys, sessions
-from journeys import ConfigurationError
-from server.access import held_keys
-from server.access.callers import RULES, Scope, rule_of
-from server.access.held_keys import LOOK_SECONDS
-from server.access.keys import StoredKeys, Wanted
-from server.app import app_of
-from server.http.auth import KNOWN_SECONDS, Keys
-from server.http.routing import ApiRoute
-from server.settings import Settings
+from journeygraph import ConfigurationError
+from journeygraph.graphs.storage.statements import Sql, Statement, now
+from journeygraph.graphs.storage.store import open_store
+from journeygraph.graphs.storage.tables import api_keys, sessions
+from journeygraph.server.access import held_keys
+from journeygraph.server.access.callers import RULES, Scope, rule_of
+from journeygraph.server.access.held_keys import LOOK_SECONDS
+from journeygraph.server.access.keys import StoredKeys, Wanted
+from journeygraph.server.app import app_of
+from journeygraph.server.http.auth import KNOWN_SECONDS, Keys
+from journeygraph.server.http.routing import ApiRoute
+from journeygraph.server.settings import Settings
 from tests.http.test_http_access import ROUTES, with_key
 from tests.http.test_http_turns import until
 from tests.support import api as helpers
@@ -429,7 +429,7 @@ async def test_a_token_talks_for_its_user_and_ends_after_15_minutes(
     more = await keyed.client.post("/v1/tokens", json={"user": "x"}, headers=ann)
     assert more.status_code == 403
     later = now() + timedelta(minutes=15)
-    monkeypatch.setattr("server.access.keys.now", lambda: later)
+    monkeypatch.setattr("journeygraph.server.access.keys.now", lambda: later)
     assert (await keyed.client.get(path, headers=ann)).status_code == 401
     await token(keyed, desk, user="ann")
     rows = await keyed.wiring.directory.store.read(TOKENS)
@@ -608,7 +608,7 @@ async def test_a_store_that_fails_for_a_moment_ends_no_stream(
     session = await started(office, key)
     async with listening(office, key, session) as lines:
         with monkeypatch.context() as broken:
-            broken.setattr("server.access.keys.HELD", None)
+            broken.setattr("journeygraph.server.access.keys.HELD", None)
             await until(lambda: true("keys_not_watched" in caplog.text))
         await stored(office).revoke(id_in(key))
         assert not [line async for line in lines if line.startswith(("event", "data"))]

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from journeys import ConfigurationError
-from nodes.llm.scripted import ScriptedModel
-from server.access.keys import StoredKeys
-from server.access.limits import Limits, _network, read_limits
-from server.http.auth import KNOWN_SECONDS, Keys
-from server.http.wiring import wire
-from server.settings import Settings
-from server.telemetry import Metrics
+from journeygraph import ConfigurationError
+from journeygraph.nodes.llm.scripted import ScriptedModel
+from journeygraph.server.access.keys import StoredKeys
+from journeygraph.server.access.limits import Limits, _network, read_limits
+from journeygraph.server.http.auth import KNOWN_SECONDS, Keys
+from journeygraph.server.http.wiring import wire
+from journeygraph.server.settings import Settings
+from journeygraph.server.telemetry import Metrics
 from tests.http.test_http_access import with_key
 from tests.http.test_http_models import Weather
 from tests.http.test_keys import Clock, made, started
@@ -244,7 +244,9 @@ async def test_processes_share_their_counts_in_redis(
     clock: Clock,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("server.access.limits.BUDGET_SECONDS", 110.0)  # a busy machine takes longer
+    monkeypatch.setattr(
+        "journeygraph.server.access.limits.BUDGET_SECONDS", 110.0
+    )  # a busy machine takes longer
     user = str(uuid.uuid4())
     servers = [
         await serve(**keyed(limits(clock, redis_server.url, requests="key 2/hour")))

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from server.http.wiring import wire
-from server.settings import Settings
+from journeygraph.server.http.wiring import wire
+from journeygraph.server.settings import Settings
 from tests.support import command
 from tests.support.command import flat, run
 from tests.support.stored_claims import CLAIM, DESK, FILES, HOURS, MANNERS, written

@@ -18,8 +18,8 @@ import httpx2
 import pytest
 from mcp import Client, MCPError
 
-from graphs.storage.store import open_store
-from server.access.keys import StoredKeys, Wanted
+from journeygraph.graphs.storage.store import open_store
+from journeygraph.server.access.keys import StoredKeys, Wanted
 from tests.support import command
 from tests.support.command import ROOT, flat, run
 from tests.support.mcp_desk import (
@@ -505,7 +505,7 @@ def test_help_lists_the_command_and_does_not_load_the_sdk() -> None:
     assert re.search(r"mcp +Offer journeys", run("--help").stdout)
     assert "TARGET" in flat(run("mcp", "--help").stdout)
     script = (
-        "import sys, server.cli.command_line; "
+        "import sys, journeygraph.server.cli.command_line; "
         "print([n for n in ('mcp', 'jsonschema') if n in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, check=True)

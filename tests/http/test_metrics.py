@@ -23,14 +23,14 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from prometheus_client.parser import text_string_to_metric_families
 
-from graphs.session import jobs
-from journeys import NEVER, ConfigurationError, Journey, Pathway, Pipeline
-from nodes.llm.scripted import ScriptedModel
-from nodes.telemetry import reply_checked
-from server.access.keys import Wanted
-from server.http.auth import Keys
-from server.settings import Settings
-from server.telemetry import ENDPOINT, Metrics, exporting
+from journeygraph import NEVER, ConfigurationError, Journey, Pathway, Pipeline
+from journeygraph.graphs.session import jobs
+from journeygraph.nodes.llm.scripted import ScriptedModel
+from journeygraph.nodes.telemetry import reply_checked
+from journeygraph.server.access.keys import Wanted
+from journeygraph.server.http.auth import Keys
+from journeygraph.server.settings import Settings
+from journeygraph.server.telemetry import ENDPOINT, Metrics, exporting
 from tests.http.test_http_access import with_key
 from tests.http.test_http_models import Weather
 from tests.http.test_http_turns import until
@@ -360,7 +360,7 @@ def test_what_is_not_exported_is_refused(
 ) -> None:
     monkeypatch.setenv(ENDPOINT, "http://127.0.0.1:1")
     monkeypatch.setenv(name, value)
-    monkeypatch.setattr("server.telemetry.telemetry", lambda: NoProviders())
+    monkeypatch.setattr("journeygraph.server.telemetry.telemetry", lambda: NoProviders())
 
     with pytest.raises(ConfigurationError, match=f"{name} is '{value}'.*{remedy}"), exporting():
         pass

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from graphs.drawing.svg import STYLE
-from server.http.wiring import wire
-from server.page import files
-from server.settings import Settings
+from journeygraph.graphs.drawing.svg import STYLE
+from journeygraph.server.http.wiring import wire
+from journeygraph.server.page import files
+from journeygraph.server.settings import Settings
 from tests.support import api as helpers
 from tests.support.api import KEY, Api
 

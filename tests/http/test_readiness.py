@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from graphs.records.definitions import Definitions
-from graphs.storage import connections
-from graphs.storage.migrate import HEAD
-from journeys import JourneyConfig
-from server.definitions.stored_journeys import Given
-from server.http import readiness
+from journeygraph import JourneyConfig
+from journeygraph.graphs.records.definitions import Definitions
+from journeygraph.graphs.storage import connections
+from journeygraph.graphs.storage.migrate import HEAD
+from journeygraph.server.definitions.stored_journeys import Given
+from journeygraph.server.http import readiness
 from tests.support import api as helpers
 from tests.support import command
 from tests.support.api import Api, one, serving, wired

@@ -27,15 +27,15 @@ from typing import Any
 import httpx2
 import pytest
 
-from journeys import ConfigurationError
-from server.app import app_of
-from server.cli import serve
-from server.cli.serve import answer, listening, run_loop
-from server.discover.journeys import example_ids
-from server.http import turns
-from server.http.auth import Keys
-from server.http.turns import Turns
-from server.settings import DEFAULT_STORE, Settings
+from journeygraph import ConfigurationError
+from journeygraph.server.app import app_of
+from journeygraph.server.cli import serve
+from journeygraph.server.cli.serve import answer, listening, run_loop
+from journeygraph.server.discover.journeys import example_ids
+from journeygraph.server.http import turns
+from journeygraph.server.http.auth import Keys
+from journeygraph.server.http.turns import Turns
+from journeygraph.server.settings import DEFAULT_STORE, Settings
 from tests.support import command, forked
 from tests.support.api import KEY, one, wired
 from tests.support.command import ROOT, flat, run, served, start
@@ -48,7 +48,7 @@ logging_as_before = command.logging_as_before
 SLOW = '''
 import asyncio
 import os
-from journeys import Journey, Pathway
+from journeygraph import Journey, Pathway
 
 
 class Slow(Journey):
@@ -532,7 +532,7 @@ def test_the_conversation_of_the_first_look_goes_as_printed(folder: Path) -> Non
 
 
 def test_the_server_can_be_made_by_any_asgi_server(folder: Path) -> None:
-    from server.app import create_app  # noqa: PLC0415
+    from journeygraph.server.app import create_app  # noqa: PLC0415
 
     app = create_app(journeys=["parcel_refund"], store="memory://factory")
 

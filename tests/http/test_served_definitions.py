@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from redis.asyncio import Redis
 
-from graphs.records.definitions import Definitions
-from journeys import JourneyConfig, JourneyDefinitionError, StateError
-from server.cache import Cache, Counts, MemoryCache, VersionedCache
-from server.cache.redis import RedisCache
-from server.definitions.stored_journeys import DEFINITION_KIND, Catalogue, Given
+from journeygraph import JourneyConfig, JourneyDefinitionError, StateError
+from journeygraph.graphs.records.definitions import Definitions
+from journeygraph.server.cache import Cache, Counts, MemoryCache, VersionedCache
+from journeygraph.server.cache.redis import RedisCache
+from journeygraph.server.definitions.stored_journeys import DEFINITION_KIND, Catalogue, Given
 from tests.support.api import Api, serving, wired
 from tests.support.proxy import Proxy
 from tests.support.redis import RedisServer
@@ -365,12 +365,12 @@ async def test_a_turn_goes_on_as_before_where_new_definitions_take_long(
         await read(catalogue)
 
     monkeypatch.setattr(Catalogue, "_read", held)
-    monkeypatch.setattr("server.definitions.stored_journeys.FOLLOW_SECONDS", 0.02)
+    monkeypatch.setattr("journeygraph.server.definitions.stored_journeys.FOLLOW_SECONDS", 0.02)
     await load("claim.yaml", CHANGED)
     assert (await api.says(session, "P-1"))["message"] == "Noted.\n\nIt is the policy of Ada."
     assert api.wiring.journeys["claim"].journey.spec.name == "Claim"
     go_on.set()
-    monkeypatch.setattr("server.definitions.stored_journeys.FOLLOW_SECONDS", 4.0)
+    monkeypatch.setattr("journeygraph.server.definitions.stored_journeys.FOLLOW_SECONDS", 4.0)
     await api.says(session, "start over")
     assert api.wiring.journeys["claim"].journey.spec.name == "Claim anew"
 

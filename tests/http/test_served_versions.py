@@ -13,7 +13,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from journeys import (
+from journeygraph import (
     ConfigurationError,
     Escalation,
     Field,
@@ -22,10 +22,10 @@ from journeys import (
     NeedsMigrationError,
     Pathway,
 )
-from server.app import create_app
-from server.discover.journeys import Served
-from server.http.wiring import Wiring
-from server.settings import Settings
+from journeygraph.server.app import create_app
+from journeygraph.server.discover.journeys import Served
+from journeygraph.server.http.wiring import Wiring
+from journeygraph.server.settings import Settings
 from tests.support import api as helpers
 from tests.support import command
 from tests.support.api import Api, one
@@ -332,7 +332,7 @@ def test_versions_that_cannot_be_served_together_are_refused(
 
 
 ORDER = '''
-from journeys import Journey, MergeStrategy, Pathway
+from journeygraph import Journey, MergeStrategy, Pathway
 
 
 class Order(Journey):

@@ -13,10 +13,10 @@ from typing import Any
 import httpx2
 import pytest
 
-from journeys import ConfigurationError, JourneyConfig, Texts
-from server.http.wiring import wire
-from server.scripted import ScriptedServer
-from server.settings import Settings, known_settings
+from journeygraph import ConfigurationError, JourneyConfig, Texts
+from journeygraph.server.http.wiring import wire
+from journeygraph.server.scripted import ScriptedServer
+from journeygraph.server.settings import Settings, known_settings
 from tests.support.command import ROOT, flat, folder, logging_as_before, run, served
 
 __all__ = ["folder", "logging_as_before"]
@@ -228,7 +228,7 @@ def test_serve_takes_settings(folder: Path) -> None:
 
 
 PIPELINE = '''
-from journeys import InputField, ModelAgent, OutputField, Pipeline, Signature
+from journeygraph import InputField, ModelAgent, OutputField, Pipeline, Signature
 
 
 class Answer(Signature):
@@ -259,7 +259,7 @@ def test_a_pipeline_that_is_run_takes_settings(
 
 STUDIO = """
 import asyncio
-from server import studio
+from journeygraph.server import studio
 given = {"messages": [{"role": "user", "content": "My card was stolen"}]}
 asyncio.run(studio.support_triage.ainvoke(given))
 asyncio.run(studio.healthcare_referral.ainvoke(given))

@@ -16,14 +16,14 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 from jwt.algorithms import ECAlgorithm
 
-from journeys import ConfigurationError
-from server.access import signed_tokens
-from server.access.keys import Wanted
-from server.access.limits import Limits, read_limits
-from server.access.signed_tokens import Provider, SignedTokens
-from server.http.auth import Keys
-from server.http.wiring import wire
-from server.settings import Settings
+from journeygraph import ConfigurationError
+from journeygraph.server.access import signed_tokens
+from journeygraph.server.access.keys import Wanted
+from journeygraph.server.access.limits import Limits, read_limits
+from journeygraph.server.access.signed_tokens import Provider, SignedTokens
+from journeygraph.server.http.auth import Keys
+from journeygraph.server.http.wiring import wire
+from journeygraph.server.settings import Settings
 from tests.http.test_http_access import with_key
 from tests.http.test_keys import listening, made, started
 from tests.support import api as helpers
@@ -222,7 +222,7 @@ async def test_a_token_ends_also_while_it_is_known(
     assert await status(api, token) == 200
 
     later = SimpleNamespace(time=lambda: float(ends + 11), monotonic=time.monotonic)
-    monkeypatch.setattr("server.access.signed_tokens.time", later)
+    monkeypatch.setattr("journeygraph.server.access.signed_tokens.time", later)
 
     assert await status(api, token) == 401
 
@@ -235,7 +235,7 @@ async def test_a_stream_that_waits_ends_with_its_token(
     session = await started(api, token)
     shift = 600 + signed_tokens.LEEWAY_SECONDS - 1.1  # its end is told in whole seconds
     passed = SimpleNamespace(time=lambda: time.time() + shift)
-    monkeypatch.setattr("server.access.held_keys.time", passed)
+    monkeypatch.setattr("journeygraph.server.access.held_keys.time", passed)
 
     async with listening(api, token, session) as lines:
         assert not [line async for line in lines if line.startswith(("event", "data"))]

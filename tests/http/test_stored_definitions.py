@@ -10,9 +10,14 @@ from typing import Any
 
 import pytest
 
-from graphs.records.definitions import LARGEST, Definitions, Draft, UnknownDefinitionError
-from graphs.storage.store import open_store
-from journeys import JourneyConfig, StateError
+from journeygraph import JourneyConfig, StateError
+from journeygraph.graphs.records.definitions import (
+    LARGEST,
+    Definitions,
+    Draft,
+    UnknownDefinitionError,
+)
+from journeygraph.graphs.storage.store import open_store
 
 CLAIM = Draft("journey", "claim", "claim.yaml", "id: claim\n")
 HOURS = Draft("journey", "hours", "hours.yaml", "id: hours\n", {"a.yaml": "id: a\n"})

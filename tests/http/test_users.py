@@ -17,24 +17,7 @@ import pytest
 from redis.asyncio import Redis
 from sqlalchemy import Integer, bindparam, delete, literal_column, select, update
 
-from graphs.evidence.anchors import anchor
-from graphs.records.history import CHECKS
-from graphs.records.idempotency import ANSWERS
-from graphs.session.directory import Directory
-from graphs.storage import store as stores
-from graphs.storage.sealing import Seal
-from graphs.storage.statements import (
-    FORGET_SESSION,
-    RUNNING,
-    SESSION,
-    TURNS,
-    Sql,
-    Statement,
-    of_tenant,
-)
-from graphs.storage.tables import metadata, receipts, sessions
-from graphs.users.deletion import PASSES, DeletionUnfinishedError
-from journeys import (
+from journeygraph import (
     Effect,
     Escalation,
     Field,
@@ -46,12 +29,29 @@ from journeys import (
     Transition,
     Validation,
 )
-from server.access.keys import Wanted
-from server.cache import open_cache
-from server.cache.redis import RedisCache
-from server.client import ApiError, JourneyClient
-from server.discover.journeys import Served
-from server.http.auth import Keys
+from journeygraph.graphs.evidence.anchors import anchor
+from journeygraph.graphs.records.history import CHECKS
+from journeygraph.graphs.records.idempotency import ANSWERS
+from journeygraph.graphs.session.directory import Directory
+from journeygraph.graphs.storage import store as stores
+from journeygraph.graphs.storage.sealing import Seal
+from journeygraph.graphs.storage.statements import (
+    FORGET_SESSION,
+    RUNNING,
+    SESSION,
+    TURNS,
+    Sql,
+    Statement,
+    of_tenant,
+)
+from journeygraph.graphs.storage.tables import metadata, receipts, sessions
+from journeygraph.graphs.users.deletion import PASSES, DeletionUnfinishedError
+from journeygraph.server.access.keys import Wanted
+from journeygraph.server.cache import open_cache
+from journeygraph.server.cache.redis import RedisCache
+from journeygraph.server.client import ApiError, JourneyClient
+from journeygraph.server.discover.journeys import Served
+from journeygraph.server.http.auth import Keys
 from tests.http.test_http_access import with_key
 from tests.http.test_http_streams import opened
 from tests.http.test_http_turns import Gate, until

@@ -7,11 +7,11 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from journeys import Field
-from nodes.commands import Command
-from nodes.language import Expected, Parse, read_message
-from nodes.state.dialogue_state import Asked, Option
-from nodes.values import Setting
+from journeygraph import Field
+from journeygraph.nodes.commands import Command
+from journeygraph.nodes.language import Expected, Parse, read_message
+from journeygraph.nodes.state.dialogue_state import Asked, Option
+from journeygraph.nodes.values import Setting
 
 ENGLISH = Setting(datetime(2026, 11, 21, 12, 0, tzinfo=ZoneInfo("UTC")), "GB", "en")
 GERMAN = Setting(datetime(2026, 11, 21, 12, 0, tzinfo=ZoneInfo("UTC")), "DE", "de")

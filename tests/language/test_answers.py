@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from journeys import Field
-from nodes.commands import Cancel, Correct, Deny, Fill
-from nodes.language import read_message
-from nodes.values import Setting
+from journeygraph import Field
+from journeygraph.nodes.commands import Cancel, Correct, Deny, Fill
+from journeygraph.nodes.language import read_message
+from journeygraph.nodes.values import Setting
 from tests.language.desks import (
     BANK,
     CLAIM,

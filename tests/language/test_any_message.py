@@ -7,8 +7,8 @@ from typing import Any
 import hypothesis.strategies as st
 from hypothesis import HealthCheck, given, settings
 
-from nodes.commands import Choose, Clear, Correct, Deny, Explain, Fill
-from nodes.language import Expected, read_message
+from journeygraph.nodes.commands import Choose, Clear, Correct, Deny, Explain, Fill
+from journeygraph.nodes.language import Expected, read_message
 from tests.language.desks import DESKS, ENGLISH, GERMAN, SPANISH, ear
 
 KINDS = (

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from journeys import Field
-from nodes.commands import Cancel, Correct, Fill
-from nodes.language import clauses_in, read_message, refused_in
-from nodes.values import Setting
+from journeygraph import Field
+from journeygraph.nodes.commands import Cancel, Correct, Fill
+from journeygraph.nodes.language import clauses_in, read_message, refused_in
+from journeygraph.nodes.values import Setting
 from tests.language.desks import (
     BANK,
     CLAIM,

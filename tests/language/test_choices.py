@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from nodes.commands import Fill
-from nodes.language import Expected, read_message
-from nodes.values import value_of
+from journeygraph.nodes.commands import Fill
+from journeygraph.nodes.language import Expected, read_message
+from journeygraph.nodes.values import value_of
 from tests.language.desks import (
     CLINIC,
     ENGLISH,

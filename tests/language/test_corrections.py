@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from journeys import Field
-from nodes.commands import Correct, Fill
-from nodes.language import Parse, read_message
-from nodes.values import Setting
+from journeygraph import Field
+from journeygraph.nodes.commands import Correct, Fill
+from journeygraph.nodes.language import Parse, read_message
+from journeygraph.nodes.values import Setting
 from tests.language.desks import (
     BANK,
     CLAIM,

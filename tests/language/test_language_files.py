@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 import yaml
 
-import journeys
-from journeys import ConfigurationError
-from journeys.languages import catalogue_from, catalogue_of
-from journeys.locale import LANGUAGES
-from nodes.language.lexicon import DATA, Lexicon, lexicon_of, sayings_from, sayings_of
+import journeygraph.journeys
+from journeygraph import ConfigurationError
+from journeygraph.journeys.languages import catalogue_from, catalogue_of
+from journeygraph.journeys.locale import LANGUAGES
+from journeygraph.nodes.language.lexicon import DATA, Lexicon, lexicon_of, sayings_from, sayings_of
 
-ROOT = Path(journeys.__file__).parents[1]
+ROOT = Path(journeygraph.journeys.__file__ or "").resolve().parents[1]
 SAID = ROOT / "journeys" / "languages"
 
 
@@ -174,7 +174,7 @@ def test_files_are_read_once() -> None:
 
 @pytest.mark.slow
 def test_files_are_not_read_by_an_import() -> None:
-    code = "import journeys, nodes.language, sys; print('yaml' in sys.modules)"
+    code = "import journeygraph.nodes.language, sys; print('yaml' in sys.modules)"
     ran = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )

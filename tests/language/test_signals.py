@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from journeys import Field
-from nodes.language import Expected, read_message
-from nodes.values import Setting
+from journeygraph import Field
+from journeygraph.nodes.language import Expected, read_message
+from journeygraph.nodes.values import Setting
 from tests.language.desks import (
     BANK,
     CLAIM,

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from journeys import Field
-from nodes.language import Expected, read_message
-from nodes.language.answers import is_greeting
+from journeygraph import Field
+from journeygraph.nodes.language import Expected, read_message
+from journeygraph.nodes.language.answers import is_greeting
 from tests.language.desks import GERMAN, SPANISH, asking, ear, rows, told, wrong
 
 SPAIN, MEXICO = SPANISH, replace(SPANISH, region="MX")

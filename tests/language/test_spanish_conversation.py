@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from journeys import (
+from journeygraph import (
     NEVER,
     Effect,
     Escalation,
@@ -21,9 +21,9 @@ from journeys import (
     ReturnToPrevious,
     Transition,
 )
-from journeys.examples.table_booking import TOOLS
-from journeys.languages import texts_in
-from nodes.texts import worded
+from journeygraph.journeys.examples.table_booking import TOOLS
+from journeygraph.journeys.languages import texts_in
+from journeygraph.nodes.texts import worded
 
 
 class Reserva(Journey):

@@ -8,10 +8,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from journeys import Field
-from nodes.commands import Correct, Fill
-from nodes.language import Expected, read_message
-from nodes.values import Setting
+from journeygraph import Field
+from journeygraph.nodes.commands import Correct, Fill
+from journeygraph.nodes.language import Expected, read_message
+from journeygraph.nodes.values import Setting
 from tests.language.desks import ear, rows
 
 TUESDAY = datetime(2022, 3, 15, 9, 0, tzinfo=ZoneInfo("UTC"))

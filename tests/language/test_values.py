@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from journeys import Field, Range, Regex
-from nodes.commands import Correct, Fill
-from nodes.language import Expected, read_message
-from nodes.values import Setting
+from journeygraph import Field, Range, Regex
+from journeygraph.nodes.commands import Correct, Fill
+from journeygraph.nodes.language import Expected, read_message
+from journeygraph.nodes.values import Setting
 from tests.language.desks import (
     BANK,
     CLAIM,

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 
 from rich.console import Console
 
-from journeys import JourneyConfig, JourneyError, JourneyResponse
-from nodes.llm.models import is_configured
-from server.settings import Settings
+from journeygraph import JourneyConfig, JourneyError, JourneyResponse
+from journeygraph.nodes.llm.models import is_configured
+from journeygraph.server.settings import Settings
 from tests.live.scenes import Scene, Step, scenes
 
 _NO_KEY = (

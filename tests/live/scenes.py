@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from journeys import Journey, JourneyResponse
-from journeys.examples import parcel_refund
-from journeys.examples.healthcare_referral import (
+from journeygraph import Journey, JourneyResponse
+from journeygraph.journeys.examples import parcel_refund
+from journeygraph.journeys.examples.healthcare_referral import (
     CLINIC,
     DEMO_MESSAGES,
     MODEL_AGENTS,

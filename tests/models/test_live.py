@@ -7,8 +7,8 @@ import re
 import subprocess
 from typing import Any
 
-from nodes.llm.scripted import Call
-from server.scripted import ScriptedServer
+from journeygraph.nodes.llm.scripted import Call
+from journeygraph.server.scripted import ScriptedServer
 from tests.support.clinic_model import FILLS, ClinicModel, role_of
 from tests.support.command import ROOT
 from tests.support.forked import Command

@@ -17,9 +17,9 @@ import pytest
 from langchain_core.tools import ToolException
 from mcp import Client
 
-from journeys import ConfigurationError, ModelAgent
-from nodes.llm.mcp import Connected, open_mcp
-from nodes.llm.scripted import ScriptedModel, UseTool
+from journeygraph import ConfigurationError, ModelAgent
+from journeygraph.nodes.llm.mcp import Connected, open_mcp
+from journeygraph.nodes.llm.scripted import ScriptedModel, UseTool
 from tests.support import model_shop
 from tests.support.command import ROOT
 from tests.support.forked import Command
@@ -373,7 +373,7 @@ async def test_a_server_that_is_back_at_its_place_is_found_again(
     def client(transport: Any) -> Client:
         return Client(transport, mode=mode, cache=None)
 
-    monkeypatch.setattr("nodes.llm.mcp.connection._client", client)
+    monkeypatch.setattr("journeygraph.nodes.llm.mcp.connection._client", client)
     process = at_a_port()
     try:
         url = await asyncio.to_thread(line_of, process)

@@ -11,7 +11,7 @@ import pytest
 from langchain_core.tools import tool
 from pydantic import BaseModel
 
-from journeys import (
+from journeygraph import (
     NEVER,
     AgentNotRegisteredError,
     ConfigurationError,
@@ -25,8 +25,8 @@ from journeys import (
     Signature,
     Texts,
 )
-from nodes.llm.scripted import Fault, ScriptedModel, Slow, UseTool
-from server.scripted import ScriptedServer
+from journeygraph.nodes.llm.scripted import Fault, ScriptedModel, Slow, UseTool
+from journeygraph.server.scripted import ScriptedServer
 from tests.support import model_server
 from tests.support.talk import Talk
 

@@ -10,7 +10,7 @@ import pytest
 from langchain_openai import ChatOpenAI
 from pydantic import AfterValidator, BaseModel, Field, SecretStr
 
-from journeys import (
+from journeygraph import (
     NEVER,
     ConfigurationError,
     IntentTrigger,
@@ -22,8 +22,8 @@ from journeys import (
     Signature,
     Transition,
 )
-from nodes.llm.scripted import Script, ScriptedModel, leads_nowhere, leads_to
-from nodes.llm.structured import schema_of
+from journeygraph.nodes.llm.scripted import Script, ScriptedModel, leads_nowhere, leads_to
+from journeygraph.nodes.llm.structured import schema_of
 from tests.support.model_shop import HAND, Desk, Shop, giving, server, shop
 
 __all__ = ["server", "shop"]

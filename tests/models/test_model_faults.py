@@ -15,8 +15,7 @@ from typing import Any
 
 import pytest
 
-import journeys.errors
-from journeys import (
+from journeygraph import (
     InputField,
     IntentTrigger,
     Journey,
@@ -30,9 +29,10 @@ from journeys import (
     Texts,
     Transition,
 )
-from nodes.llm import call as asking_once
-from nodes.llm.scripted import Call, Fault, Script, UseTool, leads_nowhere, leads_to
-from server.scripted import ScriptedServer
+from journeygraph.journeys import errors
+from journeygraph.nodes.llm import call as asking_once
+from journeygraph.nodes.llm.scripted import Call, Fault, Script, UseTool, leads_nowhere, leads_to
+from journeygraph.server.scripted import ScriptedServer
 from tests.support import model_server
 from tests.support.command import ROOT
 
@@ -168,7 +168,7 @@ def stated(response: JourneyResponse) -> None:
     """Check that the failure is reported in the runtime's words, without any text of the model."""
     error = response.metadata["error"]
     assert error is not None
-    assert issubclass(getattr(journeys.errors, error["type"]), JourneyError)
+    assert issubclass(getattr(errors, error["type"]), JourneyError)
     secrets = (KEY, CANARY, "Traceback", "openai", "httpx", "pydantic", "127.0.0.1", str(ROOT))
     assert [secret for secret in secrets if secret in str(error) + response.message] == []
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 
-from journeys import (
+from journeygraph import (
     NEVER,
     Journey,
     ModelAgent,
     Pathway,
 )
-from nodes.llm.scripted import Fault, Script, ScriptedModel, UseTool
+from journeygraph.nodes.llm.scripted import Fault, Script, ScriptedModel, UseTool
 from tests.support.model_shop import HAND, Desk, Say, Shop, server, shop
 
 __all__ = ["server", "shop"]

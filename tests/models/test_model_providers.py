@@ -12,11 +12,11 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, Tool
 from langchain_core.tools import InjectedToolArg, tool
 from langgraph.graph import END, START, MessagesState, StateGraph
 
-from journeys import (
+from journeygraph import (
     ConfigurationError,
     ModelAgent,
 )
-from nodes.llm.scripted import ScriptedModel, UseTool
+from journeygraph.nodes.llm.scripted import ScriptedModel, UseTool
 from tests.support.model_shop import APOLOGY, Places, Shop, server, shop
 from tests.support.other_models import StreamingModel, WholeModel
 

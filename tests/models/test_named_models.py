@@ -12,7 +12,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from journeys import (
+from journeygraph import (
     ConfigurationError,
     IntentTrigger,
     Journey,
@@ -21,10 +21,10 @@ from journeys import (
     Pipeline,
     Transition,
 )
-from nodes.llm.models import PROVIDERS
-from nodes.llm.scripted import Call, Fault, ScriptedModel, leads_nowhere
-from server.definitions.stored_journeys import given_by
-from server.scripted import ScriptedServer
+from journeygraph.nodes.llm.models import PROVIDERS
+from journeygraph.nodes.llm.scripted import Call, Fault, ScriptedModel, leads_nowhere
+from journeygraph.server.definitions.stored_journeys import given_by
+from journeygraph.server.scripted import ScriptedServer
 from tests.http.test_http_models import Talk, Weather
 from tests.support import model_server
 from tests.support.command import ROOT, flat, folder, logging_as_before, run, served, start
@@ -33,7 +33,7 @@ from tests.support.ollama import serving_ollama
 __all__ = ["folder", "logging_as_before"]
 
 CHECKED = '''
-from journeys import (
+from journeygraph import (
     Guideline, InputField, IntentTrigger, Journey, OutputField, Pathway, Signature, Transition,
     Validation,
 )
@@ -233,7 +233,7 @@ async def test_any_other_name_goes_to_the_openai_api(
 def test_langchain_is_imported_for_other_providers_alone(folder: Path) -> None:
     source = (
         "import sys\nfrom journeys import JourneyConfig\n"
-        "from nodes.llm.models import open_models\n"
+        "from journeygraph.nodes.llm.models import open_models\n"
         "for name in ('gpt-4o', 'openai:gpt-4o', 'llama3:8b', 'ft:gpt-4o:org::id'):\n"
         "    open_models(None, JourneyConfig(agent_model=name)).step(name)\n"
         "assert 'langchain' not in sys.modules\n"
@@ -318,7 +318,9 @@ def test_a_key_of_openai_is_asked_for_only_where_its_models_are(
 
 
 def test_the_model_of_an_agent_in_a_module_is_judged_when_the_server_starts(folder: Path) -> None:
-    asked = "from journeys import ModelAgent\n\nAGENTS = {'clerk': ModelAgent(model='anthropic:x')}"
+    asked = (
+        "from journeygraph import ModelAgent\n\nAGENTS = {'clerk': ModelAgent(model='anthropic:x')}"
+    )
     (folder / "desk.py").write_text(f"{CHECKED}\n{asked}\n")
 
     said = flat(run("serve", "desk.py", "--port", "0", code=1).stderr)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from journeys import (
+from journeygraph import (
     NEVER,
     Concierge,
     Escalation,
@@ -22,9 +22,9 @@ from journeys import (
     Signature,
     Transition,
 )
-from journeys.examples.insurance_claim import TOOLS
-from nodes.llm import scripted
-from nodes.llm.scripted import Call, ScriptedModel, leads_nowhere, says
+from journeygraph.journeys.examples.insurance_claim import TOOLS
+from journeygraph.nodes.llm import scripted
+from journeygraph.nodes.llm.scripted import Call, ScriptedModel, leads_nowhere, says
 from tests.support.claim_requests import SAID, answer, claims_with, named, shares
 
 

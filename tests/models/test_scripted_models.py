@@ -17,8 +17,8 @@ from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI
 from pydantic import BaseModel, SecretStr
 
-from nodes.llm.scripted import Call, Fault, Script, ScriptedModel, Slow, UseTool
-from server.scripted import ScriptedServer
+from journeygraph.nodes.llm.scripted import Call, Fault, Script, ScriptedModel, Slow, UseTool
+from journeygraph.server.scripted import ScriptedServer
 
 PATIENCE = 1.0  # seconds that the callers of these tests wait for bytes
 

@@ -12,8 +12,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from nodes.llm.scripted import Fault, Script
-from server.scripted import ScriptedServer
+from journeygraph.nodes.llm.scripted import Fault, Script
+from journeygraph.server.scripted import ScriptedServer
 
 HELLO: dict[str, Any] = {"model": "small", "messages": [{"role": "user", "content": "Hi"}]}
 

@@ -11,8 +11,16 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from nodes.llm.scripted import Call, Fault, Script, Slow, UseTool, leads_nowhere, leads_to
-from nodes.llm.scripted.wire import Reply
+from journeygraph.nodes.llm.scripted import (
+    Call,
+    Fault,
+    Script,
+    Slow,
+    UseTool,
+    leads_nowhere,
+    leads_to,
+)
+from journeygraph.nodes.llm.scripted.wire import Reply
 
 
 class Order(BaseModel):

@@ -16,7 +16,7 @@ from langchain_core.callbacks import AsyncCallbackHandler
 from langgraph.types import interrupt
 from pydantic import PrivateAttr
 
-from journeys import (
+from journeygraph import (
     NEVER,
     ConfigurationError,
     Field,
@@ -34,7 +34,7 @@ from journeys import (
     Tool,
     Transition,
 )
-from nodes.llm.scripted import (
+from journeygraph.nodes.llm.scripted import (
     Call,
     Fault,
     ScriptedModel,
@@ -44,7 +44,7 @@ from nodes.llm.scripted import (
     leads_to,
     rules_hold,
 )
-from server.scripted import ScriptedServer
+from journeygraph.server.scripted import ScriptedServer
 from tests.support import api as helpers
 from tests.support import model_server
 from tests.support.api import one

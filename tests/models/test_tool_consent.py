@@ -10,7 +10,7 @@ import pytest
 from langchain_core.tools import StructuredTool, tool
 from langgraph.checkpoint.memory import InMemorySaver
 
-from journeys import (
+from journeygraph import (
     NEVER,
     ConfigurationError,
     FromContext,
@@ -28,8 +28,8 @@ from journeys import (
     Tool,
     Transition,
 )
-from nodes.llm.scripted import Fault, ScriptedModel, UseTool
-from nodes.state.confirmation import MOST_ARGUMENTS, MOST_PENDING
+from journeygraph.nodes.llm.scripted import Fault, ScriptedModel, UseTool
+from journeygraph.nodes.state.confirmation import MOST_ARGUMENTS, MOST_PENDING
 from tests.support.talk import Talk
 
 APOLOGY = Texts().apology
@@ -140,7 +140,7 @@ async def test_an_effect_waits_for_the_users_next_message_and_is_then_done_once(
 
 async def test_a_yes_after_a_pause_is_none_to_what_was_asked_before_it(desk, book, monkeypatch):
     at = datetime(2027, 3, 20, 12, tzinfo=UTC)
-    monkeypatch.setattr("nodes.draft.now", lambda: at)
+    monkeypatch.setattr("journeygraph.nodes.draft.now", lambda: at)
     with ScriptedModel(MONDAY, said("Shall I book Monday?")) as model:
         chat = await desk(model)
         await chat.says("Monday please")

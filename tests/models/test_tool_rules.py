@@ -10,7 +10,7 @@ from langchain_core.tools import StructuredTool, ToolException, tool
 from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
-from journeys import (
+from journeygraph import (
     NEVER,
     ConfigurationError,
     FromContext,
@@ -24,7 +24,7 @@ from journeys import (
     Texts,
     Tool,
 )
-from nodes.llm.scripted import ScriptedModel, UseTool
+from journeygraph.nodes.llm.scripted import ScriptedModel, UseTool
 
 APOLOGY = Texts().apology
 DONE: list[Any] = []

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from journeys import (
+from journeygraph import (
     NEVER,
     AlwaysTrigger,
     ConditionTrigger,
@@ -18,9 +18,9 @@ from journeys import (
     ReturnToPrevious,
     Transition,
 )
-from journeys.examples.healthcare_referral import AGENTS as HEALTHCARE
-from journeys.examples.healthcare_referral import HealthcareReferral
-from nodes.llm.scripted import Fault, ScriptedModel, Slow, leads_nowhere, leads_to
+from journeygraph.journeys.examples.healthcare_referral import AGENTS as HEALTHCARE
+from journeygraph.journeys.examples.healthcare_referral import HealthcareReferral
+from journeygraph.nodes.llm.scripted import Fault, ScriptedModel, Slow, leads_nowhere, leads_to
 from tests.support.talk import Talk
 
 

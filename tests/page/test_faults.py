@@ -26,7 +26,7 @@ import time
 
 from langgraph.types import interrupt
 
-from journeys import Journey, Pathway
+from journeygraph import Journey, Pathway
 
 EVIL = {evil!r}
 

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 Serve = Callable[..., tuple[Any, str]]
 
 CHECKED = '''
-from journeys import Guideline, Journey, Pathway
+from journeygraph import Guideline, Journey, Pathway
 
 
 class Checked(Journey):

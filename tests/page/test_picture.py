@@ -20,7 +20,7 @@ Serve = Callable[..., tuple[Any, str]]
 GATED = '''
 import asyncio
 import os
-from journeys import IntentTrigger, Journey, Pathway, ReturnToPrevious, Transition
+from journeygraph import IntentTrigger, Journey, Pathway, ReturnToPrevious, Transition
 
 
 class Slow(Journey):
@@ -231,7 +231,7 @@ def test_its_colours_follow_the_scheme_of_the_page(serve: Serve, visits: Visits)
 
 
 VERSION = '''
-from journeys import Journey, Pathway
+from journeygraph import Journey, Pathway
 
 
 class Order(Journey):

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 Serve = Callable[..., tuple[Any, str]]
 
 PARCELS = '''
-from journeys import *
+from journeygraph import *
 
 HOSTILE = """<img src=x onerror="document.title='owned'">"""
 
@@ -219,7 +219,7 @@ def test_the_reasons_are_there_after_a_restart_and_on_a_narrow_screen(
 
 
 OFFERS = """
-from journeys import *
+from journeygraph import *
 
 
 class Offers(Journey):

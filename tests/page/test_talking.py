@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from anyio.from_thread import start_blocking_portal
 
-from journeys.examples.healthcare_referral import DEMO_MESSAGES, SAMPLE_CONTEXT
+from journeygraph.journeys.examples.healthcare_referral import DEMO_MESSAGES, SAMPLE_CONTEXT
 from tests.support.api import KEY
 from tests.support.browser import Visits, expect
 from tests.support.forked import ROOT
@@ -27,7 +27,7 @@ GATED = '''
 import asyncio
 import os
 import time
-from journeys import Journey, Pathway
+from journeygraph import Journey, Pathway
 
 
 class Slow(Journey):
@@ -49,7 +49,7 @@ AGENTS = {"clerk": clerk}
 '''
 
 ECHO = '''
-from journeys import Journey, Pathway
+from journeygraph import Journey, Pathway
 
 
 class Echo(Journey):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import httpx2
 import pytest
 
-from server.conversations.conversation_files import load_conversation
+from journeygraph.server.conversations.conversation_files import load_conversation
 from tests.support.browser import Visits, axe, expect
 
 if TYPE_CHECKING:

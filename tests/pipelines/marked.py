@@ -15,8 +15,8 @@ from copy import deepcopy
 from typing import Any
 
 # Otherwise the first test of a cold run imports LangGraph on its own five seconds.
-import graphs.session.manager  # noqa: F401
-from journeys import Agent, PatternPipeline, Pipeline, Skill
+import journeygraph.graphs.session.manager  # noqa: F401
+from journeygraph import Agent, PatternPipeline, Pipeline, Skill
 
 ALL_PATTERNS = (
     *("sequential", "supervisor_worker", "router", "ensemble", "blackboard"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from journeys import Agent, Skill
+from journeygraph import Agent, Skill
 from tests.pipelines.marked import Marked
 
 DESKS = {

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from journeys import (
+from journeygraph import (
     Agent,
     AgentCard,
     ConfigurationError,
@@ -24,8 +24,8 @@ from journeys import (
     select_best_agent,
     select_top_k_agents,
 )
-from nodes.agents import select
-from nodes.agents.select import Match, choose, ranking_of
+from journeygraph.nodes.agents import select
+from journeygraph.nodes.agents.select import Match, choose, ranking_of
 
 # A busy machine is slow, not wrong.
 

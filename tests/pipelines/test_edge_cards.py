@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from journeys import Agent, Pipeline, Skill
+from journeygraph import Agent, Pipeline, Skill
 from tests.pipelines.marked import Marked, mark, marks
 from tests.pipelines.office import REQUESTS, desks
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from journeys import Agent, ConfigurationError, PatternPipeline, Pipeline, Skill
+from journeygraph import Agent, ConfigurationError, PatternPipeline, Pipeline, Skill
 from tests.pipelines.marked import (
     ALL_PATTERNS,
     Marked,
@@ -92,7 +92,7 @@ class TestSerialization:
         pytest.importorskip("a2a", reason="the extra a2a is not installed")
         from google.protobuf.json_format import MessageToJson  # noqa: PLC0415
 
-        from graphs.a2a import from_a2a, to_a2a  # noqa: PLC0415
+        from journeygraph.graphs.a2a import from_a2a, to_a2a  # noqa: PLC0415
 
         agent = Agent(
             Marked("clerk"),

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from journeys import NEVER, Agent, Journey, ModelAgent, Pathway, PathwayExecutionError, Pipeline
-from nodes.llm.scripted import ScriptedModel
+from journeygraph import NEVER, Agent, Journey, ModelAgent, Pathway, PathwayExecutionError, Pipeline
+from journeygraph.nodes.llm.scripted import ScriptedModel
 from tests.support import watching
 from tests.support.model_shop import Say
 from tests.support.watching import Watch

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from journeys import Agent, Pipeline, Skill
+from journeygraph import Agent, Pipeline, Skill
 from tests.pipelines.marked import WORDS, Controller, Marked, marks
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from journeys import (
+from journeygraph import (
     Agent,
     ConfigurationError,
     PathwayExecutionError,

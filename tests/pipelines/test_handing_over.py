@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from journeys import ConfigurationError, Handoff, Pipeline
+from journeygraph import ConfigurationError, Handoff, Pipeline
 from tests.pipelines.marked import Marked, failed, fails, mark, marks
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from mcp import Client
 
-from journeys import NEVER, Agent, Journey, Pathway, Pipeline
-from nodes.llm.mcp import open_mcp
+from journeygraph import NEVER, Agent, Journey, Pathway, Pipeline
+from journeygraph.nodes.llm.mcp import open_mcp
 from tests.support import command
 from tests.support.command import ROOT
 from tests.support.mcp_desk import by_streams, offered, written

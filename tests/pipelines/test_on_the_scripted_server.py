@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from journeys import (
+from journeygraph import (
     NEVER,
     InputField,
     IntentTrigger,
@@ -17,7 +17,7 @@ from journeys import (
     Signature,
     Transition,
 )
-from server.scripted import ScriptedServer
+from journeygraph.server.scripted import ScriptedServer
 
 ROLES: dict[str, dict[str, Any]] = {
     "supervisor_worker": {"supervisor": "copper"},

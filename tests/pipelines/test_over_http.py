@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from journeys import NEVER, Handoff, Journey, Pathway, Pipeline
+from journeygraph import NEVER, Handoff, Journey, Pathway, Pipeline
 from tests.pipelines.marked import Marked, fails, mark
 from tests.support import api as helpers
 from tests.support.api import one

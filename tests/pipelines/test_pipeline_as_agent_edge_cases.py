@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from journeys import ConfigurationError, PathwayExecutionError, Pipeline
+from journeygraph import ConfigurationError, PathwayExecutionError, Pipeline
 from tests.pipelines.marked import (
     ALL_PATTERNS,
     Controller,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from journeys import ConfigurationError, PathwayExecutionError, PatternPipeline, Pipeline
+from journeygraph import ConfigurationError, PathwayExecutionError, PatternPipeline, Pipeline
 from tests.pipelines.marked import (
     ALL_PATTERNS,
     Controller,

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from journeys import (
+from journeygraph import (
     Agent,
     ConfigurationError,
     ModelAgent,
@@ -20,8 +20,8 @@ from journeys import (
     Signature,
     Skill,
 )
-from journeys.pipelines.shapes import MOST_LEVELS, SHAPES, VOTES
-from journeys.spec.hashing import content_hash
+from journeygraph.journeys.pipelines.shapes import MOST_LEVELS, SHAPES, VOTES
+from journeygraph.journeys.spec.hashing import content_hash
 from tests.support.properties import examples
 
 

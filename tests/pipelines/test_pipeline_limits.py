@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from journeys import Agent, ConfigurationError, PathwayExecutionError, Pipeline
+from journeygraph import Agent, ConfigurationError, PathwayExecutionError, Pipeline
 from tests.pipelines.marked import (
     ALL_PATTERNS,
     Marked,

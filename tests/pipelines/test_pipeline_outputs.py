@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from journeys import ContextMergeError, Pipeline
+from journeygraph import ContextMergeError, Pipeline
 from tests.pipelines.marked import (
     ALL_PATTERNS,
     Controller,

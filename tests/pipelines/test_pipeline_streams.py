@@ -11,7 +11,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict
 
-from journeys import Agent, Pipeline
+from journeygraph import Agent, Pipeline
 from tests.pipelines.marked import (
     ALL_PATTERNS,
     Marked,

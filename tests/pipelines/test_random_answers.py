@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from journeys import Pipeline
+from journeygraph import Pipeline
 from tests.pipelines.marked import ALL_PATTERNS, Marked, Staff, build
 from tests.support.properties import examples
 

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from journeys import PathwayExecutionError, PatternPipeline
+from journeygraph import PathwayExecutionError, PatternPipeline
 from tests.pipelines.marked import (
     ALL_PATTERNS,
     WORDS,

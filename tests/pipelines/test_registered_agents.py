@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from journeys import NEVER, Agent, ConfigurationError, Journey, Pathway, Pipeline, Skill
+from journeygraph import NEVER, Agent, ConfigurationError, Journey, Pathway, Pipeline, Skill
 
 
 def explains(given: dict[str, Any]) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from journeys import Agent, Pipeline, Skill
+from journeygraph import Agent, Pipeline, Skill
 from tests.pipelines.marked import Controller, Marked, failed, fails, mark, marks
 
 PARTS = [

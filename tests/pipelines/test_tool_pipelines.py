@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import pytest
 
-from journeys import (
+from journeygraph import (
     NEVER,
     Agent,
     ConfigurationError,
@@ -20,7 +20,7 @@ from journeys import (
     Signature,
     Tool,
 )
-from nodes.llm.scripted import Call, ScriptedModel, UseTool
+from journeygraph.nodes.llm.scripted import Call, ScriptedModel, UseTool
 
 DONE: list[Any] = []
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from journeys import Agent, ConfigurationError, Pipeline
+from journeygraph import Agent, ConfigurationError, Pipeline
 from tests.pipelines.marked import Marked, failed, fails_in, mark
 
 OWN = object()

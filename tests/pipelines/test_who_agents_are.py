@@ -8,9 +8,18 @@ from typing import Any
 
 import pytest
 
-from journeys import Agent, Journey, ModelAgent, OutputField, Pathway, Pipeline, Signature, Skill
-from journeys.examples.pipelines import build_or_buy, investment_memo
-from nodes.llm.scripted import ScriptedModel
+from journeygraph import (
+    Agent,
+    Journey,
+    ModelAgent,
+    OutputField,
+    Pathway,
+    Pipeline,
+    Signature,
+    Skill,
+)
+from journeygraph.journeys.examples.pipelines import build_or_buy, investment_memo
+from journeygraph.nodes.llm.scripted import ScriptedModel
 from tests.pipelines.marked import Marked
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from journeys import InputField, Journey, ModelAgent, OutputField, Pathway, Pipeline, Signature
-from nodes.llm.scripted import Fault, ScriptedModel
+from journeygraph import InputField, Journey, ModelAgent, OutputField, Pathway, Pipeline, Signature
+from journeygraph.nodes.llm.scripted import Fault, ScriptedModel
 from tests.pipelines.marked import Marked, mark
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from server.http.auth import Keys
+from journeygraph.server.http.auth import Keys
 from tests.http.test_http_turns import Gate
 from tests.http.test_keys import made
 from tests.support import api as helpers

@@ -11,15 +11,15 @@ import openai
 import pytest
 from openai import AsyncOpenAI, BadRequestError, ConflictError
 
-from journeys import NEVER, Journey, Pathway
-from nodes.llm.scripted import ScriptedModel
-from server.access.keys import Wanted
-from server.access.limits import Limits, read_limits
-from server.discover.journeys import Served
-from server.http.auth import Keys
-from server.http.event_logs import TurnLog
-from server.protocols import client_turns
-from server.protocols.client_turns import Heard
+from journeygraph import NEVER, Journey, Pathway
+from journeygraph.nodes.llm.scripted import ScriptedModel
+from journeygraph.server.access.keys import Wanted
+from journeygraph.server.access.limits import Limits, read_limits
+from journeygraph.server.discover.journeys import Served
+from journeygraph.server.http.auth import Keys
+from journeygraph.server.http.event_logs import TurnLog
+from journeygraph.server.protocols import client_turns
+from journeygraph.server.protocols.client_turns import Heard
 from tests.http.test_http_models import Weather
 from tests.http.test_http_turns import Gate, until
 from tests.support import api as helpers

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from journeys import (
+from journeygraph import (
     NEVER,
     Concierge,
     Field,
@@ -270,7 +270,7 @@ async def test_an_abstract_journey_is_started_compiled_and_composed_by_nobody(me
 
 
 MODULE = """
-from journeys import *
+from journeygraph import *
 
 class Base(Journey):
     __abstract__ = True

@@ -10,7 +10,7 @@ import pytest
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Command
 
-from journeys import PathwayExecutionError, PathwayNotFoundError
+from journeygraph import PathwayExecutionError, PathwayNotFoundError
 from tests.support.solo import APOLOGY, Payload, function, reason
 
 

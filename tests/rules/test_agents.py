@@ -21,8 +21,7 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 from pydantic import BaseModel
 from typing_extensions import TypedDict
 
-from graphs.a2a import to_a2a
-from journeys import (
+from journeygraph import (
     NEVER,
     Agent,
     AgentCard,
@@ -35,6 +34,7 @@ from journeys import (
     Signature,
     Skill,
 )
+from journeygraph.graphs.a2a import to_a2a
 from tests.support.solo import Payload, function, reason
 
 HEARD = {"response": "heard hello", "mood": "good"}

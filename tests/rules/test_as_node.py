@@ -21,7 +21,7 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.types import Command, RetryPolicy, Send, interrupt
 from typing_extensions import TypedDict
 
-from journeys import (
+from journeygraph import (
     NEVER,
     ConfigurationError,
     Escalation,

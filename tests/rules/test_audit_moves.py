@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from journeys import (
+from journeygraph import (
     NEVER,
     Call,
     InputField,
@@ -23,7 +23,7 @@ from journeys import (
     Tool,
     Transition,
 )
-from nodes.llm.scripted import ScriptedModel, UseTool
+from journeygraph.nodes.llm.scripted import ScriptedModel, UseTool
 from tests.support.talk import Talk, path_in
 
 

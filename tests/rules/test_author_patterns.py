@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from journeys import ConfigurationError, Field, Journey, JourneyConfig, Pathway, Regex
-from journeys.phrases import LONGEST_MATCH, TOGETHER, MatchBudget, repeats_within
-from nodes.draft import new_turn
+from journeygraph import ConfigurationError, Field, Journey, JourneyConfig, Pathway, Regex
+from journeygraph.journeys.phrases import LONGEST_MATCH, TOGETHER, MatchBudget, repeats_within
+from journeygraph.nodes.draft import new_turn
 from tests.support import api as helpers
 from tests.support.api import one
 from tests.support.command import run

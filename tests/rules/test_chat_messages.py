@@ -22,8 +22,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.types import Overwrite
 
-from graphs.storage.sealing import AesSeal
-from journeys import NEVER, Journey, Pathway, ReturnToPrevious, Transition
+from journeygraph import NEVER, Journey, Pathway, ReturnToPrevious, Transition
+from journeygraph.graphs.storage.sealing import AesSeal
 from tests.support.clerks import said
 
 THREAD: Any = {"configurable": {"thread_id": "t"}}

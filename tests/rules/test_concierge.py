@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from journeys import (
+from journeygraph import (
     AlwaysTrigger,
     Concierge,
     Guideline,
@@ -17,7 +17,7 @@ from journeys import (
     Texts,
     Transition,
 )
-from nodes.llm.scripted import Fault, ScriptedModel, leads_nowhere, leads_to
+from journeygraph.nodes.llm.scripted import Fault, ScriptedModel, leads_nowhere, leads_to
 from tests.support.clerks import staff
 from tests.support.house_desk import ASKED, STAFF, Desk, Moving, Repair
 from tests.support.talk import Talk

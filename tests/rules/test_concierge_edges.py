@@ -7,10 +7,7 @@ from typing import Any
 
 import pytest
 
-from graphs.drawing.mermaid import mermaid
-from graphs.drawing.svg import svg
-from graphs.drawing.terminal import text
-from journeys import (
+from journeygraph import (
     NEVER,
     Agent,
     Call,
@@ -31,10 +28,13 @@ from journeys import (
     Validation,
     load_journey,
 )
-from journeys.reading.composing import compose
-from journeys.reading.declared import OfConcierge
-from nodes.llm.scripted import ScriptedModel, leads_to
-from server.discover.journeys import Served
+from journeygraph.graphs.drawing.mermaid import mermaid
+from journeygraph.graphs.drawing.svg import svg
+from journeygraph.graphs.drawing.terminal import text
+from journeygraph.journeys.reading.composing import compose
+from journeygraph.journeys.reading.declared import OfConcierge
+from journeygraph.nodes.llm.scripted import ScriptedModel, leads_to
+from journeygraph.server.discover.journeys import Served
 from tests.support.api import serve
 from tests.support.clerks import clerk, said, staff
 from tests.support.house_desk import ASKED, STAFF, Desk, Moving, Repair

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
 
-from journeys import (
+from journeygraph import (
     NEVER,
     Concierge,
     ConditionTrigger,
@@ -19,11 +19,11 @@ from journeys import (
     Texts,
     Transition,
 )
-from nodes.commands import Verdict
-from nodes.draft import beginning
-from nodes.llm.scripted import ScriptedModel, leads_to
-from nodes.state.stack import Situation
-from nodes.steer import Limits, steer
+from journeygraph.nodes.commands import Verdict
+from journeygraph.nodes.draft import beginning
+from journeygraph.nodes.llm.scripted import ScriptedModel, leads_to
+from journeygraph.nodes.state.stack import Situation
+from journeygraph.nodes.steer import Limits, steer
 from tests.support.clerks import said, staff
 from tests.support.house_desk import ASKED, STAFF, Desk, Moving
 from tests.support.talk import Talk

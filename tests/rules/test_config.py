@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from journeys import ConfigurationError, JourneyConfig, JourneyError, Texts
+from journeygraph import ConfigurationError, JourneyConfig, JourneyError, Texts
 
 
 def refused(**settings: Any) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from journeys import Journey, Pathway
+from journeygraph import Journey, Pathway
 
 
 def is_named(context: Any) -> bool:

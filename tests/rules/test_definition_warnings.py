@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from journeys import (
+from journeygraph import (
     BaseTrigger,
     ConditionTrigger,
     InputField,

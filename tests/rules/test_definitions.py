@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from journeys import (
+from journeygraph import (
     NEVER,
     AlwaysTrigger,
     BaseTrigger,

@@ -9,7 +9,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from journeys import (
+from journeygraph import (
     Concierge,
     IntentTrigger,
     Journey,
@@ -18,8 +18,8 @@ from journeys import (
     Pathway,
     Texts,
 )
-from nodes.llm.scripted import Fault, ScriptedModel
-from nodes.turn import understand
+from journeygraph.nodes.llm.scripted import Fault, ScriptedModel
+from journeygraph.nodes.turn import understand
 
 
 class Canned(Journey):

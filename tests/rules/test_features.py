@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from journeys import (
+from journeygraph import (
     ConditionTrigger,
     Effect,
     Escalation,
@@ -24,7 +24,7 @@ from journeys import (
     ReturnToPrevious,
     Transition,
 )
-from nodes.llm.scripted import ScriptedModel, leads_nowhere, leads_to
+from journeygraph.nodes.llm.scripted import ScriptedModel, leads_nowhere, leads_to
 from tests.support.properties import examples
 from tests.support.talk import Talk
 

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphs.session.input import read, unanswerable
-from journeys import (
+from journeygraph import (
     ConfigurationError,
     ContextMergeError,
     ContextSizeExceededError,
@@ -22,7 +21,8 @@ from journeys import (
     MergeStrategy,
     Pathway,
 )
-from journeys.texts import Texts
+from journeygraph.graphs.session.input import read, unanswerable
+from journeygraph.journeys.texts import Texts
 from tests.support.post_office import AGENTS, Parcel, echo, opened
 
 Talk = Callable[..., Any]

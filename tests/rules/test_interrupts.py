@@ -13,7 +13,7 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.types import Command, interrupt
 from pydantic import BaseModel
 
-from journeys import (
+from journeygraph import (
     NEVER,
     Agent,
     Call,
@@ -31,7 +31,7 @@ from journeys import (
     Transition,
     Validation,
 )
-from nodes.llm.scripted import ScriptedModel, UseTool
+from journeygraph.nodes.llm.scripted import ScriptedModel, UseTool
 from tests.rules.test_run_config import dumped
 from tests.support import api as helpers
 from tests.support import command
@@ -1065,7 +1065,7 @@ async def test_over_http_an_answer_that_does_not_fit_is_refused(serve: Any) -> N
 ASKER = '''
 from langgraph.types import interrupt
 
-from journeys import NEVER, Journey, Pathway
+from journeygraph import NEVER, Journey, Pathway
 
 
 class Desk(Journey):

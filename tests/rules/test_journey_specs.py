@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 import pytest
 
-from journeys import (
+from journeygraph import (
     NEVER,
     BaseTrigger,
     ConditionTrigger,
@@ -29,7 +29,7 @@ from journeys import (
     Signature,
     Transition,
 )
-from journeys.phrases import said
+from journeygraph.journeys.phrases import said
 
 
 class Desk(Journey):
@@ -499,7 +499,7 @@ def test_a_declared_version_overrides_the_hash() -> None:
 
 SCRIPT = """
 from typing import Annotated
-from journeys import *
+from journeygraph import *
 
 LIMITS = {"zeta", "alpha", "omega", "kappa", "sigma"}
 

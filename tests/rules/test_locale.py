@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from langgraph.types import interrupt
 
-from journeys import (
+from journeygraph import (
     NEVER,
     Concierge,
     ConfigurationError,
@@ -28,11 +28,11 @@ from journeys import (
     Personality,
     Signature,
 )
-from journeys.files import load_journey
-from journeys.locale import DEFAULT, NOWHERE, in_force
-from nodes.draft import new_turn
-from nodes.json_data import stamp
-from nodes.llm.scripted import ScriptedModel
+from journeygraph.journeys.files import load_journey
+from journeygraph.journeys.locale import DEFAULT, NOWHERE, in_force
+from journeygraph.nodes.draft import new_turn
+from journeygraph.nodes.json_data import stamp
+from journeygraph.nodes.llm.scripted import ScriptedModel
 from tests.support import api, command
 from tests.support.api import one
 from tests.support.command import run
@@ -85,7 +85,7 @@ def at(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
         def dated(*args: Any, **kwargs: Any) -> Any:
             return {**new_turn(*args, **kwargs), "at": stamp(now)}
 
-        monkeypatch.setattr("graphs.session.turn.new_turn", dated)
+        monkeypatch.setattr("journeygraph.graphs.session.turn.new_turn", dated)
 
     return moved
 

@@ -14,8 +14,8 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
-from graphs.pathway import runs_in_place
-from journeys import NEVER, Call, Field, Journey, Pathway, Pipeline
+from journeygraph import NEVER, Call, Field, Journey, Pathway, Pipeline
+from journeygraph.graphs.pathway import runs_in_place
 from tests.support.solo import APOLOGY, Solo, reason
 
 HELLO: Any = {"messages": [{"role": "user", "content": "hello"}]}

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from journeys import IntentTrigger, Journey, Pathway, Transition
-from journeys.phrases import Matcher, normal, said
-from nodes.turn.understand import matcher_of
+from journeygraph import IntentTrigger, Journey, Pathway, Transition
+from journeygraph.journeys.phrases import Matcher, normal, said
+from journeygraph.nodes.turn.understand import matcher_of
 
 # A busy machine is slow, not wrong.
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from journeys import (
+from journeygraph import (
     NEVER,
     ContextMergeError,
     ContextSizeExceededError,
@@ -21,8 +21,14 @@ from journeys import (
     Pathway,
     Transition,
 )
-from nodes.json_data import REST, copied, size, uncollected
-from nodes.state.context import apply_ops, checked, how_to_merge, names_changed, restoring
+from journeygraph.nodes.json_data import REST, copied, size, uncollected
+from journeygraph.nodes.state.context import (
+    apply_ops,
+    checked,
+    how_to_merge,
+    names_changed,
+    restoring,
+)
 from tests.benchmarks.material import session
 
 # A busy machine is slow, not wrong.
@@ -429,7 +435,9 @@ async def test_no_garbage_is_collected_for_a_short_time_after_a_large_copy() -> 
 async def test_what_a_turn_has_loaded_is_released_before_garbage_is_collected(
     memory_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nodes.json_data.REST", 120)  # a busy machine is slow, not wrong
+    monkeypatch.setattr(
+        "journeygraph.nodes.json_data.REST", 120
+    )  # a busy machine is slow, not wrong
     kept = {f"topic {n}": {"name": f"name {n}", "seen": [n]} for n in range(10_000)}
     journey = await session(memory_url, context={"kept": kept})
     collected: list[int] = []

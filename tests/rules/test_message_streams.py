@@ -18,7 +18,7 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
 
-from journeys import (
+from journeygraph import (
     NEVER,
     Agent,
     Effect,
@@ -38,14 +38,14 @@ from journeys import (
     Transition,
     Validation,
 )
-from journeys.examples.healthcare_referral import (
+from journeygraph.journeys.examples.healthcare_referral import (
     AGENTS,
     DEMO_MESSAGES,
     SAMPLE_CONTEXT,
     HealthcareReferral,
 )
-from nodes.llm.scripted import ScriptedModel, UseTool, leads_nowhere, leads_to
-from server.discover.journeys import pipeline_ids
+from journeygraph.nodes.llm.scripted import ScriptedModel, UseTool, leads_nowhere, leads_to
+from journeygraph.server.discover.journeys import pipeline_ids
 
 Part = tuple[tuple[str, ...], Any, dict[str, Any]]
 
@@ -637,7 +637,7 @@ async def test_every_example_pipeline_streams_its_reply_once(
     studio_graphs: ModuleType, subgraphs: bool
 ) -> None:
     for name in pipeline_ids():
-        module = importlib.import_module(f"journeys.examples.pipelines.{name}")
+        module = importlib.import_module(f"journeygraph.journeys.examples.pipelines.{name}")
         client = Client(getattr(studio_graphs, name))
 
         for sample in module.SAMPLES[:2]:

@@ -14,7 +14,7 @@ from langchain_core.runnables import RunnableLambda
 from langgraph.graph import END, START, MessagesState, StateGraph
 from pydantic import BaseModel
 
-from journeys import (
+from journeygraph import (
     NEVER,
     AgentNotRegisteredError,
     ConfigurationError,

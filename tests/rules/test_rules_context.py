@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from journeys import (
+from journeygraph import (
     NEVER,
     ContextMergeError,
     Journey,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from journeys import NEVER, Journey, Pathway, ReturnToPrevious, ReturnToSpecific, Transition
+from journeygraph import NEVER, Journey, Pathway, ReturnToPrevious, ReturnToSpecific, Transition
 from tests.support.clerks import said, staff
 
 

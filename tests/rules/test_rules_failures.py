@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from journeys import (
+from journeygraph import (
     NEVER,
     Agent,
     Journey,

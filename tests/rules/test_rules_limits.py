@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from journeys import (
+from journeygraph import (
     NEVER,
     ContextMergeError,
     ContextSizeExceededError,

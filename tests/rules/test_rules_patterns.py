@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from journeys import NEVER, Journey, Pathway, Transition
+from journeygraph import NEVER, Journey, Pathway, Transition
 from tests.support.clerks import said, staff
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from journeys import NEVER, ConditionTrigger, Journey, Pathway, ReturnToPrevious, Transition
+from journeygraph import NEVER, ConditionTrigger, Journey, Pathway, ReturnToPrevious, Transition
 from tests.support.clerks import clerk, gives, said, staff
 
 

@@ -18,7 +18,7 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.runtime import Runtime, get_runtime
 from langgraph.store.memory import InMemoryStore
 
-from journeys import (
+from journeygraph import (
     NEVER,
     ConfigurationError,
     IntentTrigger,
@@ -29,8 +29,8 @@ from journeys import (
     ReturnToPrevious,
     Transition,
 )
-from journeys.pipelines import PatternPipeline
-from nodes.llm.scripted import Fault, ScriptedModel
+from journeygraph.journeys.pipelines import PatternPipeline
+from journeygraph.nodes.llm.scripted import Fault, ScriptedModel
 from tests.support.model_shop import Say, Shop
 from tests.support.solo import Solo
 

@@ -17,7 +17,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.config import get_stream_writer
 from langgraph.graph import END, START, MessagesState, StateGraph
 
-from journeys import (
+from journeygraph import (
     NEVER,
     BaseTrigger,
     ConditionTrigger,

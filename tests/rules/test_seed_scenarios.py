@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from graphs.session.manager import PathwayManager
-from journeys import (
+from journeygraph import (
     NEVER,
     ConditionTrigger,
     ContextSizeExceededError,
@@ -31,6 +30,7 @@ from journeys import (
     Signature,
     Transition,
 )
+from journeygraph.graphs.session.manager import PathwayManager
 
 Payload = dict[str, Any]
 

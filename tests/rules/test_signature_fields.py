@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from journeys import InputField, JourneyDefinitionError, OutputField, Signature
-from journeys.agents.signature import TAKEN
+from journeygraph import InputField, JourneyDefinitionError, OutputField, Signature
+from journeygraph.journeys.agents.signature import TAKEN
 
 
 def signature(**fields: tuple[Any, Any]) -> type[Signature]:

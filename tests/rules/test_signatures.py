@@ -9,7 +9,14 @@ from typing import Annotated, Any, ClassVar, Literal, Optional
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from journeys import InputField, Journey, JourneyDefinitionError, OutputField, Pathway, Signature
+from journeygraph import (
+    InputField,
+    Journey,
+    JourneyDefinitionError,
+    OutputField,
+    Pathway,
+    Signature,
+)
 
 
 class Address(BaseModel):

@@ -23,7 +23,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from journeys import (
+from journeygraph import (
     NEVER,
     AlwaysTrigger,
     BaseTrigger,
@@ -40,7 +40,7 @@ from journeys import (
     ReturnToSpecific,
     Transition,
 )
-from journeys.texts import Texts
+from journeygraph.journeys.texts import Texts
 from tests.support import reference_model as model
 from tests.support.properties import examples
 from tests.support.talk import path_in

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from journeys import (
+from journeygraph import (
     NEVER,
     AlwaysTrigger,
     BaseTrigger,
@@ -27,11 +27,11 @@ from journeys import (
     ReturnToSpecific,
     Transition,
 )
-from nodes import commands as c
-from nodes.commands import Go, Verdict
-from nodes.state.session import Frame, Position
-from nodes.state.stack import Situation
-from nodes.steer import Limits, Steering, allowed_transitions, steer
+from journeygraph.nodes import commands as c
+from journeygraph.nodes.commands import Go, Verdict
+from journeygraph.nodes.state.session import Frame, Position
+from journeygraph.nodes.state.stack import Situation
+from journeygraph.nodes.steer import Limits, Steering, allowed_transitions, steer
 
 
 class Shouted(BaseTrigger):

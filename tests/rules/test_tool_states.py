@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import pytest
 
-from journeys import (
+from journeygraph import (
     NEVER,
     Call,
     ConfigurationError,
@@ -21,7 +21,7 @@ from journeys import (
     Signature,
     Tool,
 )
-from nodes.llm.scripted import ScriptedModel
+from journeygraph.nodes.llm.scripted import ScriptedModel
 
 
 class Tell(Signature):

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from journeys import (
+from journeygraph import (
     NEVER,
     Concierge,
     ConfigurationError,

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 from langgraph.types import interrupt
 
-from graphs.storage import connections
-from journeys import (
+from journeygraph import (
     ConfigurationError,
     IdempotencyKeyError,
     JourneyResponse,
@@ -21,6 +20,7 @@ from journeys import (
     TooManyWaitingError,
     TurnInterruptedError,
 )
+from journeygraph.graphs.storage import connections
 from tests.sessions.test_session_faults import Gate
 from tests.support.ferry import World, ferry, led_up
 from tests.support.post_office import AGENTS, Parcel, opened

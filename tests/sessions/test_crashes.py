@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from graphs.session.directory import Directory
-from journeys import JourneyConfig, SessionNotStartedError
+from journeygraph import JourneyConfig, SessionNotStartedError
+from journeygraph.graphs.session.directory import Directory
 from tests.support import crash_child, forked, timer_child
 from tests.support.post_office import found, rows
 

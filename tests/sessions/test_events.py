@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from langgraph.types import interrupt
 
-from journeys import (
+from journeygraph import (
     ConditionTrigger,
     ConfigurationError,
     ContextMergeError,
@@ -28,8 +28,8 @@ from journeys import (
     WaitingError,
     load_journey,
 )
-from journeys.files import read_journey_text
-from nodes.llm.scripted import ScriptedModel
+from journeygraph.journeys.files import read_journey_text
+from journeygraph.nodes.llm.scripted import ScriptedModel
 
 Talk = Callable[..., Any]
 

@@ -12,9 +12,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import interrupt
 
-from graphs.session.directory import Directory
-from graphs.storage.checkpoints import PausedRun
-from journeys import (
+from journeygraph import (
     NEVER,
     ConfigurationError,
     Effect,
@@ -29,7 +27,9 @@ from journeys import (
     Tool,
     VersionNotFoundError,
 )
-from nodes.state.messages import GIVEN_BACK
+from journeygraph.graphs.session.directory import Directory
+from journeygraph.graphs.storage.checkpoints import PausedRun
+from journeygraph.nodes.state.messages import GIVEN_BACK
 from tests.storage.test_encryption import KEY, canary, clinic, everything, spellings
 from tests.support.bike_shop import workshop
 from tests.support.clerks import staff

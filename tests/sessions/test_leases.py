@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from graphs.storage import connections
-from journeys import StateError
+from journeygraph import StateError
+from journeygraph.graphs.storage import connections
 from tests.sessions.test_session_faults import Gate, situation
 from tests.support import forked, lease_child, watching
 from tests.support.api import serving, wired

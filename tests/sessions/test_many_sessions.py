@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from journeys import JourneyConfig
+from journeygraph import JourneyConfig
 from tests.support import crash_child, forked, process_child
 from tests.support.crash_child import Diary
 from tests.support.post_office import found

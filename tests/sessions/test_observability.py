@@ -13,7 +13,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, interrupt
 from opentelemetry import trace
 
-from journeys import (
+from journeygraph import (
     NEVER,
     Journey,
     ModelAgent,
@@ -21,9 +21,9 @@ from journeys import (
     ReturnToPrevious,
     Transition,
 )
-from nodes.llm.scripted import Fault, ScriptedModel, UseTool, leads_nowhere
-from nodes.telemetry import pseudonym
-from nodes.telemetry.activity import provider_of
+from journeygraph.nodes.llm.scripted import Fault, ScriptedModel, UseTool, leads_nowhere
+from journeygraph.nodes.telemetry import pseudonym
+from journeygraph.nodes.telemetry.activity import provider_of
 from tests.support import api, model_shop, watching
 from tests.support.clerks import clerk, said, staff
 from tests.support.solo import APOLOGY, Solo

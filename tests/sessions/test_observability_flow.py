@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from journeys import NEVER, Guideline, Journey, Pathway, Validation
-from nodes.llm.scripted import Fault, ScriptedModel, leads_nowhere, rules_hold
-from nodes.telemetry import cache_read, guidelines_settled, reply_checked
+from journeygraph import NEVER, Guideline, Journey, Pathway, Validation
+from journeygraph.nodes.llm.scripted import Fault, ScriptedModel, leads_nowhere, rules_hold
+from journeygraph.nodes.telemetry import cache_read, guidelines_settled, reply_checked
 from tests.support import model_shop, watching
 from tests.support.watching import Watch
 

@@ -15,7 +15,7 @@ import httpx2
 import pytest
 from langchain_core.messages import AIMessage
 
-from journeys import (
+from journeygraph import (
     NEVER,
     InputField,
     Journey,
@@ -26,10 +26,10 @@ from journeys import (
     Signature,
     Transition,
 )
-from nodes.llm.scripted import Fault, ScriptedModel, UseTool
-from nodes.telemetry import ModelCall, pseudonym, report
-from server.logs import formatter, write_logs
-from server.settings import Settings
+from journeygraph.nodes.llm.scripted import Fault, ScriptedModel, UseTool
+from journeygraph.nodes.telemetry import ModelCall, pseudonym, report
+from journeygraph.server.logs import formatter, write_logs
+from journeygraph.server.settings import Settings
 from tests.http.test_serve import stopped
 from tests.support import api, command, watching
 from tests.support.clerks import clerk, said, staff
@@ -248,8 +248,8 @@ import asyncio, logging, sys
 sys.modules["opentelemetry"] = None  # as if it were not installed
 logging.basicConfig(level=logging.INFO, format="%(name)s %(message)s")
 logging.getLogger("alembic").setLevel(logging.WARNING)
-from journeys import NEVER, Journey, JourneyConfig, Pathway
-from nodes.telemetry.otel import telemetry
+from journeygraph import NEVER, Journey, JourneyConfig, Pathway
+from journeygraph.nodes.telemetry.otel import telemetry
 
 class Solo(Journey):
     class TalkPath(Pathway):
@@ -288,7 +288,7 @@ def test_without_opentelemetry_everything_runs() -> None:
 
 WATCHED = """
 import sys
-from nodes.telemetry.otel import telemetry, watcher
+from journeygraph.nodes.telemetry.otel import telemetry, watcher
 assert watcher() is None, "nobody takes spans or metrics, so none are made"
 if sys.argv[1] == "metrics":
     from opentelemetry import metrics
@@ -321,7 +321,7 @@ def test_a_turn_makes_spans_only_where_an_application_takes_them(provided: str) 
 
 
 LINES = """
-from journeys import NEVER, Journey, Pathway
+from journeygraph import NEVER, Journey, Pathway
 
 class Solo(Journey):
     class TalkPath(Pathway):

@@ -11,9 +11,7 @@ from typing import Any
 import pytest
 from langgraph.types import interrupt
 
-from graphs.records import idempotency
-from graphs.records.idempotency import HistoryKey
-from journeys import (
+from journeygraph import (
     ConfigurationError,
     IdempotencyKeyError,
     JourneyEvent,
@@ -24,6 +22,8 @@ from journeys import (
     TakeoverError,
     VersionNotFoundError,
 )
+from journeygraph.graphs.records import idempotency
+from journeygraph.graphs.records.idempotency import HistoryKey
 from tests.storage.test_encryption import canary, clinic, everything, spellings
 from tests.support.bike_shop import workshop
 from tests.support.clocks import Clock

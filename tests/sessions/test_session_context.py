@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 from redis.asyncio import Redis
 
-from graphs.records.definitions import Definitions
-from graphs.session.session import Session
-from journeys import Journey, JourneyConfig, Pathway
-from journeys.examples.insurance_claim import AGENTS, TOOLS, InsuranceClaim
-from server.cache import MemoryCache
-from server.cache.redis import RedisCache
-from server.discover.journeys import Served
+from journeygraph import Journey, JourneyConfig, Pathway
+from journeygraph.graphs.records.definitions import Definitions
+from journeygraph.graphs.session.session import Session
+from journeygraph.journeys.examples.insurance_claim import AGENTS, TOOLS, InsuranceClaim
+from journeygraph.server.cache import MemoryCache
+from journeygraph.server.cache.redis import RedisCache
+from journeygraph.server.discover.journeys import Served
 from tests.support.api import Api, one, serving, wired
 from tests.support.proxy import Proxy
 from tests.support.redis import RedisServer

@@ -14,9 +14,7 @@ from typing import Any
 
 import pytest
 
-from graphs.storage.migrate import migrate
-from graphs.storage.statements import EXPIRED
-from journeys import (
+from journeygraph import (
     Journey,
     JourneyConfig,
     JourneyResponse,
@@ -24,6 +22,8 @@ from journeys import (
     SessionNotStartedError,
     StateError,
 )
+from journeygraph.graphs.storage.migrate import migrate
+from journeygraph.graphs.storage.statements import EXPIRED
 from tests.support.clerks import staff
 from tests.support.clocks import Clock
 from tests.support.post_office import AGENTS, Letter, Parcel, database, found, opened, rows
@@ -183,7 +183,7 @@ async def test_every_turn_gives_a_session_its_whole_time_again(
 async def test_a_start_sweeps_what_has_expired_meanwhile(
     sqlite_url: str, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("graphs.storage.sqlite._SMALL", 0)  # all values are apart
+    monkeypatch.setattr("journeygraph.graphs.storage.sqlite._SMALL", 0)  # all values are apart
     told: list[str] = []
     letter = Letter("l-1", JourneyConfig(persistence=sqlite_url), agents=staff(Letter))
     stays: list[Journey] = [opened(sqlite_url, "there"), letter]
@@ -398,7 +398,7 @@ async def test_a_start_waits_for_no_deletion_and_close_does(store_url: str, cloc
 async def test_deletions_pause_however_many_sessions_have_expired(
     store_url: str, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("graphs.session.session._PAUSE", 1e9)
+    monkeypatch.setattr("journeygraph.graphs.session.session._PAUSE", 1e9)
     told: list[str] = []
     for number in range(25):
         async with opened(store_url, f"old-{number}", session_ttl_seconds=60) as old:

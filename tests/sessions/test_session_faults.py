@@ -17,14 +17,14 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.types import Command, interrupt
 
-from graphs.storage import store as stores
-from journeys import (
+from journeygraph import (
     ConfigurationError,
     JourneyConfig,
     StateError,
     VersionNotFoundError,
 )
-from journeys.config import EncryptionKeys
+from journeygraph.graphs.storage import store as stores
+from journeygraph.journeys.config import EncryptionKeys
 from tests.support.post_office import AGENTS, Parcel, database, echo, opened, rows
 
 Talk = Callable[..., Any]

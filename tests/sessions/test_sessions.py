@@ -15,10 +15,7 @@ from typing import Any
 
 import pytest
 
-from graphs.records.listing import Place
-from graphs.storage import statements
-from graphs.storage.statements import Row, Sql, Statement, now
-from journeys import (
+from journeygraph import (
     AgentNotRegisteredError,
     ConfigurationError,
     InvalidCursorError,
@@ -32,7 +29,10 @@ from journeys import (
     Texts,
     VersionNotFoundError,
 )
-from nodes.json_data import stamp
+from journeygraph.graphs.records.listing import Place
+from journeygraph.graphs.storage import statements
+from journeygraph.graphs.storage.statements import Row, Sql, Statement, now
+from journeygraph.nodes.json_data import stamp
 from tests.support.clerks import staff
 from tests.support.post_office import AGENTS, Letter, Parcel, found, opened, rows
 
@@ -432,9 +432,10 @@ async def test_a_session_goes_on_whose_values_an_older_release_wrote_apart(
     names = "SELECT DISTINCT channel FROM checkpoint_blobs ORDER BY channel"
     with monkeypatch.context() as older:
         older.setattr(
-            "graphs.storage.sqlite._APART", ("context", "fields", "messages", "position", "turn")
+            "journeygraph.graphs.storage.sqlite._APART",
+            ("context", "fields", "messages", "position", "turn"),
         )
-        older.setattr("graphs.storage.sqlite._SMALL", 0)
+        older.setattr("journeygraph.graphs.storage.sqlite._SMALL", 0)
         call = await talk(Parcel, AGENTS, sqlite_url, context={"customer": "C-1"})
         await call.says("street=Main")
     assert len(found(sqlite_url, names)) >= 4

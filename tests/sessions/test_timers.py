@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 from langgraph.types import interrupt
 
-from graphs.storage.sqlite import SqliteJourneySaver
-from journeys import (
+from journeygraph import (
     NEVER,
     Concierge,
     ConfigurationError,
@@ -32,8 +31,9 @@ from journeys import (
     Transition,
     load_journey,
 )
-from nodes.json_data import clocked
-from nodes.llm.scripted import ScriptedModel
+from journeygraph.graphs.storage.sqlite import SqliteJourneySaver
+from journeygraph.nodes.json_data import clocked
+from journeygraph.nodes.llm.scripted import ScriptedModel
 
 Talk = Callable[..., Any]
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)

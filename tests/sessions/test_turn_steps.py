@@ -11,9 +11,7 @@ from typing import Any
 import pytest
 from langgraph.types import interrupt
 
-from graphs.storage.statements import ALL_TURNS, TURNS
-from graphs.storage.store import open_store
-from journeys import (
+from journeygraph import (
     NEVER,
     Agent,
     AuditedTurn,
@@ -36,9 +34,18 @@ from journeys import (
     TurnStep,
     Validation,
 )
-from nodes.llm.scripted import ScriptedModel, UseTool, fill, leads_nowhere, leads_to, says
-from nodes.telemetry import activity
-from nodes.telemetry.activity import MOST_STEP_WORDS
+from journeygraph.graphs.storage.statements import ALL_TURNS, TURNS
+from journeygraph.graphs.storage.store import open_store
+from journeygraph.nodes.llm.scripted import (
+    ScriptedModel,
+    UseTool,
+    fill,
+    leads_nowhere,
+    leads_to,
+    says,
+)
+from journeygraph.nodes.telemetry import activity
+from journeygraph.nodes.telemetry.activity import MOST_STEP_WORDS
 from tests.pipelines.marked import ALL_PATTERNS, mark
 from tests.pipelines.test_in_journeys import pipeline_of, staff_of
 from tests.support import api, watching

@@ -10,19 +10,19 @@ from typing import Any
 import pytest
 from langgraph.types import interrupt
 
-from graphs.evidence.verification import verify
-from graphs.session import unfinished
-from graphs.storage import connections
-from graphs.storage.connections import Leases
-from graphs.storage.sealing import AesSeal, Seals
-from graphs.storage.store import open_store
-from journeys import (
+from journeygraph import (
     IdempotencyKeyError,
     PathwayExecutionError,
     StateError,
 )
-from journeys.config import EncryptionKeys
-from server.logs import formatter
+from journeygraph.graphs.evidence.verification import verify
+from journeygraph.graphs.session import unfinished
+from journeygraph.graphs.storage import connections
+from journeygraph.graphs.storage.connections import Leases
+from journeygraph.graphs.storage.sealing import AesSeal, Seals
+from journeygraph.graphs.storage.store import open_store
+from journeygraph.journeys.config import EncryptionKeys
+from journeygraph.server.logs import formatter
 from tests.sessions.test_session_faults import Gate
 from tests.storage.test_encryption import KEY, canary, clinic, doctor, spellings
 from tests.storage.test_encryption_keys import BOTH, NEW, OLD, rotated

@@ -16,25 +16,25 @@ from typing import Any, NoReturn
 import pytest
 from sqlalchemy import delete
 
-from graphs.evidence import anchors
-from graphs.evidence.set_hash import EMPTY
-from graphs.evidence.set_hash import changed as hashed
-from graphs.evidence.verification import Broken, verify, verify_all, verify_anchors
-from graphs.records.chain import hash_of
-from graphs.session.jobs import Jobs
-from graphs.storage.errors import AlreadyThere
-from graphs.storage.sealing import Seals
-from graphs.storage.statements import ENDS, Sql, Statement
-from graphs.storage.store import Store, open_store
-from graphs.storage.tables import metadata, tombstones
-from journeys import (
+from journeygraph import (
     ConfigurationError,
     JourneyConfig,
     PathwayExecutionError,
     SessionExpiredError,
     load_journey,
 )
-from nodes.llm.scripted import ScriptedModel
+from journeygraph.graphs.evidence import anchors
+from journeygraph.graphs.evidence.set_hash import EMPTY
+from journeygraph.graphs.evidence.set_hash import changed as hashed
+from journeygraph.graphs.evidence.verification import Broken, verify, verify_all, verify_anchors
+from journeygraph.graphs.records.chain import hash_of
+from journeygraph.graphs.session.jobs import Jobs
+from journeygraph.graphs.storage.errors import AlreadyThere
+from journeygraph.graphs.storage.sealing import Seals
+from journeygraph.graphs.storage.statements import ENDS, Sql, Statement
+from journeygraph.graphs.storage.store import Store, open_store
+from journeygraph.graphs.storage.tables import metadata, tombstones
+from journeygraph.nodes.llm.scripted import ScriptedModel
 from tests.flow_control.desk import VALID, says
 from tests.flow_control.late_child import RUDE, LateDesk
 from tests.storage.test_encryption import CANARY, KEY, clinic, conversation

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from journeys import StateError
+from journeygraph import StateError
 from tests.support import ferry, forked
 from tests.support.ferry import World
 

@@ -14,10 +14,7 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from graphs.storage.sealing import AesSeal
-from graphs.storage.statements import FORGET_RECORDS, Records
-from graphs.storage.tables import metadata
-from journeys import (
+from journeygraph import (
     ConditionTrigger,
     ConfigurationError,
     Journey,
@@ -28,6 +25,9 @@ from journeys import (
     StateError,
     Transition,
 )
+from journeygraph.graphs.storage.sealing import AesSeal
+from journeygraph.graphs.storage.statements import FORGET_RECORDS, Records
+from journeygraph.graphs.storage.tables import metadata
 from tests.support.clerks import said
 from tests.support.post_office import database
 
@@ -276,7 +276,7 @@ async def test_an_older_state_of_the_same_session_is_refused_as_its_head(url: st
 async def test_a_value_of_the_state_that_is_not_its_own_is_refused(
     url: str, change: str, reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("graphs.storage.sqlite._SMALL", 0)  # all values are apart
+    monkeypatch.setattr("journeygraph.graphs.storage.sqlite._SMALL", 0)  # all values are apart
     await conversation(url)
     with database(url) as connection:
         connection.execute(change)

@@ -13,13 +13,7 @@ from typing import Any
 
 import pytest
 
-from graphs.records import data_keys
-from graphs.records.data_keys import KeyState, KeyUse, keys_in_use, rotate
-from graphs.session.directory import Directory
-from graphs.storage.sealing import AesSeal, Seals
-from graphs.storage.store import open_store
-from graphs.storage.tables import metadata
-from journeys import (
+from journeygraph import (
     ConfigurationError,
     Effect,
     Escalation,
@@ -30,8 +24,14 @@ from journeys import (
     SessionExpiredError,
     StateError,
 )
-from journeys.config import EncryptionKeys
-from nodes.json_data import digest_of
+from journeygraph.graphs.records import data_keys
+from journeygraph.graphs.records.data_keys import KeyState, KeyUse, keys_in_use, rotate
+from journeygraph.graphs.session.directory import Directory
+from journeygraph.graphs.storage.sealing import AesSeal, Seals
+from journeygraph.graphs.storage.store import open_store
+from journeygraph.graphs.storage.tables import metadata
+from journeygraph.journeys.config import EncryptionKeys
+from journeygraph.nodes.json_data import digest_of
 from tests.storage.test_encryption import (
     CANARY,
     KEY,
@@ -632,7 +632,7 @@ def test_the_command_shows_and_rotates_keys(kept_url: str, keys: Callable[[str],
 
 
 SECRET = """
-from journeys import Journey, Pathway
+from journeygraph import Journey, Pathway
 
 
 class Secret(Journey):

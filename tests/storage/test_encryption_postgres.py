@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from langchain_core.runnables import RunnableLambda
 
-from journeys import JourneyConfig, StateError
+from journeygraph import JourneyConfig, StateError
 from tests.storage.test_encryption import (
     CANARY,
     KEY,

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from sqlalchemy import literal_column, select, update
 
-from graphs.evidence.anchors import anchor
-from graphs.evidence.verification import verify_all, verify_anchors
-from graphs.storage.sealing import Seals
-from graphs.storage.statements import Sql, Statement
-from graphs.storage.store import open_store
-from graphs.storage.tables import sessions
-from journeys import JourneyConfig, StateError
+from journeygraph import JourneyConfig, StateError
+from journeygraph.graphs.evidence.anchors import anchor
+from journeygraph.graphs.evidence.verification import verify_all, verify_anchors
+from journeygraph.graphs.storage.sealing import Seals
+from journeygraph.graphs.storage.statements import Sql, Statement
+from journeygraph.graphs.storage.store import open_store
+from journeygraph.graphs.storage.tables import sessions
 from tests.support import golden
 from tests.support.api import Api, serving, wired
 from tests.support.golden import LIFE, Agency, SecretTrip, Trip

@@ -17,12 +17,17 @@ from alembic import command
 from alembic.config import Config
 from langgraph.checkpoint.sqlite import SqliteSaver
 
-from graphs.records.definitions import Definitions
-from graphs.session.directory import Directory
-from graphs.storage import migrations
-from graphs.storage.migrate import HEAD, migrate
-from graphs.storage.migrate_postgres import ALONE, SAVER_HEAD, Versions, migrate_postgres
-from journeys import JourneyConfig, JourneyError, StateError, load_journey
+from journeygraph import JourneyConfig, JourneyError, StateError, load_journey
+from journeygraph.graphs.records.definitions import Definitions
+from journeygraph.graphs.session.directory import Directory
+from journeygraph.graphs.storage import migrations
+from journeygraph.graphs.storage.migrate import HEAD, migrate
+from journeygraph.graphs.storage.migrate_postgres import (
+    ALONE,
+    SAVER_HEAD,
+    Versions,
+    migrate_postgres,
+)
 from tests.support.command import flat, run
 from tests.support.post_office import AGENTS, Parcel, opened
 from tests.support.postgres import TABLES, Postgres, connected

@@ -12,10 +12,10 @@ import psycopg
 import pytest
 from psycopg import AsyncCursor
 
-from graphs.storage import connections, statements
-from graphs.storage.connections import Connections
-from graphs.storage.migrate_postgres import migrate_postgres
-from journeys import StateError
+from journeygraph import StateError
+from journeygraph.graphs.storage import connections, statements
+from journeygraph.graphs.storage.connections import Connections
+from journeygraph.graphs.storage.migrate_postgres import migrate_postgres
 from tests.sessions.test_session_faults import Gate, situation
 from tests.support import forked, postgres, process_child
 from tests.support.post_office import AGENTS, Parcel, opened, rows

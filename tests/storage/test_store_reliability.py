@@ -12,13 +12,13 @@ from urllib.parse import quote, urlsplit
 
 import pytest
 
-from graphs.session.directory import Directory
-from graphs.session.jobs import Expiry
-from graphs.session.session import Session
-from graphs.storage import connections
-from graphs.storage.migrate_postgres import migrate_postgres
-from journeys import ConfigurationError, JourneyConfig, StateError
-from server.settings import Settings
+from journeygraph import ConfigurationError, JourneyConfig, StateError
+from journeygraph.graphs.session.directory import Directory
+from journeygraph.graphs.session.jobs import Expiry
+from journeygraph.graphs.session.session import Session
+from journeygraph.graphs.storage import connections
+from journeygraph.graphs.storage.migrate_postgres import migrate_postgres
+from journeygraph.server.settings import Settings
 from tests.sessions.test_leases import Elsewhere
 from tests.support.post_office import found, opened
 from tests.support.postgres import Postgres, connected

@@ -15,16 +15,16 @@ import pytest
 from psycopg._queries import MAX_CACHED_STATEMENT_LENGTH
 from sqlalchemy import delete, exists, insert, select, update
 
-from graphs.session.directory import Directory
-from graphs.storage.statements import HEAD, LEASE_AS_TENANT, Sql, of_tenant
-from graphs.storage.store import open_store
-from graphs.storage.tables import audit, metadata, sessions, turns
-from journeys import (
+from journeygraph import (
     ConfigurationError,
     JourneyConfig,
     SessionNotStartedError,
     StateError,
 )
+from journeygraph.graphs.session.directory import Directory
+from journeygraph.graphs.storage.statements import HEAD, LEASE_AS_TENANT, Sql, of_tenant
+from journeygraph.graphs.storage.store import open_store
+from journeygraph.graphs.storage.tables import audit, metadata, sessions, turns
 from tests.support.post_office import AGENTS, Parcel
 from tests.support.postgres import Postgres, connected
 

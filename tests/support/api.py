@@ -15,17 +15,17 @@ import httpx2
 import pytest
 import uvicorn
 
-from journeys import Journey, JourneyConfig
-from journeys.config import TENANT
-from server.access.limits import Limits
-from server.app import app_of
-from server.discover.journeys import Served
-from server.http.auth import Keys
-from server.http.protocols import PROTOCOLS
-from server.http.turns import Turns
-from server.http.wiring import Wiring
-from server.scripted import PromptServer
-from server.telemetry import Metrics
+from journeygraph import Journey, JourneyConfig
+from journeygraph.journeys.config import TENANT
+from journeygraph.server.access.limits import Limits
+from journeygraph.server.app import app_of
+from journeygraph.server.discover.journeys import Served
+from journeygraph.server.http.auth import Keys
+from journeygraph.server.http.protocols import PROTOCOLS
+from journeygraph.server.http.turns import Turns
+from journeygraph.server.http.wiring import Wiring
+from journeygraph.server.scripted import PromptServer
+from journeygraph.server.telemetry import Metrics
 from tests.support.clerks import staff
 from tests.support.post_office import Letter, Parcel
 

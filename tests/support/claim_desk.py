@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Literal
 
-from journeys import (
+from journeygraph import (
     NEVER,
     Call,
     ConditionTrigger,
@@ -22,7 +22,7 @@ from journeys import (
     Transition,
     Validation,
 )
-from journeys.files.expressions import ContextCondition, MessageCondition
+from journeygraph.journeys.files.expressions import ContextCondition, MessageCondition
 
 YAML = """\
 id: claim_desk
@@ -103,7 +103,7 @@ shared: [policy]
 
 def as_json() -> str:
     """The same as JSON, indented by tabs."""
-    from journeys.files.journey_file import read_tree  # noqa: PLC0415 - as whoever reads files does
+    from journeygraph.journeys.files.journey_file import read_tree  # noqa: PLC0415 - as whoever reads files does
 
     return json.dumps(read_tree(YAML, "claim.yaml").value, indent="\t")
 

@@ -9,9 +9,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from journeys import Journey, load_journey
-from journeys.examples import insurance_claim
-from nodes.llm.scripted import Call, leads_to, rules_hold
+from journeygraph import Journey, load_journey
+from journeygraph.journeys.examples import insurance_claim
+from journeygraph.nodes.llm.scripted import Call, leads_to, rules_hold
 
 SAID = (
     "There is a hole in the ceiling of my kitchen",

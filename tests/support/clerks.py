@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 # Otherwise the first test of a cold run imports LangGraph on its own five seconds.
-import graphs.session.manager  # noqa: F401
-from journeys import IntentTrigger, Journey
+import journeygraph.graphs.session.manager  # noqa: F401
+from journeygraph import IntentTrigger, Journey
 
 Agent = Callable[[dict[str, Any]], Any]
 

@@ -10,8 +10,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from journeys.examples.healthcare_referral import DEMO_MESSAGES
-from nodes.llm.scripted import Answer, Call, UseTool
+from journeygraph.journeys.examples.healthcare_referral import DEMO_MESSAGES
+from journeygraph.nodes.llm.scripted import Answer, Call, UseTool
 
 Data = dict[str, Any]
 

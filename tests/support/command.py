@@ -17,7 +17,7 @@ import pytest
 from typer import testing
 from typer.testing import CliRunner, Result
 
-from server.cli.command_line import app
+from journeygraph.server.cli.command_line import app
 from tests.support.forked import Command
 
 # The command is put together from its functions once, and not for each run: that takes 25 ms.
@@ -26,7 +26,7 @@ testing._get_command = functools.cache(testing._get_command)  # type: ignore[att
 ROOT = Path(__file__).resolve().parents[2]
 
 ORDERS = '''
-from journeys import IntentTrigger, Journey, Pathway, ReturnToPrevious, Transition
+from journeygraph import IntentTrigger, Journey, Pathway, ReturnToPrevious, Transition
 
 
 class Orders(Journey):
@@ -60,7 +60,7 @@ SAMPLE_CONTEXT = {"shop": "corner"}
 '''
 
 BROKEN = """
-from journeys import Journey, Pathway
+from journeygraph import Journey, Pathway
 
 
 class Broken(Journey):
@@ -74,7 +74,7 @@ class Broken(Journey):
 """
 
 BARE = """
-from journeys import Journey, Pathway
+from journeygraph import Journey, Pathway
 
 
 class Base(Journey):
@@ -99,7 +99,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         monkeypatch.delenv(name)
     for name, source in (("orders", ORDERS), ("broken", BROKEN), ("bare", BARE)):
         (tmp_path / f"{name}.py").write_text(source)
-    (tmp_path / "typo.py").write_text("from journeys import Journey\nclass Typo(Journey:\n")
+    (tmp_path / "typo.py").write_text("from journeygraph import Journey\nclass Typo(Journey:\n")
     before = set(sys.modules)
     yield tmp_path
     for name in set(sys.modules) - before:
@@ -134,7 +134,7 @@ def start(folder: Path, *words: str, **options: Any) -> subprocess.Popen[bytes]:
     more, afresh = options.pop("env", {}), options.pop("afresh", False)
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1", **more}
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    command = ["server.cli", *words]
+    command = ["journeygraph.server.cli", *words]
     options = {**pipes, "cwd": folder, "env": environment, **options}
     if afresh:
         return subprocess.Popen([sys.executable, "-P", "-m", *command], **options)

@@ -8,9 +8,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from graphs.drawing import pipelines
-from graphs.drawing.pipelines import END, START, Chart, PipelineNode, Way
-from graphs.drawing.svg import svg
+from journeygraph.graphs.drawing import pipelines
+from journeygraph.graphs.drawing.pipelines import END, START, Chart, PipelineNode, Way
+from journeygraph.graphs.drawing.svg import svg
 from tests.support.pages import blocks
 
 CONCEPTS = Path(__file__).resolve().parents[2] / "docs" / "concepts"

@@ -13,12 +13,8 @@ from typing import Any
 
 from psycopg import AsyncCursor
 
-import graphs.session.manager  # noqa: F401  (so that a fork has it)
-from graphs.records.history import read_changes
-from graphs.storage import connections, statements, store
-from graphs.storage.sqlite import SqliteJourneySaver
-from graphs.storage.store import Store
-from journeys import (
+import journeygraph.graphs.session.manager  # noqa: F401  (so that a fork has it)
+from journeygraph import (
     NEVER,
     Journey,
     JourneyConfig,
@@ -27,7 +23,11 @@ from journeys import (
     ReturnToPrevious,
     SessionNotStartedError,
 )
-from journeys import Transition as Move
+from journeygraph import Transition as Move
+from journeygraph.graphs.records.history import read_changes
+from journeygraph.graphs.storage import connections, statements, store
+from journeygraph.graphs.storage.sqlite import SqliteJourneySaver
+from journeygraph.graphs.storage.store import Store
 from tests.support.clerks import said
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from langgraph.graph import END, START, MessagesState, StateGraph
 
-from journeys import (
+from journeygraph import (
     NEVER,
     BaseTrigger,
     Call,

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import graphs.session.manager  # noqa: F401  (so that a fork has it)
-from graphs.storage import connections
-from journeys import Effect, Escalation, Field, Journey, JourneyConfig, Pathway, Transition
-from nodes.language.lexicon import lexicon_of
+import journeygraph.graphs.session.manager  # noqa: F401  (so that a fork has it)
+from journeygraph import Effect, Escalation, Field, Journey, JourneyConfig, Pathway, Transition
+from journeygraph.graphs.storage import connections
+from journeygraph.nodes.language.lexicon import lexicon_of
 from tests.support import crash_child
 from tests.support.clerks import said
 

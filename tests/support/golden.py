@@ -21,10 +21,7 @@ from typing import Any
 
 from langgraph.types import interrupt
 
-from graphs.records.definitions import Definitions
-from graphs.session.manager import PathwayManager
-from graphs.storage.migrate_postgres import migrate_postgres
-from journeys import (
+from journeygraph import (
     Effect,
     Escalation,
     Field,
@@ -34,9 +31,12 @@ from journeys import (
     ReturnToPrevious,
     Transition,
 )
-from server.definitions.loader import spec_of
-from server.definitions.stored_journeys import Given
-from server.discover.journeys import Served
+from journeygraph.graphs.records.definitions import Definitions
+from journeygraph.graphs.session.manager import PathwayManager
+from journeygraph.graphs.storage.migrate_postgres import migrate_postgres
+from journeygraph.server.definitions.loader import spec_of
+from journeygraph.server.definitions.stored_journeys import Given
+from journeygraph.server.discover.journeys import Served
 from tests.support.clerks import said
 from tests.support.postgres import Postgres, connected, end_shared, shared
 from tests.support.stored_claims import CLAIM, draft, work

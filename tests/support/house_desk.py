@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from journeys import (
+from journeygraph import (
     Concierge,
     ConditionTrigger,
     HandOver,
@@ -14,7 +14,7 @@ from journeys import (
     ReturnToPrevious,
     Transition,
 )
-from journeys.reading.composing import CANCELS
+from journeygraph.journeys.reading.composing import CANCELS
 from tests.support.clerks import said, staff
 
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from graphs.storage import connections
-from journeys import JourneyError
+from journeygraph import JourneyError
+from journeygraph.graphs.storage import connections
 from tests.support.post_office import AGENTS, opened
 
 LEASE = 0.3

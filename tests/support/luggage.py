@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from journeys import Field, Journey, JourneyConfig, Pathway, Range
-from nodes.language.lexicon import lexicon_of
+from journeygraph import Field, Journey, JourneyConfig, Pathway, Range
+from journeygraph.nodes.language.lexicon import lexicon_of
 
 lexicon_of("en")  # made by the first message otherwise, in some test's time
 

@@ -21,7 +21,7 @@ import os
 import sys
 from pathlib import Path
 
-from journeys import NEVER, Agent, Journey, Pathway, Pipeline
+from journeygraph import NEVER, Agent, Journey, Pathway, Pipeline
 
 
 class Desk(Journey):
@@ -117,7 +117,7 @@ def by_streams(folder: Path, *words: str) -> StdioServerParameters:
     """How the SDK's client starts the command."""
     return StdioServerParameters(
         command=sys.executable,
-        args=["-P", "-m", "server.cli", "mcp", *words],
+        args=["-P", "-m", "journeygraph.server.cli", "mcp", *words],
         env={"PYTHONPATH": str(ROOT), "JOURNEYGRAPH_STORE": "sqlite:///mcp.db"},
         cwd=folder,
     )
@@ -148,6 +148,6 @@ def server_processes(of: int) -> list[int]:
             words = (entry / "cmdline").read_bytes().split(b"\0")
         except (OSError, ValueError, IndexError):
             continue
-        if parent == of and b"server.cli" in words and b"--http" not in words:
+        if parent == of and b"journeygraph.server.cli" in words and b"--http" not in words:
             found.append(int(entry.name))
     return found

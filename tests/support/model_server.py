@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from nodes.llm.scripted import Script
-from server.scripted import ScriptedServer
+from journeygraph.nodes.llm.scripted import Script
+from journeygraph.server.scripted import ScriptedServer
 
 KEY = "sk-canary-4711"
 

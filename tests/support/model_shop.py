@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from journeys import (
+from journeygraph import (
     NEVER,
     InputField,
     IntentTrigger,
@@ -18,7 +18,7 @@ from journeys import (
     Texts,
     Transition,
 )
-from server.scripted import ScriptedServer
+from journeygraph.server.scripted import ScriptedServer
 from tests.support import model_server
 
 APOLOGY = Texts().apology

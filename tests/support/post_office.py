@@ -8,8 +8,8 @@ import sqlite3
 from collections.abc import Iterator
 from typing import Any
 
-import graphs.session.manager  # noqa: F401  (imported by first use otherwise, which is some test's time)
-from journeys import (
+import journeygraph.graphs.session.manager  # noqa: F401  (imported by first use otherwise, which is some test's time)
+from journeygraph import (
     ConditionTrigger,
     Journey,
     JourneyConfig,

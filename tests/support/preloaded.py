@@ -6,25 +6,25 @@ import gc
 import importlib
 import sqlite3
 
-from graphs.storage.migrate import migrate
-from nodes.language import lexicon
-from nodes.values import dates
+from journeygraph.graphs.storage.migrate import migrate
+from journeygraph.nodes.language import lexicon
+from journeygraph.nodes.values import dates
 
 # The modules of the command look at the terminal and the environment, so each process imports them.
 for name in (
     *("pytest", "uvicorn", "typer", "rich.console", "rich.markdown", "rich.table", "mcp.server"),
     *("alembic.command", "alembic.context", "dateparser", "langchain_openai", "psycopg_pool"),
     *(
-        "graphs.session.manager",
-        "graphs.storage.migrate_postgres",
-        "graphs.drawing.pipelines",
-        "server.app",
+        "journeygraph.graphs.session.manager",
+        "journeygraph.graphs.storage.migrate_postgres",
+        "journeygraph.graphs.drawing.pipelines",
+        "journeygraph.server.app",
     ),
-    *("server.definitions.stored_journeys", "server.http.wiring"),
+    *("journeygraph.server.definitions.stored_journeys", "journeygraph.server.http.wiring"),
     # Libraries import these only once they are used, which is in each process.
     *("openai.resources.beta.beta", "langchain_ollama", "httpcore2", "anyio._backends._asyncio"),
     *("phonenumbers", "email_validator"),
-    "journeys.examples.healthcare_referral",
+    "journeygraph.journeys.examples.healthcare_referral",
     *(
         "tests.support.crash_child",
         "tests.support.ferry",

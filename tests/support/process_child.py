@@ -8,8 +8,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from graphs.storage.store import open_store
-from journeys import SessionExistsError, StateError
+from journeygraph import SessionExistsError, StateError
+from journeygraph.graphs.storage.store import open_store
 from tests.support.crash_child import diary
 
 ROUNDS = 10

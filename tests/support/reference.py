@@ -13,12 +13,12 @@ from typing import Any, get_args
 
 import typer.main
 
-import journeys
-from journeys.definitions.definition import Definition
-from server.access.callers import RULES
-from server.app import create_app
-from server.cli.command_line import app
-from server.settings import Settings
+from journeygraph import journeys
+from journeygraph.journeys.definitions.definition import Definition
+from journeygraph.server.access.callers import RULES
+from journeygraph.server.app import create_app
+from journeygraph.server.cli.command_line import app
+from journeygraph.server.settings import Settings
 
 DOCS = Path(__file__).parents[2] / "docs"
 _RULES = {(method, path.replace(":path", "")): rule for (method, path), rule in RULES.items()}
@@ -257,17 +257,20 @@ This page lists every public name. The docstrings appear only on the site that `
 [Arguments of the classes](classes.md) has the arguments of all definitions as tables."""
 _GROUPS: dict[str, tuple[str, ...]] = {
     "Journeys": (),
-    "Files": ("journeys.files",),
-    "Fields, transitions and guidelines": ("journeys.notions", "journeys.locale"),
-    "Agents and tools": ("journeys.agents",),
-    "Pipelines": ("journeys.pipelines", "journeys.door"),
-    "Results": ("journeys.results",),
-    "The spec": ("journeys.spec",),
-    "Texts": ("journeys.texts",),
-    "Errors": ("journeys.errors",),
+    "Files": ("journeygraph.journeys.files",),
+    "Fields, transitions and guidelines": (
+        "journeygraph.journeys.notions",
+        "journeygraph.journeys.locale",
+    ),
+    "Agents and tools": ("journeygraph.journeys.agents",),
+    "Pipelines": ("journeygraph.journeys.pipelines", "journeygraph.journeys.door"),
+    "Results": ("journeygraph.journeys.results",),
+    "The spec": ("journeygraph.journeys.spec",),
+    "Texts": ("journeygraph.journeys.texts",),
+    "Errors": ("journeygraph.journeys.errors",),
 }
 """Title -> rooms of the code with its names; all others belong to the first."""
-_MORE = ("graphs.session.manager.PathwayManager", "server.app.create_app")
+_MORE = ("journeygraph.graphs.session.manager.PathwayManager", "journeygraph.server.app.create_app")
 """Names that no page imports, and that programs can use."""
 
 
@@ -275,7 +278,7 @@ def python() -> str:
     """Return the page of all public names of Python."""
     grouped: dict[str, list[str]] = defaultdict(list)
     for name in journeys.__all__:
-        grouped[_group(getattr(journeys, name))].append(f"journeys.{name}")
+        grouped[_group(getattr(journeys, name))].append(f"journeygraph.journeys.{name}")
     text = [_PYTHON]
     for title in _GROUPS:
         text += [f"## {title}", *map(_entry, sorted(grouped[title]))]
@@ -287,7 +290,7 @@ def python() -> str:
 
 def _entry(name: str) -> str:
     """Return the place of a name; the arguments of a definition are its attributes."""
-    thing = getattr(journeys, name.removeprefix("journeys."))
+    thing = getattr(journeys, name.removeprefix("journeygraph.journeys."))
     is_definition = isinstance(thing, type) and issubclass(thing, Definition)
     options = (
         "\n    options: {separate_signature: false, show_signature: false}" if is_definition else ""
@@ -296,7 +299,7 @@ def _entry(name: str) -> str:
 
 
 def _group(thing: Any) -> str:
-    module = getattr(thing, "__module__", "journeys.notions")
+    module = getattr(thing, "__module__", "journeygraph.journeys.notions")
     found = (
         title
         for title, rooms in _GROUPS.items()
@@ -311,7 +314,7 @@ def _imported() -> set[str]:
     for page in DOCS.rglob("*.md"):
         for block in re.findall(r"^```python\n(.*?)^```", page.read_text(), re.M | re.S):
             for line in re.findall(
-                r"^(?:>>> )?(from (?:nodes|graphs|server)[^\n(]+)$", block, re.M
+                r"^(?:>>> )?(from journeygraph\.(?:nodes|graphs|server)[^\n(]+)$", block, re.M
             ):
                 (node,) = ast.parse(line).body
                 assert isinstance(node, ast.ImportFrom)

@@ -11,12 +11,12 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
-from graphs.records.data_keys import rotate
-from graphs.storage import connections
-from graphs.storage.migrate_postgres import migrate_postgres
-from graphs.storage.store import open_store
-from journeys import JourneyConfig
-from journeys.config import EncryptionKeys
+from journeygraph import JourneyConfig
+from journeygraph.graphs.records.data_keys import rotate
+from journeygraph.graphs.storage import connections
+from journeygraph.graphs.storage.migrate_postgres import migrate_postgres
+from journeygraph.graphs.storage.store import open_store
+from journeygraph.journeys.config import EncryptionKeys
 from tests.support import crash_child
 from tests.support.ferry import Ferry, World
 from tests.support.postgres import Postgres, connected

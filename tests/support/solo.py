@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from journeys import NEVER, EventTrigger, Journey, Pathway, Texts, Transition
+from journeygraph import NEVER, EventTrigger, Journey, Pathway, Texts, Transition
 
 Payload = dict[str, Any]
 APOLOGY = Texts().apology

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from graphs.records.definitions import Draft
-from journeys.files import document_kind
+from journeygraph.graphs.records.definitions import Draft
+from journeygraph.journeys.files import document_kind
 
 CLAIM = """
 id: claim

@@ -20,7 +20,7 @@ PATIENCE = 110.0
 TRIES = 3
 
 KIOSK = '''
-from journeys import NEVER, IntentTrigger, Journey, Pathway, ReturnToPrevious, Transition
+from journeygraph import NEVER, IntentTrigger, Journey, Pathway, ReturnToPrevious, Transition
 
 
 class Kiosk(Journey):
@@ -74,7 +74,7 @@ kept, forgetful = hall(True), hall(None)
 '''
 
 HOST = '''
-from journeys import NEVER, InputField, Journey, OutputField, Pathway, Signature
+from journeygraph import NEVER, InputField, Journey, OutputField, Pathway, Signature
 
 
 class Welcome(Signature):

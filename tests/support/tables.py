@@ -9,9 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import journeys
-from graphs.drawing.pipelines import chart, svg
-from journeys import (
+from journeygraph import (
     Concierge,
     Escalation,
     Field,
@@ -22,18 +20,20 @@ from journeys import (
     Pathway,
     PatternPipeline,
     Transition,
+    journeys,
 )
-from journeys.concierge import CONCIERGE_ATTRIBUTES
-from journeys.definitions.definition import Definition, described
-from journeys.examples import parcel_refund
-from journeys.files.form import AgentForm, ConciergeForm, JourneyForm
-from journeys.pathway import PATHWAY_ATTRIBUTES
-from journeys.pipelines.shapes import SHAPES
-from journeys.reading.reader import JOURNEY_ATTRIBUTES
-from journeys.spec.spec import PathwaySpec
-from server.discover.journeys import pipeline_ids
-from server.discover.pipelines import find_pipeline
-from server.settings import known_settings
+from journeygraph.graphs.drawing.pipelines import chart, svg
+from journeygraph.journeys.concierge import CONCIERGE_ATTRIBUTES
+from journeygraph.journeys.definitions.definition import Definition, described
+from journeygraph.journeys.examples import parcel_refund
+from journeygraph.journeys.files.form import AgentForm, ConciergeForm, JourneyForm
+from journeygraph.journeys.pathway import PATHWAY_ATTRIBUTES
+from journeygraph.journeys.pipelines.shapes import SHAPES
+from journeygraph.journeys.reading.reader import JOURNEY_ATTRIBUTES
+from journeygraph.journeys.spec.spec import PathwaySpec
+from journeygraph.server.discover.journeys import pipeline_ids
+from journeygraph.server.discover.pipelines import find_pipeline
+from journeygraph.server.settings import known_settings
 from tests.support import concepts, reference
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from journeys import AuditEntry, Journey, JourneyConfig, JourneyResponse, Locale
+from journeygraph import AuditEntry, Journey, JourneyConfig, JourneyResponse, Locale
 
 
 def path_in(audit: Iterable[AuditEntry], begun_in: str, turns: int) -> list[str]:

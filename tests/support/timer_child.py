@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-import graphs.session.manager  # noqa: F401  (so that a fork has it)
-from graphs.records import timers
-from graphs.session import jobs
-from graphs.session.directory import Directory
-from graphs.storage import connections
-from journeys import NEVER, Journey, JourneyConfig, Pathway, Reminder, Silence
+import journeygraph.graphs.session.manager  # noqa: F401  (so that a fork has it)
+from journeygraph import NEVER, Journey, JourneyConfig, Pathway, Reminder, Silence
+from journeygraph.graphs.records import timers
+from journeygraph.graphs.session import jobs
+from journeygraph.graphs.session.directory import Directory
+from journeygraph.graphs.storage import connections
 from tests.support import crash_child
 
 SESSIONS = 12

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
-from graphs.session.directory import Directory
-from graphs.storage import connections
-from journeys import JourneyConfig
+from journeygraph import JourneyConfig
+from journeygraph.graphs.session.directory import Directory
+from journeygraph.graphs.storage import connections
 from tests.support import crash_child
 
 

@@ -16,7 +16,7 @@ from opentelemetry.sdk.metrics.export import AggregationTemporality, InMemoryMet
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExporter, SpanExportResult
 
-from server.logs import formatter
+from journeygraph.server.logs import formatter
 
 
 class Kept(SpanExporter):

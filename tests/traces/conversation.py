@@ -17,9 +17,9 @@ from typing import Any
 
 import pytest
 
-from journeys import Field, Journey, JourneyConfig, JourneyResponse, Texts
-from nodes.commands import Command
-from nodes.llm.scripted import ScriptedModel
+from journeygraph import Field, Journey, JourneyConfig, JourneyResponse, Texts
+from journeygraph.nodes.commands import Command
+from journeygraph.nodes.llm.scripted import ScriptedModel
 from tests.support.talk import path_in
 from tests.traces.meaning import Meant
 from tests.traces.world import World

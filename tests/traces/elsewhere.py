@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from journeys import (
+from journeygraph import (
     NEVER,
     Effect,
     Escalation,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from journeys import (
+from journeygraph import (
     NEVER,
     Effect,
     Escalation,

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from nodes.commands import (
+from journeygraph.nodes.commands import (
     Back,
     Cancel,
     Choose,
@@ -27,7 +27,7 @@ from nodes.commands import (
     Status,
     Wait,
 )
-from nodes.llm.scripted import Call
+from journeygraph.nodes.llm.scripted import Call
 
 NAMES: Mapping[type, str] = {
     Cancel: "cancel",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from journeys import (
+from journeygraph import (
     Effect,
     Escalation,
     Field,

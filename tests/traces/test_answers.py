@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nodes.commands import Correct, Deny, Explain, Fill, OffTopic, Repeat, Skip, Wait
+from journeygraph.nodes.commands import Correct, Deny, Explain, Fill, OffTopic, Repeat, Skip, Wait
 from tests.traces.conversation import SCRIPTED, Chat, trace
 from tests.traces.journeys import CLAIM, RESTAURANT, SIGN_UP
 

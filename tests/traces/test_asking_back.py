@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nodes.commands import Choose, Confirm, Deny, Fill, Go, Human
+from journeygraph.nodes.commands import Choose, Confirm, Deny, Fill, Go, Human
 from tests.traces.conversation import Chat, trace
 from tests.traces.elsewhere import PARCELS, TELECOM
 from tests.traces.journeys import BANK

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from journeys import Effect, Field, Journey, Pathway, Range, ReturnToPrevious, Transition
-from nodes.commands import (
+from journeygraph import Effect, Field, Journey, Pathway, Range, ReturnToPrevious, Transition
+from journeygraph.nodes.commands import (
     Back,
     Cancel,
     Choose,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from journeys import (
+from journeygraph import (
     Effect,
     Field,
     IntentTrigger,
@@ -20,7 +20,7 @@ from journeys import (
     ReturnToPrevious,
     Transition,
 )
-from nodes.llm.scripted import ScriptedModel, fill, says
+from journeygraph.nodes.llm.scripted import ScriptedModel, fill, says
 
 
 class Dinner(Journey):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 
-from nodes.commands import Cancel, Choose, Clear, Confirm, Correct, Deny, Fill, Go
+from journeygraph.nodes.commands import Cancel, Choose, Clear, Confirm, Correct, Deny, Fill, Go
 from tests.traces.conversation import Chat, trace
 from tests.traces.journeys import BANK, CHECKED, CLAIM, RESTAURANT
 

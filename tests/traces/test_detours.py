@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nodes.commands import Cancel, Confirm, Deny, Explain, Fill, Go, Human
+from journeygraph.nodes.commands import Cancel, Confirm, Deny, Explain, Fill, Go, Human
 from tests.traces.conversation import Chat, trace
 from tests.traces.journeys import (
     BALANCE,

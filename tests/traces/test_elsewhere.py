@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nodes.commands import (
+from journeygraph.nodes.commands import (
     Cancel,
     Clear,
     Confirm,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nodes.commands import Cancel, Clear, Confirm, Correct, Deny, Fill, Go
+from journeygraph.nodes.commands import Cancel, Clear, Confirm, Correct, Deny, Fill, Go
 from tests.traces.conversation import Chat, trace
 from tests.traces.errands import ABEND, ERRANDS, FITTING, LINE, PARKING, VET, WALLET
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from journeys import NEVER, Field, Form, Journey, Pathway, Range, ReturnToPrevious, Transition
+from journeygraph import NEVER, Field, Form, Journey, Pathway, Range, ReturnToPrevious, Transition
 from tests.traces.conversation import Chat, Domain, Way, trace
 from tests.traces.journeys import tells, wants
 from tests.traces.versions import RENT, this_year

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from nodes.commands import Back, Cancel, Clear, Confirm, Correct, Deny, Fill, Go, Restart, Status
+from journeygraph.nodes.commands import (
+    Back,
+    Cancel,
+    Clear,
+    Confirm,
+    Correct,
+    Deny,
+    Fill,
+    Go,
+    Restart,
+    Status,
+)
 from tests.traces.conversation import Chat, trace
 from tests.traces.errands import ABEND, ERRANDS, EVENING, VET, WALLET
 

@@ -25,7 +25,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from nodes.commands import (
+from journeygraph.nodes.commands import (
     Cancel,
     Clear,
     Command,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from nodes.commands import Confirm, Correct, Deny, Fill, Go
+from journeygraph.nodes.commands import Confirm, Correct, Deny, Fill, Go
 from tests.support import forked
 from tests.traces.conversation import OFFLINE, Chat, Way, opened, trace
 from tests.traces.elsewhere import HOTEL

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from journeys import (
+from journeygraph import (
     Field,
     IntentTrigger,
     Journey,

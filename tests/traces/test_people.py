@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from journeys import EscalationCase
-from nodes.commands import Confirm, Deny, Fill, Go, Human
+from journeygraph import EscalationCase
+from journeygraph.nodes.commands import Confirm, Deny, Fill, Go, Human
 from tests.support.clocks import without_times
 from tests.traces.conversation import OFFLINE, Chat, trace
 from tests.traces.elsewhere import DESK, FOUND, PARCELS, SCHOOL, TELECOM

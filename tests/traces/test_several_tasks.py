@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nodes.commands import Cancel, Choose, Confirm, Correct, Deny, Fill, Go
+from journeygraph.nodes.commands import Cancel, Choose, Confirm, Correct, Deny, Fill, Go
 from tests.traces.conversation import OFFLINE, SCRIPTED, Chat, trace
 from tests.traces.errands import ABEND, ERRANDS, EVENING, HOURS, LIMITED, USED, VET, WALLET
 

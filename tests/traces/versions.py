@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from journeys import Effect, Field, Journey, Pathway, ReturnToPrevious, Transition
+from journeygraph import Effect, Field, Journey, Pathway, ReturnToPrevious, Transition
 from tests.traces.conversation import Domain
 from tests.traces.journeys import tells, wants
 from tests.traces.world import World

@@ -9,7 +9,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from journeys import (
+from journeygraph import (
     ConfigurationError,
     Effect,
     Escalation,

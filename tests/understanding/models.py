@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from nodes.llm.scripted import Call
+from journeygraph.nodes.llm.scripted import Call
 from tests.understanding import assistants
 from tests.understanding.rows import Row, Want
 

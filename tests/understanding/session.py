@@ -10,10 +10,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from journeys import AuditEntry, FormView, Journey, JourneyConfig, JourneyResponse, JourneySession
-from nodes.json_data import clocked
-from nodes.llm.scripted import ScriptedModel
-from nodes.values import Setting, shown
+from journeygraph import (
+    AuditEntry,
+    FormView,
+    Journey,
+    JourneyConfig,
+    JourneyResponse,
+    JourneySession,
+)
+from journeygraph.nodes.json_data import clocked
+from journeygraph.nodes.llm.scripted import ScriptedModel
+from journeygraph.nodes.values import Setting, shown
 from tests.understanding import assistants
 from tests.understanding.judging import UNREACHED, Came, Judged, judged
 from tests.understanding.models import Answers

@@ -5,8 +5,8 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from journeys.notions.fields import Field
-from nodes.values import Setting, Unreadable, value_of
+from journeygraph.journeys.notions.fields import Field
+from journeygraph.nodes.values import Setting, Unreadable, value_of
 
 REFUSED = "(refused)"
 AT = datetime(2026, 11, 21, 13, 30, tzinfo=ZoneInfo("America/New_York"))  # a Saturday

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from journeys.notions.fields import FIELD_TYPES, Field, Range
-from nodes.json_data import plain
-from nodes.values import Setting, Unreadable, found_in, hint_of, load, shown, value_of
+from journeygraph.journeys.notions.fields import FIELD_TYPES, Field, Range
+from journeygraph.nodes.json_data import plain
+from journeygraph.nodes.values import Setting, Unreadable, found_in, hint_of, load, shown, value_of
 from tests.values.spellings import DE, GB, US
 
 SETTINGS = (US, GB, DE, Setting(US.at, "IN"), Setting(US.at, "JP", "xx"))

@@ -1,7 +1,7 @@
 """Choices, lists and plain text as people write them."""
 
-from journeys.notions.fields import Field
-from nodes.values import found_in
+from journeygraph.journeys.notions.fields import Field
+from journeygraph.nodes.values import found_in
 from tests.values.spellings import DE, REFUSED, US, assert_read
 
 SIZES = {

@@ -1,6 +1,6 @@
 """E-mail addresses and telephone numbers as people write them."""
 
-from journeys.notions.fields import Field
+from journeygraph.journeys.notions.fields import Field
 from tests.values.spellings import DE, GB, REFUSED, US, assert_read
 
 EMAILS = {

@@ -5,8 +5,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from journeys.notions.fields import Field, Range
-from nodes.values import Setting, found_in
+from journeygraph.journeys.notions.fields import Field, Range
+from journeygraph.nodes.values import Setting, found_in
 from tests.values.spellings import DE, ES, GB, REFUSED, US, assert_read, read
 
 DATES = {

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from journeys.notions.fields import Field
-from nodes.values import found_in
+from journeygraph.journeys.notions.fields import Field
+from journeygraph.nodes.values import found_in
 from tests.values.spellings import DE, US
 
 SIZES = ["small", "large"]
@@ -85,11 +85,12 @@ def test_places_are_those_of_the_message_as_it_was_written() -> None:
 @pytest.mark.slow
 def test_no_library_of_values_is_imported_before_it_is_needed() -> None:
     code = (
-        "import sys, nodes.values\n"
+        "import sys\n"
+        "from journeygraph.nodes import values\n"
         "heavy = {'dateparser', 'phonenumbers', 'email_validator'}\n"
         "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
-        "from journeys import Field\n"
-        "nodes.values.load([Field('a', 'list', items='date')])\n"
+        "from journeygraph import Field\n"
+        "values.load([Field('a', 'list', items='date')])\n"
         "assert heavy & set(sys.modules) == {'dateparser'}\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
@@ -100,12 +101,13 @@ def test_no_library_of_values_is_imported_before_it_is_needed() -> None:
 @pytest.mark.slow
 def test_no_table_of_dates_is_read_once_its_field_is_loaded() -> None:
     code = (
-        "import sys, nodes.values\n"
+        "import sys\n"
+        "from journeygraph.nodes import values\n"
         "from datetime import datetime, UTC\n"
-        "from journeys import Field\n"
-        "from nodes.values.dates import date_elsewhere\n"
-        "from nodes.values.scanning import Setting\n"
-        "nodes.values.load([Field('a', 'date', 'When?')]), nodes.values.make_ready('en')\n"
+        "from journeygraph import Field\n"
+        "from journeygraph.nodes.values.dates import date_elsewhere\n"
+        "from journeygraph.nodes.values.scanning import Setting\n"
+        "values.load([Field('a', 'date', 'When?')]), values.make_ready('en')\n"
         "known = set(sys.modules)\n"
         "said = ['a day before that', 'el 7 de julio', '3 stycznia', 'через 3 дня', '明後日']\n"
         "born, here = Field('b', 'date', 'Born?'), Setting(datetime(2026, 5, 1, tzinfo=UTC))\n"

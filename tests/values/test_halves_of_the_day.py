@@ -5,8 +5,8 @@ from itertools import product
 
 import pytest
 
-from journeys.notions.fields import Field, Range
-from nodes.values import Setting, found_in, hint_of, shown
+from journeygraph.journeys.notions.fields import Field, Range
+from journeygraph.nodes.values import Setting, found_in, hint_of, shown
 from tests.values.spellings import DE, REFUSED, US, assert_read, read
 
 TIME, MOMENT = Field("x", "time"), Field("x", "datetime")

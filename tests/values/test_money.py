@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from journeys.notions.fields import Field
+from journeygraph.journeys.notions.fields import Field
 from tests.values.spellings import DE, REFUSED, US, assert_read
 
 

@@ -6,10 +6,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from journeys.errors import ConfigurationError
-from journeys.notions.fields import Field, Range
-from nodes.values import Setting, Unreadable, found_in, hint_of, shown, value_of
-from nodes.values.scanning import DATA, language_from
+from journeygraph.journeys.errors import ConfigurationError
+from journeygraph.journeys.notions.fields import Field, Range
+from journeygraph.nodes.values import Setting, Unreadable, found_in, hint_of, shown, value_of
+from journeygraph.nodes.values.scanning import DATA, language_from
 from tests.values.spellings import ES, REFUSED, assert_read
 
 AT = datetime(2026, 11, 22, 9, 0, tzinfo=ZoneInfo("Europe/London"))  # a Sunday

@@ -1,6 +1,6 @@
 """Integers, numbers and booleans as people write them."""
 
-from journeys.notions.fields import Field
+from journeygraph.journeys.notions.fields import Field
 from tests.values.spellings import DE, ES, GB, REFUSED, US, assert_read
 
 WHOLE = {

@@ -1,6 +1,6 @@
 """Names and addresses as people write them."""
 
-from journeys.notions.fields import Field
+from journeygraph.journeys.notions.fields import Field
 from tests.values.spellings import DE, REFUSED, US, assert_read
 
 NAMES = {

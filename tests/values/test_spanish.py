@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from journeys import Field
-from nodes.values import Setting, hint_of, shown
+from journeygraph import Field
+from journeygraph.nodes.values import Setting, hint_of, shown
 from tests.values.spellings import AT, REFUSED, assert_read, read
 
 ES, MX = Setting(AT, "ES", "es"), Setting(AT, "MX", "es")

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from journeys.notions.fields import Check, Field, Length, Range, Regex
-from nodes.values import hint_of, refusal_of, shown, value_of
+from journeygraph.journeys.notions.fields import Check, Field, Length, Range, Regex
+from journeygraph.nodes.values import hint_of, refusal_of, shown, value_of
 from tests.values.spellings import DE, US
 
 

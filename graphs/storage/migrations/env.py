@@ -6,7 +6,7 @@ from typing import Any
 
 from alembic import context
 
-from graphs.storage.tables import metadata
+from journeygraph.graphs.storage.tables import metadata
 
 
 def _watched(ctx: Any, step: Any, heads: Any, run_args: Any) -> None:

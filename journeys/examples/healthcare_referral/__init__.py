@@ -4,11 +4,19 @@ Read `journey.py` first, then `fields.py` and `suggesting.py`. The clinic's pape
 its doctors (`doctors.json`), handbook (`handbook.json`) and insurance rules (`eligibility.json`).
 """
 
-from journeys import ModelAgent
-from journeys.examples.healthcare_referral.clinic import CLINIC, cancel, check_eligibility, confirm
-from journeys.examples.healthcare_referral.concerns import reassure
-from journeys.examples.healthcare_referral.handbook import answer_from_handbook, search_handbook
-from journeys.examples.healthcare_referral.journey import HealthcareReferral
+from journeygraph import ModelAgent
+from journeygraph.journeys.examples.healthcare_referral.clinic import (
+    CLINIC,
+    cancel,
+    check_eligibility,
+    confirm,
+)
+from journeygraph.journeys.examples.healthcare_referral.concerns import reassure
+from journeygraph.journeys.examples.healthcare_referral.handbook import (
+    answer_from_handbook,
+    search_handbook,
+)
+from journeygraph.journeys.examples.healthcare_referral.journey import HealthcareReferral
 
 AGENTS = {
     "eligibility_checker": check_eligibility,

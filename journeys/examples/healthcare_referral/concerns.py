@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from journeys import InputField, OutputField, Signature
-from journeys.examples.healthcare_referral.clinic import FRONT_DESK
+from journeygraph import InputField, OutputField, Signature
+from journeygraph.journeys.examples.healthcare_referral.clinic import FRONT_DESK
 
 _CONCERNS = json.loads(Path(__file__).with_name("concerns.json").read_text("utf-8"))
 

@@ -2,8 +2,8 @@
 
 from itertools import chain
 
-from journeys import Field, Regex
-from journeys.examples.healthcare_referral.clinic import (
+from journeygraph import Field, Regex
+from journeygraph.journeys.examples.healthcare_referral.clinic import (
     COORDINATION,
     DOCTORS,
     LANGUAGES,
@@ -16,7 +16,7 @@ from journeys.examples.healthcare_referral.clinic import (
     free_times,
     plan_of,
 )
-from journeys.examples.healthcare_referral.suggesting import (
+from journeygraph.journeys.examples.healthcare_referral.suggesting import (
     doctors_on_offer,
     times_on_offer,
     which_doctor,

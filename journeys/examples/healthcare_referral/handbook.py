@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 from typing import Annotated, Any
 
-from journeys import FromContext, InputField, OutputField, Passage, Signature, select_passages
-from journeys.examples.healthcare_referral.clinic import FRONT_DESK, plan_of, summary
+from journeygraph import FromContext, InputField, OutputField, Passage, Signature, select_passages
+from journeygraph.journeys.examples.healthcare_referral.clinic import FRONT_DESK, plan_of, summary
 
 HANDBOOK: list[dict[str, Any]] = json.loads(
     Path(__file__).with_name("handbook.json").read_text("utf-8")

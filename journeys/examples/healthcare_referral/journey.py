@@ -1,6 +1,6 @@
 """The journey: how a patient with a referral comes to an appointment."""
 
-from journeys import (
+from journeygraph import (
     Effect,
     Escalation,
     IntentTrigger,
@@ -10,12 +10,16 @@ from journeys import (
     ReturnToPrevious,
     Transition,
 )
-from journeys.examples.healthcare_referral import phrases
-from journeys.examples.healthcare_referral.clinic import book_appointment
-from journeys.examples.healthcare_referral.concerns import PersuasionSignature, agreed, undecided
-from journeys.examples.healthcare_referral.fields import APPOINTMENT, PATIENT, WISHES
-from journeys.examples.healthcare_referral.handbook import FAQSignature
-from journeys.examples.healthcare_referral.suggesting import turned_down
+from journeygraph.journeys.examples.healthcare_referral import phrases
+from journeygraph.journeys.examples.healthcare_referral.clinic import book_appointment
+from journeygraph.journeys.examples.healthcare_referral.concerns import (
+    PersuasionSignature,
+    agreed,
+    undecided,
+)
+from journeygraph.journeys.examples.healthcare_referral.fields import APPOINTMENT, PATIENT, WISHES
+from journeygraph.journeys.examples.healthcare_referral.handbook import FAQSignature
+from journeygraph.journeys.examples.healthcare_referral.suggesting import turned_down
 
 
 class HealthcareReferral(Journey):

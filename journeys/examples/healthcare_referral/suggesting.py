@@ -1,6 +1,6 @@
 """Suggest doctors and times by the patient's needs, wishes and refusals."""
 
-from journeys.examples.healthcare_referral.clinic import (
+from journeygraph.journeys.examples.healthcare_referral.clinic import (
     COORDINATION,
     DOCTORS,
     Context,

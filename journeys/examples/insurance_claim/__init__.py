@@ -6,8 +6,8 @@ beside them. `journeygraph demo insurance_claim` shows it.
 
 from pathlib import Path
 
-from journeys import load_journey
-from journeys.examples.insurance_claim.insurance_claim import (
+from journeygraph import load_journey
+from journeygraph.journeys.examples.insurance_claim.insurance_claim import (
     AGENTS,
     DEMO_MESSAGES,
     MODEL_AGENTS,

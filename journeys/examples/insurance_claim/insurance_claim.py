@@ -7,7 +7,7 @@ functions speak in their place; they hear words and numbers, and nothing between
 import re
 from typing import Any
 
-from journeys.examples.insurance_claim.tools import HOTLINE, TOOLS, find_policy
+from journeygraph.journeys.examples.insurance_claim.tools import HOTLINE, TOOLS, find_policy
 
 __all__ = ["AGENTS", "DEMO_MESSAGES", "MODEL_AGENTS", "TOOLS"]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from journeys import Agent, Handoff, ModelAgent, OutputField, Pipeline, Signature
+from journeygraph import Agent, Handoff, ModelAgent, OutputField, Pipeline, Signature
 
 BANK = json.loads((Path(__file__).with_suffix("") / "bank.json").read_text(encoding="utf-8"))
 SAMPLES = (

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from journeys import Agent, ModelAgent, OutputField, Pipeline, Signature
+from journeygraph import Agent, ModelAgent, OutputField, Pipeline, Signature
 
 SYSTEMS = json.loads((Path(__file__).with_suffix("") / "systems.json").read_text(encoding="utf-8"))
 SIDES = {"build": "builder", "buy": "buyer"}

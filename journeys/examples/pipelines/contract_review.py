@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from journeys import Agent, ModelAgent, OutputField, Pipeline, Signature, Skill
+from journeygraph import Agent, ModelAgent, OutputField, Pipeline, Signature, Skill
 
 _FOLDER = Path(__file__).with_suffix("")
 _CHECKLIST = json.loads((_FOLDER / "checklist.json").read_text(encoding="utf-8"))

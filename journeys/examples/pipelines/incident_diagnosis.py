@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from journeys import Agent, ModelAgent, OutputField, Pipeline, Signature
+from journeygraph import Agent, ModelAgent, OutputField, Pipeline, Signature
 
 _FOLDER = Path(__file__).with_suffix("")
 METRICS = list(csv.DictReader((_FOLDER / "metrics.csv").read_text("utf-8").splitlines()))

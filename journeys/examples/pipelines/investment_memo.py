@@ -9,7 +9,7 @@ from typing import Any
 
 from rapidfuzz import fuzz
 
-from journeys import Agent, ModelAgent, OutputField, Pipeline, Signature, Skill
+from journeygraph import Agent, ModelAgent, OutputField, Pipeline, Signature, Skill
 
 _FOLDER = Path(__file__).with_suffix("")
 # What each knows about, and its measures: where they are bad, and where they are good.

@@ -8,7 +8,7 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
-from journeys import Agent, InputField, ModelAgent, OutputField, Pipeline, Signature
+from journeygraph import Agent, InputField, ModelAgent, OutputField, Pipeline, Signature
 
 _FOLDER = Path(__file__).with_suffix("")
 BOOKS = json.loads((_FOLDER / "books.json").read_text(encoding="utf-8"))

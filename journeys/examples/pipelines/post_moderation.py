@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 from rapidfuzz import fuzz
 
-from journeys import Agent, ModelAgent, OutputField, Pipeline, Signature
+from journeygraph import Agent, ModelAgent, OutputField, Pipeline, Signature
 
 _FOLDER = Path(__file__).with_suffix("")
 GUIDELINES, PRECEDENTS, MEMBERS = (

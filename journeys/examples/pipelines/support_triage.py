@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from journeys import (
+from journeygraph import (
     Agent,
     ModelAgent,
     OutputField,

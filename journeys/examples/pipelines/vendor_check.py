@@ -10,7 +10,7 @@ from typing import Any
 
 from rapidfuzz import fuzz
 
-from journeys import Agent, ModelAgent, OutputField, Pipeline, Signature
+from journeygraph import Agent, ModelAgent, OutputField, Pipeline, Signature
 
 _FOLDER = Path(__file__).with_suffix("")
 VENDORS = json.loads((_FOLDER / "vendors.json").read_text(encoding="utf-8"))

@@ -6,8 +6,8 @@ beside them. `journeygraph demo telecom_support` shows it.
 
 from pathlib import Path
 
-from journeys import load_journey
-from journeys.examples.telecom_support.telecom_support import (
+from journeygraph import load_journey
+from journeygraph.journeys.examples.telecom_support.telecom_support import (
     AGENTS,
     DEMO_MESSAGES,
     MODEL_AGENTS,

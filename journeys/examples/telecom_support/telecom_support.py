@@ -7,7 +7,7 @@ functions speak in their place; they hear words and numbers, and nothing between
 import re
 from typing import Any
 
-from journeys.examples.telecom_support.tools import TOOLS, find_customer
+from journeygraph.journeys.examples.telecom_support.tools import TOOLS, find_customer
 
 __all__ = ["AGENTS", "DEMO_MESSAGES", "MODEL_AGENTS", "TOOLS"]
 

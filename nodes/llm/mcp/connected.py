@@ -11,10 +11,16 @@ from typing import Any
 
 from langchain_core.tools import StructuredTool, ToolException
 
-from journeys import ConfigurationError
-from journeys.errors import did_you_mean, require_extra, shown
-from nodes.llm.mcp.connection import Connection, over_http, over_stdio
-from nodes.llm.mcp.conversion import arguments_of, checked, outputs_of, read_of, text_of
+from journeygraph.journeys import ConfigurationError
+from journeygraph.journeys.errors import did_you_mean, require_extra, shown
+from journeygraph.nodes.llm.mcp.connection import Connection, over_http, over_stdio
+from journeygraph.nodes.llm.mcp.conversion import (
+    arguments_of,
+    checked,
+    outputs_of,
+    read_of,
+    text_of,
+)
 
 MOST_TOLD = 100
 """Most resources that are listed for a model."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 import anyio
 from langchain_core.tools import ToolException
 
-from nodes.json_data import cleaned
+from journeygraph.nodes.json_data import cleaned
 
 if TYPE_CHECKING:
     from mcp import Client

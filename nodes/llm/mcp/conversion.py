@@ -8,10 +8,10 @@ from typing import Any
 
 from langchain_core.tools import ToolException
 
-from nodes.json_data import cleaned, plain, size
-from nodes.llm.mcp.connection import MOST_SAID
-from nodes.llm.structured import misfits
-from nodes.llm.tools import shortened
+from journeygraph.nodes.json_data import cleaned, plain, size
+from journeygraph.nodes.llm.mcp.connection import MOST_SAID
+from journeygraph.nodes.llm.structured import misfits
+from journeygraph.nodes.llm.tools import shortened
 
 KEPT_BACK = frozenset({"context", "history"})
 """Inputs that no server gets only because its schema has them: the transcript and the whole

@@ -1,8 +1,8 @@
 """A model that answers from a script, for tests: what it says, how it fails, what it was asked."""
 
-from nodes.llm.scripted.model import ScriptedModel
-from nodes.llm.scripted.script import Answer, Fault, Script, Slow
-from nodes.llm.scripted.understanding import (
+from journeygraph.nodes.llm.scripted.model import ScriptedModel
+from journeygraph.nodes.llm.scripted.script import Answer, Fault, Script, Slow
+from journeygraph.nodes.llm.scripted.understanding import (
     ask,
     back,
     cancel,
@@ -26,7 +26,7 @@ from nodes.llm.scripted.understanding import (
     status,
     wait,
 )
-from nodes.llm.scripted.wire import Call, UseTool
+from journeygraph.nodes.llm.scripted.wire import Call, UseTool
 
 __all__ = [
     "Answer",

@@ -13,8 +13,8 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from langchain_openai import ChatOpenAI
 from pydantic import PrivateAttr
 
-from nodes.llm.scripted.script import Answer, Script
-from nodes.llm.scripted.wire import Call, Reply, encoded, problem
+from journeygraph.nodes.llm.scripted.script import Answer, Script
+from journeygraph.nodes.llm.scripted.wire import Call, Reply, encoded, problem
 
 Event = Mapping[str, Any]
 Receive = Callable[[], Awaitable[Event]]

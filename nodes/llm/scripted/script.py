@@ -20,8 +20,16 @@ from typing import Any, Self, TypeAlias
 
 from pydantic import BaseModel
 
-from nodes.llm.scripted import wire
-from nodes.llm.scripted.wire import Call, Json, Piece, Reply, Speech, StreamedReply, UseTool
+from journeygraph.nodes.llm.scripted import wire
+from journeygraph.nodes.llm.scripted.wire import (
+    Call,
+    Json,
+    Piece,
+    Reply,
+    Speech,
+    StreamedReply,
+    UseTool,
+)
 
 Text: TypeAlias = str | Mapping[str, Any] | BaseModel
 _SENTENCE = "Your parcel left the depot this morning and will be with you tomorrow."

@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable, Collection
 from typing import Any
 
-from nodes.llm.command_schema import ALL, ASKED, SENTIMENT, UNSUPPORTED
-from nodes.llm.scripted.wire import Call, Json
+from journeygraph.nodes.llm.command_schema import ALL, ASKED, SENTIMENT, UNSUPPORTED
+from journeygraph.nodes.llm.scripted.wire import Call, Json
 
 
 def leads_to(

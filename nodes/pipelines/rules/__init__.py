@@ -3,10 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from journeys import ContextMergeError
-from nodes.pipelines.rules import blackboard, consensus, debate, handoff, supervisor_worker
-from nodes.pipelines.rules.simple import Ensemble, Parallel, Router, Sequential
-from nodes.pipelines.work import Conclusion, Rules, Work, merged
+from journeygraph.journeys import ContextMergeError
+from journeygraph.nodes.pipelines.rules import (
+    blackboard,
+    consensus,
+    debate,
+    handoff,
+    supervisor_worker,
+)
+from journeygraph.nodes.pipelines.rules.simple import Ensemble, Parallel, Router, Sequential
+from journeygraph.nodes.pipelines.work import Conclusion, Rules, Work, merged
 
 RULES: Mapping[str, Rules] = {
     "sequential": Sequential(),

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from journeys.agents.signature import FieldSpec
-from nodes.llm.prompts import Ask
-from nodes.pipelines.choosing import NO_MATCH, Chooser
-from nodes.pipelines.work import (
+from journeygraph.journeys.agents.signature import FieldSpec
+from journeygraph.nodes.llm.prompts import Ask
+from journeygraph.nodes.pipelines.choosing import NO_MATCH, Chooser
+from journeygraph.nodes.pipelines.work import (
     RESPONSE,
     Brief,
     Conclusion,
@@ -20,7 +20,7 @@ from nodes.pipelines.work import (
     short,
     shown,
 )
-from nodes.state.session import Output
+from journeygraph.nodes.state.session import Output
 
 CONTROLLER = "controller"
 DONE, OUT_OF_ROUNDS, NOBODY = "done", "max_iterations", "no_specialist"

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from journeys.agents.signature import FieldSpec
-from nodes.json_data import canonical, copied
-from nodes.llm.prompts import Ask
-from nodes.pipelines.work import RESPONSE, Brief, Conclusion, Work, failed, in_order
-from nodes.state.session import Output
+from journeygraph.journeys.agents.signature import FieldSpec
+from journeygraph.nodes.json_data import canonical, copied
+from journeygraph.nodes.llm.prompts import Ask
+from journeygraph.nodes.pipelines.work import RESPONSE, Brief, Conclusion, Work, failed, in_order
+from journeygraph.nodes.state.session import Output
 
 PROPOSE, VOTE = "propose", "vote"
 _ROUNDING = 1e-9

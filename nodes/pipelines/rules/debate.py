@@ -5,11 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from journeys.agents.signature import FieldSpec
-from nodes.llm.prompts import Ask
-from nodes.pipelines.rules.consensus import VOTE, Outcome, counted, vote_on, votes_in
-from nodes.pipelines.work import RESPONSE, Brief, Conclusion, Work, failed, in_order, only, shown
-from nodes.state.session import Output
+from journeygraph.journeys.agents.signature import FieldSpec
+from journeygraph.nodes.llm.prompts import Ask
+from journeygraph.nodes.pipelines.rules.consensus import VOTE, Outcome, counted, vote_on, votes_in
+from journeygraph.nodes.pipelines.work import (
+    RESPONSE,
+    Brief,
+    Conclusion,
+    Work,
+    failed,
+    in_order,
+    only,
+    shown,
+)
+from journeygraph.nodes.state.session import Output
 
 JUDGE = "judge"
 POSITION, REBUTTAL = "position", "rebuttal"

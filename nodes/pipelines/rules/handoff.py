@@ -8,14 +8,14 @@ from typing import Any, Literal
 
 from pydantic import create_model
 
-from journeys import ConfigurationError, Handoff
-from journeys.agents.signature import FieldSpec
-from nodes.authored import contained
-from nodes.json_data import copied
-from nodes.llm.prompts import Ask
-from nodes.pipelines.choosing import Chooser
-from nodes.pipelines.work import Brief, Conclusion, Work, failed, short
-from nodes.state.session import Output
+from journeygraph.journeys import ConfigurationError, Handoff
+from journeygraph.journeys.agents.signature import FieldSpec
+from journeygraph.nodes.authored import contained
+from journeygraph.nodes.json_data import copied
+from journeygraph.nodes.llm.prompts import Ask
+from journeygraph.nodes.pipelines.choosing import Chooser
+from journeygraph.nodes.pipelines.work import Brief, Conclusion, Work, failed, short
+from journeygraph.nodes.state.session import Output
 
 MOST_TURNS = 3
 """Times that one agent has the word in a run, at most: two may not pass it on for ever."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nodes.json_data import copied
-from nodes.llm.prompts import Ask
-from nodes.pipelines.work import Brief, Conclusion, Work, failed, failures, only, shown
-from nodes.state.session import Output
+from journeygraph.nodes.json_data import copied
+from journeygraph.nodes.llm.prompts import Ask
+from journeygraph.nodes.pipelines.work import Brief, Conclusion, Work, failed, failures, only, shown
+from journeygraph.nodes.state.session import Output
 
 AGGREGATOR = "aggregator"
 SYNTHESIZER = "synthesizer"

@@ -7,12 +7,20 @@ from typing import Any, Literal
 
 from pydantic import create_model
 
-from journeys.agents.signature import FieldSpec
-from nodes.json_data import copied
-from nodes.llm.prompts import Ask
-from nodes.pipelines.choosing import Chooser
-from nodes.pipelines.work import Brief, Conclusion, Work, cards_of, failed, merged, short
-from nodes.state.session import Output
+from journeygraph.journeys.agents.signature import FieldSpec
+from journeygraph.nodes.json_data import copied
+from journeygraph.nodes.llm.prompts import Ask
+from journeygraph.nodes.pipelines.choosing import Chooser
+from journeygraph.nodes.pipelines.work import (
+    Brief,
+    Conclusion,
+    Work,
+    cards_of,
+    failed,
+    merged,
+    short,
+)
+from journeygraph.nodes.state.session import Output
 
 SUPERVISOR = "supervisor"
 PLAN, REVIEW, COMPOSE = "plan", "review", "compose"

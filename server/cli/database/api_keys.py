@@ -9,11 +9,11 @@ from contextlib import asynccontextmanager
 from dataclasses import asdict
 from typing import Any
 
-from graphs.storage.store import open_store
-from journeys import ConfigurationError, JourneyConfig, Page
-from server.access.keys import ApiKey, NewKey, StoredKeys, Wanted
-from server.cli.terminal.rendering import Listing, err, out, row, show_next, write_json
-from server.settings import StorePlace
+from journeygraph.graphs.storage.store import open_store
+from journeygraph.journeys import ConfigurationError, JourneyConfig, Page
+from journeygraph.server.access.keys import ApiKey, NewKey, StoredKeys, Wanted
+from journeygraph.server.cli.terminal.rendering import Listing, err, out, row, show_next, write_json
+from journeygraph.server.settings import StorePlace
 
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 _LIFE = re.compile(r"(\d{1,9})([smhd])")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 
-from graphs.records.data_keys import (
+from journeygraph.graphs.records.data_keys import (
     KeyState,
     KeyUse,
     drop_sessions,
@@ -13,11 +13,11 @@ from graphs.records.data_keys import (
     rotate,
     sessions_by_key,
 )
-from graphs.storage.store import Store, open_store
-from journeys.config import EncryptionKeys
-from server.cli.terminal.rendering import Listing, out, progress, row, write_json
-from server.discover.errors import CommandError
-from server.settings import Settings
+from journeygraph.graphs.storage.store import Store, open_store
+from journeygraph.journeys.config import EncryptionKeys
+from journeygraph.server.cli.terminal.rendering import Listing, out, progress, row, write_json
+from journeygraph.server.discover.errors import CommandError
+from journeygraph.server.settings import Settings
 
 _STATES = {
     KeyState.FIRST: "set, for new sessions",

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from graphs.storage.store import POSTGRES, open_store
-from journeys.errors import require_extra
-from journeys.store_url import is_server, masked
-from server.cli.terminal.rendering import out, progress
-from server.settings import Settings
+from journeygraph.graphs.storage.store import POSTGRES, open_store
+from journeygraph.journeys.errors import require_extra
+from journeygraph.journeys.store_url import is_server, masked
+from journeygraph.server.cli.terminal.rendering import out, progress
+from journeygraph.server.settings import Settings
 
 if TYPE_CHECKING:
-    from graphs.storage.migrate_postgres import Migration
+    from journeygraph.graphs.storage.migrate_postgres import Migration
 
 
 def migrate(store: str | None) -> None:
@@ -24,7 +24,7 @@ def migrate(store: str | None) -> None:
     url = Settings().config(store).persistence
     if is_server(url):
         require_extra("postgres", "A Postgres store", *POSTGRES)
-        from graphs.storage.migrate_postgres import migrate_postgres  # noqa: PLC0415
+        from journeygraph.graphs.storage.migrate_postgres import migrate_postgres  # noqa: PLC0415
 
         with progress(f"Migrating {masked(url)}", pause=0) as steps:
             done = migrate_postgres(url, watch=steps.step)

@@ -9,14 +9,21 @@ from contextlib import asynccontextmanager
 from dataclasses import asdict
 from typing import NamedTuple
 
-from graphs.evidence.receipts import Receipt
-from graphs.records.listing import cursor_behind, number_of
-from graphs.session.directory import Directory
-from journeys import Page
-from server.cache import Contexts, open_cache
-from server.cli.terminal.rendering import Listing, out, progress, row, show_next, write_json
-from server.discover.errors import CommandError
-from server.settings import StorePlace
+from journeygraph.graphs.evidence.receipts import Receipt
+from journeygraph.graphs.records.listing import cursor_behind, number_of
+from journeygraph.graphs.session.directory import Directory
+from journeygraph.journeys import Page
+from journeygraph.server.cache import Contexts, open_cache
+from journeygraph.server.cli.terminal.rendering import (
+    Listing,
+    out,
+    progress,
+    row,
+    show_next,
+    write_json,
+)
+from journeygraph.server.discover.errors import CommandError
+from journeygraph.server.settings import StorePlace
 
 COMMAND = "command"
 """Name in receipts of a person who uses the command."""

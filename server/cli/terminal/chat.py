@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import nullcontext, suppress
 from typing import Any
 
-from journeys import InvalidMessageError
-from journeys.store_url import masked
-from nodes.json_data import clocked
-from server.cli.terminal.conversation import Conversation
-from server.cli.terminal.rendering import (
+from journeygraph.journeys import InvalidMessageError
+from journeygraph.journeys.store_url import masked
+from journeygraph.nodes.json_data import clocked
+from journeygraph.server.cli.terminal.conversation import Conversation
+from journeygraph.server.cli.terminal.rendering import (
     announce,
     interruptible,
     out,
@@ -24,10 +24,10 @@ from server.cli.terminal.rendering import (
     write_json,
     writing_to_stderr,
 )
-from server.cli.terminal.slash import run_slash
-from server.discover.errors import command
-from server.discover.journeys import Found, find
-from server.settings import Settings
+from journeygraph.server.cli.terminal.slash import run_slash
+from journeygraph.server.discover.errors import command
+from journeygraph.server.discover.journeys import Found, find
+from journeygraph.server.settings import Settings
 
 
 def chat(journey: str, session: str | None, store: str | None, *, as_json: bool = False) -> None:

@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from graphs.agents.registry import check_all
-from graphs.session.jobs import pass_time
-from journeys import (
+from journeygraph.graphs.agents.registry import check_all
+from journeygraph.graphs.session.jobs import pass_time
+from journeygraph.journeys import (
     AgentNotRegisteredError,
     Journey,
     JourneyConfig,
@@ -17,10 +17,18 @@ from journeys import (
     JourneyResponse,
     JourneySession,
 )
-from nodes.features.takeover import WITH_PERSON
-from nodes.llm.cassette import Cassette
-from server.cli.terminal.rendering import Flow, firing, movement, out, plain, short, troubles
-from server.discover.journeys import Found
+from journeygraph.nodes.features.takeover import WITH_PERSON
+from journeygraph.nodes.llm.cassette import Cassette
+from journeygraph.server.cli.terminal.rendering import (
+    Flow,
+    firing,
+    movement,
+    out,
+    plain,
+    short,
+    troubles,
+)
+from journeygraph.server.discover.journeys import Found
 
 
 class ClockAhead:

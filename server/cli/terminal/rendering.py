@@ -19,15 +19,21 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from journeys import AuditEntry, IntentTrigger, JourneyConfig, JourneyResponse, JourneySpec
-from journeys.store_url import masked
-from nodes.llm.models import KEY, SERVER, ModelSet, chat_of, is_configured, provider_of
-from server.discover.errors import described
+from journeygraph.journeys import (
+    AuditEntry,
+    IntentTrigger,
+    JourneyConfig,
+    JourneyResponse,
+    JourneySpec,
+)
+from journeygraph.journeys.store_url import masked
+from journeygraph.nodes.llm.models import KEY, SERVER, ModelSet, chat_of, is_configured, provider_of
+from journeygraph.server.discover.errors import described
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from server.http.wiring import Wiring
+    from journeygraph.server.http.wiring import Wiring
 
 _LINE_SECONDS = 5.0
 """Least seconds between two lines about the progress of a command, without a terminal."""

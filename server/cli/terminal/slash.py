@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from journeys import (
+from journeygraph.journeys import (
     FieldAttemptEntry,
     FieldNotFoundError,
     FieldState,
@@ -18,17 +18,17 @@ from journeys import (
     VersionNotFoundError,
     WaitingError,
 )
-from journeys.definitions.value_types import seconds_in
-from journeys.errors import did_you_mean
-from journeys.locale import in_force
-from nodes.llm.cassette import Cassette
-from nodes.services import setting_at
-from nodes.state.form_state import field_named
-from nodes.values import Setting
-from nodes.values import shown as as_read
-from server.cli.terminal.conversation import Conversation
-from server.cli.terminal.rendering import Listing, out, row, say, short, show_written
-from server.discover.errors import CommandError
+from journeygraph.journeys.definitions.value_types import seconds_in
+from journeygraph.journeys.errors import did_you_mean
+from journeygraph.journeys.locale import in_force
+from journeygraph.nodes.llm.cassette import Cassette
+from journeygraph.nodes.services import setting_at
+from journeygraph.nodes.state.form_state import field_named
+from journeygraph.nodes.values import Setting
+from journeygraph.nodes.values import shown as as_read
+from journeygraph.server.cli.terminal.conversation import Conversation
+from journeygraph.server.cli.terminal.rendering import Listing, out, row, say, short, show_written
+from journeygraph.server.discover.errors import CommandError
 
 _HIDDEN = "(not shown)"
 _OPEN = {"": "open", "invalid": "refused", "pending": "waits", "cleared": "emptied"}
@@ -286,7 +286,7 @@ async def _fields(conversation: Conversation, name: str) -> None:
 
 async def _save(conversation: Conversation, name: str) -> None:
     # Most conversations are not saved, and what plays them again takes long to import.
-    from server.conversations.recorder import default_file, record, write_recorded  # noqa: PLC0415
+    from journeygraph.server.conversations.recorder import default_file, record, write_recorded  # noqa: PLC0415
 
     file = Path(name) if name else default_file(conversation.session_id)
     journey, cassette = conversation.journey, conversation.cassette

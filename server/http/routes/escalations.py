@@ -10,10 +10,10 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 from fastapi import APIRouter, Depends, Path, Response
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from graphs.records.listing import cursor_behind, number_of, paged
-from graphs.session.manager import PathwayManager
-from journeys import EscalationCase, EscalationEntry, JourneySession, TranscriptEntry
-from server.http.deps import (
+from journeygraph.graphs.records.listing import cursor_behind, number_of, paged
+from journeygraph.graphs.session.manager import PathwayManager
+from journeygraph.journeys import EscalationCase, EscalationEntry, JourneySession, TranscriptEntry
+from journeygraph.server.http.deps import (
     REPLAYED,
     Cursor,
     IdempotencyKey,
@@ -22,9 +22,9 @@ from server.http.deps import (
     known_journey,
     served_of,
 )
-from server.http.problems import Problem
-from server.http.routing import ApiRoute
-from server.http.schemas import Escalations
+from journeygraph.server.http.problems import Problem
+from journeygraph.server.http.routing import ApiRoute
+from journeygraph.server.http.schemas import Escalations
 
 EscalationStatus = Literal["open", "claimed", "released", "expired"]
 Operator = Annotated[

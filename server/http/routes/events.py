@@ -11,15 +11,22 @@ from fastapi import APIRouter, Depends, Path
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import TypeAdapter
 
-from graphs.records.listing import Listed, cursor_behind
-from journeys import SessionExpiredError, VersionInfo, VersionNotFoundError
-from server.access.callers import Caller
-from server.http.deps import Asking, LastEvent, ListedSession, RequestId, Wired, served_of
-from server.http.event_logs import STORED, EventId
-from server.http.problems import Problem
-from server.http.routing import ApiRoute
-from server.http.turns import GRACE_SECONDS, problem_data, reply_data
-from server.http.wiring import Wiring
+from journeygraph.graphs.records.listing import Listed, cursor_behind
+from journeygraph.journeys import SessionExpiredError, VersionInfo, VersionNotFoundError
+from journeygraph.server.access.callers import Caller
+from journeygraph.server.http.deps import (
+    Asking,
+    LastEvent,
+    ListedSession,
+    RequestId,
+    Wired,
+    served_of,
+)
+from journeygraph.server.http.event_logs import STORED, EventId
+from journeygraph.server.http.problems import Problem
+from journeygraph.server.http.routing import ApiRoute
+from journeygraph.server.http.turns import GRACE_SECONDS, problem_data, reply_data
+from journeygraph.server.http.wiring import Wiring
 
 _AT_ONCE = 200
 """Number of versions that are read at once."""

@@ -7,9 +7,9 @@ from typing import Annotated, Any, Self
 from fastapi import APIRouter, Path
 from pydantic import BaseModel, Field
 
-from journeys import FieldAttemptEntry, FieldState, FormView
-from server.http.deps import Cursor, OpenSession, Turns
-from server.http.routing import ApiRoute
+from journeygraph.journeys import FieldAttemptEntry, FieldState, FormView
+from journeygraph.server.http.deps import Cursor, OpenSession, Turns
+from journeygraph.server.http.routing import ApiRoute
 
 
 class Fields(BaseModel):

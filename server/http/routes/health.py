@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from server.http.deps import AnyonesWiring
-from server.http.readiness import not_ready
-from server.http.schemas import Health, Ready
+from journeygraph.server.http.deps import AnyonesWiring
+from journeygraph.server.http.readiness import not_ready
+from journeygraph.server.http.schemas import Health, Ready
 
 router = APIRouter(tags=["health"])
 

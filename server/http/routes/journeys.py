@@ -9,17 +9,17 @@ from typing import Annotated, Any, Literal, Self
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from graphs.drawing import pipelines
-from graphs.drawing.mermaid import mermaid
-from graphs.drawing.pathway_map import sketch
-from graphs.drawing.pipelines import chart
-from graphs.drawing.svg import svg
-from journeys import JourneySpec
-from server.discover.journeys import Served
-from server.http.deps import JourneyVersion, UpToDate, known_version
-from server.http.problems import Problem
-from server.http.routing import ApiRoute, accept_of, preferred
-from server.http.wiring import Wiring
+from journeygraph.graphs.drawing import pipelines
+from journeygraph.graphs.drawing.mermaid import mermaid
+from journeygraph.graphs.drawing.pathway_map import sketch
+from journeygraph.graphs.drawing.pipelines import chart
+from journeygraph.graphs.drawing.svg import svg
+from journeygraph.journeys import JourneySpec
+from journeygraph.server.discover.journeys import Served
+from journeygraph.server.http.deps import JourneyVersion, UpToDate, known_version
+from journeygraph.server.http.problems import Problem
+from journeygraph.server.http.routing import ApiRoute, accept_of, preferred
+from journeygraph.server.http.wiring import Wiring
 
 
 class JourneySummary(BaseModel):

@@ -7,9 +7,9 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from server.http.deps import Asking, Wired
-from server.http.problems import Problem
-from server.http.routing import ApiRoute, accept_of
+from journeygraph.server.http.deps import Asking, Wired
+from journeygraph.server.http.problems import Problem
+from journeygraph.server.http.routing import ApiRoute, accept_of
 
 router = APIRouter(tags=["health"], route_class=ApiRoute)
 _FORMAT: dict[int | str, dict[str, Any]] = {

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from graphs.records.listing import cursor_behind, number_of, paged
-from server.http.deps import Cursor, Limit, Wired, known_journey
-from server.http.routing import ApiRoute
-from server.http.schemas import Reviews
+from journeygraph.graphs.records.listing import cursor_behind, number_of, paged
+from journeygraph.server.http.deps import Cursor, Limit, Wired, known_journey
+from journeygraph.server.http.routing import ApiRoute
+from journeygraph.server.http.schemas import Reviews
 
 router = APIRouter(prefix="/v1/reviews", tags=["reviews"], route_class=ApiRoute)
 

@@ -8,12 +8,12 @@ from urllib.parse import quote
 
 from fastapi import APIRouter, Response
 
-from graphs.records.idempotency import new_id
-from graphs.records.listing import cursor_of, paged, place_of
-from journeys import JourneySession, SessionExistsError, SessionExpiredError
-from server.access.callers import Caller
-from server.discover.errors import CommandError
-from server.http.deps import (
+from journeygraph.graphs.records.idempotency import new_id
+from journeygraph.graphs.records.listing import cursor_of, paged, place_of
+from journeygraph.journeys import JourneySession, SessionExistsError, SessionExpiredError
+from journeygraph.server.access.callers import Caller
+from journeygraph.server.discover.errors import CommandError
+from journeygraph.server.http.deps import (
     REPLAYED,
     Asking,
     Client,
@@ -29,9 +29,9 @@ from server.http.deps import (
     known_journey,
     served_of,
 )
-from server.http.problems import Problem, no_session
-from server.http.routing import ApiRoute, ContextRoute
-from server.http.schemas import (
+from journeygraph.server.http.problems import Problem, no_session
+from journeygraph.server.http.routing import ApiRoute, ContextRoute
+from journeygraph.server.http.schemas import (
     Audit,
     Context,
     Fork,
@@ -44,7 +44,7 @@ from server.http.schemas import (
     Version,
     Versions,
 )
-from server.http.wiring import Wiring
+from journeygraph.server.http.wiring import Wiring
 
 _YAML = "application/yaml"
 
@@ -220,7 +220,7 @@ async def recording(session: OpenSession, wiring: Wired, key: IdempotencyKey) ->
     `not_recordable`: it cannot be played again without a model, or ends elsewhere now.
     """
     # Loaded by the first request: most servers never get one.
-    from server.conversations.recorder import default_file, record  # noqa: PLC0415
+    from journeygraph.server.conversations.recorder import default_file, record  # noqa: PLC0415
 
     served = await wiring.serving(session.session_id, session.spec.id, session.spec.version)
     found, file = served.found, default_file(session.session_id)

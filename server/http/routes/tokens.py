@@ -7,12 +7,12 @@ from http import HTTPStatus
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
-from server.access.callers import Scope
-from server.access.keys import TOKEN_SECONDS, StoredKeys, UnknownKeyError, Wanted
-from server.http.deps import Asking, Wired
-from server.http.problems import Problem, unauthorized
-from server.http.routing import ApiRoute
-from server.http.schemas import SessionId, UserId
+from journeygraph.server.access.callers import Scope
+from journeygraph.server.access.keys import TOKEN_SECONDS, StoredKeys, UnknownKeyError, Wanted
+from journeygraph.server.http.deps import Asking, Wired
+from journeygraph.server.http.problems import Problem, unauthorized
+from journeygraph.server.http.routing import ApiRoute
+from journeygraph.server.http.schemas import SessionId, UserId
 
 
 class NewToken(BaseModel):

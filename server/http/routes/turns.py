@@ -14,11 +14,11 @@ from starlette.responses import Response
 from starlette.routing import Match
 from starlette.types import Receive, Scope, Send
 
-from graphs.session.turn import Given, rule_of
-from journeys import JourneyResponse
-from journeys.config import ANSWER_RULES
-from server.access.callers import Caller
-from server.http.deps import (
+from journeygraph.graphs.session.turn import Given, rule_of
+from journeygraph.journeys import JourneyResponse
+from journeygraph.journeys.config import ANSWER_RULES
+from journeygraph.server.access.callers import Caller
+from journeygraph.server.http.deps import (
     REPLAYED,
     Asking,
     IdempotencyKey,
@@ -26,11 +26,17 @@ from server.http.deps import (
     SessionName,
     Wired,
 )
-from server.http.event_logs import TurnLog
-from server.http.routing import JSON, ApiRoute, idempotency_key, session_name, wants_events
-from server.http.schemas import Event, Message, Reply, Resumed
-from server.http.turns import AS_EVENTS
-from server.http.wiring import Wiring
+from journeygraph.server.http.event_logs import TurnLog
+from journeygraph.server.http.routing import (
+    JSON,
+    ApiRoute,
+    idempotency_key,
+    session_name,
+    wants_events,
+)
+from journeygraph.server.http.schemas import Event, Message, Reply, Resumed
+from journeygraph.server.http.turns import AS_EVENTS
+from journeygraph.server.http.wiring import Wiring
 
 _Answer = Callable[[str, Any, Wired, Asking, str | None], Awaitable[JourneyResponse]]
 

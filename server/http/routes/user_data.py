@@ -10,14 +10,14 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Path
 from fastapi.responses import StreamingResponse
 
-from graphs.evidence.receipts import Receipt
-from graphs.session.input import checked_id
-from graphs.users.deletion import DeletionUnfinishedError
-from graphs.users.export import Record
-from journeys import ConfigurationError, StateError
-from server.http.deps import Asking, RequestId, Wired
-from server.http.problems import RETRY_AFTER, Problem, problem_of
-from server.http.routing import ApiRoute
+from journeygraph.graphs.evidence.receipts import Receipt
+from journeygraph.graphs.session.input import checked_id
+from journeygraph.graphs.users.deletion import DeletionUnfinishedError
+from journeygraph.graphs.users.export import Record
+from journeygraph.journeys import ConfigurationError, StateError
+from journeygraph.server.http.deps import Asking, RequestId, Wired
+from journeygraph.server.http.problems import RETRY_AFTER, Problem, problem_of
+from journeygraph.server.http.routing import ApiRoute
 
 LINES = "application/x-ndjson"
 """Media type of JSON lines."""

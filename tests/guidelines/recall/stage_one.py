@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from journeys import GuidelineSpec, Scope
-from nodes.guidelines.index import Index
+from journeygraph import GuidelineSpec, Scope
+from journeygraph.nodes.guidelines.index import Index
 
 MOST = 20
 """Candidates of a message (flow control, two-stage matching)."""

@@ -4,7 +4,7 @@ from datetime import date
 from typing import Any
 from zlib import crc32
 
-from journeys import (
+from journeygraph import (
     Effect,
     Field,
     IntentTrigger,

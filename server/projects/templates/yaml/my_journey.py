@@ -4,7 +4,7 @@ from datetime import date
 from pathlib import Path
 from zlib import crc32
 
-from journeys import load_journey
+from journeygraph import load_journey
 
 MyJourney = load_journey(Path(__file__).with_name("my_journey.yaml"))
 

@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from journeys import JourneyConfig, JourneyResponse
+from journeygraph import JourneyConfig, JourneyResponse
 
 from my_journey import AGENTS, DEMO_MESSAGES, SAMPLE_CONTEXT, TOOLS, MyJourney
 
