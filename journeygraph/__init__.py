@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from journeygraph.journeys import *  # noqa: F403
+else:
 
-
-def __getattr__(name: str) -> Any:
-    """Return a public name of the language; it is imported on its first use."""
-    language = import_module("journeygraph.journeys")
-    if name != "__all__" and name not in language.__all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(language, name)
-    globals()[name] = value
-    return value
+    def __getattr__(name: str) -> Any:
+        """Return a public name of the language; it is imported on its first use."""
+        language = import_module("journeygraph.journeys")
+        if name != "__all__" and name not in language.__all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(language, name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

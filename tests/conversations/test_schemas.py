@@ -9,7 +9,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from journeygraph import examples
+from journeygraph.journeys import examples
 from journeygraph.journeys.files.documents import Tree
 from journeygraph.journeys.files.journey_file import read_tree
 from journeygraph.server.conversations.conversation_files import conversation_files

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from journeygraph import examples
+from journeygraph.journeys import examples
 from journeygraph.server.conversations.conversation_files import (
     conversation_files,
     load_conversation,
