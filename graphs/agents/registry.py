@@ -49,25 +49,33 @@ from journeygraph.nodes.llm.models import (
     provider_of,
 )
 from journeygraph.nodes.llm.tools import Usable, toolbox_of
+from journeygraph.nodes.payloads import TOOL_RESULTS
 from journeygraph.nodes.pipelines.identity import identity_of
 from journeygraph.nodes.replies.scope import checks_of
 from journeygraph.nodes.services import Services, setting_at
 from journeygraph.nodes.texts import texts_of, worded
+from journeygraph.nodes.turn.call_tools import not_saved
 from journeygraph.nodes.turn.understand import matcher_of
 
 
 def speaking(
     saying: Saying, spec: JourneySpec, config: JourneyConfig, pathway: str, session: Locale
 ) -> Callable[[Mapping[str, Any]], Awaitable[str]]:
-    """Return an agent that replies with a fixed text in the locale of the session."""
+    """Return an agent that replies with a fixed text in the locale of the session.
+
+    A text that needs the result of a call that failed in this turn is not said.
+    """
     part = spec.part_of(pathway)
-    hidden = texts_of(part, config, session).hidden
+    texts = texts_of(part, config, session)
+    calls = spec.pathways[pathway].calls
 
     async def said(ask: Mapping[str, Any]) -> str:
+        if saying.reads & not_saved(calls, ask.get(TOOL_RESULTS, {})):
+            return texts.lookup_failed
         locale = in_force(part.locale, session, config.locale)
         setting = setting_at(now(), locale)
         unknown = dict.fromkeys(saying.reads, "")
-        return worded(saying.text, **unknown | spoken(part, ask["context"], setting, hidden))
+        return worded(saying.text, **unknown | spoken(part, ask["context"], setting, texts.hidden))
 
     return said
 

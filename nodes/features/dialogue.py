@@ -50,6 +50,7 @@ from journeygraph.nodes.repair.resume import completed, left_unsure
 from journeygraph.nodes.repair.tasks import asked_to_leave, cannot_reply
 from journeygraph.nodes.repair.wishes import begins_later
 from journeygraph.nodes.replies.wording import says
+from journeygraph.nodes.state.context import kept
 from journeygraph.nodes.state.dialogue_state import DialogueState, with_dialogue
 from journeygraph.nodes.state.effects import EFFECTS, record_effects, went_well
 from journeygraph.nodes.state.form_state import MOST_RAW, field_named
@@ -330,8 +331,8 @@ def gather_form(hop: Hop) -> None:
         hop.turn["audit"] += part["audit"]
         hop.attempt(part["attempts"])
     if EFFECTS in progress:
-        kept = progress[EFFECTS]["kept"]
-        hop.ops += [["replace", name, value, pathway.id] for name, value in kept.items()]
+        results = progress[EFFECTS]["kept"]
+        hop.ops += [[*kept(name, value), pathway.id] for name, value in results.items()]
     known = (attempt["field"] for attempt in hop.attempts if attempt["source"] == "tool")
     hop.known = frozenset(known)
     hop.is_idle = not is_collected(progress) or not went_well(progress)

@@ -43,6 +43,11 @@ def apply_ops(context: Mapping[str, Any], ops: Sequence[Op] | Mapping[str, Any])
     return result
 
 
+def kept(name: str, value: Any) -> Op:
+    """Return the operation that keeps a value in place of an earlier one; None removes it."""
+    return ["clear", name, None] if value is None else ["replace", name, value]
+
+
 def checked(
     context: Mapping[str, Any],
     ops: Sequence[Op],

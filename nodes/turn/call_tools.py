@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from journeygraph.journeys import Call
@@ -11,6 +13,7 @@ from journeygraph.nodes.json_data import copied, plain
 from journeygraph.nodes.llm.tools import Occasion, Toolbox, told
 from journeygraph.nodes.payloads import TOOL_RESULTS
 from journeygraph.nodes.services import Services
+from journeygraph.nodes.state.context import Op, apply_ops, kept
 from journeygraph.nodes.state.session import PathwayState, Update
 
 if TYPE_CHECKING:
@@ -23,8 +26,9 @@ _SHARE = 0.5
 async def call_tools(state: PathwayState, services: Services) -> Update:
     """Call the tools of the pathway that runs, one after the other; note what they gave.
 
-    What an earlier one saves, a later one may be given. A tool that fails, is late, or lacks an
-    argument does not fail the turn: the agents are informed, and must not claim otherwise.
+    What one saves, later calls and the agents find in the context. A tool that fails, is late, or
+    lacks an argument does not fail the turn: the agents are informed, and must not claim otherwise.
+    What it saved in an earlier turn is of other arguments, so it is removed.
 
     Source: flow control, state guidance injection.
     """
@@ -40,9 +44,11 @@ async def call_tools(state: PathwayState, services: Services) -> Update:
     for call in pathway.calls:
         given = await _result(services.toolbox, call, occasion, until)
         results[call.tool] = given
-        if call.save and _succeeded(given):
-            context[call.save] = given
-    return {"progress": {TOOL_RESULTS: results}}
+        known = apply_ops(occasion.context, _saved([call], results))
+        occasion = replace(occasion, context=known)
+    # For the agents; the journey's own context is changed by `settle`.
+    own = apply_ops(state["context"], _saved(pathway.calls, results))
+    return {"progress": {TOOL_RESULTS: results}, "context": own}
 
 
 async def _result(
@@ -80,11 +86,23 @@ def _succeeded(given: Any) -> bool:
     return not (isinstance(given, dict) and given.keys() in ({"failed"}, {"not_called"}))
 
 
+def _saved(calls: Sequence[Call], results: Mapping[str, Any]) -> list[Op]:
+    """Return the operations that keep results under the names of `save`."""
+    return [
+        kept(call.save, results[call.tool] if _succeeded(results[call.tool]) else None)
+        for call in calls
+        if call.save and call.tool in results
+    ]
+
+
+def not_saved(calls: Sequence[Call], results: Mapping[str, Any]) -> frozenset[str]:
+    """Return the names of `save` that have no value, as their calls failed or were not made."""
+    return frozenset(
+        call.save for call in calls if call.save and not _succeeded(results.get(call.tool))
+    )
+
+
 def keep_saved(hop: Hop) -> None:
     """Keep in the context what the tools of a pathway gave, under the names of its `save`."""
-    results = hop.progress.get(TOOL_RESULTS, {})
-    hop.ops += [
-        ["replace", call.save, results[call.tool], hop.pathway.id]
-        for call in hop.pathway.calls
-        if call.save and call.tool in results and _succeeded(results[call.tool])
-    ]
+    saved = _saved(hop.pathway.calls, hop.progress.get(TOOL_RESULTS, {}))
+    hop.ops += [[*op, hop.pathway.id] for op in saved]

@@ -35,7 +35,7 @@ from journeygraph.nodes.language import ready_to_read, refused_in
 from journeygraph.nodes.llm.call import seconds_for, spent
 from journeygraph.nodes.llm.understanding_call import COMMAND_NAMES, Moment, Understood, understood
 from journeygraph.nodes.services import Services
-from journeygraph.nodes.state.context import Op
+from journeygraph.nodes.state.context import kept
 from journeygraph.nodes.state.escalation import takeover_of
 from journeygraph.nodes.state.session import OutsideEvent, Position, SessionState, Timer, Update
 from journeygraph.nodes.state.stack import note
@@ -144,12 +144,7 @@ async def _follow(
 def _take_data(draft: TurnDraft, event: OutsideEvent) -> None:
     """Take the data of an event into the context."""
     draft.note("event", trigger=event["name"], reason=f"it set: {', '.join(event['data'])}")
-    draft.change(*(_op(name, value) for name, value in event["data"].items()))
-
-
-def _op(name: str, value: Any) -> Op:
-    """Return the operation for a value of an event; null removes the name."""
-    return ["clear", name, None] if value is None else ["replace", name, value]
+    draft.change(*(kept(name, value) for name, value in event["data"].items()))
 
 
 async def _reading_of_outside(draft: TurnDraft) -> Reading:

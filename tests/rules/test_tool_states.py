@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from functools import partial
 from typing import Annotated, Any
 
 import pytest
@@ -12,6 +13,8 @@ from journeygraph import (
     NEVER,
     Call,
     ConfigurationError,
+    Effect,
+    Field,
     FromContext,
     InputField,
     Journey,
@@ -20,6 +23,7 @@ from journeygraph import (
     Pathway,
     Signature,
     Tool,
+    load_journey,
 )
 from journeygraph.nodes.llm.scripted import ScriptedModel
 
@@ -204,3 +208,97 @@ async def test_a_pathway_without_agents_calls_its_tools_too(talk, memory_url):
 def sky_now() -> str:
     """Say what the weather is."""
     return "grey"
+
+
+ORDERS = """
+id: orders
+tools:
+  - {function: {name: find_order, parameters: {type: object, properties: {order: {type: string}}}}}
+states:
+  look:
+    fields: [{name: order, extract: ['[A-Z]-[0-9]+']}]
+    calls: [{tool: find_order, save: found}]
+    say: "Order {order} is {found}."
+    complete_when: never
+  lost: {say: "We look for {order}: {found}.", complete_when: never}
+transitions:
+  - {from: look, to: lost, when: context.found == 'lost'}
+  - {from: look, to: look, patterns: [another], update: {order: "clear:"}}
+"""
+PLACES = {"A-1": "in Bonn", "B-2": "in Rome", "L-3": "lost", "N-4": None}
+
+
+def find_order(order: str) -> str | None:
+    """Find an order."""
+    return PLACES[order]
+
+
+@pytest.fixture
+def orders(talk, memory_url, tmp_path):
+    (tmp_path / "orders.yaml").write_text(ORDERS)
+    options = {"tools": {"find_order": find_order}, "model": False}
+    return partial(talk, load_journey(tmp_path / "orders.yaml"), {}, memory_url, options=options)
+
+
+async def test_a_text_says_what_the_call_of_its_own_turn_gave(orders):
+    chat = await orders()
+
+    assert await chat.says("A-1") == "Order A-1 is in Bonn."
+    await chat.says("another")
+    assert await chat.says("B-2") == "Order B-2 is in Rome."
+    assert chat.context["found"] == "in Rome"
+
+
+@pytest.mark.parametrize(
+    ("order", "said"),
+    [("X-9", "I could not look that up just now."), ("N-4", "Order N-4 is .")],
+    ids=["raised", "nothing"],
+)
+async def test_a_text_never_says_what_a_call_gave_for_other_arguments(orders, order, said):
+    chat = await orders()
+    await chat.says("A-1")
+    await chat.says("another")
+
+    assert await chat.says(order) == said
+    assert "found" not in chat.context
+
+
+async def test_a_condition_is_judged_with_what_was_called_last(orders):
+    chat = await orders()
+    await chat.says("A-1")
+    await chat.says("another")
+
+    assert await chat.says("L-3") == "Order L-3 is lost."
+    assert await chat.says("and now?") == "We look for L-3: lost."
+
+
+async def test_the_context_of_an_agent_has_what_was_called(desk):
+    chat = await desk(lambda ask: f"{ask['context']['found']['number']}", context={"policy": "P-1"})
+
+    assert await chat.says("Well?") == "P-1"
+
+
+async def test_what_an_effect_gave_before_is_no_result_of_one_that_gives_nothing(talk, memory_url):
+    def book(day: str) -> str:
+        """Book."""
+        return "T-1"
+
+    def cancel() -> None:
+        """Cancel."""
+
+    class Visit(Journey):
+        class BookPath(Pathway):
+            __fields__ = [Field("day", extract=["[a-z]+day"])]
+            __effects__ = [Effect("book", save="ticket")]
+            __next__ = "cancel"
+
+        class CancelPath(Pathway):
+            __effects__ = [Effect("cancel", save="ticket")]
+            __runs_on_arrival__ = True
+
+    options = {"tools": {"book": book, "cancel": cancel}, "model": False}
+    chat = await talk(Visit, {}, memory_url, options=options)
+    await chat.says("sunday")
+
+    assert chat.ran == ["book", "cancel"]
+    assert "ticket" not in chat.context
