@@ -108,7 +108,7 @@ class Concierge(Journey, spec=empty_spec("concierge", "Concierge")):
     Source: flow control, journey activation; readings in docs/reference/flow-control.md.
 
     Example:
-        >>> from journeygraph.journeys import IntentTrigger, Pathway
+        >>> from journeygraph import IntentTrigger, Pathway
         >>> class Hours(Journey):
         ...     '''Say when we are open.'''
         ...

@@ -45,7 +45,7 @@ class Chat:
         ConfigurationError: `journey` is not a journey, or options were given for an open one.
 
     Example:
-        >>> from journeygraph.journeys import Journey, Pathway
+        >>> from journeygraph import Journey, Pathway
         >>> class Greeting(Journey):
         ...     '''Greet the user.'''
         ...

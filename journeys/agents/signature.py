@@ -1,6 +1,6 @@
 """Signatures: the typed contract of an agent, its inputs and its outputs.
 
->>> from journeygraph.journeys import InputField, OutputField
+>>> from journeygraph import InputField, OutputField
 >>> class Ask(Signature):
 ...     '''Answer from the handbook.'''
 ...     __intent__ = "Settle what the caller wonders about"
@@ -332,7 +332,7 @@ class Signature:
             JourneyDefinitionError: With every fault of the arguments.
 
         Example:
-            >>> from journeygraph.journeys import InputField, OutputField
+            >>> from journeygraph import InputField, OutputField
             >>> Echo = Signature.define(
             ...     "Echo",
             ...     inputs={"text": (str, InputField(desc="the message"))},

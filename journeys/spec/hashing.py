@@ -107,7 +107,7 @@ def _is_own(kind: type) -> bool:
     module = kind.__module__
     if module.startswith("pydantic"):
         return True
-    return module.startswith("journeys.") and not module.startswith(
+    return module.startswith("journeygraph.journeys.") and not module.startswith(
         "journeygraph.journeys.examples"
     )
 

@@ -51,7 +51,6 @@ class Served:
 
 Name = str | type[Journey]
 """The name of a journey, or its class."""
-_OWN_PACKAGES = ("journeygraph",)
 
 
 @dataclass(frozen=True)
@@ -275,8 +274,7 @@ def module_of(place: str, *, alone: bool) -> ModuleType:
     try:
         return module_named(place)
     except NoSuchModuleError as error:
-        here = (item.name for item in pkgutil.iter_modules([str(Path.cwd())]))
-        known = [name for name in here if name not in _OWN_PACKAGES]
+        known = [item.name for item in pkgutil.iter_modules([str(Path.cwd())])]
         hint = did_you_mean(place, [*example_ids(), *known] if alone else known)
         said = f"There is no journey '{place}'." if alone else str(error)
         raise _unknown(f"{said}{hint}") from None

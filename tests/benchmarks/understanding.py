@@ -18,7 +18,7 @@ from tests.understanding.run import precision_and_recall
 from tests.understanding.session import Session, a_store, judge_all
 
 _ROOT = Path(__file__).parents[2]
-_PRODUCT = tuple(f"{_ROOT / name}/" for name in ("journeys", "nodes", "graphs", "server"))
+_PRODUCT = f"{_ROOT / 'journeygraph'}/"
 _WARM_UP = 3
 _MESSAGE = "sorry, five people, and at 7 pm"
 _KNOWN = {"party_size": 4, "date": "2026-11-27"}

@@ -220,14 +220,6 @@ def test_an_unknown_journey_is_answered_by_what_there_is(
     assert told in run(command, name, code=2).stderr
 
 
-def test_packages_of_the_product_are_not_suggested_as_journeys(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.chdir(ROOT)
-
-    assert "There is no journey 'nope'. Examples: " in run("chat", "nope", code=2).stderr
-
-
 @pytest.mark.parametrize("command", ["chat", "draw"])
 def test_a_faulty_definition_is_told_whole(folder: Path, command: str) -> None:
     told = run(command, "broken:Broken", code=1).stderr
@@ -352,7 +344,7 @@ def test_check_reads_packages_as_packages(folder: Path) -> None:
     package.mkdir()
     (package / "__init__.py").write_text("from shop.flow import Orders\n")
     (package / "base.py").write_text("WORD = 'help'\n")
-    flow = ORDERS.replace("from journeys", "from shop.base import WORD\nfrom journeys", 1)
+    flow = f"from shop.base import WORD\n{ORDERS}"
     (package / "flow.py").write_text(flow.replace('["help"]', "[WORD]"))
 
     for path in ("shop", "shop/flow.py", "shop/__init__.py"):

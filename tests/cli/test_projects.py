@@ -332,8 +332,8 @@ def test_the_templates_are_in_the_wheel_and_the_sdist(
 
     assert wheel == f"journeygraph-{version()}-py3-none-any.whl"
     with zipfile.ZipFile(tmp_path / wheel) as packed:
-        assert known <= {*packed.namelist()}
+        assert {f"journeygraph/{name}" for name in known} <= {*packed.namelist()}
     with tarfile.open(tmp_path / source) as packed_source:
         names = {name.partition("/")[2] for name in packed_source.getnames()}
-    assert known <= names
+    assert {f"journeygraph/{name}" for name in known} <= names
     assert {name.rpartition("/")[2] for name in known} > {".gitignore", ".dockerignore", "test.yml"}

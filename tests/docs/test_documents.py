@@ -20,6 +20,7 @@ from typing import Any
 
 import pytest
 
+import journeygraph
 from journeygraph import (
     IntentTrigger,
     JourneyConfig,
@@ -42,13 +43,11 @@ START = "docs/start.md"
 
 
 def modules() -> Iterator[str]:
-    """Every module of the four packages but scripts and migrations."""
-    for package in ("journeys", "nodes", "graphs", "server"):
-        yield package
-        inside = importlib.import_module(package).__path__
-        for found in pkgutil.walk_packages(inside, f"{package}."):
-            if "__main__" not in found.name and ".migrations" not in found.name:
-                yield found.name
+    """Every module of the product but scripts and migrations."""
+    yield "journeygraph"
+    for found in pkgutil.walk_packages(journeygraph.__path__, "journeygraph."):
+        if "__main__" not in found.name and ".migrations" not in found.name:
+            yield found.name
 
 
 def blocks(page: str, language: str) -> list[str]:

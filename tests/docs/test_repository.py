@@ -21,6 +21,9 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+import journeygraph
+from journeygraph import journeys
+
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("journeys", "nodes", "graphs", "server")
 LOCKS = ("requirements.lock", "requirements-dev.lock")
@@ -100,7 +103,7 @@ def make(*words: str) -> str:
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_all_names_what_a_package_offers(package: str) -> None:
-    module = importlib.import_module(package)
+    module = importlib.import_module(f"journeygraph.{package}")
     offered = {
         name
         for name, value in vars(module).items()
@@ -112,6 +115,13 @@ def test_all_names_what_a_package_offers(package: str) -> None:
     assert len(listed) == len(set(listed))
     assert offered <= set(listed)
     assert all(hasattr(module, name) for name in listed)
+
+
+def test_the_package_offers_the_names_of_the_language_and_no_others() -> None:
+    assert {*dir(journeygraph)} == {*journeys.__all__, *PACKAGES}
+    assert journeygraph.Journey is journeys.Journey
+    with pytest.raises(ImportError, match="cannot import name 'nothing'"):
+        exec("from journeygraph import nothing")  # a type checker refuses it
 
 
 @pytest.mark.parametrize("lock", LOCKS)

@@ -233,7 +233,8 @@ def test_a_wheel_has_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     with zipfile.ZipFile(tmp_path / build_wheel(str(tmp_path))) as wheel:
         packed = set(wheel.namelist())
 
-    assert {f"server/page/static/{name}" for name in [*static_files(), "vendor/LICENSE"]} <= packed
+    files = [*static_files(), "vendor/LICENSE"]
+    assert {f"journeygraph/server/page/static/{name}" for name in files} <= packed
 
 
 def test_the_page_is_light() -> None:

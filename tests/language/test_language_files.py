@@ -190,8 +190,8 @@ def test_the_wheel_holds_the_files_of_every_language(
     with zipfile.ZipFile(tmp_path / build_wheel(str(tmp_path))) as wheel:
         held = set(wheel.namelist())
     for language in LANGUAGES:
-        assert f"nodes/language/data/{language}.yaml" in held
-        assert f"journeys/languages/{language}.yaml" in held
+        assert f"journeygraph/nodes/language/data/{language}.yaml" in held
+        assert f"journeygraph/journeys/languages/{language}.yaml" in held
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -87,8 +87,8 @@ def sources() -> tuple[Source, ...]:
     for package in PACKAGES:
         for file in sorted((ROOT / package).rglob("*.py")):
             text, path = file.read_text(), file.relative_to(ROOT)
-            module = ".".join(path.with_suffix("").parts).removesuffix(".__init__")
-            found.append(Source(path, module, text))
+            name = ".".join(path.with_suffix("").parts).removesuffix(".__init__")
+            found.append(Source(path, f"journeygraph.{name}", text))
     return tuple(found)
 
 

@@ -26,8 +26,7 @@ _CHANGING = (
 @contextmanager
 def clone(folder: Path) -> Iterator[Path]:
     """Make a folder look like a clone, with a home in it; yield its empty folder of notebooks."""
-    for package in ("journeys", "nodes", "graphs"):
-        (folder / package).symlink_to(ROOT / package)
+    (folder / "journeygraph").symlink_to(ROOT / "journeygraph")
     (folder / "notebooks").mkdir()
     (folder / "home").mkdir()
     names = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")

@@ -101,14 +101,13 @@ graph = House.compile()
 def serving(folder: Path, name: str, source: str, **settings: str) -> Iterator[str]:
     """Serve langgraph.json, and a graph of the test, out of a folder; yield the URL.
 
-    The folder has our packages by links, so that nothing is left in the checkout. Settings are
+    The folder has our package by a link, so that nothing is left in the checkout. Settings are
     written to its `.env`; without them it has none.
     """
     if settings:
         lines = [f"{key}={value}" for key, value in settings.items()]
         (folder / ".env").write_text("\n".join(lines))
-    for package in ("journeys", "nodes", "graphs", "server"):
-        (folder / package).symlink_to(ROOT / package)
+    (folder / "journeygraph").symlink_to(ROOT / "journeygraph")
     served = json.loads((ROOT / "langgraph.json").read_text())
     served["graphs"][name] = f"{name}:graph"
     if name == "kiosk":
