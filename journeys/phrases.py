@@ -106,7 +106,7 @@ def said(pattern: str, text: str) -> bool:
     """Return whether a message contains a pattern as whole words.
 
     Example:
-        >>> from journeygraph import phrases
+        >>> from journeygraph.journeys import phrases
         >>> phrases.said("help", "I need HELP!"), phrases.said("help", "That was helpful")
         (True, False)
     """
