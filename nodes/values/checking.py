@@ -15,7 +15,7 @@ from typing import Any
 from journeygraph.journeys.notions.fields import Check, Field, Length, Range, Regex
 from journeygraph.nodes.authored import contained, in_thread
 from journeygraph.nodes.json_data import copied
-from journeygraph.nodes.telemetry.otel import report
+from journeygraph.nodes.telemetry.otel import part_raised, report
 from journeygraph.nodes.values.numbers import digits_of
 from journeygraph.nodes.values.people import is_cut_in_doubt
 from journeygraph.nodes.values.scanning import LONGEST, Setting, Unreadable, everywhere
@@ -219,6 +219,7 @@ async def refusal_of(
             # The type alone: what an error says may hold the value.
             said = {"validator": type(validator).__name__, "error": type(error).__name__}
             report(logging.WARNING, "check_failed", field=field.name, **said)
+            part_raised("validator", field.name, error)
             refusal = Unreadable("refused_value")
         if refusal is None:
             continue

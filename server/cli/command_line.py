@@ -172,10 +172,14 @@ def options(
     ] = False,
 ) -> None:
     """Set up the options of all commands."""
+    if debug:
+        from journeygraph.server.logs import debug_log
+
+        debug_log()
+        return
     # Without a handler, Python would write warnings and tracebacks of the library to the terminal.
-    handler = logging.StreamHandler() if debug else logging.NullHandler()
-    level = logging.DEBUG if debug else logging.WARNING
-    logging.basicConfig(level=level, handlers=[handler], force=True)
+    logging.basicConfig(level=logging.WARNING, handlers=[logging.NullHandler()], force=True)
+    _LOG.setLevel(logging.WARNING)
 
 
 @command

@@ -46,7 +46,14 @@ from journeygraph.server.http.problems import MEDIA_TYPE, Problem
 from journeygraph.server.http.protocols import PROTOCOLS, ConnectionLimits, limited
 from journeygraph.server.http.turns import GRACE_SECONDS, Turns
 from journeygraph.server.http.wiring import Wiring, keys_of, wire
-from journeygraph.server.logs import Level, write_logs
+from journeygraph.server.logs import (
+    ErrorLog,
+    Level,
+    Raised,
+    debug_log,
+    is_debugged,
+    write_logs,
+)
 from journeygraph.server.page.files import POLICY
 from journeygraph.server.settings import Settings
 from journeygraph.server.telemetry import exporting
@@ -113,8 +120,10 @@ def serve(
             _serve_again(wanted, listener)
     else:
         wiring = wanted.wiring(settings)
+        wiring.errors = ErrorLog() if is_debugged() else None
         write_log(settings.log_level)
-        with exporting(), listening(host, port, wiring.keys) as listener:
+        heard = wiring.errors.listening() if wiring.errors else contextlib.nullcontext()
+        with exporting(), heard, listening(host, port, wiring.keys) as listener:
             run_loop(_run(app_of(wiring), listener, limits_of(settings)))
 
 
@@ -237,7 +246,7 @@ def access_rule(keys: Keys) -> str:
 
 def write_log(level: Level) -> None:
     """Write the log of a server to standard error, except with --debug, which shows more."""
-    if logging.getLogger().level > logging.DEBUG:
+    if not is_debugged():
         write_logs(level)
 
 
@@ -319,8 +328,7 @@ def _serve_again(wanted: Wanted, listener: socket.socket) -> None:
     """Serve in a child process, and start it again when a file changes; end with a signal."""
     stop = threading.Event()
     folders = _folders(wanted)
-    debug = logging.getLogger().level <= logging.DEBUG
-    target = partial(_serve_once, wanted, listener, debug=debug)
+    target = partial(_serve_once, wanted, listener, debug=is_debugged())
     _tell(f"Restarts on a change in: {', '.join(map(str, folders))}")
     seen, child = _stamps(folders), _started(target, stop)
     while not stop.wait(_LOOK_AGAIN_SECONDS):
@@ -339,6 +347,12 @@ def _tell_changed(changed: set[str]) -> None:
     _tell(plain(f"Changed: {', '.join(map(shown, sorted(changed)))}"))
     if changed & {str(getattr(module, "__file__", "")) for module in sys.modules.values()}:
         _tell("A part of JourneyGraph itself was changed: start the command again to use it.")
+
+
+def _tell_raised(raised: Raised) -> None:
+    """Write an error of a journey, with its traceback."""
+    name = f"{raised.name}: " if raised.name else ""
+    out.print(plain(f"{name}{raised.traceback}"), style="dim", markup=False, soft_wrap=True)
 
 
 def _started(target: Callable[[], None], stop: threading.Event) -> Any:
@@ -394,15 +408,17 @@ def _serve_once(wanted: Wanted, listener: socket.socket, *, debug: bool) -> None
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # until the server handles it
     # Bytecode is compared by size and by seconds, so it may hide a change within one second.
     sys.dont_write_bytecode = True
-    level = logging.DEBUG if debug else logging.WARNING
-    handler = logging.StreamHandler() if debug else logging.NullHandler()
-    logging.basicConfig(level=level, handlers=[handler], force=True)
+    if debug:
+        debug_log()
+    else:
+        logging.basicConfig(level=logging.WARNING, handlers=[logging.NullHandler()], force=True)
     try:
         settings = wanted.settings()
         wiring = wanted.wiring(settings)
         require_keys(str(listener.getsockname()[0]), wiring.keys)
         write_log(settings.log_level)
-        with exporting():
+        wiring.errors = ErrorLog(None if debug else _tell_raised)
+        with exporting(), wiring.errors.listening():
             run_loop(_run(app_of(wiring, follows=True), listener, limits_of(settings)))
     except Exception as error:
         say(error)

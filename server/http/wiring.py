@@ -25,7 +25,7 @@ from journeygraph.graphs.session.manager import PathwayManager
 from journeygraph.graphs.session.session import is_over, overdue, prepare
 from journeygraph.graphs.session.turn import Given as Input
 from journeygraph.graphs.session.webhook import EscalationSender, port_of
-from journeygraph.graphs.storage.statements import DIED
+from journeygraph.graphs.storage.statements import DIED, thread_of
 from journeygraph.graphs.storage.store import open_store
 from journeygraph.journeys import (
     AgentNotRegisteredError,
@@ -41,6 +41,7 @@ from journeygraph.journeys.faults import Fault
 from journeygraph.journeys.reading.rule_reader import own_version
 from journeygraph.nodes.llm.models import Models, check_model, is_configured, open_models
 from journeygraph.nodes.services import Services
+from journeygraph.nodes.telemetry import pseudonym
 from journeygraph.server.access.callers import ANYONE, Caller
 from journeygraph.server.access.keys import StoredKeys
 from journeygraph.server.cache import Cache, Contexts, open_cache
@@ -56,6 +57,7 @@ from journeygraph.server.telemetry import Metrics
 if TYPE_CHECKING:
     from journeygraph.server.access.limits import Limits
     from journeygraph.server.access.signed_tokens import SignedTokens
+    from journeygraph.server.logs import ErrorLog
 
 __all__ = ["Served", "Wiring", "wire"]
 _T = TypeVar("_T")
@@ -92,6 +94,7 @@ class Wiring:
         readiness: The check of what keeps the server from serving, while the app runs.
         cache: A cache that servers share; None: contexts are read from the store.
         metrics: The metrics of the process for Prometheus; None: they are not served.
+        errors: The errors of the journeys for their developer; None: in production.
     """
 
     config: JourneyConfig
@@ -106,6 +109,7 @@ class Wiring:
     model: Any = None
     cache: Cache | None = None
     metrics: Metrics | None = None
+    errors: ErrorLog | None = None
     given: Given | None = None
     catalogue: Catalogue | None = None
     readiness: Readiness = field(init=False)
@@ -158,6 +162,13 @@ class Wiring:
         wiring.config, wiring.turns, wiring._contexts = part
         wiring._directory, wiring._whole = self.directory.of(tenant), self
         return wiring
+
+    def raised_in(self, session_id: str, turn: int) -> list[str]:
+        """Return the tracebacks of a turn; they are kept during development."""
+        if self.errors is None:
+            return []
+        who = pseudonym(thread_of(self.config.tenant, session_id), self.config.secret)
+        return [one.traceback for one in self.errors.of(who, turn)]
 
     def forget(self, session_id: str) -> None:
         """Drop the copies of a deleted session in this process and in the cache; end its streams.

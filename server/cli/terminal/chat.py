@@ -47,7 +47,8 @@ def _chat(journey: str, session: str | None, store: str | None) -> Mapping[str, 
     announce(config, found.journey.spec, model=found.model)
     conversation = Conversation(found, session or f"chat-{secrets.token_hex(4)}", config)
     interruptible()
-    with clocked(conversation.clock), asyncio.Runner() as runner:
+    listening = conversation.errors.listening()
+    with clocked(conversation.clock), listening, asyncio.Runner() as runner:
         try:
             # A session of one's own naming is looked up; a new one waits for something to keep,
             # unless the assistant speaks first.

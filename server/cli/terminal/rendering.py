@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
     from journeygraph.server.http.wiring import Wiring
+    from journeygraph.server.logs import Raised
 
 _LINE_SECONDS = 5.0
 """Least seconds between two lines about the progress of a command, without a terminal."""
@@ -358,6 +359,29 @@ def movement(before: str, reply: JourneyResponse) -> str:
     if failure := reply.metadata["error"]:
         words.append(f"failed, nothing changed: {short(failure['message'], 200)}")
     return " · ".join(words)
+
+
+def mishaps(audit: Iterable[AuditEntry], raised: Iterable[Raised]) -> Iterator[str]:
+    """Yield the effects and tools of a turn that did not do their work, and why.
+
+    Args:
+        audit: The audit rows of that turn.
+        raised: The errors that its parts raised.
+    """
+    words = {one.name: one.words for one in raised}
+    for entry in audit:
+        if said := _MISHAPS.get(entry.kind):
+            name = entry.trigger or ""
+            yield said.format(name, short(words.get(name) or entry.reason, 200))
+
+
+_MISHAPS = {
+    "effect_failed": "effect {} failed: {}",
+    "effect_unsure": "effect {} has an unknown outcome: {}",
+    "effect_late": "effect {} was late: {}",
+    "tool_failed": "tool {} failed: {}",
+    "knowledge_failed": "retriever {} failed: {}",
+}
 
 
 def firing(reply: JourneyResponse) -> str:

@@ -61,6 +61,7 @@ function Turn({ audited }) {
     <${Attempts} attempts=${attempts} />
     <${List} title="Rules" items=${[...rules.map(ruleInWords), ...decision.denied.map((id) => `${id}: does not hold`)]} />
     <${List} title="Tools and effects" items=${done.map(eventInWords)} />
+    <${Errors} errors=${audited.errors} />
     <${List} title="Checks of the reply" items=${checks.map(checkInWords)} />
     <${Calls} calls=${calls} />
     <${Steps} steps=${steps} dropped=${audited.steps_dropped} />
@@ -208,6 +209,15 @@ function List({ title, items }) {
     <ul class="plain">
       ${items.map((item) => html`<li dir="auto">${item}</li>`)}
     </ul>
+  </section>`;
+}
+
+/** The tracebacks of a turn, which a server under development has. */
+function Errors({ errors }) {
+  if (!errors.length) return null;
+  return html`<section>
+    <h2>Errors</h2>
+    ${errors.map((error) => html`<pre class="error" dir="ltr" tabindex="0">${error}</pre>`)}
   </section>`;
 }
 
