@@ -37,7 +37,7 @@ from journeygraph.nodes.agents.adapters import Callee, as_agent
 from journeygraph.nodes.authored import Overdue
 from journeygraph.nodes.forms.questions import spoken
 from journeygraph.nodes.json_data import now
-from journeygraph.nodes.llm.call import resting
+from journeygraph.nodes.llm.call import limited
 from journeygraph.nodes.llm.client import Chat
 from journeygraph.nodes.llm.model_agent import ModelCaller, contract_of
 from journeygraph.nodes.llm.models import (
@@ -291,7 +291,11 @@ class _Maker:
         signature = _contract_signature(pathway, name, given)
         caller = ModelCaller(
             contract_of(self.spec, pathway.id, signature, self._language(pathway, NOWHERE)),
-            resting(self._chat(pathway, name, given), self.config),
+            limited(
+                self._chat(pathway, name, given),
+                self.config,
+                given.max_tokens or self.config.agent_max_tokens,
+            ),
             toolbox_of(
                 name,
                 given.tools,
