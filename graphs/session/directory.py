@@ -362,7 +362,7 @@ class Directory:
         return Verification(len(found), sum(one.turns for one in found), broken, late, anchor)
 
     async def export_user(self, user: str) -> AsyncIterator[Record] | None:
-        """Return all that the store has of a user, as `graphs.users.export.export_user`.
+        """Return all that the store has of a user, as `export_user` in `graphs/users/`.
 
         None: the store has no session and no key of this user.
         """
