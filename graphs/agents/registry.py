@@ -63,7 +63,7 @@ def speaking(
 ) -> Callable[[Mapping[str, Any]], Awaitable[str]]:
     """Return an agent that replies with a fixed text in the locale of the session.
 
-    A text that needs the result of a call that failed in this turn is not said.
+    A text that needs the result of a call that failed in this turn is left out.
     """
     part = spec.part_of(pathway)
     texts = texts_of(part, config, session)
