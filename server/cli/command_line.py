@@ -58,6 +58,15 @@ After = Annotated[
         help="Continue after the previous page; its output has the value.", show_default=False
     ),
 ]
+Stubs = Annotated[
+    Path | None,
+    typer.Option(
+        "--stubs",
+        metavar="FILE",
+        help="YAML file with results in place of functions: tools: {NAME: {gives: ...}}.",
+        show_default=False,
+    ),
+]
 Versions = Annotated[
     list[str] | None,
     typer.Option(
@@ -252,6 +261,7 @@ def chat(
         typer.Option("--session", "-s", help="Continue or start this session. Default: a new one."),
     ] = None,
     store: Store = None,
+    stubs: Stubs = None,
     as_json: Annotated[
         bool,
         typer.Option(
@@ -266,7 +276,7 @@ def chat(
     """
     from journeygraph.server.cli.terminal.chat import chat
 
-    chat(journey, session, store, as_json=as_json)
+    chat(journey, session, store, stubs=stubs, as_json=as_json)
 
 
 @command
@@ -325,6 +335,7 @@ def serve(
             show_default=False,
         ),
     ] = None,
+    stubs: Stubs = None,
     reload: Annotated[
         bool,
         typer.Option(
@@ -351,7 +362,7 @@ def serve(
     """
     from journeygraph.server.cli.serve import Wanted, serve
 
-    wanted = Wanted(journeys or (), store, definitions, given or (), versions or ())
+    wanted = Wanted(journeys or (), store, definitions, given or (), versions or (), stubs)
     serve(wanted, host, port, print_settings=print_settings, reload=reload)
 
 

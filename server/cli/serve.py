@@ -38,6 +38,7 @@ from journeygraph.journeys.faults import Fault
 from journeygraph.journeys.store_url import masked
 from journeygraph.server.app import app_of
 from journeygraph.server.cli.terminal.rendering import announce_all, out, plain, say
+from journeygraph.server.conversations.stubs import StubsOfFile
 from journeygraph.server.discover.definition_files import is_walked
 from journeygraph.server.discover.errors import CommandError, described
 from journeygraph.server.discover.modules import shown
@@ -76,6 +77,7 @@ class Wanted:
         definitions: True to serve the journeys of the database. Default: the settings.
         given: Modules with agents and tools of these.
         versions: Names of other versions of `journeys`.
+        stubs: File with results in place of functions.
     """
 
     journeys: Sequence[str]
@@ -83,6 +85,7 @@ class Wanted:
     definitions: bool | None
     given: Sequence[str]
     versions: Sequence[str] = ()
+    stubs: Path | None = None
 
     def settings(self) -> Settings:
         """Return the settings, read now."""
@@ -97,15 +100,22 @@ class Wanted:
         stored = settings.definitions
         if self.given and not stored:
             raise CommandError("--with needs --definitions.", exit_code=2)
-        given = self.given if stored else None
-        return wire(
+        if self.stubs and stored:
+            said = "--stubs is for journeys of files and modules, not for --definitions."
+            raise CommandError(said, exit_code=2)
+        stubs = StubsOfFile(self.stubs) if self.stubs else None
+        wiring = wire(
             settings,
             self.journeys,
             self.store,
             versions=self.versions,
             examples=not stored,
-            given=given,
+            given=self.given if stored else None,
+            prepared=stubs.into if stubs else None,
         )
+        if stubs:
+            _tell(plain(str(stubs)))
+        return wiring
 
 
 def serve(
@@ -377,7 +387,7 @@ def _started(target: Callable[[], None], stop: threading.Event) -> Any:
 def _folders(wanted: Wanted) -> list[Path]:
     """Return the current folder, and those of named files outside of it."""
     here = Path.cwd()
-    named = (*wanted.journeys, *wanted.versions, *wanted.given)
+    named = (*wanted.journeys, *wanted.versions, *wanted.given, str(wanted.stubs or ""))
     files = (Path(name.partition(":")[0]) for name in named)
     others = {file.resolve().parent for file in files if file.is_file()}
     return [here, *sorted(folder for folder in others if not folder.is_relative_to(here))]

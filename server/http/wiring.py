@@ -555,6 +555,7 @@ def wire(
     versions: Iterable[Name] = (),
     examples: bool = True,
     given: Iterable[str] | None = None,
+    prepared: Prepared | None = None,
 ) -> Wiring:
     """Create the wiring from settings and names.
 
@@ -565,6 +566,7 @@ def wire(
         versions: Other versions of these, for the sessions that belong to them.
         examples: True to serve all examples if there is no name.
         given: Modules with agents and tools of stored definitions; if given, these are served.
+        prepared: Gives the found journeys with other agents and tools.
 
     Raises:
         ConfigurationError: A setting is not valid, a sensitive journey has no key, or one of
@@ -576,11 +578,13 @@ def wire(
     config = settings.config(store)
     keys = keys_of(settings, limits, config.tenant)
     wanted = list(names) or (example_ids() if examples else [])
-    journeys = _journeys(settings, config, wanted)
+    found = [find(name) for name in (*wanted, *versions)]
+    served = [_served(settings, config, one) for one in (prepared(found) if prepared else found)]
+    journeys = _journeys(served[: len(wanted)])
     return Wiring(
         config=config,
         journeys=journeys,
-        versions=_versions(settings, config, versions, journeys),
+        versions=_versions(served[len(wanted) :], journeys),
         given=None if given is None else given_by(given, config),
         keys=keys,
         limits=limits,
@@ -672,11 +676,9 @@ def _origins_of(settings: Settings, keys: Keys) -> list[str]:
     return origins
 
 
-def _journeys(
-    settings: Settings, config: JourneyConfig, names: Iterable[Name]
-) -> dict[str, Served]:
+def _journeys(found: Iterable[Served]) -> dict[str, Served]:
     journeys: dict[str, Served] = {}
-    for served in (_found(settings, config, name) for name in names):
+    for served in found:
         id_ = served.journey.spec.id
         if id_ in journeys:
             raise ConfigurationError(
@@ -688,13 +690,10 @@ def _journeys(
 
 
 def _versions(
-    settings: Settings,
-    config: JourneyConfig,
-    names: Iterable[Name],
-    journeys: Mapping[str, Served],
+    found: Iterable[Served], journeys: Mapping[str, Served]
 ) -> dict[tuple[str, str], Served]:
     versions: dict[tuple[str, str], Served] = {}
-    for served in (_found(settings, config, name) for name in names):
+    for served in found:
         spec = served.journey.spec
         current = journeys.get(spec.id)
         if current is None:
@@ -726,9 +725,11 @@ def _check_other(spec: JourneySpec, current: JourneySpec) -> None:
         )
 
 
-def _found(settings: Settings, config: JourneyConfig, name: Name) -> Served:
+Prepared = Callable[[Sequence[Found]], Sequence[Found]]
+
+
+def _served(settings: Settings, config: JourneyConfig, found: Found) -> Served:
     """Return a journey with its agents and tools, checked."""
-    found = find(name)
     spec = found.journey.spec
     if not spec.entry:
         raise JourneyDefinitionError([spec.why_abstract])
