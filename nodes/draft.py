@@ -47,6 +47,7 @@ from journeygraph.nodes.state.form_state import (
     by_field,
     current_value,
     field_named,
+    leads_to_effects,
     owners,
 )
 from journeygraph.nodes.state.messages import Message, last_said
@@ -119,6 +120,7 @@ class TurnDraft:
         judged: The most confident verdict of a model, if nothing moved.
         wished: The parts of the message in which several wishes were found.
         missed: The words of values that no task takes.
+        is_exact: True if the message was understood exactly; else an effect waits for a yes.
         spec: The journey.
         settled: True if what runs is decided.
         resumed: True if the user comes back after a pause.
@@ -153,6 +155,7 @@ class TurnDraft:
     judged: Judged | None = None
     wished: Sequence[str] = ()
     missed: Sequence[str] = ()
+    is_exact: bool = True
     settled: bool = False
     resumed: bool = False
     query: Query | None = None
@@ -215,7 +218,8 @@ class TurnDraft:
         pathway = pathway or self.here
         made = self._form_states.get(pathway.id)
         if made is None or made.attempts is not self.fields or made.context is not self.context:
-            made = FormState(pathway, self.fields, self.context, self.dialogue)
+            acts = leads_to_effects(self.spec, pathway)
+            made = FormState(pathway, self.fields, self.context, self.dialogue, acts)
             self._form_states[pathway.id] = made
         return made
 

@@ -221,7 +221,7 @@ def _gives_up(services: Services, turn: Turn) -> str:
     setting = setting_of(services, turn)
     tasks = [p.title for id_, p in services.spec.pathways.items() if id_ == turn["run"]]
     parse = read_message(turn["message"] or "", Expected(None, (), {}, (), setting, tasks))
-    if not (parse.certain and parse.whole and len(parse.commands) == 1):
+    if not parse.exact:
         return ""
     if isinstance(parse.commands[0], Cancel):
         return "the user wants to stop"

@@ -28,7 +28,7 @@ from journeygraph.nodes.draft import TurnDraft
 from journeygraph.nodes.forms.collect import fill
 from journeygraph.nodes.forms.offer import asked_for, policy_of
 from journeygraph.nodes.forms.questions import ask_again
-from journeygraph.nodes.language.answers import is_greeting
+from journeygraph.nodes.language import is_courtesy
 from journeygraph.nodes.repair.answering import answered, confirmed_corrections
 from journeygraph.nodes.repair.clarify import (
     ambiguous,
@@ -321,7 +321,7 @@ def _tell_tasks(draft: TurnDraft) -> None:
 
     Words that are not understood behind a reply, such as that the journey has changed, count less.
     """
-    if draft.replies or is_greeting(draft.turn["message"] or ""):
+    if draft.replies or is_courtesy(draft.turn["message"] or "", draft.setting.language):
         draft.say("which", journeys=tasks_of(draft))
     else:
         draft.repair("unsupported", "unsupported", tasks=tasks_of(draft))

@@ -8,49 +8,33 @@ Source: DESIGN section 3; reference traces T01 to T35.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
 
-from journeygraph.journeys.phrases import normal
-from journeygraph.nodes.commands import (
-    Cancel,
-    Clear,
-    Command,
-    Confirm,
-    Correct,
-    Fill,
-    Skip,
-    Verdict,
-)
+from journeygraph.nodes.commands import Command, Verdict
 from journeygraph.nodes.draft import Hop, Reading, TurnDraft, draft_of
-from journeygraph.nodes.features.decide import AT_STAKE, decide
+from journeygraph.nodes.features.decide import decide
 from journeygraph.nodes.features.form_reading import (
     asking_in,
     authors_first,
     guessed,
-    has_value,
+    held_back,
     is_taken,
     led,
-    matters,
-    may_be_intent,
-    may_be_name,
     parse_of,
     supported,
     weighed,
     welcome,
-    wishes_for,
 )
 from journeygraph.nodes.forms.collect import FORM, is_collected
 from journeygraph.nodes.forms.questions import chosen, lines_of
 from journeygraph.nodes.language import Parse, ready_to_read
-from journeygraph.nodes.language.reading import NAMES
 from journeygraph.nodes.repair.clarify import ambiguous, most_specific
 from journeygraph.nodes.repair.resume import completed, left_unsure
-from journeygraph.nodes.repair.tasks import asked_to_leave, cannot_reply
+from journeygraph.nodes.repair.tasks import cannot_reply
 from journeygraph.nodes.repair.wishes import begins_later
 from journeygraph.nodes.replies.wording import says
 from journeygraph.nodes.state.context import kept
-from journeygraph.nodes.state.dialogue_state import DialogueState, with_dialogue
+from journeygraph.nodes.state.dialogue_state import UNREAD, DialogueState, with_dialogue
 from journeygraph.nodes.state.effects import EFFECTS, record_effects, went_well
 from journeygraph.nodes.state.form_state import MOST_RAW, field_named
 from journeygraph.nodes.state.secrets import HIDDEN, secrets_in
@@ -58,8 +42,6 @@ from journeygraph.nodes.state.stack import overwritten
 from journeygraph.nodes.steer import limits_of, steer
 from journeygraph.nodes.values import hint_of
 
-_ASKED_AGAIN = (*NAMES, "address", "list")
-"""Types of a value that is asked for again where it is not certain."""
 _MOST_QUOTED = 2
 
 
@@ -91,24 +73,23 @@ async def read_message(draft: TurnDraft, reading: Reading) -> None:
     await welcome(draft)
     reading.welcomed = len(draft.replies)
     option = chosen(draft)
-    reading.parse = (
-        Parse([option], certain=True, whole=True) if option else parse_of(draft, draft.message)
-    )
+    reading.parse = Parse([option], exact=True) if option else parse_of(draft, draft.message)
 
 
 async def weigh_patterns(draft: TurnDraft, reading: Reading) -> None:
     """Weigh what was read against the patterns that hold; with a model, two of them are doubted."""
     if not has_floor(draft):
-        reading.parse = led(draft, reading.parse, reading.verdicts)
+        leading = [v for v in reading.verdicts if v.holds and not v.error and v.tier == "pattern"]
+        reading.parse = led(draft, leading) if leading else reading.parse
         return
-    reading.parse, reading.verdicts = await weighed(draft, reading.parse, reading.verdicts)
+    reading.parse, reading.verdicts, is_certain = weighed(draft, reading.parse, reading.verdicts)
     limits = limits_of(draft.services.config)
     said = [v for v in most_specific(reading.verdicts) if isinstance(v, Verdict)]
     if draft.services.models and ambiguous(draft, said, limits):
         reading.doubted = [v for v in reading.verdicts if v.tier == "pattern"]
         reading.verdicts = [v for v in reading.verdicts if v.tier != "pattern"]
-    elif reading.parse.certain:
-        reading.is_certain = not may_be_intent(draft, reading.parse)
+    else:
+        reading.is_certain = is_certain
 
 
 async def ask_about_form(draft: TurnDraft, reading: Reading) -> None:
@@ -140,10 +121,11 @@ async def decide_dialogue(draft: TurnDraft, reading: Reading) -> bool:
         said = list(supported(draft, reading.answer.commands))
     else:
         said = _without_model(draft, reading)
+    draft.is_exact = reading.parse.exact and not reading.has_answer
+    draft.dialogue.guess(UNREAD, reading.parse.unread and not reading.has_answer)
     limits = limits_of(draft.services.config)
-    is_first = draft.dialogue.asked is None
     await decide(draft, [*reading.verdicts, *said], limits)
-    _account_for(draft, reading, is_first=is_first)
+    _account_for(draft, reading)
     return True
 
 
@@ -160,111 +142,27 @@ def _without_model(draft: TurnDraft, reading: Reading) -> list[Command]:
     said = authors_first(draft, parse, free)
     if not said:
         return [] if is_taken(free) else guessed(draft, draft.message)
-    return said if parse.certain else [*_held(draft, parse, said, leads_on=is_taken(free))]
+    return said if parse.exact else held_back(draft, said, leads_on=is_taken(free))
 
 
-def _held(
-    draft: TurnDraft, parse: Parse, said: Sequence[Command], *, leads_on: bool
-) -> Iterator[Command]:
-    """Yield what holds of a reading that does not explain all words.
-
-    A value is taken and repeated. A change of a known value, an effect or the end of a task
-    has to be confirmed; a change in a separate clause is made, with any other remark.
-    """
-    for command in said:
-        if isinstance(command, Cancel):
-            _doubt(draft, command, leads_on=leads_on)
-        elif isinstance(command, (Fill, Correct)):
-            is_plain = isinstance(command, Correct) and command in parse.plain
-            if is_plain or not _is_asked_again(draft, parse, command):
-                yield replace(command, certain=is_plain)
-        elif isinstance(command, Clear):
-            if _is_all_given(parse):
-                yield command
-        elif not isinstance(command, Skip) and not _takes_effect(draft, command):
-            yield command
-
-
-def _doubt(draft: TurnDraft, command: Cancel, *, leads_on: bool) -> None:
-    """Ask whether a task is given up, unless the message leads on, so that it only pauses."""
-    if leads_on:
-        draft.note("dropped", trigger="cancel", reason="it is not certain, and there is a wish")
-    else:
-        asked_to_leave(draft, everything=command.everything)
-
-
-def _is_asked_again(draft: TurnDraft, parse: Parse, command: Fill | Correct) -> bool:
-    """Return whether a value in the user's own words is so doubtful that it is asked for again."""
-    field = draft.field(command.field)
-    if field.type == "money" and isinstance(command.read, dict) and field.currency:
-        return bool(command.read.get("currency") != field.currency)
-    wordy = field.type in _ASKED_AGAIN
-    return wordy and isinstance(command, Fill) and command.value in parse.unread
-
-
-def _is_all_given(parse: Parse) -> bool:
-    """Return whether all remaining words belong to a value: "a wheelchair, drop the time"."""
-    given = [command.value for command in parse.commands if isinstance(command, Fill)]
-    return all(part in given for part in parse.unread)
-
-
-def _takes_effect(draft: TurnDraft, command: Command) -> bool:
-    kind = asked["kind"] if (asked := draft.dialogue.asked) else ""
-    return isinstance(command, Confirm) and kind in AT_STAKE
-
-
-def _account_for(draft: TurnDraft, reading: Reading, *, is_first: bool) -> None:
-    """Audit the words that nothing took, and say so of those that may matter.
-
-    They are quoted where the reply is about another part of the message, or about none of it.
-    """
-    parse, answer = reading.parse, reading.answer
-    giving = [c for c in parse.commands if isinstance(c, (Fill, Correct))]
-    amounts = [c for c in giving if isinstance(c.read, dict)]
-    again = [c.value for c in amounts if _is_asked_again(draft, parse, c)]
-    parts = [*dict.fromkeys((*parse.unread, *again))]
-    values = [*parse.replaced, *(getattr(command, "value", "") for command in parse.commands)]
+def _account_for(draft: TurnDraft, reading: Reading) -> None:
+    """Audit the words that nobody read, and say so beside what was taken."""
     if reading.has_answer:
-        parts += values
-        given = [v.casefold() for c in answer.commands if (v := getattr(c, "value", ""))]
-        parts = [p for p in parts if p and not any(_share(p.casefold(), g) for g in given)]
-    known = "\n".join([*parts, *[attempt["raw"] for attempt in draft.attempts]])
-    left = [value for value in values if value not in known]
+        return
+    parts = [part for part in reading.parse.unread if not _is_taken(draft, part)]
     hidden = [field for field in draft.form_state().live if field.sensitive]
-    for part in dict.fromkeys([*parts, *left]):
+    for part in parts:
         draft.note("unread", reason=HIDDEN if hidden else part[:MOST_RAW])
-    taken = [a["value"] for a in draft.attempts if a["validation_status"] != "cleared"]
+    told = [*draft.missed, *(part for part in parts if draft.attempts and not hidden)]
+    texts = [draft.text("unread", words=part) for part in dict.fromkeys(told[:_MOST_QUOTED])]
     is_end = draft.run is None and draft.replies[-1:] == [draft.text("closing")]
-    quoted = [] if draft.run and draft.spec.pathways[draft.run].pipeline else [*draft.missed]
-    repairs = {event["trigger"] for event in draft.audit if event["kind"] == "repaired"}
-    is_repaired = not repairs.isdisjoint(("back", "blocked", "restart"))
-    goes_on = taken or is_end or is_repaired or _begins_form(draft, is_first=is_first)
-    if goes_on and not reading.has_answer:
-        quoted = [p for p in parts if p not in taken and _may_matter(draft, p)]
-    texts = [draft.text("unread", words=part) for part in quoted[:_MOST_QUOTED]]
     place = len(draft.replies) - is_end
     draft.replies[place:place] = texts
 
 
-def _begins_form(draft: TurnDraft, *, is_first: bool) -> bool:
-    """Return whether the message led to questions for values, with no agent who reads it too."""
-    run = draft.spec.pathways[draft.run] if draft.run else None
-    moved = is_first or draft.transition is not None
-    return bool(moved and run and run.form and run.pipeline is None and not draft.aside)
-
-
-def _may_matter(draft: TurnDraft, part: str) -> bool:
-    """Return whether words may matter; of those around a value or a wish, another value does."""
-    left = part
-    for attempt in draft.attempts:
-        left = left.replace(attempt["raw"], " ")
-    if left == part and not any(_share(normal(part), normal(wish)) for wish in draft.wished):
-        return matters(draft, part) and not wishes_for(draft, part)
-    return has_value(left, draft.setting) or may_be_name(draft, left)
-
-
-def _share(one: str, other: str) -> bool:
-    return one in other or other in one
+def _is_taken(draft: TurnDraft, part: str) -> bool:
+    """Return whether words are, or are in, a value that was taken or refused."""
+    return any(part in attempt["raw"] for attempt in draft.attempts)
 
 
 def use_wording(draft: TurnDraft, reading: Reading) -> None:

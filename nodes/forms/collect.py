@@ -95,6 +95,7 @@ async def _filled(draft: TurnDraft, command: Fill, fillable: Sequence[Field]) ->
     if doubted or not command.certain:
         draft.say("understood", field=field.title, value=draft.shown(field, value))
     draft.keep(name, "valid", value=value, raw=command.value, confidence=_share(command))
+    draft.dialogue.guess(name, not draft.is_exact)
     draft.note("field_set", trigger=name)
     _taken(draft, name)
     await _checked_again(draft, name)
@@ -140,6 +141,7 @@ async def _first_value(draft: TurnDraft, command: Correct) -> None:
 async def replaced(draft: TurnDraft, field: Field, **details: object) -> None:
     """Give a field another value, and check again what depends on it."""
     draft.keep(field.name, "valid", **details)
+    draft.dialogue.guess(field.name, not draft.is_exact)
     draft.note("field_corrected", trigger=field.name)
     if not draft.dialogue.reopened or field.name not in draft.dialogue.reopened:
         value = draft.shown(field, draft.value(field.name))

@@ -85,8 +85,8 @@ async def read_wish(draft: TurnDraft, reading: Reading) -> None:
     parse = read_message(draft.message, Expected(None, (), {}, (), draft.setting))
     wishes: list[Command] = [c for c in parse.commands if isinstance(c, Human)]
     if wishes:
-        reading.parse = Parse(wishes, certain=parse.certain)
-        reading.is_certain = parse.certain
+        reading.parse = Parse(wishes, exact=parse.exact)
+        reading.is_certain = parse.exact
 
 
 async def ask_about_person(draft: TurnDraft, reading: Reading) -> None:

@@ -17,7 +17,7 @@ from journeygraph.journeys import (
 from journeygraph.journeys.phrases import normal
 from journeygraph.nodes.commands import Choose, Command, Confirm, Deny, Fill
 from journeygraph.nodes.draft import TurnDraft, talked_about
-from journeygraph.nodes.language.reading import YES_OR_NO
+from journeygraph.nodes.language.expected import YES_OR_NO
 from journeygraph.nodes.services import Services, brought_locale, setting_of
 from journeygraph.nodes.state.dialogue_state import IN_TURN, Asked
 from journeygraph.nodes.state.effects import is_taken

@@ -1,17 +1,27 @@
-"""Read a message without a model."""
+"""Read a message without a model: exactly, by a closed grammar, or as proposals."""
 
-from journeygraph.nodes.language.clauses import asks, clauses_in, refused_in
+from journeygraph.nodes.language.expected import Expected, Parse
 from journeygraph.nodes.language.lexicon import load, ready_to_read
-from journeygraph.nodes.language.parsing import read_message
-from journeygraph.nodes.language.reading import Expected, Parse
+from journeygraph.nodes.language.proposals import (
+    clauses_in,
+    is_courtesy,
+    questions_in,
+    read_message,
+    refused_in,
+    rest_of,
+    words_without,
+)
 
 __all__ = [
     "Expected",
     "Parse",
-    "asks",
     "clauses_in",
+    "is_courtesy",
     "load",
+    "questions_in",
     "read_message",
     "ready_to_read",
     "refused_in",
+    "rest_of",
+    "words_without",
 ]

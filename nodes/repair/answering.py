@@ -33,7 +33,7 @@ from journeygraph.nodes.repair.tasks import (
     reset,
     start_over,
 )
-from journeygraph.nodes.state.dialogue_state import IN_TURN, Asked, Option
+from journeygraph.nodes.state.dialogue_state import IN_TURN, UNREAD, Asked, Option
 from journeygraph.nodes.state.effects import try_unsure_again
 
 GO_ON, BEGIN_ANEW = "go_on", "begin_anew"
@@ -74,6 +74,8 @@ def _summary(draft: TurnDraft, asked: Asked, commands: Sequence[Command]) -> lis
             draft.note("dropped", trigger="confirm", reason="the confirmed values may be outdated")
             return []
         draft.dialogue.confirmed = [*draft.dialogue.confirmed, asked["about"]]
+        for name in (UNREAD, *(field.name for field in form_state.live)):
+            draft.dialogue.guess(name, False)
         return []
     if not _has_values(commands):
         known = [field for field in form_state.live if field.name in form_state.values]

@@ -20,8 +20,7 @@ from journeygraph.nodes.commands import (
 )
 from journeygraph.nodes.draft import TurnDraft
 from journeygraph.nodes.forms.offer import offer_person, policy_of
-from journeygraph.nodes.language.answers import is_greeting
-from journeygraph.nodes.language.clauses import may_be_about, questions_in
+from journeygraph.nodes.language import is_courtesy, questions_in
 from journeygraph.nodes.repair.knowledge import BESIDE
 from journeygraph.nodes.repair.tasks import status
 from journeygraph.nodes.state.dialogue_state import Asked, Option
@@ -218,10 +217,19 @@ def _beside_the_point(draft: TurnDraft, pattern: str, name: str, *, attempted: b
         draft.repair(pattern, "cannot_answer")
         return
     field = draft.field(asked["about"]) if asked and asked["kind"] == "field" else None
-    if field and attempted and may_be_about(draft.message, field, draft.setting.language):
+    if field and attempted and _is_short(draft.message):
         draft.repair(pattern, "not_read", field=field.title)
     else:
         draft.repair(pattern, name)
+
+
+_MOST_WORDS = 6
+"""Most words of a message that counts as an attempt, with any words."""
+
+
+def _is_short(message: str) -> bool:
+    """Return whether a message may be meant as a value."""
+    return len(message.split()) <= _MOST_WORDS or any(c.isdigit() or c == "@" for c in message)
 
 
 def not_understood(draft: TurnDraft) -> None:
@@ -230,7 +238,9 @@ def not_understood(draft: TurnDraft) -> None:
     Who greets back, or says first what they are here for, is simply asked.
     """
     asked = draft.dialogue.asked
-    if draft.dialogue.last_at is None or is_greeting(draft.turn["message"] or ""):
+    if draft.dialogue.last_at is None or is_courtesy(
+        draft.turn["message"] or "", draft.setting.language
+    ):
         return
     if asked and len(asked["options"]) > 1:
         _clarify_as(draft, asked["options"], asked["kind"], asked["about"])

@@ -15,8 +15,6 @@ from journeygraph.nodes.draft import TurnDraft
 from journeygraph.nodes.forms.collect import TAKEN_BACK, emptied
 from journeygraph.nodes.forms.offer import MORE, after_effect, effect_of
 from journeygraph.nodes.forms.questions import lines_of, question_of
-from journeygraph.nodes.language.lexicon import lexicon_of
-from journeygraph.nodes.language.mentions import is_task
 from journeygraph.nodes.state.dialogue_state import Asked, FieldAttempt, Option
 from journeygraph.nodes.state.effects import begin_effects_anew, may_be_taken
 from journeygraph.nodes.state.form_state import settled
@@ -236,11 +234,10 @@ def task_named(draft: TurnDraft, words: str) -> str:
 
     Open are the current task, the paused ones, and those that begin later, in this order.
     """
-    lexicon = lexicon_of(draft.setting.language)
     called = {id_: names_of(draft.spec, id_) for id_ in open_tasks(draft)}
     if words in called:
         return words
-    found = (id_ for id_, names in called.items() if is_task(plain(words), names, lexicon))
+    found = (id_ for id_, names in called.items() if plain(words) in map(plain, names))
     return next(found, "")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from journeygraph.journeys import Field, IntentTrigger, PathwaySpec, TransitionSpec
+from journeygraph.journeys import IntentTrigger, PathwaySpec, TransitionSpec
 from journeygraph.journeys.phrases import at_edges, normal
 from journeygraph.journeys.spec.spec import MOVE
 from journeygraph.nodes.commands import Cancel, Command, Fill, Go, Verdict
@@ -15,12 +15,11 @@ from journeygraph.nodes.draft import TurnDraft
 from journeygraph.nodes.forms.collect import SURE
 from journeygraph.nodes.language import Expected, read_message
 from journeygraph.nodes.language.lexicon import Lexicon, lexicon_of
-from journeygraph.nodes.language.mentions import mentioned
-from journeygraph.nodes.language.reading import read
+from journeygraph.nodes.language.words import words_of
 from journeygraph.nodes.repair.clarify import clarify, options_of
 from journeygraph.nodes.repair.tasks import postpone, task_named
 from journeygraph.nodes.state.dialogue_state import IN_TURN, Asked, HeldValue
-from journeygraph.nodes.state.form_state import MOST_RAW, owners, settled
+from journeygraph.nodes.state.form_state import MOST_RAW
 from journeygraph.nodes.steer import MODELS, Limits, allowed_transitions
 from journeygraph.nodes.values import Unreadable, value_of
 
@@ -72,7 +71,7 @@ def judged_in_turn(
     if not order and len(judged) > 1:
         pathways = {id_: draft.spec.pathways[id_] for id_ in open_now}
         lexicon = lexicon_of(draft.setting.language)
-        said_or = lexicon.words("either").intersection(read(draft.message, lexicon).words)
+        said_or = lexicon.has(words_of(draft.message), "or")
         given = [id_ for id_, one in pathways.items() if values_for(draft, one, said)]
         if len(given) == 1 and not (said_or and len([p for p in pathways.values() if p.form]) > 1):
             order = [*given, *(id_ for id_ in open_now if id_ not in given)]
@@ -158,15 +157,17 @@ class _Cut:
 def _cut(text: str, end: int, start: int, lexicon: Lexicon) -> _Cut | None:
     """Return where one wish ends and the next begins; None if they are one."""
     between = text[end:start]
-    tokens = read(between, lexicon).tokens
-    words = [token.word for token in tokens]
+    words = words_of(between)
     if start < end:
         return None
-    joints = lexicon.words("joints", "either")
-    places = [token.start for token in tokens if token.word in joints]
-    places += [found.end() for found in _BREAK.finditer(between)]
-    follows = bool(lexicon.words("afterwards").intersection(words))
-    either = bool(lexicon.words("either").intersection(words))
+    joints = [
+        word
+        for n, word in enumerate(words.all)
+        for name in ("and", "or", "then")
+        if [*lexicon.at(words, n, name)]
+    ]
+    places = [word.start for word in joints] + [found.end() for found in _BREAK.finditer(between)]
+    follows, either = lexicon.has(words, "then"), lexicon.has(words, "or")
     return _Cut(end + max(places), follows, either) if places else None
 
 
@@ -204,7 +205,7 @@ def values_with(draft: TurnDraft, wish: Wish, said: Sequence[Command]) -> list[F
         if isinstance(c, Fill) and c.field in form and normal(c.value) in part
     }
     values = {**_read_in(draft, target, wish.part), **given}
-    return [*same_values(draft, form.fields, wish.part), *values.values()]
+    return [*values.values()]
 
 
 def values_for(
@@ -224,7 +225,7 @@ def values_for(
     given = {c.field: c for c in said if isinstance(c, Fill) and c.field in target.form}
     if behind_cancel:
         given = {**_read_in(draft, target, _behind_cancel(draft, target)), **given}
-    return [*same_values(draft, target.form.fields, draft.message), *given.values()]
+    return [*given.values()]
 
 
 def _read_in(draft: TurnDraft, target: PathwaySpec, part: str) -> dict[str, Fill]:
@@ -242,32 +243,6 @@ def _behind_cancel(draft: TurnDraft, target: PathwaySpec) -> str:
     spans = [span for way in ways if (span := _said_at(text, way))]
     ends = [found.end() for found in _BREAK.finditer(text, 0, min(spans)[0])] if spans else []
     return _as_written(draft.message, text[ends[-1] :]) if ends else ""
-
-
-def same_values(draft: TurnDraft, fields: Sequence[Field], text: str) -> list[Fill]:
-    """Return the values to copy from another task: "for the same day"."""
-    lexicon = lexicon_of(draft.setting.language)
-    words = read(text, lexicon).words
-    found: list[Fill] = []
-    for place, word in enumerate(words[:-1]):
-        if word not in lexicon.words("same"):
-            continue
-        called = [words[place + 1]]
-        field = mentioned(called, fields, lexicon)
-        if field is None or draft.value(field.name) is not None:
-            continue
-        known = [f for f in _known_fields(draft) if f.type == field.type and f.name != field.name]
-        source = known[0] if len(known) == 1 else mentioned(called, known, lexicon)
-        last = settled(draft.fields[source.name]) if source else None
-        if last:
-            value = last["value"]
-            found.append(Fill(field.name, value if isinstance(value, str) else last["raw"]))
-    return found
-
-
-def _known_fields(draft: TurnDraft) -> list[Field]:
-    names = [name for name in draft.fields if draft.value(name) is not None]
-    return [draft.field(name) for name in names if owners(draft.spec, name)]
 
 
 def begins_later(draft: TurnDraft) -> set[str]:

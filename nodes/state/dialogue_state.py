@@ -15,6 +15,8 @@ Status = Literal["valid", "invalid", "pending", "cleared"]
 Source = Literal["user_provided", "corrected", "inferred", "tool", "operator"]
 SETTLING = ("valid", "cleared")
 """Statuses of attempts that say what a field's value is."""
+UNREAD = ""
+"""Among the guessed names: words of the last message that nobody read."""
 FIELD_WINDOW = 8
 """Attempts of a field that the state keeps; all of them are in the store."""
 
@@ -123,6 +125,8 @@ class DialogueState:
         skipped: Names of optional fields that the user left open.
         refused: Name of a required field -> how often the user would not give it.
         retries: Name of a field -> values not taken since the last one that was.
+        guessed: Names of fields whose value was neither exact nor confirmed; a summary comes
+            before an effect. `UNREAD` is among them if words of the last message were not read.
         reopened: Names of fields of earlier pathways to ask for again, now.
         unclear: Messages in a row that had to be asked back about.
         off_topic: Messages in a row that led off.
@@ -147,6 +151,7 @@ class DialogueState:
     skipped: list[str] = field(default_factory=list)
     refused: dict[str, int] = field(default_factory=dict)
     retries: dict[str, int] = field(default_factory=dict)
+    guessed: list[str] = field(default_factory=list)
     reopened: list[str] = field(default_factory=list)
     unclear: int = 0
     off_topic: int = 0
@@ -180,6 +185,11 @@ class DialogueState:
     def reopen(self, name: str) -> None:
         """Have a field asked for again before all others."""
         self.reopened = [name, *_without(self.reopened, name)]
+
+    def guess(self, name: str, is_guessed: object) -> None:
+        """Note whether a value was guessed, so that it has to be confirmed before an effect."""
+        kept = _without(self.guessed, name)
+        self.guessed = [*kept, name] if is_guessed else kept
 
     def unconfirm(self, pathways: Collection[str]) -> None:
         """Have the summaries of these pathways shown again."""

@@ -13,6 +13,7 @@ from journeygraph.nodes.authored import FAILURES
 from journeygraph.nodes.json_data import copied
 from journeygraph.nodes.state.dialogue_state import (
     SETTLING,
+    UNREAD,
     Asked,
     Attempted,
     DialogueState,
@@ -66,6 +67,18 @@ def _found(spec: JourneySpec, name: str) -> tuple[PathwaySpec, ...]:
     return tuple([p for p in spec.pathways.values() if p.form and name in p.form])
 
 
+def leads_to_effects(spec: JourneySpec, pathway: PathwaySpec) -> bool:
+    """Return whether a pathway, or one that follows it, has effects."""
+    seen: set[str] = set()
+    place: PathwaySpec | None = pathway
+    while place is not None and place.id not in seen:
+        if place.effects:
+            return True
+        seen.add(place.id)
+        place = spec.pathways.get(place.next or "")
+    return False
+
+
 def is_record(spec: JourneySpec, name: str, finished: Collection[str]) -> bool:
     """Return whether a task was completed with a field's value, which then stays as it is."""
     return any(owner.id in finished for owner in owners(spec, name))
@@ -80,12 +93,14 @@ class FormState:
         attempts: All attempts that the state keeps, by field.
         context: The context of the session.
         dialogue: The dialogue state of the session.
+        acts: True if an effect follows: of this pathway, or of one that it leads to.
     """
 
     pathway: PathwaySpec
     attempts: Attempts
     context: Mapping[str, Any]
     dialogue: DialogueState
+    acts: bool = False
 
     @property
     def live(self) -> list[Field]:
@@ -138,10 +153,17 @@ class FormState:
 
     @property
     def wants_summary(self) -> bool:
-        """Return whether the collected values need a confirmation that the user has not given."""
+        """Return whether the collected values need a confirmation that the user has not given.
+
+        Those that are read back do, and before an effect those that were guessed.
+        """
         if self.pathway.id in self.dialogue.confirmed:
             return False
-        return any(field.confirm and value is not None for field, value in self._walked)
+        given = [field for field, value in self._walked if value is not None]
+        if any(field.confirm for field in given):
+            return True
+        guessed = {*self.dialogue.guessed}
+        return self.acts and any(f.name in guessed or UNREAD in guessed for f in given)
 
     def asked(self) -> Asked | None:
         """Return the next question; None if everything is collected and confirmed."""

@@ -12,7 +12,7 @@ from typing import Any
 from journeygraph.journeys import Field, JourneySpec
 from journeygraph.nodes.draft import TurnDraft
 from journeygraph.nodes.forms.collect import emptied, refused
-from journeygraph.nodes.language.reading import CHOOSING
+from journeygraph.nodes.language.expected import CHOOSING
 from journeygraph.nodes.state.dialogue_state import Asked
 from journeygraph.nodes.state.form_state import field_named, is_record, settled
 from journeygraph.nodes.state.session import Position

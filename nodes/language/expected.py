@@ -1,0 +1,89 @@
+"""Expectation of a message, and its reading."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from journeygraph.journeys import Field
+from journeygraph.nodes.commands import Command
+from journeygraph.nodes.state.dialogue_state import Asked, Option
+from journeygraph.nodes.values import Setting
+
+CHOOSING = ("clarify", "paused", "restart", "change", "wrong")
+"""Kinds of questions whose answer is one of their options."""
+YES_OR_NO = (
+    *("summary", "wrong", "correction", "start_over", "human", "unclaimed", "more", "leave"),
+    *("return", "retry"),
+)
+"""Kinds of questions whose answer is yes or no."""
+OFFERED = ("return", "start_over", "human", "unclaimed", "retry", "more", "correction", "leave")
+"""Kinds of questions for which "forget it" is a no."""
+NAMES = ("name", "full_name")
+"""Types of what people are called."""
+FREE = ("text", "list", "address")
+"""Types whose values are the user's own words."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """Expectation: what a message may answer, give or correct now.
+
+    Attributes:
+        asked: The last question to the user.
+        fields: The open fields of the present form, or of the paused one that the user was asked to
+            return to; what was asked for comes first.
+        known: Values that may be corrected, by the name of their field; the latest comes last.
+        correctable: The fields of those values.
+        setting: Time and locale of the user.
+        tasks: The names of the open tasks, for "cancel the transfer".
+        changing: True if the field that was asked for has, or just had, a value, which may stay.
+    """
+
+    asked: Asked | None
+    fields: Sequence[Field]
+    known: Mapping[str, Any]
+    correctable: Sequence[Field]
+    setting: Setting
+    tasks: Sequence[str] = ()
+    changing: bool = False
+
+    @property
+    def kind(self) -> str:
+        """The kind of question that was asked; empty: none."""
+        return self.asked["kind"] if self.asked else ""
+
+    @cached_property
+    def pending(self) -> Field | None:
+        """The field that was asked for."""
+        if self.asked is None or self.kind != "field":
+            return None
+        return next((f for f in self.fields if f.name == self.asked["about"]), None)
+
+    @property
+    def options(self) -> Sequence[Option]:
+        """The offered options."""
+        return self.asked["options"] if self.asked else ()
+
+    @property
+    def all_fields(self) -> Sequence[Field]:
+        """All fields, the open ones first."""
+        return (*self.fields, *self.correctable)
+
+
+@dataclass(frozen=True, slots=True)
+class Parse:
+    """The reading of a message.
+
+    Attributes:
+        commands: All that it asks for; proposals where it is not exact.
+        exact: True if the message as a whole derives from the grammar, so that it has no other
+            meaning, and no model is asked.
+        unread: The words that nothing read, as they were written, clause by clause.
+    """
+
+    commands: list[Command] = field(default_factory=list)
+    exact: bool = False
+    unread: tuple[str, ...] = ()

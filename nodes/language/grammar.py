@@ -1,0 +1,344 @@
+"""The closed grammar of messages that are understood without a model.
+
+A message is exact if it derives as a whole: ``[courtesy] act [courtesy]``. The acts are the
+productions below, the same for all languages; a language fills in its phrases. Anything else is
+read by a model, said back, or asked back.
+
+Source: DESIGN section 4, "Exact or asked".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import cast
+
+from journeygraph.journeys import Field, Regex
+from journeygraph.journeys.phrases import plain
+from journeygraph.nodes.commands import (
+    Back,
+    Cancel,
+    Choose,
+    Command,
+    Confirm,
+    Correct,
+    Deny,
+    Explain,
+    Fill,
+    Human,
+    Repeat,
+    Restart,
+    Skip,
+    Status,
+    Wait,
+)
+from journeygraph.nodes.language.expected import (
+    CHOOSING,
+    FREE,
+    NAMES,
+    OFFERED,
+    YES_OR_NO,
+    Expected,
+)
+from journeygraph.nodes.language.lexicon import Lexicon, Name, lexicon_of
+from journeygraph.nodes.language.words import Words, words_of
+from journeygraph.nodes.values import Unreadable, value_of
+
+MOST_WORDS = 24
+"""Most words of a message that the grammar is tried on."""
+
+Slots = Mapping[str, Words]
+Meaning = Callable[[Expected, Slots], Command | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Production:
+    """A production of an act.
+
+    Attributes:
+        act: What it is: answer, control or change.
+        form: Its symbols: the name of a list, `[name]` where it may be left out, `name+` for one to
+            three of its phrases, and `<slot>` for words that the meaning judges.
+        meaning: Returns the command; None if the words do not fit the moment.
+    """
+
+    act: str
+    form: str
+    meaning: Meaning
+
+
+def derived(message: str, expected: Expected) -> Command | None:
+    """Return the one command that a message as a whole derives to; None if there is none.
+
+    A question mark is part of no value and no answer.
+    """
+    words = words_of(message)
+    if not words or len(words) > MOST_WORDS:
+        return None
+    lexicon = lexicon_of(expected.setting.language)
+    for act in _without_courtesy(words, lexicon):
+        for production in PRODUCTIONS:
+            if act.asks and production.act != "control":
+                continue
+            for slots in _matches(production.form.split(), act, 0, lexicon, {}):
+                if command := production.meaning(expected, slots):
+                    return command
+    return None
+
+
+def _without_courtesy(words: Words, lexicon: Lexicon) -> Iterator[Words]:
+    """Yield words as they are, and without courtesy before and behind them."""
+    yield words
+    first, last = 0, len(words)
+    while (end := next(lexicon.at(words, first, "courtesy"), None)) is not None:
+        first = end
+    begins = {end: n for n in range(first, last) for end in lexicon.at(words, n, "courtesy")}
+    while last in begins and begins[last] >= first:
+        last = begins[last]
+    if first < last and (first, last) != (0, len(words)):
+        yield words.part(first, last)
+
+
+def _matches(
+    form: list[str], words: Words, place: int, lexicon: Lexicon, slots: dict[str, Words]
+) -> Iterator[dict[str, Words]]:
+    """Yield the slots of each way in which words from a place on have a form."""
+    if not form:
+        if place == len(words):
+            yield slots
+        return
+    symbol, *rest = form
+    if symbol.startswith("<"):
+        for end in range(len(words), place, -1):
+            filled = {**slots, symbol.strip("<>"): words.part(place, end)}
+            yield from _matches(rest, words, end, lexicon, filled)
+        return
+    if symbol.startswith("["):
+        yield from _matches([symbol[1:-1], *rest], words, place, lexicon, slots)
+        yield from _matches(rest, words, place, lexicon, slots)
+        return
+    for end in _ends(symbol, words, place, lexicon):
+        yield from _matches(rest, words, end, lexicon, slots)
+
+
+def _ends(symbol: str, words: Words, place: int, lexicon: Lexicon) -> Iterator[int]:
+    name = cast("Name", symbol.rstrip("+"))
+    for end in lexicon.at(words, place, name):
+        closes, negates = words.all[end - 1].closes, lexicon.says(words.part(place, end), "not")
+        if (name == "not" and closes) or (name == "cue" and negates and not closes):
+            continue  # "Friday not, Saturday" denies the first; "no el viernes" denies the last
+        yield end
+        if symbol.endswith("+"):
+            yield from _ends(name, words, end, lexicon)
+
+
+def value_in(field: Field, raw: str, expected: Expected) -> object:
+    """Return the value of a field that words are as a whole; None if they are none."""
+    try:
+        return value_of(field, raw, expected.setting)
+    except Unreadable:
+        return None
+
+
+# --- Answers ---
+
+
+def _chosen(expected: Expected, slots: Slots) -> Command | None:
+    """Return an offered option by its label, its place in the list, or its id."""
+    said = " ".join(slots["choice"].folded)
+    labels: dict[str, str] = {}
+    for place, option in enumerate(expected.options, 1):
+        for name in (option["id"], option["label"], str(place)):
+            labels.setdefault(" ".join(words_of(name).folded), option["id"])
+    if said not in labels or expected.kind not in (*CHOOSING, *YES_OR_NO):
+        return None
+    return Choose(labels[said])
+
+
+def _yes(expected: Expected, slots: Slots) -> Command | None:
+    return _answered(expected, True)
+
+
+def _no(expected: Expected, slots: Slots) -> Command | None:
+    return _answered(expected, False)
+
+
+def _answered(expected: Expected, is_yes: bool) -> Command | None:
+    field = expected.pending
+    if field is not None and field.type == "boolean":
+        return _given(field, "yes" if is_yes else "no", is_yes, expected)
+    if field is not None and is_yes and len(field.ways) == 1:
+        (only,) = field.ways
+        return Fill(field.name, only, read=only)
+    if expected.kind in (*YES_OR_NO, *CHOOSING) or expected.changing:
+        return Confirm() if is_yes else Deny()
+    return None
+
+
+def _agreed(expected: Expected, slots: Slots) -> Command | None:
+    return Confirm() if expected.kind in YES_OR_NO else None
+
+
+def _declined(expected: Expected, slots: Slots) -> Command | None:
+    return Deny() if expected.kind in YES_OR_NO or expected.changing else None
+
+
+def _pending(expected: Expected, slots: Slots) -> Command | None:
+    """Return a value for what was asked: a full match of its type, or of its author's pattern."""
+    field, words = expected.pending, slots["value"]
+    if field is None:
+        return None
+    whole = is_whole(field, words.text, expected)
+    if not whole and field.type in FREE:
+        return None
+    raw = words.text.strip() if whole else words.raw
+    value = value_in(field, raw, expected)
+    return None if value is None else _given(field, raw, value, expected)
+
+
+def is_whole(field: Field, text: str, expected: Expected) -> bool:
+    """Return whether an author's own pattern distinguishes a whole text from a sentence.
+
+    A field with `verbatim` takes every text.
+    """
+    if field.verbatim:
+        return True
+    shapes = [one.pattern for one in field.validators if isinstance(one, Regex)]
+    shapes += [] if shapes else field.extract
+    matches = expected.setting.patterns.fullmatch
+    is_shaped = bool(shapes) and all(matches(field.name, one, text.strip()) for one in shapes)
+    return is_shaped and not all(matches(field.name, one, _SENTENCE) for one in shapes)
+
+
+_SENTENCE = "so what is that"
+
+
+def _given(field: Field, raw: str, value: object, expected: Expected) -> Command:
+    kind = Correct if field.name in expected.known else Fill
+    return kind(field.name, raw, read=value)
+
+
+# --- Changes ---
+
+
+def _changed(expected: Expected, slots: Slots) -> Command | None:
+    """Return a change of the value that was given last, or of the only known one of that type.
+
+    What the pending question takes as well is a change of nothing in particular.
+    """
+    raw, pending = slots["new"].raw, expected.pending
+    fitting = [f for f in _own(expected) if value_in(f, raw, expected) is not None]
+    if pending and pending.name not in expected.known and pending.type not in (*FREE, *NAMES):
+        value = value_in(pending, raw, expected)
+        if value is not None:
+            return None if fitting else _given(pending, raw, value, expected)
+    latest = list(expected.known)[-1:]
+    meant = [f for f in fitting if f.name in latest] or (fitting if len(fitting) == 1 else [])
+    return _given(meant[0], raw, value_in(meant[0], raw, expected), expected) if meant else None
+
+
+def _own(expected: Expected) -> list[Field]:
+    """Return the fields whose known values a bare value may change: no words of the user's own."""
+    return [f for f in expected.correctable if f.type not in (*FREE, *NAMES, "boolean")]
+
+
+def _labelled(expected: Expected, slots: Slots) -> Command | None:
+    """Return a value for the field that is named beside it."""
+    said, raw = slots["label"], slots["new"].raw
+    fields = {f.name: f for f in expected.all_fields if is_called(said, f)}
+    if len(fields) != 1:
+        return None
+    (field,) = fields.values()
+    value = None if field.type in FREE else value_in(field, raw, expected)
+    return None if value is None else _given(field, raw, value, expected)
+
+
+def is_called(words: Words, field: Field) -> bool:
+    """Return whether words are as a whole what a field is called."""
+    return words.folded in {words_of(name).folded for name in (field.title, field.name)}
+
+
+def _contrasted(expected: Expected, slots: Slots) -> Command | None:
+    """Return a change from the known value that the message names to another one."""
+    old, new = slots["old"].raw, slots["new"].raw
+    found = []
+    for field in (*_own(expected), *(f for f in expected.correctable if f.type in NAMES)):
+        was, value = value_in(field, old, expected), value_in(field, new, expected)
+        if value is not None and was is not None and _same(was, expected.known[field.name]):
+            found.append(_given(field, new, value, expected))
+    return found[0] if len(found) == 1 else None
+
+
+def _same(one: object, other: object) -> bool:
+    return plain(str(one)) == plain(str(other))
+
+
+# --- Control ---
+
+
+def _fixed(command: Command) -> Meaning:
+    """Return the meaning of a phrase that says one thing, unless a choice is called so."""
+    return lambda expected, slots: command
+
+
+def _cancelled(expected: Expected, slots: Slots) -> Command | None:
+    return Deny() if expected.kind in OFFERED or expected.changing else Cancel()
+
+
+def _cancelled_task(expected: Expected, slots: Slots) -> Command | None:
+    said = " ".join(slots["task"].folded)
+    named = [name for name in expected.tasks if " ".join(words_of(name).folded) == said]
+    return Cancel(task=named[0]) if named else None
+
+
+def _skipped(expected: Expected, slots: Slots) -> Command | None:
+    return Skip() if expected.pending is not None else None
+
+
+def _left_open(expected: Expected, slots: Slots) -> Command | None:
+    field = expected.pending
+    if field is None or field.required or field.type == "boolean":
+        return None
+    return Skip()
+
+
+def _explained(expected: Expected, slots: Slots) -> Command | None:
+    return Explain() if expected.asked else None
+
+
+def _explained_label(expected: Expected, slots: Slots) -> Command | None:
+    fields = [f.name for f in expected.all_fields if is_called(slots["label"], f)]
+    return Explain(fields[0]) if fields else None
+
+
+PRODUCTIONS: tuple[Production, ...] = (
+    Production("answer", "<choice>", _chosen),
+    Production("answer", "articles <choice>", _chosen),
+    Production("answer", "yes", _yes),
+    Production("answer", "no", _no),
+    Production("answer", "agree", _agreed),
+    Production("answer", "decline", _declined),
+    Production("control", "unknown", _left_open),
+    Production("control", "skip", _skipped),
+    Production("control", "cancel", _cancelled),
+    Production("control", "cancel_all", _fixed(Cancel(everything=True))),
+    Production("control", "cancel_task [articles] <task>", _cancelled_task),
+    Production("control", "restart", _fixed(Restart())),
+    Production("control", "back", _fixed(Back())),
+    Production("control", "status", _fixed(Status())),
+    Production("control", "repeat", _fixed(Repeat())),
+    Production("control", "explain", _explained),
+    Production("control", "explain_label [articles] <label>", _explained_label),
+    Production("control", "human", _fixed(Human())),
+    Production("control", "wait", _fixed(Wait())),
+    Production("answer", "<value>", _pending),
+    Production("change", "cue+ <new>", _changed),
+    Production("change", "<new> cue_behind", _changed),
+    Production("change", "[cue+] [articles] <label> [is] <new>", _labelled),
+    Production("change", "change [articles] <label> to <new>", _labelled),
+    Production("change", "[cue+] not <old> [but] <new>", _contrasted),
+    Production("change", "[cue+] <new> not <old>", _contrasted),
+    Production("change", "[cue+] <new> instead_of <old>", _contrasted),
+    Production("change", "instead_of <old> <new>", _contrasted),
+)
+"""All productions, in the order in which they are tried."""

@@ -1,0 +1,187 @@
+"""Proposals of a message that is not exact, where no model reads it.
+
+Scanners find values; nothing that is found is certain. A value for an open field is said back, a
+change or an end is asked back, and what nobody read is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from journeygraph.journeys import Field
+from journeygraph.nodes.commands import Cancel, Command, Correct, Fill, Human, Restart, Skip
+from journeygraph.nodes.language.expected import FREE, NAMES, Expected, Parse
+from journeygraph.nodes.language.grammar import derived, value_in
+from journeygraph.nodes.language.lexicon import Lexicon, lexicon_of, weight
+from journeygraph.nodes.language.words import Words, words_of
+from journeygraph.nodes.values import Span, found_in
+
+MOST_CHARACTERS = 4096
+"""Characters of a message beyond which it is left to others."""
+_LOOSE = (*FREE, *NAMES, "boolean")
+"""Types whose values cannot be told apart from other words."""
+
+
+def read_message(message: str, expected: Expected) -> Parse:
+    """Return what a message says, as far as that can be read without a model; it never raises."""
+    if len(message) > MOST_CHARACTERS:
+        return Parse(unread=(message,))
+    if command := derived(message, expected):
+        return Parse([command], exact=True)
+    return proposed(message, expected)
+
+
+def proposed(message: str, expected: Expected) -> Parse:
+    """Return what a message may say: values, a wish to end or for a person, an answer in text."""
+    words, lexicon = words_of(message), lexicon_of(expected.setting.language)
+    if lexicon.has(words, "person"):
+        return Parse([Human()], unread=(message.strip(),))
+    control = next(_controls(words, expected), None)
+    if isinstance(control, (Cancel, Restart)):
+        return Parse([control], unread=(message.strip(),))
+    pending = expected.pending
+    commands = [*_values(message, expected)]
+    if not commands and pending is not None and pending.type in FREE and _tells(words, lexicon):
+        value = value_in(pending, message, expected)
+        commands = [] if value is None else [Fill(pending.name, message.strip(), read=value)]
+    if not commands and control is not None:
+        commands = [control]
+    return Parse(commands, unread=tuple(_left(words, commands, expected)))
+
+
+def _controls(words: Words, expected: Expected) -> Iterator[Command]:
+    """Yield what the clauses of a message say about the conversation, each as a whole."""
+    clauses = [*words.clauses()]
+    for clause in clauses if len(clauses) > 1 else ():
+        command = derived(clause.raw, Expected(None, (), {}, (), expected.setting, expected.tasks))
+        if command is not None and not isinstance(command, Skip):
+            yield command
+
+
+def _tells(words: Words, lexicon: Lexicon) -> bool:
+    """Return whether words may be an answer in the user's own words: they ask nothing."""
+    return bool(words) and not is_question(words, lexicon)
+
+
+def _values(message: str, expected: Expected) -> Iterator[Command]:
+    """Yield a value for each field that a message plainly has one of; what fits two is left out.
+
+    The pending field comes first; a span is taken once. A field that is named beside a value has
+    it; an open one comes before a known one.
+    """
+    taken: list[Span] = []
+    pending = expected.pending
+    order = [*([pending] if pending else []), *(f for f in expected.fields if f is not pending)]
+    for field in (*order, *expected.correctable):
+        if field.type in FREE and not field.extract:
+            continue
+        spans = [s for s in found_in(field, message, expected.setting) if not _over(s, taken)]
+        spans = _own(spans, field, expected) if field is not pending else spans
+        if len({repr(span.value) for span in spans}) != 1:
+            continue
+        span = spans[0]
+        taken.append(span)
+        kind = Correct if field.name in expected.known else Fill
+        if kind is Fill or span.value != expected.known[field.name]:
+            yield kind(field.name, span.raw, read=span.value, certain=False)
+
+
+def _own(spans: Sequence[Span], field: Field, expected: Expected) -> list[Span]:
+    """Return spans that no other open field of the same type may have as well."""
+    others = [f for f in expected.fields if f.type == field.type and f is not field]
+    is_loose = field.type in _LOOSE and not field.extract
+    return [] if others or (is_loose and field.name in expected.known) else [*spans]
+
+
+def _over(span: Span, taken: Iterable[Span]) -> bool:
+    return any(span.start < other.end and other.start < span.end for other in taken)
+
+
+def _left(words: Words, commands: Sequence[Command], expected: Expected) -> list[str]:
+    """Return the parts of words with weight that no value of the commands covers."""
+    given = [c.value for c in commands if isinstance(c, (Fill, Correct))]
+    text = words.text
+    for value in given:
+        text = text.replace(value, " , ", 1)
+    return [*weight(words_of(text), expected.setting.language)]
+
+
+# --- Questions, clauses ---
+
+
+def is_question(words: Words, lexicon: Lexicon) -> bool:
+    """Return whether words ask: by their sign, or by the word that they begin with."""
+    return bool(words) and (words.asks or next(lexicon.at(words, 0, "question"), None) is not None)
+
+
+def is_courtesy(message: str, language: str) -> bool:
+    """Return whether a message is only courtesy, such as a greeting."""
+    lexicon, words = lexicon_of(language), words_of(message)
+    place = 0
+    while (end := next(lexicon.at(words, place, "courtesy"), None)) is not None:
+        place = end
+    return bool(words) and place == len(words) and "?" not in message
+
+
+def clauses_in(message: str, language: str) -> list[str]:
+    """Return the clauses of a message, as they were written."""
+    return [clause.raw for clause in words_of(message).clauses()]
+
+
+def questions_in(message: str, language: str) -> list[str]:
+    """Return the questions that a message asks, as they were written."""
+    lexicon = lexicon_of(language)
+    found = []
+    for clause in words_of(message).clauses():
+        if is_question(clause, lexicon) and not lexicon.says(clause, "yes", "no", "agree"):
+            end = clause.all[-1].end
+            sign = "?" if clause.asks else ""
+            found.append(message[clause.all[0].start : end] + sign)
+    return found
+
+
+def refused_in(message: str, patterns: Iterable[tuple[str, str]], language: str) -> set[str]:
+    """Return the questions that no clause of a message answers but one that denies or cancels.
+
+    Of each pattern that matched, the id of the question that it answers is given too.
+    """
+    lexicon, clauses = lexicon_of(language), [*words_of(message).clauses()]
+    refused: set[str] = set()
+    meant: set[str] = set()
+    for pattern, question in patterns:
+        phrase = words_of(pattern).folded
+        for clause in clauses:
+            if (place := _place_of(phrase, clause.folded)) is not None:
+                denies = _denies(clause, place, place + len(phrase), lexicon)
+                (refused if denies else meant).add(question)
+    return refused - meant
+
+
+def _place_of(phrase: tuple[str, ...], words: tuple[str, ...]) -> int | None:
+    places = range(len(words) - len(phrase) + 1) if phrase else ()
+    return next((n for n in places if words[n : n + len(phrase)] == phrase), None)
+
+
+def _denies(clause: Words, first: int, last: int, lexicon: Lexicon) -> bool:
+    """Return whether words before or behind a phrase say that it is not wanted."""
+    before, behind = clause.part(0, first), clause.part(last)
+    return lexicon.has(before, "denied_before") or lexicon.has(behind, "denied_behind")
+
+
+def words_without(message: str, parts: Iterable[str]) -> str:
+    """Return a message without some of its parts; empty if no word is left."""
+    for part in parts:
+        message = message.replace(part, " ", 1)
+    return message.strip() if words_of(message) else ""
+
+
+def rest_of(message: str, phrases: Iterable[str], language: str) -> list[str]:
+    """Return the parts of a message with weight beside the phrases of patterns."""
+    text = message
+    for phrase in phrases:
+        found = _place_of(words_of(phrase).folded, words_of(text).folded)
+        if found is not None:
+            words = words_of(text)
+            last = found + len(words_of(phrase))
+            text = text[: words.all[found].start] + " , " + text[words.all[last - 1].end :]
+    return [*weight(words_of(text), language)]

@@ -1,0 +1,105 @@
+"""A message as words: folded, each with its place, and cut into clauses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from journeygraph.journeys.phrases import plain
+
+_WORD = re.compile(r"[^\W_]+(?:['\u2019\u02bc`\u00b4][^\W_]+)*")
+_APOSTROPHES = re.compile(r"['\u2019\u02bc`\u00b4]")
+_CLOSING = re.compile(r"[,;:!?\u2026\n]|\.(?=\s|$)|\s[-\u2013\u2014]+\s|\u2014")
+_OUTSIDE = ' \t\n\r.,;:!?\u2026\u00a1\u00bf"\u201c\u201d\u201e\u00ab\u00bb'
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of a message.
+
+    Attributes:
+        folded: The word as phrases are compared: small letters, without accents and apostrophes.
+        start: The place of its first character.
+        end: The place behind its last character.
+        closes: True if the signs behind it end a clause.
+    """
+
+    folded: str
+    start: int
+    end: int
+    closes: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Some words of a message in a row, with the text of the whole message."""
+
+    text: str
+    all: tuple[Word, ...]
+
+    def __len__(self) -> int:
+        """Return the number of words."""
+        return len(self.all)
+
+    def __bool__(self) -> bool:
+        """Return whether there is any word."""
+        return bool(self.all)
+
+    @property
+    def folded(self) -> tuple[str, ...]:
+        """The words as phrases are compared."""
+        return tuple([word.folded for word in self.all])
+
+    def part(self, first: int, last: int | None = None) -> Words:
+        """Return the words from one place to before another."""
+        return Words(self.text, self.all[first:last])
+
+    @property
+    def raw(self) -> str:
+        """The words as they were written, with signs of a value: "+49", "$40", "5 %"."""
+        if not self.all:
+            return ""
+        start, end = self.all[0].start, self.all[-1].end
+        while start and not (self.text[start - 1].isalnum() or self.text[start - 1] in _OUTSIDE):
+            start -= 1
+        while end < len(self.text) and not (self.text[end].isalnum() or self.text[end] in _OUTSIDE):
+            end += 1
+        return self.text[start:end]
+
+    @property
+    def asks(self) -> bool:
+        """True if a question mark follows."""
+        behind = self.text[self.all[-1].end :] if self.all else ""
+        return behind.lstrip(" .!\"'").startswith("?")
+
+    def clauses(self) -> Iterator[Words]:
+        """Yield the parts between signs that end a clause."""
+        begin = 0
+        for place, word in enumerate(self.all, start=1):
+            if word.closes or place == len(self.all):
+                yield self.part(begin, place)
+                begin = place
+
+
+@lru_cache(maxsize=64)  # a message is read for what is open, and for where it may lead
+def words_of(text: str) -> Words:
+    """Return the words of a text."""
+    found = list(_WORD.finditer(text))
+    ends = [match.start() for match in found[1:]] + [len(text)]
+    words = [
+        Word(fold(match[0]), match.start(), match.end(), _closes(text[match.end() : end]))
+        for match, end in zip(found, ends, strict=True)
+    ]
+    return Words(text, tuple(words))
+
+
+def _closes(between: str) -> bool:
+    return _CLOSING.search(between) is not None
+
+
+@lru_cache(maxsize=20_000)
+def fold(word: str) -> str:
+    """Return a word as phrases are compared."""
+    return _APOSTROPHES.sub("", plain(word))
