@@ -47,7 +47,6 @@ from journeygraph.nodes.state.form_state import (
     by_field,
     current_value,
     field_named,
-    leads_to_effects,
     owners,
 )
 from journeygraph.nodes.state.messages import Message, last_said
@@ -218,8 +217,8 @@ class TurnDraft:
         pathway = pathway or self.here
         made = self._form_states.get(pathway.id)
         if made is None or made.attempts is not self.fields or made.context is not self.context:
-            acts = leads_to_effects(self.spec, pathway)
-            made = FormState(pathway, self.fields, self.context, self.dialogue, acts)
+            given = (self.fields, self.context, self.dialogue)
+            made = FormState.of(self.spec, pathway, *given)
             self._form_states[pathway.id] = made
         return made
 

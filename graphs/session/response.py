@@ -175,13 +175,13 @@ class _Reader:
     def __init__(self, spec: JourneySpec, session_id: str, values: Mapping[str, Any]) -> None:
         self.dialogue = DialogueState.of(values["position"])
         self._session_id = session_id
-        self._secret = sensitive_in(spec)
+        self._spec, self._secret = spec, sensitive_in(spec)
         self._attempts: Mapping[str, list[FieldAttempt]] = values.get("fields", {})
         self._context: Mapping[str, Any] = values.get("context", {})
 
     def form_state(self, pathway: PathwaySpec) -> FormState:
         """Return the current form of a pathway."""
-        return FormState(pathway, self._attempts, self._context, self.dialogue)
+        return FormState.of(self._spec, pathway, self._attempts, self._context, self.dialogue)
 
     def state(self, field: Field, owner: PathwaySpec) -> FieldState:
         """Return the current state of a field."""

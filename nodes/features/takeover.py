@@ -148,7 +148,7 @@ def _is_collected(spec: JourneySpec, state: Mapping[str, Any], dialogue: Dialogu
     active = spec.active_in(position["pathway"])
     given = (state.get("fields", {}), state.get("context", {}), dialogue)
     forms = [
-        FormState(pathway, *given)
+        FormState.of(spec, pathway, *given)
         for pathway in spec.pathways.values()
         if pathway.form and pathway.id in spec.reachable and spec.active_in(pathway.id) == active
     ]
@@ -353,9 +353,8 @@ def _fields(spec: JourneySpec, texts: Texts, state: Mapping[str, Any]) -> Iterat
     places = {position["pathway"], *(frame["pathway"] for frame in position["stack"])}
     told: set[str] = set()
     for pathway in spec.pathways.values():
-        form_state = FormState(
-            pathway, attempts, state.get("context", {}), DialogueState.of(position)
-        )
+        given = (attempts, state.get("context", {}), DialogueState.of(position))
+        form_state = FormState.of(spec, pathway, *given)
         for field in pathway.form.fields if pathway.form else ():
             known = field.name in attempts or pathway.id in places
             if known and field.name not in told:

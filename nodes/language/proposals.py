@@ -9,17 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from journeygraph.journeys import Field
-from journeygraph.nodes.commands import Cancel, Command, Correct, Fill, Human, Restart, Skip
+from journeygraph.nodes.commands import Cancel, Command, Correct, Fill, Human, Restart
 from journeygraph.nodes.language.expected import FREE, NAMES, Expected, Parse
 from journeygraph.nodes.language.grammar import derived, value_in
-from journeygraph.nodes.language.lexicon import Lexicon, lexicon_of, weight
+from journeygraph.nodes.language.lexicon import Lexicon, Name, lexicon_of, weight
 from journeygraph.nodes.language.words import Words, words_of
 from journeygraph.nodes.values import Span, found_in
 
 MOST_CHARACTERS = 4096
 """Characters of a message beyond which it is left to others."""
-_LOOSE = (*FREE, *NAMES, "boolean")
-"""Types whose values cannot be told apart from other words."""
+_LOOSE = (*FREE, *NAMES, "boolean", "integer", "number")
+"""Types whose values mean nothing where they were not asked for."""
+_BARE = ("time", "money", "date")
+"""Types of which one word alone, such as "seven", means nothing where it was not asked for."""
 
 
 def read_message(message: str, expected: Expected) -> Parse:
@@ -39,11 +41,10 @@ def proposed(message: str, expected: Expected) -> Parse:
     control = next(_controls(words, expected), None)
     if isinstance(control, (Cancel, Restart)):
         return Parse([control], unread=(message.strip(),))
+    commands = [*_values(words, expected, lexicon)]
     pending = expected.pending
-    commands = [*_values(message, expected)]
-    if not commands and pending is not None and pending.type in FREE and _tells(words, lexicon):
-        value = value_in(pending, message, expected)
-        commands = [] if value is None else [Fill(pending.name, message.strip(), read=value)]
+    if not commands and pending is not None and pending.type in FREE:
+        commands = [*_in_words(words, pending, expected, lexicon)]
     if not commands and control is not None:
         commands = [control]
     return Parse(commands, unread=tuple(_left(words, commands, expected)))
@@ -52,31 +53,53 @@ def proposed(message: str, expected: Expected) -> Parse:
 def _controls(words: Words, expected: Expected) -> Iterator[Command]:
     """Yield what the clauses of a message say about the conversation, each as a whole."""
     clauses = [*words.clauses()]
+    nothing = Expected(None, (), {}, (), expected.setting, expected.tasks)
     for clause in clauses if len(clauses) > 1 else ():
-        command = derived(clause.raw, Expected(None, (), {}, (), expected.setting, expected.tasks))
-        if command is not None and not isinstance(command, Skip):
+        if command := derived(clause.raw, nothing):
             yield command
 
 
-def _tells(words: Words, lexicon: Lexicon) -> bool:
-    """Return whether words may be an answer in the user's own words: they ask nothing."""
-    return bool(words) and not is_question(words, lexicon)
+def _in_words(
+    words: Words, field: Field, expected: Expected, lexicon: Lexicon
+) -> Iterator[Command]:
+    """Yield a message as the text that was asked for, unless it asks, refuses or leads away."""
+    text = words.text.strip()
+    value = value_in(field, text, expected)
+    if value is not None and not any(_leads_away(clause, lexicon) for clause in words.clauses()):
+        yield Fill(field.name, text, read=value, certain=False)
 
 
-def _values(message: str, expected: Expected) -> Iterator[Command]:
+def _leads_away(clause: Words, lexicon: Lexicon) -> bool:
+    """Return whether a clause asks something, or begins with a word to the conversation."""
+    begins = (next(lexicon.at(clause, 0, name), None) for name in _AWAY)
+    return is_question(clause, lexicon) or any(end is not None for end in begins)
+
+
+_AWAY: tuple[Name, ...] = (
+    "no",
+    "cancel",
+    "cancel_all",
+    "back",
+    "restart",
+    "status",
+    "wait",
+    "skip",
+)
+
+
+def _values(words: Words, expected: Expected, lexicon: Lexicon) -> Iterator[Command]:
     """Yield a value for each field that a message plainly has one of; what fits two is left out.
 
-    The pending field comes first; a span is taken once. A field that is named beside a value has
-    it; an open one comes before a known one.
+    The pending field comes first; a span is taken once. An open field comes before a known one.
     """
     taken: list[Span] = []
     pending = expected.pending
+    told = " , ".join(c.raw for c in words.clauses() if not is_question(c, lexicon))
     order = [*([pending] if pending else []), *(f for f in expected.fields if f is not pending)]
     for field in (*order, *expected.correctable):
-        if field.type in FREE and not field.extract:
-            continue
-        spans = [s for s in found_in(field, message, expected.setting) if not _over(s, taken)]
-        spans = _own(spans, field, expected) if field is not pending else spans
+        is_asked = field is pending or expected.asked is None
+        spans = [*_found(field, words.text if is_asked else told, expected, is_asked=is_asked)]
+        spans = [span for span in spans if not _over(span, taken)]
         if len({repr(span.value) for span in spans}) != 1:
             continue
         span = spans[0]
@@ -86,15 +109,23 @@ def _values(message: str, expected: Expected) -> Iterator[Command]:
             yield kind(field.name, span.raw, read=span.value, certain=False)
 
 
-def _own(spans: Sequence[Span], field: Field, expected: Expected) -> list[Span]:
-    """Return spans that no other open field of the same type may have as well."""
-    others = [f for f in expected.fields if f.type == field.type and f is not field]
-    is_loose = field.type in _LOOSE and not field.extract
-    return [] if others or (is_loose and field.name in expected.known) else [*spans]
+def _found(field: Field, text: str, expected: Expected, *, is_asked: bool) -> Iterator[Span]:
+    """Yield the values of a field in a text that another field cannot have as well.
+
+    A number, a yes or a name that was not asked for may be about anything.
+    """
+    alike = [f for f in expected.fields if f.type == field.type and f is not field]
+    if field.type in FREE and not field.extract:
+        return
+    if not is_asked and (alike or field.type in _LOOSE) and not field.extract:
+        return
+    for span in found_in(field, text, expected.setting):
+        if is_asked or field.type not in _BARE or not span.raw.isalnum():
+            yield span
 
 
 def _over(span: Span, taken: Iterable[Span]) -> bool:
-    return any(span.start < other.end and other.start < span.end for other in taken)
+    return any(span.raw in other.raw for other in taken)
 
 
 def _left(words: Words, commands: Sequence[Command], expected: Expected) -> list[str]:

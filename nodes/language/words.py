@@ -87,7 +87,7 @@ class Words:
 def words_of(text: str) -> Words:
     """Return the words of a text."""
     found = list(_WORD.finditer(text))
-    ends = [match.start() for match in found[1:]] + [len(text)]
+    ends = [*(match.start() for match in found[1:]), len(text)][: len(found)]
     words = [
         Word(fold(match[0]), match.start(), match.end(), _closes(text[match.end() : end]))
         for match, end in zip(found, ends, strict=True)

@@ -102,6 +102,18 @@ class FormState:
     dialogue: DialogueState
     acts: bool = False
 
+    @classmethod
+    def of(
+        cls,
+        spec: JourneySpec,
+        pathway: PathwaySpec,
+        attempts: Attempts,
+        context: Mapping[str, Any],
+        dialogue: DialogueState,
+    ) -> FormState:
+        """Return the form of a pathway of a journey."""
+        return cls(pathway, attempts, context, dialogue, leads_to_effects(spec, pathway))
+
     @property
     def live(self) -> list[Field]:
         """The fields that count now: those whose `when` holds, in order."""
