@@ -62,6 +62,10 @@ class Lexicon:
         """Return whether words are as a whole a phrase of one of some lists."""
         return any(words.folded in self.phrases[name] for name in names)
 
+    def begins(self, words: Words, *names: Name) -> bool:
+        """Return whether words begin with a phrase of one of some lists."""
+        return any(next(self.at(words, 0, name), None) is not None for name in names)
+
     def place_of(self, words: Words, name: Name) -> tuple[int, int] | None:
         """Return the first and longest phrase of a list in words, by its first and last place."""
         for place in range(len(words)):

@@ -7,9 +7,24 @@ change or an end is asked back, and what nobody read is told.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from journeygraph.journeys import Field
-from journeygraph.nodes.commands import Cancel, Command, Correct, Fill, Human, Restart
+from journeygraph.nodes.commands import (
+    Back,
+    Cancel,
+    Command,
+    Confirm,
+    Correct,
+    Explain,
+    Fill,
+    Human,
+    Repeat,
+    Restart,
+    Skip,
+    Status,
+    Wait,
+)
 from journeygraph.nodes.language.expected import FREE, NAMES, Expected, Parse
 from journeygraph.nodes.language.grammar import derived, value_in
 from journeygraph.nodes.language.lexicon import Lexicon, Name, lexicon_of, weight
@@ -20,7 +35,7 @@ MOST_CHARACTERS = 4096
 """Characters of a message beyond which it is left to others."""
 _LOOSE = (*FREE, *NAMES, "boolean", "integer", "number")
 """Types whose values mean nothing where they were not asked for."""
-_BARE = ("time", "money", "date")
+_BARE = ("time", "money")
 """Types of which one word alone, such as "seven", means nothing where it was not asked for."""
 
 
@@ -34,29 +49,54 @@ def read_message(message: str, expected: Expected) -> Parse:
 
 
 def proposed(message: str, expected: Expected) -> Parse:
-    """Return what a message may say: values, a wish to end or for a person, an answer in text."""
+    """Return what a message may say: values, a wish to end or for a person, an answer in text.
+
+    A part that derives by itself is such a proposal; values are looked for in the others.
+    """
     words, lexicon = words_of(message), lexicon_of(expected.setting.language)
     if lexicon.has(words, "person"):
         return Parse([Human()], unread=(message.strip(),))
-    control = next(_controls(words, expected), None)
-    if isinstance(control, (Cancel, Restart)):
-        return Parse([control], unread=(message.strip(),))
-    commands = [*_values(words, expected, lexicon)]
+    parts = [*_parts(words, lexicon)]
+    derivations = [(part, derived(part.raw, expected)) for part in parts if len(part) < len(words)]
+    whole = {part.all for part in words.clauses()}
+    derivations = [
+        (part, command)
+        for part, command in derivations
+        if command and (part.all in whole or isinstance(command, Correct))
+    ]
+    said = [command for _, command in derivations]
+    ends: list[Command] = [c for c in said if isinstance(c, (Cancel, Restart))]
+    if ends:
+        return Parse(ends[:1], unread=(message.strip(),))
+    given = [replace(c, certain=False) for c in said if isinstance(c, (Fill, Correct))]
+    given = [c for c in given if all(c.read == d.read for d in given if d.field == c.field)]
+    rest = words_without(message, [part.raw for part, _ in derivations])
+    known = {command.field for command in given}
+    found = _values(words_of(rest), expected, lexicon)
+    commands: list[Command] = [*given, *(c for c in found if c.field not in known)]
     pending = expected.pending
     if not commands and pending is not None and pending.type in FREE:
         commands = [*_in_words(words, pending, expected, lexicon)]
-    if not commands and control is not None:
-        commands = [control]
-    return Parse(commands, unread=tuple(_left(words, commands, expected)))
+    if expected.kind == "return" and lexicon.begins(words, "yes", "agree"):
+        commands.insert(0, Confirm())  # to go back does no harm
+    commands += [] if commands else [c for c in said if isinstance(c, _ASIDE)][:1]
+    return Parse(commands, unread=tuple(_left(words_of(rest), commands, expected)))
 
 
-def _controls(words: Words, expected: Expected) -> Iterator[Command]:
-    """Yield what the clauses of a message say about the conversation, each as a whole."""
-    clauses = [*words.clauses()]
-    nothing = Expected(None, (), {}, (), expected.setting, expected.tasks)
-    for clause in clauses if len(clauses) > 1 else ():
-        if command := derived(clause.raw, nothing):
-            yield command
+_ASIDE = (Skip, Wait, Repeat, Status, Explain, Back)
+"""Words to the conversation that do no harm where a message says nothing else that is read."""
+
+
+def _parts(words: Words, lexicon: Lexicon) -> Iterator[Words]:
+    """Yield the parts of a message between its signs and joints."""
+    for clause in words.clauses():
+        first = 0
+        for place in range(1, len(clause)):
+            if end := next(lexicon.at(clause, place, "and"), None):
+                yield clause.part(first, place)
+                first = end
+        if first < len(clause):
+            yield clause.part(first)
 
 
 def _in_words(
@@ -71,8 +111,7 @@ def _in_words(
 
 def _leads_away(clause: Words, lexicon: Lexicon) -> bool:
     """Return whether a clause asks something, or begins with a word to the conversation."""
-    begins = (next(lexicon.at(clause, 0, name), None) for name in _AWAY)
-    return is_question(clause, lexicon) or any(end is not None for end in begins)
+    return is_question(clause, lexicon) or lexicon.begins(clause, *_AWAY)
 
 
 _AWAY: tuple[Name, ...] = (
@@ -87,7 +126,7 @@ _AWAY: tuple[Name, ...] = (
 )
 
 
-def _values(words: Words, expected: Expected, lexicon: Lexicon) -> Iterator[Command]:
+def _values(words: Words, expected: Expected, lexicon: Lexicon) -> Iterator[Fill | Correct]:
     """Yield a value for each field that a message plainly has one of; what fits two is left out.
 
     The pending field comes first; a span is taken once. An open field comes before a known one.
@@ -97,7 +136,7 @@ def _values(words: Words, expected: Expected, lexicon: Lexicon) -> Iterator[Comm
     told = " , ".join(c.raw for c in words.clauses() if not is_question(c, lexicon))
     order = [*([pending] if pending else []), *(f for f in expected.fields if f is not pending)]
     for field in (*order, *expected.correctable):
-        is_asked = field is pending or expected.asked is None
+        is_asked = field is pending
         spans = [*_found(field, words.text if is_asked else told, expected, is_asked=is_asked)]
         spans = [span for span in spans if not _over(span, taken)]
         if len({repr(span.value) for span in spans}) != 1:

@@ -11,7 +11,7 @@ from journeygraph.journeys.phrases import plain
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019\u02bc`\u00b4][^\W_]+)*")
 _APOSTROPHES = re.compile(r"['\u2019\u02bc`\u00b4]")
-_CLOSING = re.compile(r"[,;:!?\u2026\n]|\.(?=\s|$)|\s[-\u2013\u2014]+\s|\u2014")
+_CLOSING = re.compile(r"[,;:!?\u2026\n]|\.\s|\s[-\u2013\u2014]+\s|\u2014")
 _OUTSIDE = ' \t\n\r.,;:!?\u2026\u00a1\u00bf"\u201c\u201d\u201e\u00ab\u00bb'
 
 
