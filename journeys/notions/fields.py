@@ -308,8 +308,8 @@ class Field(Definition):
         extract: Patterns that find it in a message without a model: the first group, or the whole
             match. One that takes longer than 50 ms finds nothing, and this is audited. Default: by
             its type.
-        verbatim: True: the whole message is the value, as it was written, unless it is a word to the
-            conversation itself, such as "cancel". For text, lists and addresses.
+        verbatim: True: the whole message is the value, as it was written, unless it is a word to
+            the conversation itself, such as "cancel". For text, lists and addresses.
         label: Its name for users. Default: the name.
         items: Type of the items of a list.
         currency: ISO code for money without a currency.

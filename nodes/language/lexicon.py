@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Literal, get_args
 
-from pydantic import BaseModel, ConfigDict
-
-from journeygraph.journeys.languages.data import read_as
-from journeygraph.journeys.locale import LANGUAGES
 from journeygraph.nodes.language.words import Words, words_of
-from journeygraph.nodes.values import make_ready
+from journeygraph.nodes.values import language_data, make_ready
 
 Name = Literal[
     "courtesy", "yes", "agree", "no", "decline",
@@ -23,13 +18,6 @@ Name = Literal[
     "and", "or", "then", "question", "denied_before", "denied_behind", "small",
 ]  # fmt: skip
 """Names of the lists; each language has all of them."""
-DATA = Path(__file__).with_name("data")
-
-
-class _File(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    grammar: dict[Name, str]
 
 
 class Lexicon:
@@ -39,7 +27,7 @@ class Lexicon:
         lists: Name -> phrases with commas between them.
     """
 
-    def __init__(self, lists: dict[Name, str]) -> None:
+    def __init__(self, lists: Mapping[str, str]) -> None:
         self.phrases: dict[str, tuple[tuple[str, ...], ...]] = {}
         self._by_first: dict[str, dict[str, list[tuple[str, ...]]]] = {}
         for name in get_args(Name):
@@ -101,9 +89,7 @@ def lexicon_of(language: str) -> Lexicon:
     Raises:
         ConfigurationError: The file has faults; each is named with its entry and the way out.
     """
-    known = language[:2].lower()
-    name = known if known in LANGUAGES else "en"
-    return Lexicon(read_as(DATA / f"{name}.yaml", _File).grammar)
+    return Lexicon(language_data(language).grammar)
 
 
 def weight(words: Words, language: str) -> Sequence[str]:

@@ -1,37 +1,24 @@
 """Values of fields: read as plain data, checked, and shown."""
 
 from journeygraph.nodes.values.checking import hint_of, refusal_of, shown
-from journeygraph.nodes.values.dates import is_half_in_doubt
-from journeygraph.nodes.values.reading import (
-    Span,
-    end_of_list_lead,
-    found_in,
-    in_lines,
-    is_in_doubt,
-    load,
-    make_ready,
-    negation_of,
-    shaped,
-    value_of,
-)
-from journeygraph.nodes.values.scanning import Setting, Unreadable, usual
+from journeygraph.nodes.values.finding import Span, found_in
+from journeygraph.nodes.values.languages import Language, language_data
+from journeygraph.nodes.values.reading import load, make_ready, value_of
+from journeygraph.nodes.values.setting import Setting, Unreadable
+from journeygraph.nodes.values.times import is_half_in_doubt
 
 __all__ = [
+    "Language",
     "Setting",
     "Span",
     "Unreadable",
-    "end_of_list_lead",
     "found_in",
     "hint_of",
-    "in_lines",
     "is_half_in_doubt",
-    "is_in_doubt",
+    "language_data",
     "load",
     "make_ready",
-    "negation_of",
     "refusal_of",
-    "shaped",
     "shown",
-    "usual",
     "value_of",
 ]

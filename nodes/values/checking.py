@@ -16,9 +16,10 @@ from journeygraph.journeys.notions.fields import Check, Field, Length, Range, Re
 from journeygraph.nodes.authored import contained, in_thread
 from journeygraph.nodes.json_data import copied
 from journeygraph.nodes.telemetry.otel import part_raised, report
+from journeygraph.nodes.values.languages import code_of, everywhere
 from journeygraph.nodes.values.numbers import digits_of
-from journeygraph.nodes.values.people import is_cut_in_doubt
-from journeygraph.nodes.values.scanning import LONGEST, Setting, Unreadable, everywhere
+from journeygraph.nodes.values.people import full_name_shown
+from journeygraph.nodes.values.setting import LONGEST, Setting, Unreadable
 
 _NOON = 12
 DATED = ("date", "time", "datetime")
@@ -43,7 +44,7 @@ def _shown(kind: str, value: Any, setting: Setting, items: str = "text") -> str:
 
 def _plain(value: Any, setting: Setting) -> str:
     if isinstance(value, bool):
-        return str(setting.words.show.yes if value else setting.words.show.no)
+        return setting.words.show.yes if value else setting.words.show.no
     if isinstance(value, dict):
         return ", ".join(f"{key}: {_plain(item, setting)}" for key, item in value.items())
     if isinstance(value, list):
@@ -54,7 +55,7 @@ def _plain(value: Any, setting: Setting) -> str:
 def _listed(items: list[str], setting: Setting) -> str:
     words = setting.words.show
     if not items:
-        return str(words.none)
+        return words.none
     if any("," in item for item in items):
         return "; ".join(items)
     *others, last = items
@@ -63,9 +64,10 @@ def _listed(items: list[str], setting: Setting) -> str:
 
 def _date(value: Any, setting: Setting) -> str:
     """Return a day with its name: "Sunday, 22 November 2026"."""
-    day, words = date.fromisoformat(value), setting.words.show
-    weekday, month = words.weekdays.split()[day.weekday()], words.months.split()[day.month - 1]
-    return str(words.day.format(weekday=weekday, day=day.day, month=month, year=f"{day.year:04}"))
+    from babel.dates import format_date  # noqa: PLC0415 - 40 ms
+
+    form = setting.words.show.day
+    return format_date(date.fromisoformat(value), form, locale=code_of(setting.language))
 
 
 def _time(value: Any, setting: Setting) -> str:
@@ -73,7 +75,7 @@ def _time(value: Any, setting: Setting) -> str:
     hour, words = time.fromisoformat(value), setting.words.show
     rest = f":{hour.minute:02}" + (f":{hour.second:02}" if hour.second else "")
     if (setting.clock or words.clock) == "24h":
-        return str(words.hour.format(hour=f"{hour.hour:02}{rest}"))
+        return words.hour.format(hour=f"{hour.hour:02}{rest}")
     return f"{hour.hour % _NOON or _NOON}{rest} {'am' if hour.hour < _NOON else 'pm'}"
 
 
@@ -91,7 +93,7 @@ def _money(value: Any, setting: Setting) -> str:
     amount, currency = format(Decimal(value["amount"]), ",f"), str(value["currency"])
     if setting.comma_is_decimal:
         amount = amount.translate(str.maketrans(",.", ".,"))
-    return str(setting.words.show.money.format(amount=amount, currency=currency)).strip()
+    return setting.words.show.money.format(amount=amount, currency=currency).strip()
 
 
 def _phone(value: Any, setting: Setting) -> str:
@@ -104,12 +106,6 @@ def _phone(value: Any, setting: Setting) -> str:
     return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.INTERNATIONAL)
 
 
-def _full_name(value: Any, setting: Setting) -> str:
-    """Return a name; the family name first, with a comma, where it may be cut in two ways."""
-    name = f"{value['given']} {value['family']}".strip()
-    return f"{value['family']}, {value['given']}" if is_cut_in_doubt(name, value, setting) else name
-
-
 _SHOWN: dict[str, Callable[[Any, Setting], str]] = {
     "date": _date,
     "time": _time,
@@ -117,7 +113,7 @@ _SHOWN: dict[str, Callable[[Any, Setting], str]] = {
     "number": _number,
     "money": _money,
     "phone": _phone,
-    "full_name": _full_name,
+    "full_name": full_name_shown,
 }
 
 
@@ -295,7 +291,7 @@ def hint_of(field: Field, setting: Setting) -> str:
 
     It is empty where only the author knows: of text that a pattern or a function checks.
     """
-    words: dict[str, str] = vars(setting.words.hints)
+    words = setting.words.hints.model_dump()
     if field.type == "enum":
         return ", ".join(field.ways)
     if field.type in ("boolean", "list", "text"):
@@ -311,7 +307,7 @@ def _range_of(field: Field, setting: Setting) -> str:
         ends, dated = _bounds_shown(one, field, setting), field.type in DATED
         least, most = ("earliest", "latest") if dated else ("least", "most")
         way = "both" if len(ends) > 1 else least if "least" in ends else most
-        return str(vars(setting.words.hints)[way].format(**ends))
+        return str(getattr(setting.words.hints, way).format(**ends))
     return ""
 
 
@@ -338,7 +334,7 @@ def _bound_shown(bound: float | str, field: Field, setting: Setting) -> str:
 
 def _candidates(field: Field, setting: Setting) -> list[Any]:
     """Return values that may be an example, the likeliest first."""
-    known, words = everywhere().examples, vars(setting.words.hints)
+    known, words = everywhere()["examples"], setting.words.hints.model_dump()
     if field.type in words:
         return [words[field.type]]
     if field.type == "phone":

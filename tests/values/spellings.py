@@ -9,17 +9,18 @@ from journeygraph.journeys.notions.fields import Field
 from journeygraph.nodes.values import Setting, Unreadable, value_of
 
 REFUSED = "(refused)"
-AT = datetime(2026, 11, 21, 13, 30, tzinfo=ZoneInfo("America/New_York"))  # a Saturday
+AT = datetime(2026, 11, 24, 13, 30, tzinfo=ZoneInfo("Europe/Berlin"))  # a Tuesday
 US = Setting(AT)
 GB = Setting(AT, "GB")
 DE = Setting(AT, "DE", "de")
 ES = Setting(AT, "ES", "es")
+FR = Setting(AT, "FR", "fr")
 
 
-def read(field: Field, raw: str, setting: Setting = US) -> Any:
+def read(field: Field, raw: str, setting: Setting = US, **how: bool) -> Any:
     """Return what a text is read as."""
     try:
-        return value_of(field, raw, setting)
+        return value_of(field, raw, setting, **how)
     except Unreadable as refusal:
         return REFUSED if refusal.text == f"not_{field.type}" else refusal
 
@@ -33,3 +34,8 @@ def assert_read(field: Field, table: Mapping[str, Any], setting: Setting = US) -
         if read_as[raw] != expected or type(read_as[raw]) is not type(expected)
     ]
     assert not wrong, "\n".join(wrong)
+
+
+def assert_refused(field: Field, texts: str, setting: Setting = US) -> None:
+    """Fail with all texts, separated by bars, that are read."""
+    assert_read(field, dict.fromkeys([text.strip() for text in texts.split("|")], REFUSED), setting)

@@ -43,10 +43,10 @@ async def test_days_and_times_lie_in_their_range() -> None:
     night = _of("time", Range("20:00", "02:00"))
     moment = _of("datetime", Range("now", "today"))
 
-    assert await _refusal(coming, "2026-11-21") is None
-    assert await _refusal(coming, "2026-11-20") == (
+    assert await _refusal(coming, "2026-11-24") is None
+    assert await _refusal(coming, "2026-11-23") == (
         "out_of_range",
-        {"least": "Saturday, 21 November 2026", "most": "Thursday, 31 December 2026"},
+        {"least": "Tuesday, 24 November 2026", "most": "Thursday, 31 December 2026"},
     )
     assert await _refusal(dinner, "22:00") is None
     assert await _refusal(dinner, "22:01") == (
@@ -55,10 +55,10 @@ async def test_days_and_times_lie_in_their_range() -> None:
     )
     assert [await _refusal(night, hour) for hour in ("23:00", "01:00")] == [None, None]
     assert (await _refusal(night, "12:00"))[0] == "out_of_range"
-    assert await _refusal(moment, "2026-11-21T13:30") is None
-    assert await _refusal(moment, "2026-11-21T23:59") is None
-    assert (await _refusal(moment, "2026-11-21T13:29"))[0] == "out_of_range"
-    assert (await _refusal(moment, "2026-11-22T00:00"))[0] == "out_of_range"
+    assert await _refusal(moment, "2026-11-24T13:30") is None
+    assert await _refusal(moment, "2026-11-24T23:59") is None
+    assert (await _refusal(moment, "2026-11-24T13:29"))[0] == "out_of_range"
+    assert (await _refusal(moment, "2026-11-25T00:00"))[0] == "out_of_range"
 
 
 async def test_money_lies_in_its_range_by_the_amount() -> None:
@@ -172,7 +172,7 @@ def test_hints_name_the_range_and_an_example_within_it() -> None:
     assert hint_of(_of("text", Regex(r"\d{6}")), US) == ""  # "a few words" would be wrong
     assert hint_of(_of("integer", Range(1, 20)), DE) == "1 bis 20, zum Beispiel 4"
     assert hint_of(_of("date", Range("today")), DE) == (
-        "ab Samstag, 21. November 2026, zum Beispiel Sonntag, 22. November 2026"
+        "ab Dienstag, 24. November 2026, zum Beispiel Mittwoch, 25. November 2026"
     )
 
 

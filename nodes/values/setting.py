@@ -1,0 +1,116 @@
+"""Time and place of a message, and the habits of its region; why a text is no value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cache, cached_property
+from typing import Any, NamedTuple
+
+from journeygraph.journeys.notions.fields import Field
+from journeygraph.journeys.phrases import MatchBudget
+from journeygraph.nodes.values.languages import Language, language_data, words_in
+
+DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+LONGEST = 4096
+"""Most characters of a text that is read for a value."""
+
+
+class _Habits(NamedTuple):
+    comma_is_decimal: bool
+    month_is_first: bool
+    week_begins: int
+
+
+@cache
+def _habits(region: str) -> _Habits:
+    from babel import Locale, UnknownLocaleError  # noqa: PLC0415 - 40 ms
+
+    try:
+        locale = Locale.parse(f"und_{region}")
+    except UnknownLocaleError:
+        return _Habits(comma_is_decimal=False, month_is_first=False, week_begins=0)
+    order = [sign for sign in locale.date_formats["short"].pattern if sign in "dMy"]
+    comma = locale.number_symbols["latn"]["decimal"] == ","
+    return _Habits(comma, order[0] == "M", locale.first_week_day)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Time and locale of a message.
+
+    Attributes:
+        at: The moment, in the time zone of the journey.
+        region: ISO 3166 country by whose habits ambiguous dates, numbers and phones are read.
+        language: Language of the runtime's texts, two letters.
+        first_day: First day of the week, "monday" to "sunday"; empty: as in the region.
+        date_order: "dmy" or "mdy"; empty: as in the region.
+        decimal_sign: "." or ","; empty: as in the region.
+        clock: "12h" or "24h", of times that are shown; empty: as usual in the language.
+        patterns: Matches the patterns of authors in messages.
+    """
+
+    at: datetime
+    region: str = "US"
+    language: str = "en"
+    first_day: str = ""
+    date_order: str = ""
+    decimal_sign: str = ""
+    clock: str = ""
+    patterns: MatchBudget = field(default_factory=MatchBudget, compare=False, repr=False)
+
+    @cached_property
+    def words(self) -> Language:
+        """The words of the language."""
+        return language_data(self.language)
+
+    @cached_property
+    def minute(self) -> datetime:
+        """The minute of the message, at the place of the user."""
+        return self.at.replace(tzinfo=None, second=0, microsecond=0)
+
+    @property
+    def comma_is_decimal(self) -> bool:
+        """True where the comma parts the decimals."""
+        return (self.decimal_sign == ",") if self.decimal_sign else _habits(self.region)[0]
+
+    @property
+    def month_is_first(self) -> bool:
+        """True if the month is before the day in digits."""
+        return (self.date_order == "mdy") if self.date_order else _habits(self.region)[1]
+
+    @property
+    def week_begins(self) -> int:
+        """The number of the day that a week begins with; Monday is 0."""
+        return DAYS.index(self.first_day) if self.first_day else _habits(self.region)[2]
+
+
+@dataclass(slots=True, eq=False)
+class Unreadable(Exception):
+    """A text is not a valid value of its type or field.
+
+    Attributes:
+        text: Name of the catalogue's text that says why; empty: `sentence` says it.
+        sentence: The text for the user, in the author's words.
+        values: The values of the placeholders of the text.
+    """
+
+    text: str = ""
+    sentence: str = ""
+    values: dict[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return self.text or self.sentence
+
+
+def question_of(field: Field) -> str:
+    """Return the name, label and question of a field in one text."""
+    return f"{field.name.replace('_', ' ')} {field.label} {field.ask}"
+
+
+def units_of(field: Field, setting: Setting) -> frozenset[str]:
+    """Return the words that may follow a number: those of the field's question, and their like."""
+    said = frozenset(words_in(question_of(field)))
+    forms = said.union(word[:-1] if word.endswith("s") else f"{word}s" for word in said)
+    alike = [group for group in setting.words.numbers.alike if not forms.isdisjoint(group)]
+    return forms.union(*alike).difference(setting.words.relation)

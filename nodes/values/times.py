@@ -1,0 +1,223 @@
+"""Times of day and moments.
+
+An hour without anything that says which half of the day is meant is one of the day, from 7 to 6,
+unless the field asks for an evening, or its ranges take the other half alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from types import SimpleNamespace
+from typing import Any
+
+from journeygraph.journeys.notions.fields import Field
+from journeygraph.nodes.values.checking import fits, wants_past
+from journeygraph.nodes.values.dates import date_of, distant
+from journeygraph.nodes.values.languages import bare, folded, language_data, one_of
+from journeygraph.nodes.values.numbers import numeral_of
+from journeygraph.nodes.values.setting import Setting, question_of
+
+_NOON, _HALF_DAY = 12, 720
+_LATER = {"": (0, 7), "morning": (12, 12), "noon": (0, 6), "evening": (0, 12), "night": (6, 12)}
+"""Between which hours those after noon are meant, by the part of the day; "": none is named."""
+_ISO = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?", re.I)
+_NUMBER = r"\d{1,2}|[^\W\d_]+(?:[ -][^\W\d_]+)*?"
+_FORM = re.compile(r"\b[hm]\b| c\b")
+_BASE = re.compile(r"(?:[+-]\d+)?")
+_MOST_WORDS = 14
+_SOON = ("hours", "minutes")
+
+
+@cache
+def _grammar(language: str) -> SimpleNamespace:
+    words = language_data(language)
+    own = words.times
+    clock, part = one_of(own.clock), one_of(own.parts)
+    lead = rf"(?:{one_of(own.leads)} )?"
+    half = r"(?: ?-?\(?(?P<half>[ap])\.? ?m\.?\)?)?"
+    tail = rf"{half}(?: (?:{one_of(own.leads_of_parts)} )?(?P<part>{part}))?"
+    hour, minute = rf"(?P<hour>{_NUMBER})", rf"(?P<minute>{_NUMBER})"
+
+    def filled(form: str) -> str:
+        groups = {"h": hour, "m": minute, " c": f" ?{clock}"}
+        return _FORM.sub(lambda found: groups[found[0]], form)
+
+    written = [
+        r"(?P<hour>\d{1,2})[:.](?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d))?" rf"(?: ?{clock})?",
+        rf"(?P<hour>\d{{1,2}}) ?{clock} ?(?P<minute>[0-5]\d)",
+        r"(?P<hour>[01]\d|2[0-3])(?P<minute>[0-5]\d)" rf"(?: ?{clock})?",
+        rf"{hour}(?: ?{clock})?",
+        rf"{hour}(?: {clock})? {minute}",
+        rf"(?:12 )?(?P<name>{one_of(own.names)})",
+    ]
+    forms = [(re.compile(f"{lead}{one}{tail}"), "+M") for one in written]
+    said = [(re.compile(f"{lead}{filled(form)}{tail}"), way) for form, way in own.forms.items()]
+    return SimpleNamespace(forms=said + forms, lead=re.compile(f"{one_of(own.leads)} .+"))
+
+
+def readings_of(raw: str, setting: Setting) -> list[str]:
+    """Return the times of day that all of a text may mean, the likeliest first."""
+    said = folded(bare(raw).replace(",", " "))
+    for pattern, way in _grammar(setting.language).forms:
+        if (found := pattern.fullmatch(said)) and (readings := _read(found, way, setting)):
+            return readings
+    return []
+
+
+def _read(found: re.Match[str], way: str, setting: Setting) -> list[str]:
+    """Return what a form means: its minutes are added to the hour, or taken off that."""
+    said, own = found.groupdict(), setting.words.times
+    named = own.names.get(said.get("name") or "")
+    hour = _number(said["hour"], setting) if named is None else named
+    minute = _number(said["minute"], setting) if said.get("minute") else 0
+    if hour is None or minute is None or hour > 24 or minute > 59:
+        return []
+    base = int(_BASE.match(way)[0] or 0)
+    minute = base + (-minute if way.endswith("-M") else minute)
+    if named is not None and not said["half"]:
+        return [_clock(60 * hour)]
+    zero = (said.get("hour") or "").startswith("0")
+    readings = _of_day(60 * hour + minute, hour, zero, found, own.parts.get(said["part"] or ""))
+    second = said.get("second") or "00"
+    return readings if second == "00" else [f"{reading}:{second}" for reading in readings]
+
+
+def _of_day(
+    minutes: int, hour: int, zero: bool, found: re.Match[str], part: str | None
+) -> list[str]:
+    """Return the readings of an hour with what says which half of the day is meant."""
+    if half := found["half"]:
+        if half == "a" and hour > _NOON:
+            return []
+        away = _HALF_DAY * (half == "p") - 60 * hour + 60 * (hour % _NOON)
+        return [_clock(minutes + away if hour <= _NOON else minutes)]
+    if not 0 < hour <= _NOON or (zero and not part):
+        return [_clock(minutes)]
+    minutes %= _HALF_DAY
+    if minutes < 60:  # at twelve
+        return [_clock(minutes if part == "night" else minutes + _HALF_DAY)]
+    first, last = _LATER["evening" if part == "meal" else part or ""]
+    early, late = _clock(minutes), _clock(minutes + _HALF_DAY)
+    is_late = first < minutes // 60 < last
+    if part:
+        return [late if is_late else early]
+    return [late, early] if is_late else [early, late]
+
+
+def _clock(minutes: int) -> str:
+    return f"{minutes // 60 % 24:02}:{minutes % 60:02}"
+
+
+def _number(said: str, setting: Setting) -> int | None:
+    known = setting.words.times.minutes.get(said)
+    return numeral_of(said, setting.language) if known is None else known
+
+
+def time_of(field: Field, raw: str, setting: Setting) -> str | None:
+    """Return the time of day that a text is."""
+    readings = readings_of(raw, setting)
+    return _meant(readings, field, setting)[0] if readings else None
+
+
+def _meant(readings: Sequence[str], field: Field, setting: Setting) -> tuple[str, bool]:
+    """Return the reading that is meant, and whether the field leaves no other.
+
+    It is the first that the ranges allow, the later one where the field asks for an evening.
+    """
+    if len(readings) == 1:
+        return readings[0], True
+    evening = _asks_for_evening(field, setting)
+    ordered = sorted(readings, reverse=True) if evening else readings
+    fitting = [one for one in ordered if fits(one, field, setting)] if field.validators else ordered
+    return (fitting or ordered)[0], evening or 0 < len(fitting) < len(ordered)
+
+
+def _asks_for_evening(field: Field, setting: Setting) -> bool:
+    question = f" {folded(question_of(field))} "
+    parts = setting.words.times.parts.items()
+    named = {part for said, part in parts if re.search(rf"\b{re.escape(said)}\b", question)}
+    return bool(named & {"evening", "meal"}) and "morning" not in named
+
+
+def datetime_of(field: Field, raw: str, setting: Setting) -> str | None:
+    """Return the moment that a text is, local to the user's own time zone, to the minute."""
+    if moment := _iso(raw.strip(), setting) or _soon(folded(bare(raw)), setting):
+        return moment
+    for day, readings in _parted(field, raw, setting):
+        return _of_both(field, day, readings, setting)
+    return None
+
+
+def _parted(field: Field, raw: str, setting: Setting) -> Iterator[tuple[str, list[str]]]:
+    """Yield the ways to part a text into a day and a time, in either order."""
+    words = bare(raw).split()
+    for cut in range(1, len(words)) if len(words) <= _MOST_WORDS else ():
+        first, second = " ".join(words[:cut]), " ".join(words[cut:])
+        for day, hour in ((first, second), (second, first)):
+            if numeral_of(folded(bare(hour)), setting.language) is not None:
+                continue  # "4 tomorrow"
+            if (read := date_of(field, day, setting)) and (times := readings_of(hour, setting)):
+                yield read, times
+
+
+def _of_both(field: Field, day: str, readings: Sequence[str], setting: Setting) -> str:
+    now, today = written(setting.minute), setting.at.date()
+    moments = [f"{day}T{hour}" for hour in readings]
+    if _asks_for_evening(field, setting):
+        moments.sort(reverse=True)
+    elif day == today.isoformat():
+        past = wants_past(field, setting)
+        moments.sort(key=lambda moment: (moment < now) != past)
+    if moments == [f"{today}T00:00"]:  # the midnight of a day that has begun is its end
+        moments = [f"{today + timedelta(days=1)}T00:00"]
+    return next((one for one in moments if fits(one, field, setting)), moments[0])
+
+
+def is_half_in_doubt(field: Field, raw: str, value: Any, setting: Setting) -> bool:
+    """Return whether a time of day may as well be of the other half of the day."""
+    if field.type == "time":
+        readings = readings_of(raw, setting)
+        return bool(readings) and not _meant(readings, field, setting)[1]
+    if field.type != "datetime":
+        return False
+    if all(len(readings) < 2 for _, readings in _parted(field, raw, setting)):
+        return False
+    moment = datetime.fromisoformat(value)
+    other = moment.replace(hour=(moment.hour + _NOON) % 24)
+    parted = (other < setting.minute) is not (moment < setting.minute)
+    decided = parted or _asks_for_evening(field, setting)
+    return not decided and fits(written(other), field, setting)
+
+
+def _iso(said: str, setting: Setting) -> str | None:
+    if not _ISO.fullmatch(said):
+        return None
+    with suppress(ValueError, OverflowError):
+        moment = datetime.fromisoformat(said.upper())
+        return written(moment.astimezone(setting.at.tzinfo) if moment.tzinfo else moment)
+    return None
+
+
+def _soon(said: str, setting: Setting) -> str | None:
+    """Return a moment by its distance from now, in hours and minutes."""
+    moment = setting.at.replace(second=0)
+    if said not in setting.words.times.now:
+        units = setting.words.dates.units
+        if not any(word in units and units[word] in _SOON for word in said.split()):
+            return None
+        # In absolute time, so that a clock that is put forward does not lose an hour of it.
+        reached = distant(said, setting, moment.astimezone(UTC))
+        if reached is None:
+            return None
+        moment = reached.astimezone(setting.at.tzinfo)
+    return written(moment)
+
+
+def written(moment: datetime) -> str:
+    """Return a moment as it is kept: to the minute, or to the second if it was given."""
+    unit = "seconds" if moment.second else "minutes"
+    return moment.replace(tzinfo=None, microsecond=0).isoformat(timespec=unit)
