@@ -185,6 +185,12 @@ def test_a_rollback_makes_a_new_version(folder: Path) -> None:
     assert re.search(r"2 +rollback +ask +back to 0", result.stdout)
     assert result.stdout.count("ask → pay") == 2
     assert "no version 77" in result.stderr
+
+    typed = "a pear\n/rollback 0\nhelp\n/history\n"
+    shown = run("chat", "orders:Orders", "--store", "memory://", typed=typed).stdout
+    assert re.search(r"1 +user \(taken back\) +a pear", shown)
+    assert re.search(r"2 +rollback +── Back to version 0\. ──", shown)
+    assert re.search(r"3 +user +help", shown)
     assert result.stderr.count("Give a version: /rollback N.") == 3
 
 

@@ -179,6 +179,7 @@ async def test_history_versions_and_rollback_tell_all_that_happened(api: Api) ->
         ("assistant", "address: street=Elm"),
         ("user", "how much?"),
         ("assistant", "prices: how much?"),
+        ("rollback", "Back to version 1."),
     ]
 
 

@@ -8,7 +8,7 @@ import os
 import re
 import signal
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -25,6 +25,7 @@ from journeygraph.journeys import (
     JourneyConfig,
     JourneyResponse,
     JourneySpec,
+    TranscriptEntry,
 )
 from journeygraph.journeys.store_url import masked
 from journeygraph.nodes.llm.models import KEY, SERVER, ModelSet, chat_of, is_configured, provider_of
@@ -504,3 +505,19 @@ def show_written(file: Path, turns: int, notes: Iterable[str]) -> None:
     out.print(f"Written: {file} ({messages})", markup=False, soft_wrap=True)
     for note in notes:
         out.print(plain(f"  ! {note}"), style="yellow", markup=False, soft_wrap=True)
+
+
+def talk_row(turn: int | str, entry: TranscriptEntry, gone: Collection[int]) -> list[Text]:
+    """Return an entry of a transcript as cells; dim if it does not count, a rollback as a divider.
+
+    Args:
+        turn: The first cell.
+        entry: The entry.
+        gone: The turns that were taken back.
+    """
+    is_back, is_gone = entry.rolled_back_to is not None, entry.turn in gone
+    said = f"── {entry.content} ──" if is_back else entry.content
+    cells = row(turn, f"{entry.role} (taken back)" if is_gone else entry.role, said)
+    for cell in cells if is_back or is_gone else ():
+        cell.stylize("dim")
+    return cells

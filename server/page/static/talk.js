@@ -109,7 +109,10 @@ function Messages({ session, entries, pending, live, onStop }) {
     isAtEnd.current = scrollHeight - scrollTop - clientHeight < NEAR_END;
   };
   // Drawn once per change of what is stored, and not for each word of a stream.
-  const stored = useMemo(() => entries.map((entry, place) => html`<${Message} key=${place} ...${entry} />`), [entries]);
+  const stored = useMemo(() => {
+    const gone = takenBack(entries);
+    return entries.map((entry, place) => html`<${Message} key=${place} ...${entry} isGone=${gone.has(entry.turn)} />`);
+  }, [entries]);
   return html`<ol class="messages" ref=${list} onScroll=${onScroll} tabindex="0" aria-label="Messages" aria-busy=${Boolean(live)}>
     ${session && !entries.length && !pending
       ? html`<li key="empty" class="empty">Nothing was said yet. Write the first message.</li>`
@@ -120,16 +123,26 @@ function Messages({ session, entries, pending, live, onStop }) {
   </ol>`;
 }
 
+/** Return the turns that do not count any more since a later rollback. */
+export function takenBack(entries) {
+  const backs = new Map(entries.filter((one) => one.role === "rollback").map((one) => [one.turn, one.rolled_back_to]));
+  const turns = new Set(entries.map((one) => one.turn));
+  for (let turn = Math.max(0, ...turns); turn > 0; turn = backs.has(turn) ? backs.get(turn) : turn - 1) turns.delete(turn);
+  return turns;
+}
+
 /** Return the words of a running turn so far. */
 function spoken(live) {
   return (live || []).map((event) => (event.type === "token" ? event.data.text : "")).join("");
 }
 
 /** A message. `name` replaces the name of who wrote it. */
-export function Message({ role, content, timestamp, name = NAMES[role] || role, isTyping, isLocal, onStop }) {
-  return html`<li class=${`message ${role}`}>
+export function Message({ role, content, timestamp, name = NAMES[role] || role, isTyping, isLocal, isGone, onStop }) {
+  const gone = isGone ? " gone" : "";
+  if (role === "rollback") return html`<li class=${`divider${gone}`}>${content}</li>`;
+  return html`<li class=${`message ${role}${gone}`}>
     <span class="who">
-      ${name} ${timestamp ? html`<${Moment} at=${timestamp} />` : null}${isLocal ? " (not stored)" : ""}
+      ${name} ${timestamp ? html`<${Moment} at=${timestamp} />` : null}${isLocal ? " (not stored)" : ""}${isGone ? " (taken back)" : ""}
       ${onStop ? html`<button type="button" class="stop" onClick=${onStop}>Stop reading</button>` : null}
     </span>
     <p class="words" dir="auto">
@@ -145,7 +158,7 @@ function Announcer({ session, entries }) {
   const known = useRef(null); // how many there were when the session was opened
   if (known.current === null && session) known.current = entries.length;
   const last = entries[entries.length - 1];
-  const isNew = last && last.role !== "user" && entries.length > known.current;
+  const isNew = last && NAMES[last.role] && last.role !== "user" && entries.length > known.current;
   return html`<p class="hidden" aria-live="polite">${isNew ? `${NAMES[last.role]}: ${last.content}` : ""}</p>`;
 }
 
