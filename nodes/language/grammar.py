@@ -92,7 +92,8 @@ def _without_courtesy(words: Words, lexicon: Lexicon) -> Iterator[Words]:
     first, last = 0, len(words)
     while (end := next(lexicon.at(words, first, "courtesy"), None)) is not None:
         first = end
-    begins = {end: n for n in range(first, last) for end in lexicon.at(words, n, "courtesy")}
+    places = reversed(range(first, last))  # of two phrases with one end the longer one counts
+    begins = {end: n for n in places for end in lexicon.at(words, n, "courtesy")}
     while last in begins and begins[last] >= first:
         last = begins[last]
     if first < last and (first, last) != (0, len(words)):
@@ -193,7 +194,15 @@ def _pending(expected: Expected, slots: Slots) -> Command | None:
         return None
     raw = words.text.strip() if whole else words.raw
     value = value_in(field, raw, expected)
-    return None if value is None else _given(field, raw, value, expected)
+    if value is None or is_foreign(field, value):
+        return None
+    return _given(field, raw, value, expected)
+
+
+def is_foreign(field: Field, value: object) -> bool:
+    """Return whether an amount is in another currency than its field."""
+    currency = value.get("currency") if isinstance(value, Mapping) else None
+    return bool(field.currency and currency and currency != field.currency)
 
 
 def is_whole(field: Field, text: str, expected: Expected) -> bool:

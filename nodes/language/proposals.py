@@ -65,6 +65,8 @@ def proposed(message: str, expected: Expected) -> Parse:
         if command and (part.all in whole or isinstance(command, Correct))
     ]
     said = [command for _, command in derivations]
+    if expected.kind == "return" and lexicon.begins(words, "no", "decline"):
+        return Parse(unread=(message.strip(),))  # it may give the paused task up
     ends: list[Command] = [c for c in said if isinstance(c, (Cancel, Restart))]
     if ends:
         return Parse(ends[:1], unread=(message.strip(),))

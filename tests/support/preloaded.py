@@ -8,7 +8,6 @@ import sqlite3
 
 from journeygraph.graphs.storage.migrate import migrate
 from journeygraph.nodes.language import lexicon
-from journeygraph.nodes.values import dates
 
 # The modules of the command look at the terminal and the environment, so each process imports them.
 for name in (
@@ -34,10 +33,9 @@ for name in (
 ):
     importlib.import_module(name)
 
-# Processes that hold conversations would each compile the phrases of their language, read the
-# words of dates, and find out how the tables are made.
+# Processes that hold conversations would each read the phrases of their language, and find out
+# how the tables are made.
 lexicon.load("en")
-dates.load_dates()
 migrate(lambda: sqlite3.connect(":memory:"))
 
 # A collection in a fork would write to every object, and so copy all memory.
