@@ -135,12 +135,16 @@ class _Message:
 
     def _window(self, field: Field, words: Sequence[_Word]) -> Span | None:
         said = bare(self.text[words[0].start : words[-1].end])
-        # A single word is another one in most messages: "so", "mar", "seven".
-        is_other = len(said) < 4 and said.isalpha()
-        is_other = is_other or numeral_of(folded(said), self.setting.language) is not None
-        if field.type in _WHEN and len(words) == 1 and is_other:
+        if field.type in _WHEN and self._is_other(words):
             return None
         return self._span(field, said, words[0].start)
+
+    def _is_other(self, words: Sequence[_Word]) -> bool:
+        """Return whether a single word is another one in most messages: "so", "sun", "seven"."""
+        leads = self.setting.words.dates.leads
+        [first, *others] = [word.said for word in words if word.said not in leads] or [""]
+        is_short = len(first) < 4 and (first.isalpha() or not first)
+        return not others and (is_short or numeral_of(first, self.setting.language) is not None)
 
     def _not_of_others(self, spans: Sequence[Span], field: Field) -> list[Span]:
         """Leave out numbers that are part of a date, a time, a telephone number, an address."""

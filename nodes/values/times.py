@@ -39,7 +39,8 @@ def _forms(language: str) -> list[tuple[re.Pattern[str], str]]:
     own = language_data(language).times
     clock, hour, minute = one_of(own.clock), rf"(?P<hour>{_NUMBER})", rf"(?P<minute>{_NUMBER})"
     part = rf"(?: (?:{one_of(own.leads_of_parts)} )?(?P<part>{one_of(own.parts)}))?"
-    half = r"(?: ?-?\(?(?P<half>[ap])\.? ?m\.?\)?)?"
+    meridiem = r"p\.? ?m|a\. ?m" if "am" in language_data(language).dates.leads else r"[ap]\.? ?m"
+    half = rf"(?: ?-?\(?(?P<half>{meridiem})\.?\)?)?"
     filled = {"h": hour, "m": minute, " c": f" ?{clock}"}
     forms = {
         re.sub(r"\b[hm]\b| c\b", lambda found: filled[found[0]], form): way
@@ -85,7 +86,7 @@ def _read(found: re.Match[str], way: str, setting: Setting) -> list[str]:
 
 def _of_day(minutes: int, hour: int, said: dict[str, str], part: str) -> list[str]:
     """Return the readings of an hour with what says which half of the day is meant."""
-    if half := said["half"]:
+    if half := said["half"][:1]:
         if hour > _NOON:
             return [] if half == "a" else [_clock(minutes)]
         return [_clock(minutes - 60 * hour + 60 * (hour % _NOON) + _HALF_DAY * (half == "p"))]
