@@ -8,12 +8,12 @@ import sqlite3
 
 from journeygraph.graphs.storage.migrate import migrate
 from journeygraph.nodes.language import lexicon
-from journeygraph.nodes.values import dates
+from journeygraph.nodes import values
 
 # The modules of the command look at the terminal and the environment, so each process imports them.
 for name in (
     *("pytest", "uvicorn", "typer", "rich.console", "rich.markdown", "rich.table", "mcp.server"),
-    *("alembic.command", "alembic.context", "dateparser", "langchain_openai", "psycopg_pool"),
+    *("alembic.command", "alembic.context", "babel.dates", "text_to_num", "langchain_openai", "psycopg_pool"),
     *(
         "journeygraph.graphs.session.manager",
         "journeygraph.graphs.storage.migrate_postgres",
@@ -37,7 +37,7 @@ for name in (
 # Processes that hold conversations would each compile the phrases of their language, read the
 # words of dates, and find out how the tables are made.
 lexicon.load("en")
-dates.load_dates()
+values.make_ready("en")
 migrate(lambda: sqlite3.connect(":memory:"))
 
 # A collection in a fork would write to every object, and so copy all memory.
