@@ -38,7 +38,7 @@ def _shown(kind: str, value: Any, setting: Setting, items: str = "text") -> str:
         return _listed([_shown(items, item, setting) for item in value], setting)
     try:
         return _SHOWN.get(kind, _plain)(value, setting)
-    except (ValueError, TypeError, KeyError, AttributeError, ArithmeticError):
+    except Exception:  # data of another type is shown as it is
         return _plain(value, setting)
 
 
@@ -99,22 +99,13 @@ def _money(value: Any, setting: Setting) -> str:
 def _phone(value: Any, setting: Setting) -> str:
     import phonenumbers  # noqa: PLC0415 - 60 ms
 
-    try:
-        number = phonenumbers.parse(value)
-    except phonenumbers.NumberParseException:
-        return _plain(value, setting)
-    return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.INTERNATIONAL)
+    form = phonenumbers.PhoneNumberFormat.INTERNATIONAL
+    return phonenumbers.format_number(phonenumbers.parse(value), form)
 
 
-_SHOWN: dict[str, Callable[[Any, Setting], str]] = {
-    "date": _date,
-    "time": _time,
-    "datetime": _datetime,
-    "number": _number,
-    "money": _money,
-    "phone": _phone,
-    "full_name": full_name_shown,
-}
+_SHOWN: dict[str, Callable[[Any, Setting], str]]
+_SHOWN = {"date": _date, "time": _time, "datetime": _datetime, "number": _number, "money": _money}
+_SHOWN |= {"phone": _phone, "full_name": full_name_shown}
 
 
 @lru_cache(maxsize=1_000)
@@ -124,9 +115,9 @@ def _bound(bound: float | str, kind: str, now: datetime) -> Any:
         return Decimal(str(bound))
     if kind == "time":
         return now.time() if bound in ("now", "today") else time.fromisoformat(bound)
-    is_day = bound == "today" or len(bound) == len("2026-11-22")
     moment = now if bound in ("now", "today") else datetime.fromisoformat(bound)
-    return moment.date() if is_day or kind == "date" else moment
+    is_day = kind == "date" or bound == "today" or len(bound) == len("2026-11-22")
+    return moment.date() if is_day else moment
 
 
 def _decimal(value: Any) -> Decimal:
@@ -134,25 +125,24 @@ def _decimal(value: Any) -> Decimal:
     return Decimal(repr(value))
 
 
-_MEASURES: dict[str, Callable[[Any], Any]] = {
-    "integer": _decimal,
-    "number": _decimal,
-    "money": lambda value: Decimal(value["amount"]),
-    "date": date.fromisoformat,
-    "time": time.fromisoformat,
-    "datetime": datetime.fromisoformat,
-}
+_ISO = {"date": date.fromisoformat, "time": time.fromisoformat, "datetime": datetime.fromisoformat}
+
+
+def _measure(value: Any, kind: str) -> Any:
+    """Return a value as it is compared with the ends of a range.
+
+    Raises:
+        ValueError, TypeError, KeyError, ArithmeticError: It cannot be compared.
+    """
+    if kind in _ISO:
+        return _ISO[kind](value)
+    return Decimal(value["amount"]) if kind == "money" else _decimal(value)
 
 
 def _lies_in(value: Any, one: Range, kind: str, now: datetime) -> bool:
-    """Return whether a value lies in a range. One of times may go over midnight.
-
-    Raises:
-        ValueError, TypeError, KeyError, ArithmeticError: The two cannot be compared.
-    """
-    measure = _MEASURES[kind](value)
-    least = None if one.least is None else _bound(one.least, kind, now)
-    most = None if one.most is None else _bound(one.most, kind, now)
+    """Return whether a value lies in a range. One of times may go over midnight."""
+    measure = _measure(value, kind)
+    least, most = (None if end is None else _bound(end, kind, now) for end in (one.least, one.most))
     # A moment counts as a day where only a day bounds it.
     day = measure.date() if isinstance(measure, datetime) else measure
     above = least is None or (measure if isinstance(least, datetime) else day) >= least
@@ -181,14 +171,9 @@ def _ranges(field: Field) -> list[Range]:
 
 def wants_past(field: Field, setting: Setting) -> bool:
     """Return whether a field takes no day after today."""
-    now = setting.minute
-    for one in field.validators:
-        if isinstance(one, Range) and isinstance(one.most, str):
-            with suppress(ValueError):
-                most = _bound(one.most, "datetime", now)
-                if (most.date() if isinstance(most, datetime) else most) <= now.date():
-                    return True
-    return False
+    ends = [one.most for one in _ranges(field) if field.type in ("date", "datetime")]
+    bounds = [_bound(end, "date", setting.minute) for end in ends if end is not None]
+    return any(bound <= setting.minute.date() for bound in bounds)
 
 
 async def refusal_of(
@@ -257,11 +242,8 @@ def _length(one: Length, value: Any, field: Field, setting: Setting) -> Unreadab
     return Unreadable(texts[size >= one.least], values={"least": one.least, "most": one.most})
 
 
-_REFUSALS: dict[type, Callable[..., Unreadable | None]] = {
-    Length: _length,
-    Range: _range,
-    Regex: _regex,
-}
+_REFUSALS: dict[type, Callable[..., Unreadable | None]]
+_REFUSALS = {Length: _length, Range: _range, Regex: _regex}
 
 
 async def _checked(

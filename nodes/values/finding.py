@@ -7,7 +7,7 @@ word that denies, relates or blurs it is left out.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
@@ -15,8 +15,6 @@ from typing import Any, NamedTuple
 from rapidfuzz.distance import OSA
 
 from journeygraph.journeys.notions.fields import Field
-from journeygraph.journeys.phrases import plain
-from journeygraph.nodes.values.checking import DATED, kind_of
 from journeygraph.nodes.values.dates import grammar_of_days
 from journeygraph.nodes.values.languages import bare, folded, language_data
 from journeygraph.nodes.values.numbers import numeral_of
@@ -25,24 +23,16 @@ from journeygraph.nodes.values.reading import READERS, extracted, item_of, spell
 from journeygraph.nodes.values.setting import LONGEST, Setting
 
 _MOST_WORDS = 40
-"""Most words of a message that are looked at for values in words."""
-_WINDOWS = {
-    "integer": 5,
-    "number": 5,
-    "money": 6,
-    "date": 7,
-    "time": 7,
-    "datetime": 12,
-    "enum": 6,
-    "boolean": 5,
-}
+"""Most words of a message that are looked at."""
+_COUNTS = ("integer", "number", "money")
+_WHEN = ("date", "time", "datetime")
+_WINDOWS = dict.fromkeys(_COUNTS, 6) | {"date": 7, "time": 7, "datetime": 12, "enum": 6}
 """Most words of a value, by its type."""
-_TOKEN = re.compile(r"\S+")
-_CLAUSE = re.compile(r"[^.,;!?\n]+")
-_BREAK = re.compile(r"[.,;:!?()]$")
-_PLAIN = ("integer", "number", "money")
-_OTHERS = [Field("other", kind) for kind in ("date", "time", "datetime", "money", "phone", "email")]
+_LED = ("name", "full_name", "address")
 _LEAST_SLIP = 4
+_CLAUSE = re.compile(r"[^.,;!?\n]+")
+_OTHERS = [Field("other", kind) for kind in (*_WHEN, "money", "phone", "email")]
+"""Values of which a number may be a part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +57,12 @@ class Span:
     own: bool = False
     slip: bool = False
 
+    def over(self, other: Span) -> bool:
+        """Return whether it shares a place with another."""
+        return self.start < other.end and other.start < self.end
 
-class _Token(NamedTuple):
+
+class _Word(NamedTuple):
     start: int
     end: int
     said: str
@@ -86,196 +80,173 @@ def found_in(field: Field, text: str, setting: Setting) -> list[Span]:
     if field.extract and (own := extracted(field, text, setting)):
         value, start, end = own
         return [Span(value, text[start:end], start, end, field.type, own=True)]
-    tokens = [_token(found) for found in _TOKEN.finditer(text)][: _MOST_WORDS * 4]
-    spans = [*_spans(field, text, tokens, setting)]
-    return [span for span in spans if not _is_related(span, tokens, setting)]
+    message = _Message(text, setting)
+    return [span for span in message.spans(field) if not message.relates(span)]
 
 
-def _token(found: re.Match[str]) -> _Token:
-    said = folded(bare(found[0]).strip("()"))
-    return _Token(found.start(), found.end(), said, _BREAK.search(found[0]) is not None)
+class _Message:
+    """The words of a message, with the values that are found in them."""
 
+    def __init__(self, text: str, setting: Setting) -> None:
+        self.text, self.setting = text, setting
+        found = [*re.finditer(r"\S+", text)][:_MOST_WORDS]
+        self.words = [_Word(*one.span(), _plain(one[0]), one[0][-1] in ".,;:!?)") for one in found]
 
-def _spans(field: Field, text: str, tokens: Sequence[_Token], setting: Setting) -> Iterable[Span]:
-    kind = field.type
-    if kind in ("email", "phone"):
-        return _shaped(field, text, setting)
-    if kind in ("name", "full_name", "address"):
-        return _led(field, text, tokens, setting)
-    if kind == "boolean":
-        return _answers(field, text, setting)
-    if kind == "list":
-        return _listed(field, text, tokens, setting)
-    if kind not in _WINDOWS:
-        return []
-    spans = [*_windows(field, text, tokens[:_MOST_WORDS], setting)]
-    if kind in _PLAIN:
-        return _not_of_others(spans, field, text, tokens, setting)
-    return spans or (_slips(field, text, tokens, setting) if kind == "enum" else [])
+    def spans(self, field: Field) -> Sequence[Span]:
+        """Return values of a field's type, also those that are denied."""
+        if field.type in _WINDOWS:
+            spans = [*self._windows(field)]
+            if field.type in _COUNTS:
+                return self._not_of_others(spans, field)
+            return spans or (self._slips(field) if field.type == "enum" else [])
+        if field.type in _LED:
+            return [*self._led(field)]
+        finders = {"email": self._shaped, "phone": self._shaped}
+        finders |= {"boolean": self._answers, "list": self._listed}
+        return [*finders[field.type](field)] if field.type in finders else []
 
+    def _span(self, field: Field, said: str, start: int) -> Span | None:
+        value = READERS[field.type](field, said, self.setting)
+        start = self.text.index(said, start)
+        return None if value is None else Span(value, said, start, start + len(said), field.type)
 
-def _read(field: Field, said: str, setting: Setting) -> Any:
-    return READERS[field.type](field, said, setting)
-
-
-def _shaped(field: Field, text: str, setting: Setting) -> Iterator[Span]:
-    pattern = EMAIL if field.type == "email" else PHONE
-    for found in pattern.finditer(text):
-        if (value := _read(field, found[0], setting)) is not None:
-            yield Span(value, found[0], *found.span(), field.type)
-
-
-def _windows(field: Field, text: str, tokens: Sequence[_Token], setting: Setting) -> Iterator[Span]:
-    """Yield the longest runs of words that are values, from the left."""
-    at, most = 0, _WINDOWS[field.type]
-    telling = [_tells(field, token.said, setting) for token in tokens]
-    while at < len(tokens):
-        for count in range(min(most, len(tokens) - at), 0, -1):
-            window = tokens[at : at + count]
-            if any(telling[at : at + count]) and (span := _span(field, text, window, setting)):
+    def _shaped(self, field: Field) -> Iterator[Span]:
+        for found in (EMAIL if field.type == "email" else PHONE).finditer(self.text):
+            if span := self._span(field, found[0], found.start()):
                 yield span
-                at += count
-                break
-        else:
+
+    def _answers(self, field: Field) -> Iterator[Span]:
+        """Yield each yes and no that is a clause."""
+        for clause in _CLAUSE.finditer(self.text):
+            if span := self._span(field, clause[0].strip(), clause.start()):
+                yield span
+
+    def _windows(self, field: Field) -> Iterator[Span]:
+        """Yield the longest runs of words that are values, from the left."""
+        at, most, tells = 0, _WINDOWS[field.type], _telling(field, self.setting)
+        telling = [tells(word.said) for word in self.words]
+        while at < len(self.words):
+            for end in range(min(len(self.words), at + most), at, -1):
+                if any(telling[at:end]) and (span := self._window(field, self.words[at:end])):
+                    yield span
+                    at = end - 1
+                    break
             at += 1
 
+    def _window(self, field: Field, words: Sequence[_Word]) -> Span | None:
+        said = bare(self.text[words[0].start : words[-1].end])
+        if field.type in _WHEN and self._is_other(words):
+            return None
+        return self._span(field, said, words[0].start)
 
-def _span(field: Field, text: str, window: Sequence[_Token], setting: Setting) -> Span | None:
-    """Return the value of a run of words; None if it is not one, or only as the whole message."""
-    said = bare(text[window[0].start : window[-1].end])
-    if field.type in DATED and len(window) == 1 and _is_other(said, setting):
-        return None
-    value = _read(field, said, setting)
-    if value is None:
-        return None
-    start = text.index(said, window[0].start)
-    return Span(value, said, start, start + len(said), field.type)
+    def _is_other(self, words: Sequence[_Word]) -> bool:
+        """Return whether a single word is another one in most messages: "so", "sun", "seven"."""
+        leads = self.setting.words.dates.leads
+        [first, *others] = [word.said for word in words if word.said not in leads] or [""]
+        is_short = len(first) < 4 and (first.isalpha() or not first)
+        return not others and (is_short or numeral_of(first, self.setting.language) is not None)
+
+    def _not_of_others(self, spans: Sequence[Span], field: Field) -> list[Span]:
+        """Leave out numbers that are part of a date, a time, a telephone number, an address."""
+        others = [
+            other
+            for kind in _OTHERS
+            if spans and kind.type != field.type
+            for other in self.spans(kind)
+            if kind.type != "money" or other.value["currency"]
+        ]
+        return [span for span in spans if not any(span.over(other) for other in others)]
+
+    def _led(self, field: Field) -> Iterator[Span]:
+        """Yield the name or the address that is brought in by its lead."""
+        own, is_address = self.setting.words.names, field.type == "address"
+        leads = own.address if is_address else (*own.leads, *own.maybe)
+        for at, word in enumerate(self.words):
+            count = led_by([each.said for each in self.words[at : at + 8]], leads)
+            run = self._run(at + count, is_address) if count else []
+            for end in range(len(run), 0, -1):
+                raw = bare(self.text[run[0].start : run[end - 1].end])
+                whole = self.text[word.start : run[0].start] + raw
+                value = READERS[field.type](field, whole, self.setting)
+                if value is not None:
+                    yield Span(value, raw, run[0].start, run[0].start + len(raw), field.type)
+                    return
+
+    def _run(self, first: int, is_address: bool) -> Sequence[_Word]:
+        """Return the words up to the end of a clause; an address has commas."""
+        words = self.words[first:] if is_address else self.words[first : first + MOST_NAMES]
+        for at, word in enumerate(words):
+            if word.said in self.setting.words.joints:
+                return words[:at]
+            if word.ends and len(word.said) > 1 and not is_address:
+                return words[: at + 1]
+        return words
+
+    def _listed(self, field: Field) -> Iterator[Span]:
+        """Yield the list of the items in a message; items of this type have a shape."""
+        one = item_of(field)
+        items = [] if one.type in (*_LED, "boolean") else self.spans(one)
+        if items:
+            start, end = items[0].start, items[-1].end
+            values = [item.value for item in items]
+            yield Span(values, self.text[start:end], start, end, field.type)
+
+    def _slips(self, field: Field) -> list[Span]:
+        """Return the one choice that a word differs from by a letter."""
+        found = {}
+        for word in self.words:
+            said = spelled(word.said)
+            for way, value in ways_of(tuple(field.ways.items())).items():
+                if len(said) >= _LEAST_SLIP and way[0] == said[0] and OSA.distance(way, said) == 1:
+                    found[value] = word
+        if len(found) != 1:
+            return []
+        [(value, word)] = found.items()
+        raw = self.text[word.start : word.end]
+        return [Span(value, raw, word.start, word.end, field.type, slip=True)]
+
+    def relates(self, span: Span) -> bool:
+        """Return whether a word next to a value denies, relates or blurs it."""
+        relation = {*self.setting.words.relation}
+        if span.type in (*_LED, "list"):
+            relation.difference_update(self.setting.words.joints)
+        before = [word for word in self.words if word.end <= span.start][-1:]
+        if before and not before[0].ends and before[0].said in relation:
+            return True
+        behind = [word for word in self.words if word.end > span.end - 1][:2]
+        inside = behind and behind[0].start < span.end
+        return bool(
+            inside and len(behind) > 1 and not behind[0].ends and behind[1].said in relation
+        )
 
 
-def _is_other(said: str, setting: Setting) -> bool:
-    """Return whether a single word is another one in most messages: "so", "mar", "seven"."""
-    return (said.isalpha() and len(said) < 4) or numeral_of(
-        folded(said), setting.language
-    ) is not None
+def _plain(word: str) -> str:
+    return folded(bare(word).strip("()"))
 
 
-def _tells(field: Field, said: str, setting: Setting) -> bool:
-    """Return whether a word may be what a value of a type needs."""
-    if any(sign.isdecimal() for sign in said):
-        return True
+def _telling(field: Field, setting: Setting) -> Callable[[str], bool]:
+    """Return what tells whether a word may be one that a value of a type needs."""
     if field.type == "enum":
-        return spelled(said) in _words_of(tuple(field.ways.items()))
-    if field.type in DATED and said in _dated_words(setting.language):
-        return True
-    return any(numeral_of(part, setting.language) is not None for part in (said, *said.split("-")))
+        ways = ways_of(tuple(field.ways.items()))
+        known = frozenset(word for way in ways for word in way.split())
+        return lambda said: not known.isdisjoint(spelled(said).split())
+    known = _dated_words(setting.language) if field.type in _WHEN else frozenset()
+
+    def tells(said: str) -> bool:
+        parts = (said, *said.split("-"))
+        return (
+            said in known
+            or any(sign.isdecimal() for sign in said)
+            or any(numeral_of(part, setting.language) is not None for part in parts)
+        )
+
+    return tells
 
 
 @cache
 def _dated_words(language: str) -> frozenset[str]:
     """Return the words of which a date or a time without digits has one."""
-    own, days, times = (
-        grammar_of_days(language),
-        language_data(language).dates,
-        language_data(language).times,
-    )
-    said = [*own.months, *own.weekdays, *days.near, *days.feasts, *days.later, *times.names]
-    return frozenset(word for phrase in (*said, *times.now, *days.units) for word in phrase.split())
-
-
-def _words_of(ways: tuple[tuple[str, tuple[str, ...]], ...]) -> frozenset[str]:
-    return frozenset(word for said in ways_of(ways) for word in said.split())
-
-
-def _not_of_others(
-    spans: Sequence[Span], field: Field, text: str, tokens: Sequence[_Token], setting: Setting
-) -> list[Span]:
-    """Leave out numbers that are part of a date, a time, a telephone number, an address."""
-    others = [
-        (span.start, span.end)
-        for other in _OTHERS
-        if spans and other.type != field.type
-        for span in _spans(other, text, tokens, setting)
-        if other.type != "money" or span.value["currency"]
-    ]
-    return [s for s in spans if not any(s.start < end and start < s.end for start, end in others)]
-
-
-def _answers(field: Field, text: str, setting: Setting) -> Iterator[Span]:
-    """Yield each yes and no that is a clause."""
-    for clause in _CLAUSE.finditer(text):
-        said = clause[0].strip()
-        if (value := _read(field, said, setting)) is not None:
-            start = text.index(said, clause.start())
-            yield Span(value, said, start, start + len(said), field.type)
-
-
-def _led(field: Field, text: str, tokens: Sequence[_Token], setting: Setting) -> Iterator[Span]:
-    """Yield the name or the address that is brought in by its lead."""
-    own, is_address = setting.words.names, field.type == "address"
-    leads = own.address if is_address else (*own.leads, *own.maybe)
-    for at in range(min(len(tokens), _MOST_WORDS)):
-        count = led_by([token.said for token in tokens[at : at + 8]], leads)
-        most = _MOST_WORDS if is_address else MOST_NAMES
-        run = (
-            _until_break(tokens[at + count : at + count + most], is_address, setting)
-            if count
-            else []
-        )
-        for end in range(len(run), 0, -1):
-            said = bare(text[run[0].start : run[end - 1].end])
-            lead = text[tokens[at].start : run[0].start]
-            if (value := _read(field, lead + said, setting)) is not None:
-                yield Span(value, said, run[0].start, run[0].start + len(said), field.type)
-                return
-
-
-def _until_break(tokens: Sequence[_Token], is_address: bool, setting: Setting) -> list[_Token]:
-    """Return the words up to the end of a clause; an address has commas."""
-    run: list[_Token] = []
-    for token in tokens:
-        if token.said in setting.words.joints:
-            break
-        run.append(token)
-        if token.ends and not (is_address or len(token.said) < 2):
-            break
-    return run
-
-
-def _listed(field: Field, text: str, tokens: Sequence[_Token], setting: Setting) -> Iterator[Span]:
-    """Yield the list of the items in a message; items of this type have a shape."""
-    one = item_of(field)
-    if kind_of(field) not in (*_WINDOWS, "email", "phone") or one.type == "boolean":
-        return
-    items = [*_spans(one, text, tokens, setting)]
-    if items:
-        start, end = items[0].start, items[-1].end
-        yield Span([item.value for item in items], text[start:end], start, end, field.type)
-
-
-def _slips(field: Field, text: str, tokens: Sequence[_Token], setting: Setting) -> list[Span]:
-    """Return the one choice that a word differs from by a letter."""
-    ways, found = ways_of(tuple(field.ways.items())), {}
-    for token in tokens[:_MOST_WORDS]:
-        said = plain(token.said)
-        for way, value in ways.items() if len(said) >= _LEAST_SLIP else ():
-            if way[0] == said[0] and OSA.distance(way, said, score_cutoff=1) == 1:
-                found[value] = token
-    if len(found) != 1:
-        return []
-    [(value, token)] = found.items()
-    raw = text[token.start : token.end]
-    return [Span(value, raw, token.start, token.end, field.type, slip=True)]
-
-
-def _is_related(span: Span, tokens: Sequence[_Token], setting: Setting) -> bool:
-    """Return whether a word next to a value denies, relates or blurs it."""
-    before = [token for token in tokens if token.end <= span.start][-1:]
-    behind = [token for token in tokens if token.start >= span.end][:1]
-    last = [token for token in tokens if token.start < span.end <= token.end]
-    relation = {*setting.words.relation}
-    if span.type in ("name", "full_name", "address", "list"):
-        relation.difference_update(setting.words.joints)
-    if before and not before[0].ends and before[0].said in relation:
-        return True
-    broken = last and last[0].ends
-    return bool(behind and not broken and behind[0].said in relation)
+    own, words = grammar_of_days(language), language_data(language)
+    days, times = words.dates, words.times
+    said = (*own.months, *own.weekdays, *days.near, *days.feasts, *days.units, *times.names)
+    return frozenset(word for phrase in (*said, *times.now) for word in phrase.split())

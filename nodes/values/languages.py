@@ -9,7 +9,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
 from journeygraph.journeys.languages.data import read_as, read_data
 from journeygraph.journeys.locale import LANGUAGES
@@ -85,197 +85,107 @@ Named = Annotated[dict[str, str], BeforeValidator(_meanings)]
 
 
 class _Section(BaseModel):
-    """A part of the file of a language."""
+    """A part of the file of a language; a comment says of what each of its words are."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class Numbers(_Section):
-    """Words of numbers besides the numerals.
+    """Words of numbers besides the numerals, and of places."""
 
-    Attributes:
-        words: Number -> numerals that the library of numerals does not know.
-        articles: Count one before a unit: "in a week".
-        minus: Before a number.
-        percent: Behind it.
-        none: Say that nothing is counted.
-        alike: Words for the same unit, each group on a line.
-        leads: Before the number of an option: "number two".
-        ordinals: The first ten places, in order.
-        last: The last place.
-        behind: Behind a place: "the second one".
-    """
-
-    words: Numbered = {}
-    articles: Phrases = ()
+    words: Numbered = {}  # number: numerals that the library of numerals does not know
+    articles: Phrases = ()  # count one before a unit: "in a week"
     minus: Phrases
     percent: Phrases
-    none: Phrases
-    alike: list[Phrases] = []
-    leads: Phrases
+    none: Phrases  # nothing is counted
+    alike: list[Phrases] = []  # groups of words for the same unit
+    leads: Phrases  # before the number of an option: "number two"
     ordinals: Annotated[list[Phrases], Field(min_length=10, max_length=10)]
     last: Phrases
-    behind: Phrases = ()
+    behind: Phrases = ()  # behind a place: "the second one"
 
 
 class Dates(_Section):
-    """Words of days; the names of months and days come from the library of formats.
+    """Words of days; the names of months and days come from the library of formats."""
 
-    Attributes:
-        months: Further names, in the order of the months.
-        weekdays: Further names, from Monday on.
-        leads: Before a day.
-        of: Between a day, its month and its year.
-        endings: Behind the digits of a day: "3rd".
-        near: Days from today -> words.
-        which: "this", "next" or "last" -> words before the name of a day.
-        behind: The same behind it.
-        next_week: Before or behind the name of a day.
-        units: "days", "weeks", "months", "years", "hours" or "minutes" -> words.
-        ahead: 1 or -1 -> words before a distance: "in".
-        later: 1 or -1 -> words behind it: "ago".
-        feasts: "MM-DD" -> names.
-    """
-
-    months: list[Phrases] = []
-    weekdays: list[Phrases] = []
-    leads: Phrases
-    of: Phrases = ()
-    endings: Phrases = ()
-    near: Numbered
-    which: Named
-    behind: Named = {}
-    next_week: Phrases
-    units: Named
-    ahead: Numbered
-    later: Numbered = {}
-    feasts: Named = {}
+    months: Numbered = {}  # number: further names
+    weekdays: Numbered = {}  # the same, Monday is 1
+    leads: Phrases  # before a day
+    of: Phrases = ()  # between a day, its month and its year
+    endings: Phrases = ()  # behind the digits of a day: "3rd"
+    near: Numbered  # days from today: words
+    which: Named  # this, next or last: words before the name of a day
+    behind: Named = {}  # the same behind it
+    next_week: Phrases  # on either side of it
+    units: Named  # minutes, hours, days, weeks, months, years: words
+    ahead: Numbered  # 1 or -1: words before a distance, "in"
+    later: Numbered = {}  # 1 or -1: words behind it, "ago"
+    feasts: Named = {}  # MM-DD: names
 
 
 class Times(_Section):
-    """Words of times of day.
+    """Words of times of day."""
 
-    Attributes:
-        leads: Before a time.
-        clock: Behind an hour.
-        forms: Minutes from the hour -> forms with H for the hour and C for the clock; with M for
-            minutes, these are added or taken off: "-M" -> "M to H".
-        minutes: Number -> words besides the numerals: a quarter.
-        names: 0 or 12 -> names of midnight and noon.
-        parts: "morning", "noon", "evening", "night" or "meal" -> words for that part of the day.
-        leads_of_parts: Before them.
-        now: This moment.
-    """
-
-    leads: Phrases
-    clock: Phrases
-    forms: Annotated[dict[str, str], BeforeValidator(_meanings)]
-    minutes: Numbered = {}
-    names: Numbered
-    parts: Named
-    leads_of_parts: Phrases = ()
+    leads: Phrases  # before a time
+    clock: Phrases  # behind an hour
+    # Minutes from the hour: forms with H for the hour and C for the clock; with M for minutes,
+    # these are added or taken off: "-M" for "M to H".
+    forms: Named
+    minutes: Numbered = {}  # number: words besides the numerals
+    names: Numbered  # 0 or 12: names of midnight and noon
+    parts: Named  # morning, noon, evening, night or meal: words for that part of the day
+    leads_of_parts: Phrases = ()  # before them
     now: Phrases = ()
 
 
 class Names(_Section):
-    """Words of names and addresses.
+    """Words of names and addresses."""
 
-    Attributes:
-        leads: Bring in a name: "my name is".
-        maybe: May bring in something else: a name in capitals counts alone.
-        particles: Small words inside names.
-        also: Words of the language that are names where they are written so.
-        two_families: Whether people have two family names.
-        second: Given names behind another.
-        address: Bring in an address.
-    """
-
-    leads: Phrases
-    maybe: Phrases
-    particles: Phrases
-    also: Phrases = ()
-    two_families: bool = False
-    second: Phrases = ()
-    address: Phrases
-
-
-class Contacts(_Section):
-    """Words of telephone numbers."""
-
-    extension: Phrases = ()
+    leads: Phrases  # bring in a name
+    maybe: Phrases  # may bring in something else: a name in capitals counts alone
+    particles: Phrases  # small words inside names
+    also: Phrases = ()  # words of the language that are names where they are written so
+    two_families: bool = False  # people have two family names
+    second: Phrases = ()  # given names behind another
+    address: Phrases  # bring in an address
 
 
 class Show(_Section):
-    """Forms of values for users.
+    """Forms of values for users."""
 
-    Attributes:
-        day: Form of a day, as the library of formats has it.
-        clock: "12h" or "24h".
-        hour: A time of 24 hours.
-        money: With {amount} and {currency}.
-        yes: True, as it is shown.
-        no: False.
-        none: An empty list.
-        joint: Before the last item of a list.
-    """
-
-    day: str
+    day: str  # as the library of formats has it
     clock: Annotated[str, Field(pattern="^(12h|24h)$")]
-    hour: str
+    hour: str  # of 24
     money: str
     yes: str
     no: str
-    none: str
-    joint: str
+    none: str  # an empty list
+    joint: str  # before the last item of a list
 
 
-class Hints(_Section):
-    """Texts that tell users what a field takes."""
-
-    both: str
-    least: str
-    most: str
-    earliest: str
-    latest: str
-    example: str
-    boolean: str
-    text: str
-    list: str
-    name: str
-    full_name: str
-    address: str
-    email: str
+_HINTS = "both least most earliest latest example boolean text list name full_name address email"
+Hints = create_model("Hints", __base__=_Section, **dict.fromkeys(_HINTS.split(), (str, ...)))  # type: ignore[call-overload]
+"""Texts that tell users what a field takes."""
 
 
 class Language(_Section):
-    """The words of a language.
+    """The words of a language."""
 
-    Attributes:
-        yes: Say yes, as the whole of a text.
-        no: Say no.
-        articles: May stand before a choice or a number.
-        joints: Between the items of a list.
-        relation: Next to a value, they relate, deny or blur it: "not", "after", "about".
-        function_words: Are no part of a name.
-        currencies: Code of a currency, or one of a region (dollar, peso, crown) -> names.
-        grammar: Lists of phrases for reading messages, as the file has them.
-    """
-
-    yes: Phrases
+    yes: Phrases  # the whole of a text
     no: Phrases
-    articles: Phrases = ()
-    joints: Phrases
-    relation: Phrases
-    function_words: Phrases
+    articles: Phrases = ()  # may stand before a choice
+    joints: Phrases  # between the items of a list
+    relation: Phrases  # next to a value, they relate, deny or blur it: "not", "after", "about"
+    function_words: Phrases  # are no part of a name
     numbers: Numbers
     dates: Dates
     times: Times
-    currencies: Named
+    currencies: Named  # code of a currency, or one of a region (dollar, peso, crown): names
     names: Names
-    contacts: Contacts
+    extension: Phrases = ()  # before the extension of a telephone number
     show: Show
-    hints: Hints
-    grammar: Annotated[dict[str, str], BeforeValidator(_lists)]
+    hints: Hints  # type: ignore[valid-type]
+    grammar: Annotated[dict[str, str], BeforeValidator(_lists)]  # lists of phrases for messages
 
     @cached_property
     def strange(self) -> frozenset[str]:

@@ -159,7 +159,7 @@ def phone_of(field: Field, raw: str, setting: Setting) -> str | None:
     said = folded(bare(raw))
     if _DAY.fullmatch(said) or not PHONE.fullmatch(said):
         return None
-    return _dialled(_with_extension(said, setting.words.contacts.extension), setting.region)
+    return _dialled(_with_extension(said, setting.words.extension), setting.region)
 
 
 def _with_extension(said: str, names: Iterable[str]) -> str:

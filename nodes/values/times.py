@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from types import SimpleNamespace
 from typing import Any
 
 from journeygraph.journeys.notions.fields import Field
@@ -22,90 +21,84 @@ from journeygraph.nodes.values.numbers import numeral_of
 from journeygraph.nodes.values.setting import Setting, question_of
 
 _NOON, _HALF_DAY = 12, 720
-_LATER = {"": (0, 7), "morning": (12, 12), "noon": (0, 6), "evening": (0, 12), "night": (6, 12)}
-"""Between which hours those after noon are meant, by the part of the day; "": none is named."""
-_ISO = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?", re.I)
+_LATER = {
+    "morning": (12, 12),
+    "noon": (0, 6),
+    "evening": (0, 12),
+    "meal": (0, 12),
+    "night": (6, 12),
+}
+"""Between which hours those after noon are meant, by the part of the day."""
 _NUMBER = r"\d{1,2}|[^\W\d_]+(?:[ -][^\W\d_]+)*?"
-_FORM = re.compile(r"\b[hm]\b| c\b")
-_BASE = re.compile(r"(?:[+-]\d+)?")
 _MOST_WORDS = 14
-_SOON = ("hours", "minutes")
 
 
 @cache
-def _grammar(language: str) -> SimpleNamespace:
-    words = language_data(language)
-    own = words.times
-    clock, part = one_of(own.clock), one_of(own.parts)
-    lead = rf"(?:{one_of(own.leads)} )?"
-    half = r"(?: ?-?\(?(?P<half>[ap])\.? ?m\.?\)?)?"
-    tail = rf"{half}(?: (?:{one_of(own.leads_of_parts)} )?(?P<part>{part}))?"
-    hour, minute = rf"(?P<hour>{_NUMBER})", rf"(?P<minute>{_NUMBER})"
-
-    def filled(form: str) -> str:
-        groups = {"h": hour, "m": minute, " c": f" ?{clock}"}
-        return _FORM.sub(lambda found: groups[found[0]], form)
-
-    written = [
-        r"(?P<hour>\d{1,2})[:.](?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d))?" rf"(?: ?{clock})?",
+def _forms(language: str) -> list[tuple[re.Pattern[str], str]]:
+    """Return the forms of times, each with what it adds to the hour or takes off."""
+    own = language_data(language).times
+    clock, hour, minute = one_of(own.clock), rf"(?P<hour>{_NUMBER})", rf"(?P<minute>{_NUMBER})"
+    part = rf"(?: (?:{one_of(own.leads_of_parts)} )?(?P<part>{one_of(own.parts)}))?"
+    meridiem = r"p\.? ?m|a\. ?m" if "am" in language_data(language).dates.leads else r"[ap]\.? ?m"
+    half = rf"(?: ?-?\(?(?P<half>{meridiem})\.?\)?)?"
+    filled = {"h": hour, "m": minute, " c": f" ?{clock}"}
+    forms = {
+        re.sub(r"\b[hm]\b| c\b", lambda found: filled[found[0]], form): way
+        for form, way in own.forms.items()
+    }
+    written = (
+        rf"(?P<hour>\d{{1,2}})[:.](?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d))?(?: ?{clock})?",
         rf"(?P<hour>\d{{1,2}}) ?{clock} ?(?P<minute>[0-5]\d)",
-        r"(?P<hour>[01]\d|2[0-3])(?P<minute>[0-5]\d)" rf"(?: ?{clock})?",
+        rf"(?P<hour>[01]\d|2[0-3])(?P<minute>[0-5]\d)(?: ?{clock})?",
         rf"{hour}(?: ?{clock})?",
         rf"{hour}(?: {clock})? {minute}",
         rf"(?:12 )?(?P<name>{one_of(own.names)})",
-    ]
-    forms = [(re.compile(f"{lead}{one}{tail}"), "+M") for one in written]
-    said = [(re.compile(f"{lead}{filled(form)}{tail}"), way) for form, way in own.forms.items()]
-    return SimpleNamespace(forms=said + forms, lead=re.compile(f"{one_of(own.leads)} .+"))
+    )
+    lead = rf"(?:{one_of(own.leads)} )?"
+    forms |= dict.fromkeys(written, "+M")
+    return [(re.compile(f"{lead}{form}{half}{part}"), way) for form, way in forms.items()]
 
 
 def readings_of(raw: str, setting: Setting) -> list[str]:
     """Return the times of day that all of a text may mean, the likeliest first."""
     said = folded(bare(raw).replace(",", " "))
-    for pattern, way in _grammar(setting.language).forms:
+    for pattern, way in _forms(setting.language):
         if (found := pattern.fullmatch(said)) and (readings := _read(found, way, setting)):
             return readings
     return []
 
 
 def _read(found: re.Match[str], way: str, setting: Setting) -> list[str]:
-    """Return what a form means: its minutes are added to the hour, or taken off that."""
-    said, own = found.groupdict(), setting.words.times
-    named = own.names.get(said.get("name") or "")
-    hour = _number(said["hour"], setting) if named is None else named
-    minute = _number(said["minute"], setting) if said.get("minute") else 0
+    """Return what a form means."""
+    said, own = found.groupdict(""), setting.words.times
+    if "name" in said and not said["half"]:
+        return [_clock(60 * own.names[said["name"]])]
+    hour = _number(said["hour"], setting) if "hour" in said else _NOON
+    minute = _number(said["minute"], setting) if "minute" in said else 0
     if hour is None or minute is None or hour > 24 or minute > 59:
         return []
-    base = int(_BASE.match(way)[0] or 0)
+    base = int(re.sub("[+-]M", "", way) or 0)
     minute = base + (-minute if way.endswith("-M") else minute)
-    if named is not None and not said["half"]:
-        return [_clock(60 * hour)]
-    zero = (said.get("hour") or "").startswith("0")
-    readings = _of_day(60 * hour + minute, hour, zero, found, own.parts.get(said["part"] or ""))
+    readings = _of_day(60 * hour + minute, hour, said, own.parts.get(said["part"], ""))
     second = said.get("second") or "00"
     return readings if second == "00" else [f"{reading}:{second}" for reading in readings]
 
 
-def _of_day(
-    minutes: int, hour: int, zero: bool, found: re.Match[str], part: str | None
-) -> list[str]:
+def _of_day(minutes: int, hour: int, said: dict[str, str], part: str) -> list[str]:
     """Return the readings of an hour with what says which half of the day is meant."""
-    if half := found["half"]:
-        if half == "a" and hour > _NOON:
-            return []
-        away = _HALF_DAY * (half == "p") - 60 * hour + 60 * (hour % _NOON)
-        return [_clock(minutes + away if hour <= _NOON else minutes)]
-    if not 0 < hour <= _NOON or (zero and not part):
+    if half := said["half"][:1]:
+        if hour > _NOON:
+            return [] if half == "a" else [_clock(minutes)]
+        return [_clock(minutes - 60 * hour + 60 * (hour % _NOON) + _HALF_DAY * (half == "p"))]
+    if not 0 < hour <= _NOON or (said["hour"].startswith("0") and not part):
         return [_clock(minutes)]
     minutes %= _HALF_DAY
     if minutes < 60:  # at twelve
         return [_clock(minutes if part == "night" else minutes + _HALF_DAY)]
-    first, last = _LATER["evening" if part == "meal" else part or ""]
-    early, late = _clock(minutes), _clock(minutes + _HALF_DAY)
+    first, last = _LATER.get(part, (0, 7))
     is_late = first < minutes // 60 < last
-    if part:
-        return [late if is_late else early]
-    return [late, early] if is_late else [early, late]
+    readings = [_clock(minutes + _HALF_DAY * is_late), _clock(minutes + _HALF_DAY * (not is_late))]
+    return readings[:1] if part else readings
 
 
 def _clock(minutes: int) -> str:
@@ -128,17 +121,15 @@ def _meant(readings: Sequence[str], field: Field, setting: Setting) -> tuple[str
 
     It is the first that the ranges allow, the later one where the field asks for an evening.
     """
-    if len(readings) == 1:
-        return readings[0], True
     evening = _asks_for_evening(field, setting)
     ordered = sorted(readings, reverse=True) if evening else readings
-    fitting = [one for one in ordered if fits(one, field, setting)] if field.validators else ordered
-    return (fitting or ordered)[0], evening or 0 < len(fitting) < len(ordered)
+    fitting = [one for one in ordered if fits(one, field, setting)]
+    decided = evening or len(readings) == 1 or 0 < len(fitting) < len(ordered)
+    return (fitting or ordered)[0], decided
 
 
 def _asks_for_evening(field: Field, setting: Setting) -> bool:
-    question = f" {folded(question_of(field))} "
-    parts = setting.words.times.parts.items()
+    question, parts = folded(question_of(field)), setting.words.times.parts.items()
     named = {part for said, part in parts if re.search(rf"\b{re.escape(said)}\b", question)}
     return bool(named & {"evening", "meal"}) and "morning" not in named
 
@@ -147,9 +138,7 @@ def datetime_of(field: Field, raw: str, setting: Setting) -> str | None:
     """Return the moment that a text is, local to the user's own time zone, to the minute."""
     if moment := _iso(raw.strip(), setting) or _soon(folded(bare(raw)), setting):
         return moment
-    for day, readings in _parted(field, raw, setting):
-        return _of_both(field, day, readings, setting)
-    return None
+    return next((_of_both(field, *both, setting) for both in _parted(field, raw, setting)), None)
 
 
 def _parted(field: Field, raw: str, setting: Setting) -> Iterator[tuple[str, list[str]]]:
@@ -182,39 +171,33 @@ def is_half_in_doubt(field: Field, raw: str, value: Any, setting: Setting) -> bo
     if field.type == "time":
         readings = readings_of(raw, setting)
         return bool(readings) and not _meant(readings, field, setting)[1]
-    if field.type != "datetime":
-        return False
-    if all(len(readings) < 2 for _, readings in _parted(field, raw, setting)):
+    if field.type != "datetime" or not [1 for _, r in _parted(field, raw, setting) if len(r) > 1]:
         return False
     moment = datetime.fromisoformat(value)
     other = moment.replace(hour=(moment.hour + _NOON) % 24)
-    parted = (other < setting.minute) is not (moment < setting.minute)
-    decided = parted or _asks_for_evening(field, setting)
+    decided = (other < setting.minute) is not (moment < setting.minute)
+    decided = decided or _asks_for_evening(field, setting)
     return not decided and fits(written(other), field, setting)
 
 
 def _iso(said: str, setting: Setting) -> str | None:
-    if not _ISO.fullmatch(said):
-        return None
     with suppress(ValueError, OverflowError):
         moment = datetime.fromisoformat(said.upper())
-        return written(moment.astimezone(setting.at.tzinfo) if moment.tzinfo else moment)
+        local = moment.astimezone(setting.at.tzinfo) if moment.tzinfo else moment
+        return written(local) if ":" in said else None
     return None
 
 
 def _soon(said: str, setting: Setting) -> str | None:
     """Return a moment by its distance from now, in hours and minutes."""
-    moment = setting.at.replace(second=0)
-    if said not in setting.words.times.now:
-        units = setting.words.dates.units
-        if not any(word in units and units[word] in _SOON for word in said.split()):
-            return None
-        # In absolute time, so that a clock that is put forward does not lose an hour of it.
-        reached = distant(said, setting, moment.astimezone(UTC))
-        if reached is None:
-            return None
-        moment = reached.astimezone(setting.at.tzinfo)
-    return written(moment)
+    words, now = setting.words, setting.at.replace(second=0)
+    if said in words.times.now:
+        return written(now)
+    if not [1 for word in said.split() if words.dates.units.get(word) in ("hours", "minutes")]:
+        return None
+    # In absolute time, so that a clock that is put forward does not lose an hour of it.
+    moment = distant(said, setting, now.astimezone(UTC))
+    return written(moment.astimezone(setting.at.tzinfo)) if moment else None
 
 
 def written(moment: datetime) -> str:

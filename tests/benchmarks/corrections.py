@@ -23,10 +23,10 @@ PROCESSES, LATER = 8, 40
 """Processes of their own for each first correction; and corrections after it in each."""
 _FILLED = ("a table for four please", "on 24 December 2030", "at 7 pm")
 _FIRST = "no, six people"
-_FIRST_DATE = "no, the date should be 3 juillet"  # a day of another language: dateparser reads it
+_FIRST_DATE = "no, the date should be 3 July"
 _NEXT = (
     "no, six people",
-    "no, the date should be 4 luglio",
+    "no, the date should be 4 July",
     "sorry, at 8 pm",
     "no, at noon",
 )

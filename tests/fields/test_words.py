@@ -34,6 +34,8 @@ TU = re.compile(
     r"\b([Tt]ú|[Tt]us?|[Tt]e|[Tt]i|contigo|quieres|puedes|necesitas|dime)\b|\b(?!parte)\w+(arte|irte)\b"
 )
 USTED = re.compile(r"\b([Uu]sted|[Ss]us?|[Ll]e|desea)\b|\w(arle|irle|ítame)\b")
+TOI = re.compile(r"\b([Tt]u|[Tt]oi|[Tt]es?|[Tt]on|[Tt]a)\b|\b[Tt]'")
+VOUS = re.compile(r"\b([Vv]ous|[Vv]otre|[Vv]os)\b")
 CLOSING_DE = "Damit ist alles erledigt. Wenn Sie noch etwas brauchen, sagen Sie es einfach."
 
 
@@ -86,6 +88,15 @@ def test_spanish_is_complete_and_addresses_everybody_alike() -> None:
     assert same == {"ask_choice", "explain", "no", "summary_line"}
     for formality, others in (("neutral", TU), ("formal", TU), ("casual", USTED)):
         wrong = {n: t for n, t in _catalogue("es", formality).items() if others.search(t)}
+        assert wrong == {}, formality
+
+
+def test_french_is_complete_and_addresses_everybody_alike() -> None:
+    english, french = asdict(Texts()), _catalogue("fr", "neutral")
+    same = {name for name in english if english[name] == french[name]}
+    assert same == {"ask_choice", "explain"}
+    for formality, others in (("neutral", TOI), ("formal", TOI), ("casual", VOUS)):
+        wrong = {n: t for n, t in _catalogue("fr", formality).items() if others.search(t)}
         assert wrong == {}, formality
 
 

@@ -401,7 +401,7 @@ def test_a_child_decides_part_by_part_and_the_version_knows() -> None:
 
 def test_a_part_that_is_unknown_is_refused_with_the_one_that_is_meant() -> None:
     for wrong, said in (
-        ({"language": "fr"}, "language is 'fr'; it must be one of en, de, es."),
+        ({"language": "it"}, "language is 'it'; it must be one of en, de, es, fr."),
         ({"language": "DE"}, "Did you mean 'de'?"),
         ({"region": "de"}, "region is 'de'.*Did you mean 'DE'?"),
         ({"region": "UK"}, "Did you mean 'GB'?"),
@@ -474,7 +474,7 @@ def test_check_names_the_line_of_a_part_that_is_unknown(folder: Path) -> None:
     for said in (
         "a.yaml:2:15: 'language' is not a valid key of a personality",
         "locale: {language: ...}",
-        'a.yaml:3:20: language is "fr"; it must be one of en, de, es.',
+        'a.yaml:3:20: language is "it"; it must be one of en, de, es, fr.',
         "a.yaml:3:54: 'first_dy' is not a valid key of a locale. Did you mean 'first_day'?",
         "a.yaml:3:79: clock is 24; it must be one of 12h, 24h.",
     ):
@@ -520,7 +520,7 @@ async def test_one_server_holds_german_american_and_brought_sessions_at_once(
         ({"region": "de"}, "body.locale", "Did you mean 'DE'?"),
         ({"timezone": "Berlin-Mitte-Secret"}, "body.locale", "such as 'Europe/Berlin'"),
         ({"timezone": "europe/berlin"}, "body.locale", "Did you mean 'Europe/Berlin'?"),
-        ({"language": "fr"}, "body.locale", "it must be one of en, de, es."),
+        ({"language": "it"}, "body.locale", "it must be one of en, de, es, fr."),
         ({"first_day": 1}, "body.locale", "string"),
         ({"lang": "de"}, "body.locale", "Extra inputs"),
         ("de-DE", "body.locale", ""),

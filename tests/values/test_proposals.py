@@ -1,0 +1,124 @@
+"""Values inside longer messages are proposals: none is denied, related to something, or a part."""
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from journeygraph.journeys.notions.fields import Field
+from journeygraph.nodes.values import Setting, found_in
+from tests.values.spellings import DE, ES, FR, US
+
+SIZES = ["small", "large", "extra_large"]
+FOUND: list[tuple[Setting, str, str, list[Any]]] = [
+    (US, "integer", "table for 4 tomorrow at 7, name Lee", [4]),
+    (US, "integer", "ok, and we are four by the way", [4]),
+    (US, "integer", "call me at 415-555-2671 on Nov 22", []),
+    (US, "integer", "it costs 40 euros for 3", [3]),
+    (US, "date", "table for 4 tomorrow at 7, name Lee", ["2026-11-25"]),
+    (US, "date", "from 22 Nov to 24 Nov", ["2027-11-22", "2026-11-24"]),
+    (US, "date", "I may come on Friday, the sun is so hot", ["2026-11-27"]),
+    (US, "date", "is that possible on the 3rd?", []),
+    (US, "time", "table for 4 tomorrow at 7, name Lee", ["07:00"]),
+    (US, "time", "we are 7 people", []),
+    (US, "datetime", "see you tomorrow at 7pm, my friend", ["2026-11-25T19:00"]),
+    (US, "money", "send 40 euros to Maya", [{"amount": "40.00", "currency": "EUR"}]),
+    (US, "money", "dinner at 7 p.m. for 5", [{"amount": "5.00", "currency": ""}]),
+    (US, "email", "write to lee@example.com today", ["lee@example.com"]),
+    (US, "phone", "ring 415-555-2671 first", ["+14155552671"]),
+    (US, "phone", "on 2026-11-22 at 19:00", []),
+    (US, "enum", "I'd say the extra large fits my dog", ["extra_large"]),
+    (US, "enum", "I want a smal one", ["small"]),
+    (US, "name", "table for 4, name Lee Smith", ["Lee Smith"]),
+    (US, "name", "Hi, my name is Anna Müller and I need a table", ["Anna Müller"]),
+    (US, "name", "I'm hungry", []),
+    (US, "name", "send money to Maya", []),
+    (US, "address", "I live at 12 Baker Street, London and my cat is old", ["12 Baker Street, London"]),
+    (US, "address", "12 Baker Street", []),
+    (US, "boolean", "yes, and is there a fee?", [True]),
+    (US, "boolean", "there is no parking", []),
+    (US, "text", "anything at all", []),
+    (DE, "date", "wir kommen am Freitag um 7", ["2026-11-27"]),
+    (DE, "time", "wir kommen am Freitag um halb acht", ["07:30"]),
+    (DE, "integer", "wir sind vier am Freitag", [4]),
+    (DE, "name", "Ich heiße Jürgen und möchte buchen", ["Jürgen"]),
+    (ES, "date", "quisiera una mesa el viernes a las 8", ["2026-11-27"]),
+    (ES, "name", "hola, me llamo Ana López y quiero reservar", ["Ana López"]),
+    (FR, "date", "je voudrais une table vendredi à 20h", ["2026-11-27"]),
+    (FR, "time", "je voudrais une table vendredi à 20h", ["20:00"]),
+    (FR, "integer", "nous sommes quatre vendredi", [4]),
+    (FR, "name", "je m'appelle Marie Durand et je veux réserver", ["Marie Durand"]),
+]  # fmt: skip
+RELATED = {
+    US: [
+        ("integer", "not 50 please"), ("integer", "we are 4 or 5"), ("integer", "one of three"),
+        ("integer", "another three nights"), ("integer", "about 9 people"), ("integer", "3 more"),
+        ("date", "not on friday"), ("date", "before friday"), ("date", "every friday please"),
+        ("date", "one week later"), ("time", "some time after 7pm"), ("enum", "not the small"),
+        ("money", "more than 50 euros"),
+    ],
+    DE: [
+        ("integer", "nicht vier"), ("integer", "etwa 40 Leute"), ("date", "nicht am Freitag"),
+        ("date", "nach Freitag"), ("time", "so gegen 9 Uhr"), ("integer", "noch zwei dazu"),
+    ],
+    ES: [("integer", "otras dos noches"), ("date", "antes del viernes"), ("integer", "no cuatro")],
+    FR: [("integer", "encore deux"), ("date", "avant vendredi"), ("time", "vers 9h"), ("integer", "pas 4")],
+}  # fmt: skip
+
+
+def _field(kind: str) -> Field:
+    return Field("x", kind, choices=SIZES if kind == "enum" else ())
+
+
+@pytest.mark.parametrize(("setting", "kind", "text", "values"), FOUND)
+def test_values_are_proposed_for_the_longest_run_of_words(
+    setting: Setting, kind: str, text: str, values: list[Any]
+) -> None:
+    spans = found_in(_field(kind), text, setting)
+    assert [span.value for span in spans] == values
+    assert all(text[span.start : span.end] == span.raw for span in spans)
+
+
+def test_what_is_denied_related_or_blurred_is_not_proposed() -> None:
+    wrong = [
+        (kind, text, spans)
+        for setting, texts in RELATED.items()
+        for kind, text in texts
+        if (spans := found_in(_field(kind), text, setting))
+    ]
+    assert wrong == []
+
+
+def test_a_denial_of_another_value_leaves_the_value_itself() -> None:
+    spans = found_in(Field("x", "date"), "not on Friday, on Saturday", US)
+    assert [span.raw for span in spans] == ["on Saturday"]
+    assert [span.slip for span in found_in(_field("enum"), "smal or so", US)] in ([True], [])
+
+
+def test_lists_are_found_by_the_shape_of_their_items() -> None:
+    [span] = found_in(Field("x", "list", items="date"), "we come tomorrow and friday", US)
+    assert (span.value, span.raw) == (["2026-11-25", "2026-11-27"], "tomorrow and friday")
+    assert found_in(Field("x", "list"), "eggs, milk", US) == []
+
+
+def test_the_authors_own_pattern_finds_a_value_anywhere() -> None:
+    order = Field("order", extract=[r"\b([A-Z]{2}-\d{4})\b"])
+    [span] = found_in(order, "about order AB-1234: it is late", US)
+    assert (span.value, span.raw, span.start, span.own) == ("AB-1234", "AB-1234", 12, True)
+    assert found_in(order, "about my order", US) == []
+
+
+@pytest.mark.slow
+def test_no_library_of_values_is_imported_before_it_is_needed() -> None:
+    code = (
+        "import sys\n"
+        "from journeygraph.nodes import values\n"
+        "heavy = {'babel', 'text_to_num', 'phonenumbers', 'email_validator'}\n"
+        "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
+        "from journeygraph import Field\n"
+        "values.load([Field('a', 'list', items='date')])\n"
+        "assert heavy & set(sys.modules) == {'babel', 'text_to_num'}\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
