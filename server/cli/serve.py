@@ -20,6 +20,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -357,7 +358,7 @@ def _serve_again(wanted: Wanted, listener: socket.socket) -> None:
     target = partial(_serve_once, wanted, listener, debug=is_debugged())
     _tell(f"Restarts on a change in: {', '.join(map(str, folders))}")
     seen, child = _stamps(folders), _started(target, stop)
-    while not stop.wait(_LOOK_AGAIN_SECONDS):
+    while not stop.is_set():
         now = _stamps(folders)
         if changed := {file for file, _ in seen.items() ^ now.items()}:
             _tell_changed(changed)
@@ -365,6 +366,8 @@ def _serve_again(wanted: Wanted, listener: socket.socket) -> None:
             child.join()
             child = _started(target, stop)
         seen = now
+        # Not `stop.wait`: the handler of a signal cannot take the lock that its thread holds there.
+        time.sleep(_LOOK_AGAIN_SECONDS)
     child.terminate()
     child.join()
 
