@@ -1,6 +1,6 @@
 """Values of fields: read as plain data, checked, and shown."""
 
-from journeygraph.nodes.values.checking import hint_of, refusal_of, shown
+from journeygraph.nodes.values.checking import example_of, hint_of, refusal_of, shown
 from journeygraph.nodes.values.dates import is_half_in_doubt
 from journeygraph.nodes.values.reading import (
     Span,
@@ -21,6 +21,7 @@ __all__ = [
     "Span",
     "Unreadable",
     "end_of_list_lead",
+    "example_of",
     "found_in",
     "hint_of",
     "in_lines",

@@ -8,7 +8,7 @@ import { html, useEffect, useRef, useState } from "./vendor/preact.js";
 import { newKey } from "./api.js";
 import { listen } from "./listen.js";
 import { List, Select, useList } from "./lists.js";
-import { Failure, Moment, addressOf, inWords, shortId } from "./parts.js";
+import { Failure, Moment, addressOf, cut, inWords, shortId } from "./parts.js";
 import { Message } from "./talk.js";
 
 const NAME = "journeygraph.operator";
@@ -109,9 +109,10 @@ function Call({ api, id }) {
     </section>`;
   }
   const call = found.escalation;
+  const last = [...found.transcript, ...found.since].filter((entry) => entry.role === "user").pop();
   return html`<section class="call" aria-label="Call">
     <p class="back"><a href="#/inbox">All calls</a></p>
-    <h2><span dir="auto">${call.last_message || inWords(call.reason)}</span> <${Status} call=${call} /></h2>
+    <h2><span dir="auto">${last ? cut(last.content, 200) : inWords(call.reason)}</span> <${Status} call=${call} /></h2>
     <p>
       ${inWords(call.reason)}, ${inWords(call.journey_id)}, session${" "}
       <a href=${addressOf(call.session_id)} title=${call.session_id}><bdi>${shortId(call.session_id)}</bdi></a>,

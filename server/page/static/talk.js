@@ -159,7 +159,7 @@ export function Message({ role, content, timestamp, name = NAMES[role] || role, 
   return html`<li class=${`message ${role}${gone}${why ? " has-why" : ""}`} onClick=${follow}>
     <span class="who">
       ${name} ${timestamp ? html`<${Moment} at=${timestamp} />` : null}${isLocal ? " (not stored)" : ""}${isGone ? " (taken back)" : ""}
-      ${why ? html`<a href=${why}>Why?</a>` : null}
+      ${why ? html` <a href=${why}>Why?</a>` : null}
       ${onStop ? html`<button type="button" class="stop" onClick=${onStop}>Stop reading</button>` : null}
     </span>
     ${role === "user"
