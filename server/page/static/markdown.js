@@ -16,7 +16,7 @@ export function Markdown({ text, children }) {
 function read(text) {
   if (text.length > LONGEST) return text;
   try {
-    return all(lexer(text, { gfm: true, breaks: true }));
+    return all(lexer(text));
   } catch {
     return text; // nested too deep
   }
@@ -56,7 +56,7 @@ const SHOWN = {
   codespan: (token) => html`<code>${token.text}</code>`,
   code: (token) => html`<pre tabindex="0"><code>${token.text}</code></pre>`,
   escape: (token) => token.text,
-  br: () => html`<br />`,
+  br: () => "\n", // as in all words, the style shows it
   hr: () => html`<hr />`,
   link: (token) => link(token, inner(token)),
   image: (token) => link(token, token.text || token.href), // the picture itself would ask another server
