@@ -308,13 +308,15 @@ def test_no_reply_runs_anything_or_asks_another_server(
     serve: Serve, visits: Visits, tmp_path: Path
 ) -> None:
     """A request to another server, or a breach of the policy, fails the test."""
-    (tmp_path / "echo.py").write_text(ECHO)
+    endless = ECHO.replace("__agents__", '__complete_when__ = ["never"]\n        __agents__', 1)
+    (tmp_path / "echo.py").write_text(endless)
     _, place = serve("echo.py")
     page = visits.open(place)
     starts(page)
 
     for hostile in HOSTILE_REPLIES:
         says(page, hostile)
+        expect(page.locator(".message.assistant .words").last).not_to_have_text("")
         assert page.evaluate(_UNSAFE) == []
         assert page.title() == "Echo \u00b7 JourneyGraph"
 
