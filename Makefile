@@ -16,7 +16,7 @@ RUN := $(firstword $(wildcard $(DEV_STAMP)) $(RUN_STAMP))
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo chat serve studio test browser pictures docs notebooks lint types check bench soak live format tables lock clean
+.PHONY: help setup demo chat serve studio test browser pictures docs notebooks lint types check bench soak live format tables lock clean
 
 # An environment whose interpreter has gone is made anew, whatever its stamp says.
 ifeq ($(shell test -x $(PY) && echo alive),)
@@ -53,6 +53,8 @@ pictures: $(DEV_STAMP)  ## Take the pictures of the page in the documents anew, 
 docs: $(DEV_STAMP)  ## Write the documents as a site to site/, without a network (open site/index.html)
 	@NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict $(ARGS)
 	@echo "The site is in site/: open site/index.html."
+
+setup: $(DEV_STAMP)  ## Set up the environment of tests and notebooks, .venv
 
 lint: $(DEV_STAMP)  ## Check style, format and the direction of imports
 	@$(PY) -m ruff check

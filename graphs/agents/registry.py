@@ -155,7 +155,8 @@ def refusals(
         listed = "; ".join(f"'{name}' (in {', '.join(used)})" for name, used in missing.items())
         yield AgentNotRegisteredError(
             f"{spec.name} has no agent for: {listed}. Register each with "
-            f"register_agent(name, agent), or pass agents={{...}}{_or_a_model(spec, missing)}."
+            f"register_agent(name, agent), or pass agents={{...}}{_or_a_model(spec, missing)}.",
+            [id_ for used in missing.values() for id_ in used],
         )
 
 
@@ -209,8 +210,8 @@ def services_of(
     check_all(spec, agents, overdue, has_model=models is not None)
     shared = shared_tools(spec, tools or {})
     known = {name: registered_agent(name, agent) for name, agent in agents.items()}
+    check_allowed(spec, known, shared)
     agents = {name: agent.call for name, agent in known.items()}
-    check_allowed(spec, agents, shared)
     made = _Maker(spec, config, models, overdue, shared, known)
     callable_agents = {
         (pathway.id, path): made.agent(

@@ -276,12 +276,22 @@ def hint_of(field: Field, setting: Setting) -> str:
     words = setting.words.hints.model_dump()
     if field.type == "enum":
         return ", ".join(field.ways)
-    if field.type in ("boolean", "list", "text"):
+    if field.type in _OF_ANY_WORDS:
         return "" if field.type == "text" and field.validators else words[field.type]
-    fitting = (one for one in _candidates(field, setting) if fits(one, field, setting))
-    example = shown(field, next(fitting, None), setting)
+    example = example_of(field, setting)
     parts = [_range_of(field, setting), example and words["example"].format(example=example)]
     return ", ".join(filter(None, parts))
+
+
+_OF_ANY_WORDS = ("boolean", "list", "text")
+
+
+def example_of(field: Field, setting: Setting) -> str:
+    """Return a value that is taken, as users read it; empty where only the author knows one."""
+    if field.type in ("enum", *_OF_ANY_WORDS):
+        return ""
+    fitting = (one for one in _candidates(field, setting) if fits(one, field, setting))
+    return shown(field, next(fitting, None), setting)
 
 
 def _range_of(field: Field, setting: Setting) -> str:

@@ -150,7 +150,13 @@ def limits_of(settings: Settings) -> ConnectionLimits:
     return ConnectionLimits(most, settings.max_connections_per_address)
 
 
-def _introduce(wiring: Wiring, listener: socket.socket, faults: Iterable[Fault]) -> None:
+def _introduce(
+    wiring: Wiring,
+    listener: socket.socket,
+    faults: Iterable[Fault],
+    *,
+    has_unused_keys: bool = False,
+) -> None:
     """Write the journeys, the store, its faults, the address and the access rule."""
     place = place_of(listener)
     announce_all(wiring)
@@ -164,13 +170,19 @@ def _introduce(wiring: Wiring, listener: socket.socket, faults: Iterable[Fault])
     _tell(f"Store: {masked(wiring.config.persistence)}")
     for fault in faults:
         _tell(plain(f"Not ready: {fault}"))
-    _tell(access_rule(wiring.keys))
+    _tell(_UNUSED_KEYS if has_unused_keys else access_rule(wiring.keys))
     docs = f", described at {place}/docs" if wiring.shows_docs else ""
     if wiring.shows_page:
         _tell(f"Page: {place}/")
     if wiring.metrics:
         _tell(f"Metrics: {place}/metrics")
     _tell(f"Listening at {place}{docs}. Ctrl-C stops.")
+
+
+_UNUSED_KEYS = (
+    "The API keys of the database are not used without JOURNEYGRAPH_STORED_KEYS=true: only "
+    "requests from this machine are served, without a key."
+)
 
 
 def _print_settings(settings: Settings, store: str | None) -> None:
@@ -187,7 +199,10 @@ def _tell(line: str) -> None:
 async def _run(app: FastAPI, listener: socket.socket, limits: ConnectionLimits) -> None:
     wiring: Wiring = app.state.wiring
     async with wiring.opened():
-        _introduce(wiring, listener, await wiring.readiness.faults())
+        faults = await wiring.readiness.faults()
+        stored = wiring.keys.stored
+        unused = bool(stored and not wiring.keys and not faults and await stored.page(1))
+        _introduce(wiring, listener, faults, has_unused_keys=unused)
         await answer(app, listener, wiring.turns, _tell, limits)
 
 
@@ -220,7 +235,8 @@ def require_keys(address: str, keys: Keys, host: str = "") -> None:
     if not keys and not is_loopback(address):
         raise CommandError(
             f"--host {host or address} would serve the network without an API key. Set "
-            f"JOURNEYGRAPH_API_KEYS, or omit --host. {KEY_REMEDY}",
+            f"JOURNEYGRAPH_API_KEYS, or JOURNEYGRAPH_STORED_KEYS=true for keys of the database, or "
+            f"omit --host. {KEY_REMEDY}",
             exit_code=2,
         )
 
@@ -247,7 +263,7 @@ def place_of(listener: socket.socket) -> str:
 def access_rule(keys: Keys) -> str:
     """Return the access rule of a server as a sentence."""
     if keys.in_settings:
-        return "Clients need a key of JOURNEYGRAPH_API_KEYS."
+        return "Clients need a key of JOURNEYGRAPH_API_KEYS, or one of the database."
     if keys.is_signed:
         return "Clients need a signed token (JOURNEYGRAPH_JWT_KEYS), or a key of the database."
     if keys:

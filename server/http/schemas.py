@@ -34,15 +34,20 @@ from journeygraph.journeys import (
     VersionState,
 )
 from journeygraph.journeys.config import AnswerRule, WhenBusy
+from journeygraph.journeys.faults import REMEDIES
 from journeygraph.journeys.locale import Locale, locale_of, part_remedy
 
+_SESSION_ID = r"^[A-Za-z0-9][A-Za-z0-9._~:@+-]{0,199}$"
 SessionId = Annotated[
     str,
     Field(
-        pattern=r"^[A-Za-z0-9][A-Za-z0-9._~:@+-]{0,199}$",
+        pattern=_SESSION_ID,
         description="1 to 200 letters, digits and ._~:@+-, starting with a letter or a digit.",
     ),
 ]
+REMEDIES[_SESSION_ID] = (
+    "use 1 to 200 letters, digits and . _ ~ : @ + -, with a letter or a digit first."
+)
 
 
 def _user_id(value: str) -> str:
@@ -477,10 +482,22 @@ class Reviews(BaseModel):
     next_cursor: str | None = Field(description="Cursor for the next page; null on the last page.")
 
 
+@dataclass(frozen=True, slots=True)
+class EscalationListed(EscalationEntry):
+    """A call for a person in a list.
+
+    Attributes:
+        last_message: Beginning of the last message of the user. It is empty if there is none, and
+            in sensitive journeys.
+    """
+
+    last_message: str
+
+
 class Escalations(BaseModel):
     """A page of escalations, newest first."""
 
-    escalations: list[EscalationEntry]
+    escalations: list[EscalationListed]
     next_cursor: str | None = Field(description="Cursor for the next page; null on the last page.")
 
 

@@ -19,6 +19,7 @@ from operator import methodcaller
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from journeygraph.graphs.agents.registry import check_all, services_of
+from journeygraph.graphs.agents.tools import check_allowed, shared_tools
 from journeygraph.graphs.records.definitions import Epoch
 from journeygraph.graphs.session.directory import Directory
 from journeygraph.graphs.session.manager import PathwayManager
@@ -734,8 +735,9 @@ def _served(settings: Settings, config: JourneyConfig, found: Found) -> Served:
     if not spec.entry:
         raise JourneyDefinitionError([spec.why_abstract])
     settings.require_key(spec)
-    agents = _agents_of(found, config)
-    return Served(found.journey, agents, found.checked_tools(), found.model, found)
+    agents, tools = _agents_of(found, config), found.checked_tools()
+    check_allowed(spec, agents, shared_tools(spec, tools))
+    return Served(found.journey, agents, tools, found.model, found)
 
 
 def _agents_of(found: Found, config: JourneyConfig) -> Mapping[str, Any]:

@@ -316,7 +316,7 @@ def test_check_reports_all_faults_and_warnings_of_a_folder(folder: Path) -> None
 
     assert "✓ Orders (orders.py): 3 pathways, 1 transition" in report
     assert "✓ Bare (bare.py)" in report
-    assert "! Bare.LostPath: nothing leads to 'lost'." in report
+    assert "! bare.py:13: Bare.LostPath: nothing leads to 'lost'." in report
     assert "✗ broken.py:8: Broken.VerifyPath: __next__ is 'oder'" in report
     assert "✗ broken.py:9: Broken.VerifyPath: __colour__ is unknown" in report
     assert "✗ typo.py:2: SyntaxError" in report
@@ -802,7 +802,7 @@ def test_check_writes_warnings_and_faults_of_classes_as_data(folder: Path) -> No
 
     warnings = {j["id"]: j["warnings"] for j in found["journeys"]}
     assert {
-        "text": "Bare.LostPath: nothing leads to 'lost'.",
+        "text": "bare.py:13: Bare.LostPath: nothing leads to 'lost'.",
         "message": "nothing leads to 'lost'.",
         "remedy": "",
         "path": [],

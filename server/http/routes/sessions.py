@@ -25,6 +25,7 @@ from journeygraph.server.http.deps import (
     OpenSession,
     PathwayId,
     StandingSession,
+    Text,
     Turns,
     UpToDate,
     Wired,
@@ -116,6 +117,7 @@ async def listed(
     journey_id: str | None = None,
     status: Status | None = None,
     pathway_id: PathwayId = None,
+    text: Text = None,
     cursor: Cursor = None,
     limit: Limit = 50,
 ) -> Sessions:
@@ -126,7 +128,12 @@ async def listed(
     after = None if cursor is None else place_of(cursor)
     # One more than asked for tells whether there is another page.
     found = await wiring.directory.page(
-        journeys, status=status or "", pathway=pathway_id or "", after=after, limit=limit + 1
+        journeys,
+        status=status or "",
+        pathway=pathway_id or "",
+        text=text or "",
+        after=after,
+        limit=limit + 1,
     )
     page = paged(found, limit, lambda listed: cursor_of(listed.place))
     return Sessions(sessions=page, next_cursor=page.next)
