@@ -58,7 +58,6 @@ def _listed(items: list[str], setting: Setting) -> str:
 
 
 def _date(value: Any, setting: Setting) -> str:
-    """Return a day with its name: "Sunday, 22 November 2026"."""
     from babel.dates import format_date  # noqa: PLC0415 - 40 ms
 
     form = setting.words.show.day
@@ -66,7 +65,6 @@ def _date(value: Any, setting: Setting) -> str:
 
 
 def _time(value: Any, setting: Setting) -> str:
-    """Return a time of day: "7:00 pm", "19:00 Uhr"."""
     hour, words = time.fromisoformat(value), setting.words.show
     rest = f":{hour.minute:02}" + (f":{hour.second:02}" if hour.second else "")
     if (setting.clock or words.clock) == "24h":
@@ -289,7 +287,6 @@ def _range_of(field: Field, setting: Setting) -> str:
 
 
 def _bounds_shown(one: Range, field: Field, setting: Setting) -> dict[str, str]:
-    """Return both ends of a range as users read them; an open one is omitted."""
     ends = {"least": one.least, "most": one.most}.items()
     return {name: _bound_shown(end, field, setting) for name, end in ends if end is not None}
 
@@ -309,7 +306,6 @@ def _bound_shown(bound: float | str, field: Field, setting: Setting) -> str:
 
 
 def _candidates(field: Field, setting: Setting) -> list[Any]:
-    """Return values that may be an example, the likeliest first."""
     known, kind = everywhere()["examples"], field.type
     if kind == "phone":
         return [_number_of(setting.region) or known["phone"]]
@@ -325,7 +321,6 @@ def _candidates(field: Field, setting: Setting) -> list[Any]:
 
 
 def _number_of(region: str) -> str:
-    """Return a telephone number of a region; empty if none is known."""
     import phonenumbers  # noqa: PLC0415 - 60 ms
 
     number = phonenumbers.example_number(region)

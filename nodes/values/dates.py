@@ -31,7 +31,6 @@ _FARTHEST = 10_000
 
 
 def _names(language: str, kind: str, more: Mapping[str, int]) -> dict[str, int]:
-    """Return the names of months or days, each with its place from 0 on."""
     from babel import Locale  # noqa: PLC0415 - 40 ms
 
     names = {name: number - 1 for name, number in more.items()}
@@ -100,7 +99,6 @@ class _Days:
         self.own = grammar_of_days(setting.language)
 
     def day(self, said: str) -> date | None:
-        """Return the day that all of a folded text is; None if it is not one."""
         with suppress(ValueError, OverflowError):
             for pattern, read in self.own.forms:
                 if (found := pattern.fullmatch(said)) and (day := read(self, found)):
@@ -111,11 +109,9 @@ class _Days:
         return None
 
     def written(self, found: re.Match[str]) -> date:
-        """Return a day of ISO 8601."""
         return date(int(found["year"]), int(found["month"]), int(found["day"]))
 
     def in_digits(self, found: re.Match[str]) -> date | None:
-        """Return a day in the order of the region; with dots the day is first."""
         month, day = int(found["two"]), int(found["one"])
         if found["sign"] == ".":
             if not (found["year"] or self.dotted or len(found["two"]) > 1):
@@ -125,7 +121,6 @@ class _Days:
         return self._in_some_year(month, day, found["year"])
 
     def of_calendar(self, found: re.Match[str]) -> date | None:
-        """Return a day of a month, or a feast."""
         said = found.groupdict()
         if "feast" in said:
             month, day = map(int, self.words.feasts[said["feast"]].split("-"))
@@ -146,7 +141,6 @@ class _Days:
         return next((day for day in days if day and reached(day)), None)
 
     def near(self, found: re.Match[str]) -> date:
-        """Return a day next to today."""
         return self.today + timedelta(days=self.words.near[found["near"]])
 
     def of_week(self, found: re.Match[str]) -> date:
@@ -161,7 +155,6 @@ class _Days:
         return self.today + timedelta(days=ahead if which == "this" else ahead or 7)
 
     def of_next_week(self, found: re.Match[str]) -> date:
-        """Return a day of the next week, which begins as it does in the region."""
         first, weekday = (
             self.setting.week_begins,
             self.own.weekdays[found["weekday"] or found["day"]],

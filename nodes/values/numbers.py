@@ -105,7 +105,6 @@ def _decimal_of(said: str, setting: Setting, *, grouped: bool) -> Decimal | None
 
 
 def _counted(field: Field, raw: str, setting: Setting, *, grouped: bool) -> Decimal | None:
-    """Return a number, behind which may stand a unit that the field's question names."""
     said = _GLUED.sub(" ", folded(bare(raw)))
     if said in setting.words.numbers.none:
         return Decimal(0)
@@ -131,7 +130,6 @@ def number_of(field: Field, raw: str, setting: Setting) -> float | None:
 
 @cache
 def _currencies(language: str) -> SimpleNamespace:
-    """Return the names of currencies, and the pattern of an amount with one around it."""
     from babel import Locale  # noqa: PLC0415 - 40 ms
 
     known = everywhere()["currencies"]

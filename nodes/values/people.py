@@ -55,7 +55,6 @@ def name_of(field: Field, raw: str, setting: Setting) -> str | None:
 
 
 def _is_name(said: str, setting: Setting) -> bool:
-    """Return whether a text looks like the name of a person."""
     words, own = said.split(), setting.words.names
     plain = [folded(word).rstrip(".") for word in words]
     count = len([word for word in plain if word not in own.particles])

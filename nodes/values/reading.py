@@ -81,7 +81,6 @@ def _read(field: Field, text: str, setting: Setting) -> Any:
 
 
 def _text_of(field: Field, raw: str, setting: Setting) -> str | None:
-    """Return the text, without the punctuation around it if the author's patterns want it so."""
     patterns = [one.pattern for one in field.validators if isinstance(one, Regex)]
     for said in (raw, bare(raw)) if patterns else ():
         if all(setting.patterns.fullmatch(field.name, one, said) for one in patterns):
@@ -124,8 +123,7 @@ def _numbered(field: Field, raw: str, setting: Setting) -> str | None:
 
 
 def _list_of(field: Field, raw: str, setting: Setting) -> list[Any] | None:
-    """Return the items of a list; None if a part of the text is no such item."""
-    one = item_of(field)
+    one = field.model_copy(update={"type": field.items, "items": "text", "extract": ()})
     if folded(bare(raw)) in (*setting.words.numbers.none, setting.words.show.none):
         return []
     if one.type != "text" and (value := _read(one, raw, setting)) is not None:
@@ -135,11 +133,6 @@ def _list_of(field: Field, raw: str, setting: Setting) -> list[Any] | None:
     parts = re.split(rf"(?:{sign}|\n)\s*(?:{joint}\s+)?|\s+(?:{joint}|&)\s+", said, flags=re.I)
     values = [_read(one, item, setting) for part in parts if (item := part.strip(" ."))]
     return None if None in values or not 0 < len(values) <= MOST_ITEMS else values
-
-
-def item_of(field: Field) -> Field:
-    """Return a list's field as one of its items."""
-    return field.model_copy(update={"type": field.items, "items": "text", "extract": ()})
 
 
 READERS: dict[str, Callable[[Field, str, Setting], Any]]

@@ -142,7 +142,6 @@ def datetime_of(field: Field, raw: str, setting: Setting) -> str | None:
 
 
 def _parted(field: Field, raw: str, setting: Setting) -> Iterator[tuple[str, list[str]]]:
-    """Yield the ways to part a text into a day and a time, in either order."""
     words = bare(raw).split()
     for cut in range(1, len(words)) if len(words) <= _MOST_WORDS else ():
         first, second = " ".join(words[:cut]), " ".join(words[cut:])

@@ -96,12 +96,6 @@ def test_a_denial_of_another_value_leaves_the_value_itself() -> None:
     assert [span.slip for span in found_in(_field("enum"), "smal or so", US)] in ([True], [])
 
 
-def test_lists_are_found_by_the_shape_of_their_items() -> None:
-    [span] = found_in(Field("x", "list", items="date"), "we come tomorrow and friday", US)
-    assert (span.value, span.raw) == (["2026-11-25", "2026-11-27"], "tomorrow and friday")
-    assert found_in(Field("x", "list"), "eggs, milk", US) == []
-
-
 def test_the_authors_own_pattern_finds_a_value_anywhere() -> None:
     order = Field("order", extract=[r"\b([A-Z]{2}-\d{4})\b"])
     [span] = found_in(order, "about order AB-1234: it is late", US)
