@@ -265,11 +265,11 @@ def hint_of(field: Field, setting: Setting) -> str:
 
     It is empty where only the author knows: of text that a pattern or a function checks.
     """
-    words = setting.words.hints.model_dump()
+    words = setting.words.hints
     if field.type == "enum":
         return ", ".join(field.ways)
     if field.type in ("boolean", "list", "text"):
-        return "" if field.type == "text" and field.validators else str(words[field.type])
+        return "" if field.type == "text" and field.validators else words[field.type]
     known = [words[field.type]] if field.type in words else _candidates(field, setting)
     fitting = next((one for one in known if fits(one, field, setting)), None)
     example = fitting if field.type in words else shown(field, fitting, setting)
@@ -282,7 +282,7 @@ def _range_of(field: Field, setting: Setting) -> str:
         ends, dated = _bounds_shown(one, field, setting), field.type in _ISO
         least, most = ("earliest", "latest") if dated else ("least", "most")
         way = "both" if len(ends) > 1 else least if "least" in ends else most
-        return str(getattr(setting.words.hints, way).format(**ends))
+        return setting.words.hints[way].format(**ends)
     return ""
 
 

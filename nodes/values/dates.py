@@ -9,8 +9,9 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import date, datetime, time, timedelta
-from functools import cache
+from functools import cache, lru_cache
 from types import SimpleNamespace
+from typing import Any
 
 from dateutil.relativedelta import relativedelta
 
@@ -49,7 +50,10 @@ def grammar_of_days(language: str) -> SimpleNamespace:
     months, weekdays = _names(name, "months", own.months), _names(name, "days", own.weekdays)
     of, leads = rf"[ .-]*(?:{one_of(own.of)} )?", rf"(?:{one_of(own.leads)} )*"
     day = rf"(?:(?P<day>\d\d?)(?: ?{one_of(own.endings)})?|(?P<said>[^\W\d_][^\d]*?))"
-    month, year = rf"(?P<month>{one_of(months)})", rf"(?:{of}(?P<year>\d{{4}}|'?\d\d))?"
+    month, year = (
+        rf"(?P<month>{one_of(months)})",
+        rf"(?:[ .-]+(?:{one_of(own.of)} )?(?P<year>\d{{4}}|'?\d\d))?",
+    )
     which, behind = rf"(?P<which>{one_of(own.which)})", rf"(?P<behind>{one_of(own.behind)})"
     weekday, week = rf"(?P<weekday>{one_of(weekdays)})\.?", one_of(own.next_week)
     unit = rf"(?P<count>.+?) (?P<unit>{one_of(own.units)})"
@@ -85,7 +89,12 @@ def date_of(field: Field, raw: str, setting: Setting) -> str | None:
     A day without a year is the next one there is, or the last one for a field that takes no day to
     come.
     """
-    days = _Days(setting, wants_past(field, setting), raw.rstrip(" !?").endswith("."))
+    return _read(raw, setting, wants_past(field, setting))
+
+
+@lru_cache(maxsize=1_000)  # the runs of words of a message have parts in common
+def _read(raw: str, setting: Setting, past: bool) -> str | None:
+    days = _Days(setting, past, raw.rstrip(" !?").endswith("."))
     day = days.day(folded(bare(raw).replace(",", " ")))
     return day.isoformat() if day else None
 
@@ -128,6 +137,8 @@ class _Days:
         ordinals = enumerate(self.setting.words.numbers.ordinals, 1)
         place = next((place for place, words in ordinals if said["said"] in words), None)
         number = place or numeral_of(said["day"] or said["said"], self.setting.language)
+        if said["year"] and len(said["year"]) == 2 and not self.past:
+            return None  # "3 May 20"
         return self._in_some_year(self.own.months[said["month"]] + 1, number or 0, said["year"])
 
     def _in_some_year(self, month: int, day: int, year: str | None) -> date | None:
@@ -184,5 +195,7 @@ def distant(said: str, setting: Setting, start: datetime) -> datetime | None:
             is_one = found["count"] in setting.words.numbers.articles
             count = 1 if is_one else numeral_of(found["count"], setting.language)
             if count is not None and count < _FARTHEST:
-                return start + relativedelta(**{words.units[found["unit"]]: count * way})  # type: ignore[arg-type]
+                parts: Any = {words.units[found["unit"]]: count * way}
+                moment: datetime = start + relativedelta(**parts)
+                return moment
     return None

@@ -31,7 +31,7 @@ _WINDOWS = dict.fromkeys(_COUNTS, 6) | {"date": 7, "time": 7, "datetime": 12, "e
 _LED = ("name", "full_name", "address")
 _LEAST_SLIP = 4
 _CLAUSE = re.compile(r"[^.,;!?\n]+")
-_OTHERS = [Field("other", kind) for kind in (*_WHEN, "money", "phone", "email")]
+_OTHERS = [Field("other", kind) for kind in ("date", "time", "money", "phone", "email")]
 """Values of which a number may be a part."""
 
 
@@ -191,17 +191,13 @@ class _Message:
 
     def relates(self, span: Span) -> bool:
         """Return whether a word next to a value denies, relates or blurs it."""
-        relation = {*self.setting.words.relation}
-        if span.type in _LED:
-            relation.difference_update(self.setting.words.joints)
+        relation = self.setting.words.relation
         before = [word for word in self.words if word.end <= span.start][-1:]
         if before and not before[0].ends and before[0].said in relation:
             return True
-        behind = [word for word in self.words if word.end > span.end - 1][:2]
-        inside = behind and behind[0].start < span.end
-        return bool(
-            inside and len(behind) > 1 and not behind[0].ends and behind[1].said in relation
-        )
+        last, *behind = [word for word in self.words if word.end >= span.end][:2] or [None]
+        related = () if span.type in _LED else self.setting.words.relation_behind
+        return bool(behind and last and not last.ends and behind[0].said in related)
 
 
 def _plain(word: str) -> str:

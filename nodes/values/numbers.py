@@ -133,8 +133,8 @@ def _currencies(language: str) -> SimpleNamespace:
     from babel import Locale  # noqa: PLC0415 - 40 ms
 
     known = everywhere()["currencies"]
-    codes = {f"\u00a4{code.casefold()}": code for code in Locale("en").currencies}
-    codes |= {code.casefold(): code for code in known["in_small_letters"].split()}
+    codes = {f"\u00a4{code.casefold()}": code for code in map(str, Locale("en").currencies)}
+    codes |= {code.casefold(): code for code in str(known["in_small_letters"]).split()}
     signs = {sign: code for code, said in known["signs"].items() for sign in said.split()}
     names = {**codes, **signs, **language_data(language).currencies}
     each = one_of([*names, *map(plain, names)])

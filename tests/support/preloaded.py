@@ -7,13 +7,14 @@ import importlib
 import sqlite3
 
 from journeygraph.graphs.storage.migrate import migrate
-from journeygraph.nodes.language import lexicon
 from journeygraph.nodes import values
+from journeygraph.nodes.language import lexicon
 
 # The modules of the command look at the terminal and the environment, so each process imports them.
 for name in (
     *("pytest", "uvicorn", "typer", "rich.console", "rich.markdown", "rich.table", "mcp.server"),
-    *("alembic.command", "alembic.context", "babel.dates", "text_to_num", "langchain_openai", "psycopg_pool"),
+    *("alembic.command", "alembic.context", "langchain_openai", "psycopg_pool"),
+    *("babel.dates", "text_to_num"),
     *(
         "journeygraph.graphs.session.manager",
         "journeygraph.graphs.storage.migrate_postgres",

@@ -22,6 +22,8 @@ FOUND: list[tuple[Setting, str, str, list[Any]]] = [
     (US, "date", "is that possible on the 3rd?", []),
     (US, "time", "table for 4 tomorrow at 7, name Lee", ["07:00"]),
     (US, "time", "we are 7 people", []),
+    (US, "time", "at 7pm under the name Lee", ["19:00"]),
+    (US, "date", "on 3 May 20 people come", ["2027-05-03"]),
     (US, "datetime", "see you tomorrow at 7pm, my friend", ["2026-11-25T19:00"]),
     (US, "money", "send 40 euros to Maya", [{"amount": "40.00", "currency": "EUR"}]),
     (US, "money", "dinner at 7 p.m. for 5", [{"amount": "5.00", "currency": ""}]),
