@@ -50,10 +50,8 @@ def grammar_of_days(language: str) -> SimpleNamespace:
     months, weekdays = _names(name, "months", own.months), _names(name, "days", own.weekdays)
     of, leads = rf"[ .-]*(?:{one_of(own.of)} )?", rf"(?:{one_of(own.leads)} )*"
     day = rf"(?:(?P<day>\d\d?)(?: ?{one_of(own.endings)})?|(?P<said>[^\W\d_][^\d]*?))"
-    month, year = (
-        rf"(?P<month>{one_of(months)})",
-        rf"(?:[ .-]+(?:{one_of(own.of)} )?(?P<year>\d{{4}}|'?\d\d))?",
-    )
+    month = rf"(?P<month>{one_of(months)})"
+    year = rf"(?:[ .-]+(?:{one_of(own.of)} )?(?P<year>\d{{4}}|'?\d\d))?"
     which, behind = rf"(?P<which>{one_of(own.which)})", rf"(?P<behind>{one_of(own.behind)})"
     weekday, week = rf"(?P<weekday>{one_of(weekdays)})\.?", one_of(own.next_week)
     unit = rf"(?P<count>.+?) (?P<unit>{one_of(own.units)})"

@@ -26,7 +26,7 @@ _MOST_WORDS = 40
 """Most words of a message that are looked at."""
 _COUNTS = ("integer", "number", "money")
 _WHEN = ("date", "time", "datetime")
-_WINDOWS = dict.fromkeys(_COUNTS, 6) | {"date": 7, "time": 7, "datetime": 12, "enum": 6}
+_WINDOWS = dict.fromkeys(_COUNTS, 6) | {"date": 7, "time": 7, "datetime": 9, "enum": 6}
 """Most words of a value, by its type."""
 _LED = ("name", "full_name", "address")
 _LEAST_SLIP = 4
@@ -195,9 +195,9 @@ class _Message:
         before = [word for word in self.words if word.end <= span.start][-1:]
         if before and not before[0].ends and before[0].said in relation:
             return True
-        last, *behind = [word for word in self.words if word.end >= span.end][:2] or [None]
+        last = [word for word in self.words if word.end >= span.end][:2]
         related = () if span.type in _LED else self.setting.words.relation_behind
-        return bool(behind and last and not last.ends and behind[0].said in related)
+        return len(last) > 1 and not last[0].ends and last[1].said in related
 
 
 def _plain(word: str) -> str:
