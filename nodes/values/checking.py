@@ -22,8 +22,6 @@ from journeygraph.nodes.values.people import full_name_shown
 from journeygraph.nodes.values.setting import LONGEST, Setting, Unreadable
 
 _NOON = 12
-DATED = ("date", "time", "datetime")
-"""Types of values that say when."""
 
 
 def shown(field: Field, value: Any, setting: Setting) -> str:
@@ -43,27 +41,23 @@ def _shown(kind: str, value: Any, setting: Setting, items: str = "text") -> str:
 
 
 def _plain(value: Any, setting: Setting) -> str:
+    words = setting.words.show
     if isinstance(value, bool):
-        return setting.words.show.yes if value else setting.words.show.no
+        return words.yes if value else words.no
     if isinstance(value, dict):
         return ", ".join(f"{key}: {_plain(item, setting)}" for key, item in value.items())
-    if isinstance(value, list):
-        return _listed([_plain(item, setting) for item in value], setting)
-    return str(value)
+    is_list = isinstance(value, list)
+    return _listed([_plain(item, setting) for item in value], setting) if is_list else str(value)
 
 
 def _listed(items: list[str], setting: Setting) -> str:
-    words = setting.words.show
-    if not items:
-        return words.none
+    *others, last = items or [setting.words.show.none]
     if any("," in item for item in items):
         return "; ".join(items)
-    *others, last = items
-    return f" {words.joint} ".join([", ".join(others), last] if others else [last])
+    return f" {setting.words.show.joint} ".join([", ".join(others), last] if others else [last])
 
 
 def _date(value: Any, setting: Setting) -> str:
-    """Return a day with its name: "Sunday, 22 November 2026"."""
     from babel.dates import format_date  # noqa: PLC0415 - 40 ms
 
     form = setting.words.show.day
@@ -71,7 +65,6 @@ def _date(value: Any, setting: Setting) -> str:
 
 
 def _time(value: Any, setting: Setting) -> str:
-    """Return a time of day: "7:00 pm", "19:00 Uhr"."""
     hour, words = time.fromisoformat(value), setting.words.show
     rest = f":{hour.minute:02}" + (f":{hour.second:02}" if hour.second else "")
     if (setting.clock or words.clock) == "24h":
@@ -273,7 +266,7 @@ def hint_of(field: Field, setting: Setting) -> str:
 
     It is empty where only the author knows: of text that a pattern or a function checks.
     """
-    words = setting.words.hints.model_dump()
+    words = setting.words.hints
     if field.type == "enum":
         return ", ".join(field.ways)
     if field.type in _OF_ANY_WORDS:
@@ -290,21 +283,22 @@ def example_of(field: Field, setting: Setting) -> str:
     """Return a value that is taken, as users read it; empty where only the author knows one."""
     if field.type in ("enum", *_OF_ANY_WORDS):
         return ""
-    fitting = (one for one in _candidates(field, setting) if fits(one, field, setting))
-    return shown(field, next(fitting, None), setting)
+    texts = setting.words.hints
+    known = [texts[field.type]] if field.type in texts else _candidates(field, setting)
+    fitting = next((one for one in known if fits(one, field, setting)), None)
+    return str(fitting or "") if field.type in texts else shown(field, fitting, setting)
 
 
 def _range_of(field: Field, setting: Setting) -> str:
     for one in _ranges(field):
-        ends, dated = _bounds_shown(one, field, setting), field.type in DATED
+        ends, dated = _bounds_shown(one, field, setting), field.type in _ISO
         least, most = ("earliest", "latest") if dated else ("least", "most")
         way = "both" if len(ends) > 1 else least if "least" in ends else most
-        return str(getattr(setting.words.hints, way).format(**ends))
+        return setting.words.hints[way].format(**ends)
     return ""
 
 
 def _bounds_shown(one: Range, field: Field, setting: Setting) -> dict[str, str]:
-    """Return both ends of a range as users read them; an open one is omitted."""
     ends = {"least": one.least, "most": one.most}.items()
     return {name: _bound_shown(end, field, setting) for name, end in ends if end is not None}
 
@@ -312,37 +306,35 @@ def _bounds_shown(one: Range, field: Field, setting: Setting) -> dict[str, str]:
 def _bound_shown(bound: float | str, field: Field, setting: Setting) -> str:
     kind = kind_of(field)
     measure = _bound(bound, kind, setting.minute)
-    if kind in DATED:
+    if kind in _ISO:
         of_day = kind == "datetime" and not isinstance(measure, datetime)
         return _shown("date" if of_day else kind, measure.isoformat(), setting)
     if kind != "money":
         return _shown(kind, float(measure) if measure % 1 else int(measure), setting)
-    currency = field.currency.upper()
     # At least the decimals that amounts of the currency have.
-    exponent = min(-digits_of(currency), int(measure.as_tuple().exponent))
+    exponent = min(-digits_of(field.currency.upper()), int(measure.as_tuple().exponent))
     amount = str(measure.quantize(Decimal(1).scaleb(exponent)))
-    return _shown(kind, {"amount": amount, "currency": currency}, setting)
+    return _shown(kind, {"amount": amount, "currency": field.currency.upper()}, setting)
 
 
 def _candidates(field: Field, setting: Setting) -> list[Any]:
-    """Return values that may be an example, the likeliest first."""
-    known, words = everywhere()["examples"], setting.words.hints.model_dump()
-    if field.type in words:
-        return [words[field.type]]
-    if field.type == "phone":
-        import phonenumbers  # noqa: PLC0415 - 60 ms
-
-        number = phonenumbers.example_number(setting.region)
-        e164 = phonenumbers.PhoneNumberFormat.E164
-        return [phonenumbers.format_number(number, e164) if number else known["phone"]]
+    known, kind = everywhere()["examples"], field.type
+    if kind == "phone":
+        return [_number_of(setting.region) or known["phone"]]
     ends = [end for one in _ranges(field) for end in (one.least, one.most)]
     whole = [round(Decimal(str(end))) for end in ends if isinstance(end, (int, float))]
-    if field.type == "money":
+    if kind == "money":
         amounts = (*known["money"], *map(str, whole))
         return [{"amount": amount, "currency": field.currency.upper()} for amount in amounts]
-    if field.type in ("integer", "number"):
-        return [*known["number"], *whole]
-    today, hours = setting.at.date(), list(known["time"])
-    days = [(today + timedelta(days=away)).isoformat() for away in known["days"]]
-    moments = [f"{day}T{hour}" for day in days for hour in hours]
-    return {"date": days, "time": hours, "datetime": moments}[field.type]
+    days = [str(setting.at.date() + timedelta(days=away)) for away in known["days"]]
+    moments = [f"{day}T{hour}" for day in days for hour in known["time"]]
+    dated = {"date": days, "time": known["time"], "datetime": moments}
+    return dated[kind] if kind in dated else [*known["number"], *whole]
+
+
+def _number_of(region: str) -> str:
+    import phonenumbers  # noqa: PLC0415 - 60 ms
+
+    number = phonenumbers.example_number(region)
+    e164 = phonenumbers.PhoneNumberFormat.E164
+    return phonenumbers.format_number(number, e164) if number else ""

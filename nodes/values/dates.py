@@ -9,8 +9,9 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import date, datetime, time, timedelta
-from functools import cache
+from functools import cache, lru_cache
 from types import SimpleNamespace
+from typing import Any
 
 from dateutil.relativedelta import relativedelta
 
@@ -31,7 +32,6 @@ _FARTHEST = 10_000
 
 
 def _names(language: str, kind: str, more: Mapping[str, int]) -> dict[str, int]:
-    """Return the names of months or days, each with its place from 0 on."""
     from babel import Locale  # noqa: PLC0415 - 40 ms
 
     names = {name: number - 1 for name, number in more.items()}
@@ -50,7 +50,8 @@ def grammar_of_days(language: str) -> SimpleNamespace:
     months, weekdays = _names(name, "months", own.months), _names(name, "days", own.weekdays)
     of, leads = rf"[ .-]*(?:{one_of(own.of)} )?", rf"(?:{one_of(own.leads)} )*"
     day = rf"(?:(?P<day>\d\d?)(?: ?{one_of(own.endings)})?|(?P<said>[^\W\d_][^\d]*?))"
-    month, year = rf"(?P<month>{one_of(months)})", rf"(?:{of}(?P<year>\d{{4}}|'?\d\d))?"
+    month = rf"(?P<month>{one_of(months)})"
+    year = rf"(?:[ .-]+(?:{one_of(own.of)} )?(?P<year>\d{{4}}|'?\d\d))?"
     which, behind = rf"(?P<which>{one_of(own.which)})", rf"(?P<behind>{one_of(own.behind)})"
     weekday, week = rf"(?P<weekday>{one_of(weekdays)})\.?", one_of(own.next_week)
     unit = rf"(?P<count>.+?) (?P<unit>{one_of(own.units)})"
@@ -86,7 +87,12 @@ def date_of(field: Field, raw: str, setting: Setting) -> str | None:
     A day without a year is the next one there is, or the last one for a field that takes no day to
     come.
     """
-    days = _Days(setting, wants_past(field, setting), raw.rstrip(" !?").endswith("."))
+    return _read(raw, setting, wants_past(field, setting))
+
+
+@lru_cache(maxsize=1_000)  # the runs of words of a message have parts in common
+def _read(raw: str, setting: Setting, past: bool) -> str | None:
+    days = _Days(setting, past, raw.rstrip(" !?").endswith("."))
     day = days.day(folded(bare(raw).replace(",", " ")))
     return day.isoformat() if day else None
 
@@ -100,7 +106,6 @@ class _Days:
         self.own = grammar_of_days(setting.language)
 
     def day(self, said: str) -> date | None:
-        """Return the day that all of a folded text is; None if it is not one."""
         with suppress(ValueError, OverflowError):
             for pattern, read in self.own.forms:
                 if (found := pattern.fullmatch(said)) and (day := read(self, found)):
@@ -111,11 +116,9 @@ class _Days:
         return None
 
     def written(self, found: re.Match[str]) -> date:
-        """Return a day of ISO 8601."""
         return date(int(found["year"]), int(found["month"]), int(found["day"]))
 
     def in_digits(self, found: re.Match[str]) -> date | None:
-        """Return a day in the order of the region; with dots the day is first."""
         month, day = int(found["two"]), int(found["one"])
         if found["sign"] == ".":
             if not (found["year"] or self.dotted or len(found["two"]) > 1):
@@ -125,7 +128,6 @@ class _Days:
         return self._in_some_year(month, day, found["year"])
 
     def of_calendar(self, found: re.Match[str]) -> date | None:
-        """Return a day of a month, or a feast."""
         said = found.groupdict()
         if "feast" in said:
             month, day = map(int, self.words.feasts[said["feast"]].split("-"))
@@ -133,6 +135,8 @@ class _Days:
         ordinals = enumerate(self.setting.words.numbers.ordinals, 1)
         place = next((place for place, words in ordinals if said["said"] in words), None)
         number = place or numeral_of(said["day"] or said["said"], self.setting.language)
+        if said["year"] and len(said["year"]) == 2 and not self.past:
+            return None  # "3 May 20"
         return self._in_some_year(self.own.months[said["month"]] + 1, number or 0, said["year"])
 
     def _in_some_year(self, month: int, day: int, year: str | None) -> date | None:
@@ -146,7 +150,6 @@ class _Days:
         return next((day for day in days if day and reached(day)), None)
 
     def near(self, found: re.Match[str]) -> date:
-        """Return a day next to today."""
         return self.today + timedelta(days=self.words.near[found["near"]])
 
     def of_week(self, found: re.Match[str]) -> date:
@@ -161,7 +164,6 @@ class _Days:
         return self.today + timedelta(days=ahead if which == "this" else ahead or 7)
 
     def of_next_week(self, found: re.Match[str]) -> date:
-        """Return a day of the next week, which begins as it does in the region."""
         first, weekday = (
             self.setting.week_begins,
             self.own.weekdays[found["weekday"] or found["day"]],
@@ -191,5 +193,7 @@ def distant(said: str, setting: Setting, start: datetime) -> datetime | None:
             is_one = found["count"] in setting.words.numbers.articles
             count = 1 if is_one else numeral_of(found["count"], setting.language)
             if count is not None and count < _FARTHEST:
-                return start + relativedelta(**{words.units[found["unit"]]: count * way})  # type: ignore[arg-type]
+                parts: Any = {words.units[found["unit"]]: count * way}
+                moment: datetime = start + relativedelta(**parts)
+                return moment
     return None

@@ -19,19 +19,19 @@ from journeygraph.nodes.values.dates import grammar_of_days
 from journeygraph.nodes.values.languages import bare, folded, language_data
 from journeygraph.nodes.values.numbers import numeral_of
 from journeygraph.nodes.values.people import EMAIL, MOST_NAMES, PHONE, led_by
-from journeygraph.nodes.values.reading import READERS, extracted, item_of, spelled, ways_of
+from journeygraph.nodes.values.reading import READERS, extracted, spelled, ways_of
 from journeygraph.nodes.values.setting import LONGEST, Setting
 
 _MOST_WORDS = 40
 """Most words of a message that are looked at."""
 _COUNTS = ("integer", "number", "money")
 _WHEN = ("date", "time", "datetime")
-_WINDOWS = dict.fromkeys(_COUNTS, 6) | {"date": 7, "time": 7, "datetime": 12, "enum": 6}
+_WINDOWS = dict.fromkeys(_COUNTS, 6) | {"date": 7, "time": 7, "datetime": 9, "enum": 6}
 """Most words of a value, by its type."""
 _LED = ("name", "full_name", "address")
 _LEAST_SLIP = 4
 _CLAUSE = re.compile(r"[^.,;!?\n]+")
-_OTHERS = [Field("other", kind) for kind in (*_WHEN, "money", "phone", "email")]
+_OTHERS = [Field("other", kind) for kind in ("date", "time", "money", "phone", "email")]
 """Values of which a number may be a part."""
 
 
@@ -72,8 +72,8 @@ class _Word(NamedTuple):
 def found_in(field: Field, text: str, setting: Setting) -> list[Span]:
     """Return proposals of a field's type in a message, in order; none overlap.
 
-    Text has no shape: it is found by the field's `extract` alone. Names and addresses are found
-    behind what brings them in, as "my name is", alone.
+    Texts and lists are found by the field's `extract` alone, names and addresses behind what brings
+    them in, as "my name is".
     """
     if len(text) > LONGEST:
         return []
@@ -93,7 +93,6 @@ class _Message:
         self.words = [_Word(*one.span(), _plain(one[0]), one[0][-1] in ".,;:!?)") for one in found]
 
     def spans(self, field: Field) -> Sequence[Span]:
-        """Return values of a field's type, also those that are denied."""
         if field.type in _WINDOWS:
             spans = [*self._windows(field)]
             if field.type in _COUNTS:
@@ -101,8 +100,7 @@ class _Message:
             return spans or (self._slips(field) if field.type == "enum" else [])
         if field.type in _LED:
             return [*self._led(field)]
-        finders = {"email": self._shaped, "phone": self._shaped}
-        finders |= {"boolean": self._answers, "list": self._listed}
+        finders = {"email": self._shaped, "phone": self._shaped, "boolean": self._answers}
         return [*finders[field.type](field)] if field.type in finders else []
 
     def _span(self, field: Field, said: str, start: int) -> Span | None:
@@ -116,13 +114,11 @@ class _Message:
                 yield span
 
     def _answers(self, field: Field) -> Iterator[Span]:
-        """Yield each yes and no that is a clause."""
         for clause in _CLAUSE.finditer(self.text):
             if span := self._span(field, clause[0].strip(), clause.start()):
                 yield span
 
     def _windows(self, field: Field) -> Iterator[Span]:
-        """Yield the longest runs of words that are values, from the left."""
         at, most, tells = 0, _WINDOWS[field.type], _telling(field, self.setting)
         telling = [tells(word.said) for word in self.words]
         while at < len(self.words):
@@ -147,7 +143,6 @@ class _Message:
         return not others and (is_short or numeral_of(first, self.setting.language) is not None)
 
     def _not_of_others(self, spans: Sequence[Span], field: Field) -> list[Span]:
-        """Leave out numbers that are part of a date, a time, a telephone number, an address."""
         others = [
             other
             for kind in _OTHERS
@@ -158,7 +153,6 @@ class _Message:
         return [span for span in spans if not any(span.over(other) for other in others)]
 
     def _led(self, field: Field) -> Iterator[Span]:
-        """Yield the name or the address that is brought in by its lead."""
         own, is_address = self.setting.words.names, field.type == "address"
         leads = own.address if is_address else (*own.leads, *own.maybe)
         for at, word in enumerate(self.words):
@@ -182,17 +176,7 @@ class _Message:
                 return words[: at + 1]
         return words
 
-    def _listed(self, field: Field) -> Iterator[Span]:
-        """Yield the list of the items in a message; items of this type have a shape."""
-        one = item_of(field)
-        items = [] if one.type in (*_LED, "boolean") else self.spans(one)
-        if items:
-            start, end = items[0].start, items[-1].end
-            values = [item.value for item in items]
-            yield Span(values, self.text[start:end], start, end, field.type)
-
     def _slips(self, field: Field) -> list[Span]:
-        """Return the one choice that a word differs from by a letter."""
         found = {}
         for word in self.words:
             said = spelled(word.said)
@@ -207,17 +191,13 @@ class _Message:
 
     def relates(self, span: Span) -> bool:
         """Return whether a word next to a value denies, relates or blurs it."""
-        relation = {*self.setting.words.relation}
-        if span.type in (*_LED, "list"):
-            relation.difference_update(self.setting.words.joints)
+        relation = self.setting.words.relation
         before = [word for word in self.words if word.end <= span.start][-1:]
         if before and not before[0].ends and before[0].said in relation:
             return True
-        behind = [word for word in self.words if word.end > span.end - 1][:2]
-        inside = behind and behind[0].start < span.end
-        return bool(
-            inside and len(behind) > 1 and not behind[0].ends and behind[1].said in relation
-        )
+        last = [word for word in self.words if word.end >= span.end][:2]
+        related = () if span.type in _LED else self.setting.words.relation_behind
+        return len(last) > 1 and not last[0].ends and last[1].said in related
 
 
 def _plain(word: str) -> str:
@@ -225,7 +205,6 @@ def _plain(word: str) -> str:
 
 
 def _telling(field: Field, setting: Setting) -> Callable[[str], bool]:
-    """Return what tells whether a word may be one that a value of a type needs."""
     if field.type == "enum":
         ways = ways_of(tuple(field.ways.items()))
         known = frozenset(word for way in ways for word in way.split())
@@ -245,7 +224,6 @@ def _telling(field: Field, setting: Setting) -> Callable[[str], bool]:
 
 @cache
 def _dated_words(language: str) -> frozenset[str]:
-    """Return the words of which a date or a time without digits has one."""
     own, words = grammar_of_days(language), language_data(language)
     days, times = words.dates, words.times
     said = (*own.months, *own.weekdays, *days.near, *days.feasts, *days.units, *times.names)

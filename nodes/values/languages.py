@@ -9,7 +9,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from journeygraph.journeys.languages.data import read_as, read_data
 from journeygraph.journeys.locale import LANGUAGES
@@ -164,8 +164,12 @@ class Show(_Section):
 
 
 _HINTS = "both least most earliest latest example boolean text list name full_name address email"
-Hints = create_model("Hints", __base__=_Section, **dict.fromkeys(_HINTS.split(), (str, ...)))  # type: ignore[call-overload]
-"""Texts that tell users what a field takes."""
+
+
+def _all_hints(given: dict[str, str]) -> dict[str, str]:
+    if given.keys() != {*_HINTS.split()}:
+        raise ValueError(f"must have just these entries: {_HINTS}.")
+    return given
 
 
 class Language(_Section):
@@ -175,7 +179,8 @@ class Language(_Section):
     no: Phrases
     articles: Phrases = ()  # may stand before a choice
     joints: Phrases  # between the items of a list
-    relation: Phrases  # next to a value, they relate, deny or blur it: "not", "after", "about"
+    relation: Phrases  # before a value, they relate, deny or blur it: "not", "after", "about"
+    relation_behind: Phrases  # the same behind it: "or", "more", "later"
     function_words: Phrases  # are no part of a name
     numbers: Numbers
     dates: Dates
@@ -184,7 +189,7 @@ class Language(_Section):
     names: Names
     extension: Phrases = ()  # before the extension of a telephone number
     show: Show
-    hints: Hints  # type: ignore[valid-type]
+    hints: Annotated[dict[str, str], AfterValidator(_all_hints)]  # texts of what a field takes
     grammar: Annotated[dict[str, str], BeforeValidator(_lists)]  # lists of phrases for messages
 
     @cached_property

@@ -32,25 +32,16 @@ _SPACED = re.compile(r"\d{1,3}(?:[ ']\d{3})+(?:[.,]\d+)*")
 _GROUPED = re.compile(
     r"(\d{1,3}(?:\.\d{3})+)(?:,(\d+))?|(\d{1,3}(?:(?:,\d\d)*|(?:,\d{3})*),\d{3})(?:\.(\d+))?"
 )
+_CAPITALS = re.compile(r"(?<![^\W\d_])[A-Z]{3}(?![^\W\d_])")
+"""Codes of currencies that are words in small letters, as "all" and "top", count in capitals."""
 _GLUED = re.compile(r"(?<=\d)(?=[^\W\d_])")
 
 
 @cache
-def _grammar(language: str) -> SimpleNamespace:
-    words = language_data(language)
-    own = words.numbers
-    number = rf"(?P<minus>[-+\u2212]|{one_of(own.minus)} )? ?(?P<number>.+?)"
-    places = {each: place for place, said in enumerate(own.ordinals, 1) for each in said}
-    places |= dict.fromkeys(own.last, -1)
-    numbered = rf"(?:{one_of(own.leads)} |#)(?P<number>.+)"
-    ordinal = (
-        rf"(?:{one_of(words.articles)} )?(?P<place>{one_of(places)})(?: {one_of(own.behind)})?"
-    )
-    return SimpleNamespace(
-        number=re.compile(rf"{number}(?: ?(?:%|{one_of(own.percent)}))?"),
-        place=re.compile(rf"{ordinal}|{numbered}"),
-        places=places,
-    )
+def _number(language: str) -> re.Pattern[str]:
+    own = language_data(language).numbers
+    minus = rf"(?P<minus>[-+\u2212]|{one_of(own.minus)} )? ?"
+    return re.compile(rf"{minus}(?P<number>.+?)(?: ?(?:%|{one_of(own.percent)}))?")
 
 
 def numeral_of(said: str, language: str) -> int | None:
@@ -71,11 +62,12 @@ def numeral_of(said: str, language: str) -> int | None:
 
 def place_of(said: str, setting: Setting) -> int:
     """Return the place that a folded text names among options, -1 for the last one; else 0."""
-    own = _grammar(setting.language)
-    found = own.place.fullmatch(said)
-    if found and found["place"]:
-        return int(own.places[found["place"]])
-    return numeral_of(found["number"] if found else said, setting.language) or 0
+    own = setting.words.numbers
+    places = {each: place for place, words in enumerate(own.ordinals, 1) for each in words}
+    places |= dict.fromkeys(own.last, -1)
+    before, behind = one_of((*setting.words.articles, *own.leads, "#")), one_of(own.behind)
+    said = re.sub(rf"^{before} ?|^#| {behind}$", "", said)
+    return places.get(said) or numeral_of(said, setting.language) or 0
 
 
 def _of_digits(digits: str, setting: Setting, *, grouped: bool) -> Decimal | None:
@@ -99,7 +91,7 @@ def _of_digits(digits: str, setting: Setting, *, grouped: bool) -> Decimal | Non
 
 def _decimal_of(said: str, setting: Setting, *, grouped: bool) -> Decimal | None:
     """Return the number that all of a folded text is; None if it is not one."""
-    found = _grammar(setting.language).number.fullmatch(said)
+    found = _number(setting.language).fullmatch(said)
     if found is None:
         return None
     if _DIGITS.fullmatch(found["number"]):
@@ -113,7 +105,6 @@ def _decimal_of(said: str, setting: Setting, *, grouped: bool) -> Decimal | None
 
 
 def _counted(field: Field, raw: str, setting: Setting, *, grouped: bool) -> Decimal | None:
-    """Return a number, behind which may stand a unit that the field's question names."""
     said = _GLUED.sub(" ", folded(bare(raw)))
     if said in setting.words.numbers.none:
         return Decimal(0)
@@ -139,11 +130,11 @@ def number_of(field: Field, raw: str, setting: Setting) -> float | None:
 
 @cache
 def _currencies(language: str) -> SimpleNamespace:
-    """Return the names of currencies, and the pattern of an amount with one around it."""
     from babel import Locale  # noqa: PLC0415 - 40 ms
 
     known = everywhere()["currencies"]
-    codes = {code.casefold(): code for code in Locale("en").currencies}
+    codes = {f"\u00a4{code.casefold()}": code for code in map(str, Locale("en").currencies)}
+    codes |= {code.casefold(): code for code in str(known["in_small_letters"]).split()}
     signs = {sign: code for code, said in known["signs"].items() for sign in said.split()}
     names = {**codes, **signs, **language_data(language).currencies}
     each = one_of([*names, *map(plain, names)])
@@ -172,12 +163,12 @@ def digits_of(currency: str) -> int:
 
 def money_of(field: Field, raw: str, setting: Setting) -> dict[str, Any] | None:
     """Return the amount of money that a text is; without a currency, it has that of the field."""
-    found = _currencies(setting.language).amount.fullmatch(folded(bare(raw)))
+    said = folded(_CAPITALS.sub("\u00a4\\g<0>", bare(raw)))
+    found = _currencies(setting.language).amount.fullmatch(said)
     if found is None or (found["before"] and found["inner"]):
         return None
     named = [_code(said, setting) for said in found.group("before", "inner", "after") if said]
-    is_regional = found["before"] == "$"  # "$50 CAD"
-    if len(set(named)) > 1 and not is_regional:
+    if len(set(named)) > 1 and found["before"] != "$":  # "$50 CAD"
         return None
     currency = named[-1] if named else field.currency.upper()
     digits = digits_of(currency)

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache
 
 from journeygraph.journeys.notions.fields import Field
-from journeygraph.nodes.values.languages import (
-    Names,
-    bare,
-    everywhere,
-    folded,
-    one_of,
-)
+from journeygraph.nodes.values.languages import Names, bare, everywhere, folded, one_of
 from journeygraph.nodes.values.setting import Setting
 
 MOST_NAMES = 4
@@ -23,6 +17,7 @@ _NAME = re.compile(
     r"\u200c\u200d'\u2019\u02bc`.\u00b7\u30fb-])*"
 )
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3]{2,4}")
+_DOMAIN = re.compile(r"\w\.\w{2,}$")
 _MOST_CHARACTERS, _MOST_OF_ADDRESS = 100, 250
 EMAIL = re.compile(
     r"[^\s<>()\[\],;:\"@]{1,64}@[^\s<>()\[\],;:\"@]{1,254}[^\s<>()\[\],;:\"@.!?'\u2026]"
@@ -42,8 +37,8 @@ def _leads(phrases: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
 
 def led_by(words: Sequence[str], phrases: tuple[str, ...]) -> int:
     """Return of how many words the phrase is by which words begin; 0 if there is none."""
-    said = [folded(word).strip(":,;") for word in words[:8]]
-    return next((len(lead) for lead in _leads(phrases) if tuple(said[: len(lead)]) == lead), 0)
+    said = tuple(folded(word).strip(":,;") for word in words[:8])
+    return next((len(lead) for lead in _leads(phrases) if said[: len(lead)] == lead), 0)
 
 
 def name_of(field: Field, raw: str, setting: Setting) -> str | None:
@@ -60,26 +55,24 @@ def name_of(field: Field, raw: str, setting: Setting) -> str | None:
 
 
 def _is_name(said: str, setting: Setting) -> bool:
-    """Return whether a text looks like the name of a person."""
     words, own = said.split(), setting.words.names
-    count = len([word for word in words if folded(word) not in own.particles])
-    if not 0 < count <= MOST_NAMES or len(said) > _MOST_CHARACTERS:
+    plain = [folded(word).rstrip(".") for word in words]
+    count = len([word for word in plain if word not in own.particles])
+    if not words or count > MOST_NAMES or len(said) > _MOST_CHARACTERS or _DOMAIN.search(said):
         return False
-    if not all(_NAME.fullmatch(word) for word in words) or _ADDRESS.search(said):
+    if plain[-1] in {*own.particles}.difference(own.also):
         return False
-    if folded(words[-1]) in own.particles and folded(words[-1]) not in own.also:
-        return False
-    return all(_may_be_part(word, len(words), setting) for word in words)
+    return all(
+        _NAME.fullmatch(word) and ((count and each in own.particles) or _may_be_part(word, setting))
+        for word, each in zip(words, plain, strict=True)
+    )
 
 
-_ADDRESS = re.compile(r"\w\.\w{2,}$")
-
-
-def _may_be_part(word: str, count: int, setting: Setting) -> bool:
-    own, plain = setting.words.names, folded(word).rstrip(".")
-    if plain not in setting.words.strange or (count > 1 and plain in own.particles):
-        return True
-    return word[:1].isupper() and (plain in own.also or (len(plain) == 1 and word.endswith(".")))
+def _may_be_part(word: str, setting: Setting) -> bool:
+    plain = folded(word).rstrip(".")
+    is_initial = len(plain) == 1 and word.endswith(".")
+    is_also = word[:1].isupper() and (is_initial or plain in setting.words.names.also)
+    return is_also or plain not in setting.words.strange
 
 
 def full_name_of(field: Field, raw: str, setting: Setting) -> dict[str, str] | None:
@@ -113,14 +106,12 @@ def _parts_of(name: str, own: Names) -> dict[str, str] | None:
 
 
 def _with_particles(words: list[str], at: int, own: Names) -> int:
-    """Return where a part of a name begins, with the particles before its word."""
     while at > 1 and folded(words[at - 1]) in own.particles:
         at -= 1
     return at
 
 
 def _may_be_second(word: str, own: Names) -> bool:
-    """Return whether a word is a given name that comes second, or an initial."""
     plain = folded(word).rstrip(".")
     return len(plain) == 1 or plain in own.second
 
@@ -128,8 +119,8 @@ def _may_be_second(word: str, own: Names) -> bool:
 def full_name_shown(value: dict[str, str], setting: Setting) -> str:
     """Return a name; the family name first, with a comma, where it would be parted otherwise."""
     name = f"{value['given']} {value['family']}".strip()
-    same = _parts_of(name, setting.words.names) == value
-    return name if same else f"{value['family']}, {value['given']}"
+    is_same = _parts_of(name, setting.words.names) == value
+    return name if is_same else f"{value['family']}, {value['given']}"
 
 
 def address_of(field: Field, raw: str, setting: Setting) -> str | None:
@@ -159,12 +150,9 @@ def phone_of(field: Field, raw: str, setting: Setting) -> str | None:
     said = folded(bare(raw))
     if _DAY.fullmatch(said) or not PHONE.fullmatch(said):
         return None
-    return _dialled(_with_extension(said, setting.words.extension), setting.region)
-
-
-def _with_extension(said: str, names: Iterable[str]) -> str:
-    known = one_of((*names, *everywhere()["extensions"].split()))
-    return re.sub(rf"[ ,;]*{known}\.? ?=?(?=\d+$)", " ext. ", said)
+    names = (*setting.words.extension, *everywhere()["extensions"].split())
+    said = re.sub(rf"[ ,;]*{one_of(names)}\.? ?=?(?=\d+$)", " ext. ", said)
+    return _dialled(said, setting.region)
 
 
 def _dialled(said: str, region: str) -> str | None:

@@ -7,7 +7,7 @@ guessed.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -59,35 +59,28 @@ def extracted(field: Field, text: str, setting: Setting) -> tuple[Any, int, int]
     It is their first group, or all of them; else a code that is written with another sign between
     its letters and digits.
     """
-    for start, end, said in _places(field, text, setting):
+    for start, end, said in _places(field, text, setting) if field.extract else ():
         if (value := _read(field, said.strip(), setting)) is not None:
             return value, start, end
     return None
 
 
-def _places(field: Field, text: str, setting: Setting) -> list[tuple[int, int, str]]:
-    found = []
-    for pattern in field.extract:
-        match = setting.patterns.search(field.name, pattern, text)
+def _places(field: Field, text: str, setting: Setting) -> Iterator[tuple[int, int, str]]:
+    name, own = field.name, setting.patterns
+    for match in [own.search(name, pattern, text) for pattern in field.extract]:
         if match and (place := match.span(1 if match.re.groups else 0))[0] >= 0:
-            found.append((*place, text[slice(*place)]))
-    if found or not field.extract:
-        return found
-    return [
-        (*code.span(), said)
-        for code in _CODE.finditer(text)
-        for said in (f"{code[1]}{sign}{code[2]}" for sign in ("-", "", " ", "/"))
-        if any(setting.patterns.fullmatch(field.name, one, said) for one in field.extract)
-    ]
+            yield (*place, text[slice(*place)])
+    for code in _CODE.finditer(text):
+        for said in [f"{code[1]}{sign}{code[2]}" for sign in ("-", "", " ", "/")]:
+            if any(own.fullmatch(name, pattern, said) for pattern in field.extract):
+                yield (*code.span(), said)
 
 
 def _read(field: Field, text: str, setting: Setting) -> Any:
-    """Return the value of a text; None if it is not one."""
     return READERS[field.type](field, text, setting)
 
 
 def _text_of(field: Field, raw: str, setting: Setting) -> str | None:
-    """Return the text, without the punctuation around it if the author's patterns want it so."""
     patterns = [one.pattern for one in field.validators if isinstance(one, Regex)]
     for said in (raw, bare(raw)) if patterns else ():
         if all(setting.patterns.fullmatch(field.name, one, said) for one in patterns):
@@ -120,10 +113,8 @@ def ways_of(declared: tuple[tuple[str, tuple[str, ...]], ...]) -> dict[str, str]
 def _enum_of(field: Field, raw: str, setting: Setting) -> str | None:
     ways, said = ways_of(tuple(field.ways.items())), spelled(bare(raw))
     first, _, rest = said.partition(" ")
-    articles = [spelled(article) for article in setting.words.articles]
-    return (
-        ways.get(spelled(raw)) or ways.get(said) or (ways.get(rest) if first in articles else None)
-    )
+    is_led = first in map(spelled, setting.words.articles)
+    return ways.get(spelled(raw)) or ways.get(said) or (ways.get(rest) if is_led else None)
 
 
 def _numbered(field: Field, raw: str, setting: Setting) -> str | None:
@@ -132,55 +123,25 @@ def _numbered(field: Field, raw: str, setting: Setting) -> str | None:
 
 
 def _list_of(field: Field, raw: str, setting: Setting) -> list[Any] | None:
-    """Return the items of a list; None if a part of the text is no such item."""
-    one = item_of(field)
+    one = field.model_copy(update={"type": field.items, "items": "text", "extract": ()})
     if folded(bare(raw)) in (*setting.words.numbers.none, setting.words.show.none):
         return []
     if one.type != "text" and (value := _read(one, raw, setting)) is not None:
         return [value]
-    said = _BULLET.sub("\n", raw)
-    joints = rf"\s+{one_of(setting.words.joints)}\s+|\s+&\s+"
-    commas = (
-        r";|\n"
-        if ";" in said
-        else r",(?!\d{3}\b)|\n|\u3001"
-        if one.type in _PLAIN
-        else r",|\n|\u3001"
-    )
-    parts = re.split(
-        rf"(?:{commas})\s*(?:{one_of(setting.words.joints)}\s+)?|{joints}", said, flags=re.I
-    )
+    said, joint = _BULLET.sub("\n", raw), one_of(setting.words.joints)
+    sign = ";" if ";" in said else r",(?!\d{3}\b)|\u3001"
+    parts = re.split(rf"(?:{sign}|\n)\s*(?:{joint}\s+)?|\s+(?:{joint}|&)\s+", said, flags=re.I)
     values = [_read(one, item, setting) for part in parts if (item := part.strip(" ."))]
     return None if None in values or not 0 < len(values) <= MOST_ITEMS else values
 
 
-_PLAIN = ("integer", "number", "money")
-
-
-def item_of(field: Field) -> Field:
-    """Return a list's field as one of its items."""
-    return field.model_copy(update={"type": field.items, "items": "text", "extract": ()})
-
-
-Reader = Callable[[Field, str, Setting], Any]
-READERS: dict[str, Reader] = {
-    "text": _text_of,
-    "integer": numbers.integer_of,
-    "number": numbers.number_of,
-    "boolean": _boolean_of,
-    "date": dates.date_of,
-    "time": times.time_of,
-    "datetime": times.datetime_of,
-    "money": numbers.money_of,
-    "email": people.email_of,
-    "phone": people.phone_of,
-    "name": people.name_of,
-    "full_name": people.full_name_of,
-    "address": people.address_of,
-    "enum": _enum_of,
-    "list": _list_of,
-}
-"""Readers of the types."""
+READERS: dict[str, Callable[[Field, str, Setting], Any]]
+"""Readers of the types; each gives None for a text that is not a value."""
+READERS = {"text": _text_of, "boolean": _boolean_of, "enum": _enum_of, "list": _list_of}
+READERS |= {"integer": numbers.integer_of, "number": numbers.number_of, "money": numbers.money_of}
+READERS |= {"date": dates.date_of, "time": times.time_of, "datetime": times.datetime_of}
+READERS |= {"name": people.name_of, "full_name": people.full_name_of, "email": people.email_of}
+READERS |= {"phone": people.phone_of, "address": people.address_of}
 
 
 def load(fields: Iterable[Field]) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache, cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from journeygraph.journeys.notions.fields import Field
 from journeygraph.journeys.phrases import MatchBudget
@@ -16,23 +17,18 @@ LONGEST = 4096
 """Most characters of a text that is read for a value."""
 
 
-class _Habits(NamedTuple):
-    comma_is_decimal: bool
-    month_is_first: bool
-    week_begins: int
-
-
 @cache
-def _habits(region: str) -> _Habits:
+def _habits(region: str) -> tuple[bool, bool, int]:
+    """Return whether the comma parts decimals, the month is first, and the first day of a week."""
     from babel import Locale, UnknownLocaleError  # noqa: PLC0415 - 40 ms
 
     try:
         locale = Locale.parse(f"und_{region}")
     except UnknownLocaleError:
-        return _Habits(comma_is_decimal=False, month_is_first=False, week_begins=0)
-    order = [sign for sign in locale.date_formats["short"].pattern if sign in "dMy"]
+        return False, False, 0
     comma = locale.number_symbols["latn"]["decimal"] == ","
-    return _Habits(comma, order[0] == "M", locale.first_week_day)
+    month_is_first = re.findall("[dMy]", locale.date_formats["short"].pattern)[0] == "M"
+    return comma, month_is_first, locale.first_week_day
 
 
 @dataclass(frozen=True)

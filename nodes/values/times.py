@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from journeygraph.journeys.notions.fields import Field
@@ -59,6 +59,7 @@ def _forms(language: str) -> list[tuple[re.Pattern[str], str]]:
     return [(re.compile(f"{lead}{form}{half}{part}"), way) for form, way in forms.items()]
 
 
+@lru_cache(maxsize=1_000)  # the runs of words of a message have parts in common
 def readings_of(raw: str, setting: Setting) -> list[str]:
     """Return the times of day that all of a text may mean, the likeliest first."""
     said = folded(bare(raw).replace(",", " "))
@@ -142,7 +143,6 @@ def datetime_of(field: Field, raw: str, setting: Setting) -> str | None:
 
 
 def _parted(field: Field, raw: str, setting: Setting) -> Iterator[tuple[str, list[str]]]:
-    """Yield the ways to part a text into a day and a time, in either order."""
     words = bare(raw).split()
     for cut in range(1, len(words)) if len(words) <= _MOST_WORDS else ():
         first, second = " ".join(words[:cut]), " ".join(words[cut:])

@@ -208,7 +208,7 @@ def test_the_published_schema_knows_what_is_collected() -> None:
         (("states", "book", "effects", 0, "tol"), "x"),
         (("escalation", "failures"), 0),
         (("personality", "language"), "de"),
-        (("locale", "language"), "fr"),
+        (("locale", "language"), "it"),
         (("knowledge", "passages"), 0),
         (("states", "book", "knowledge"), "a b"),
         (("transitions", 0, "detour", "policy"), "asc"),

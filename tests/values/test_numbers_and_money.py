@@ -115,6 +115,8 @@ def test_money_is_read_with_signs_codes_and_names() -> None:
         "R$ 20,00": "20.00 BRL",
         "1'234.50 CHF": "1234.50 CHF",
         "40.125": "40125.00",
+        "TRY 40": "40.00 TRY",
+        "40 usd": "40.00 USD",
     }
     assert_read(AMOUNT, _of(english), US)
     assert_read(AMOUNT, _of({"1.234,50 \u20ac": "1234.50 EUR", "fünf Euro": "5.00 EUR"}), DE)
@@ -127,7 +129,7 @@ def test_money_is_read_with_signs_codes_and_names() -> None:
 def test_what_is_no_amount_as_a_whole_is_never_one() -> None:
     refused = (
         "about 40 euros|40 or 50 euros|40-50 \u20ac|more than 40 euros|at least $40|$40 each|euros|$"
-        "|a lot|free|40 apples|40%|5.5 yen|\u00a350 USD|12.3456|12:30|at 7|the 3rd|not 50 euros|"
+        "|a lot|free|40 apples|40%|5.5 yen|\u00a350 USD|12.3456|12:30|at 7|the 3rd|try 40|top 10|all 5|not 50 euros|"
     )
     assert_refused(AMOUNT, refused, US)
     assert_refused(AMOUNT, "etwa 40 Euro|40 oder 50 Euro|ein paar Euro", DE)
