@@ -17,7 +17,7 @@ RUN := $(firstword $(wildcard $(DEV_STAMP)) $(RUN_STAMP))
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup demo chat serve studio test browser pictures docs notebooks lint types check bench soak live peer format tables lock clean
+.PHONY: help setup demo chat serve studio test browser pictures docs notebooks lint types check release bench soak live peer format tables lock clean
 
 # An environment whose interpreter has gone is made anew, whatever its stamp says.
 ifeq ($(shell test -x $(PY) && echo alive),)
@@ -64,6 +64,9 @@ lint: $(DEV_STAMP)  ## Check style, format and the direction of imports
 
 types: $(DEV_STAMP)  ## Check types (mypy, strict)
 	@$(PY) -m mypy
+
+release: $(DEV_STAMP)  ## Build the wheel and the source distribution in dist/, and check them as an index does
+	@$(PY) .ci/release.py dist
 
 check: test lint types  ## Run everything that has to pass before a commit
 
