@@ -13,7 +13,7 @@ from packaging.version import Version
 
 _NAME = "journeygraph"
 _OF_TESTS = "pytest"
-"""What the tests of a project need beside it."""
+"""The package that the tests of a project need."""
 _DEVELOPMENT = ("dev", "notebook")
 """Extras for work on JourneyGraph and in notebooks: a project does not run on them."""
 
