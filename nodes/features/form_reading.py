@@ -297,12 +297,13 @@ def guessed(draft: TurnDraft, message: str) -> list[Command]:
     asked = draft.dialogue.asked
     if not asked or asked["kind"] != "field" or is_courtesy(message, draft.setting.language):
         return []
-    words = words_of(message)
+    words, field = words_of(message), draft.field(asked["about"])
     if not words:
         return [Noise()]
     has_signs = any(char.isdigit() or char == "@" for char in message)
     most = _MOST_WORDS_OF_A_VALUE if has_signs else _MOST_GUESSED_WORDS
-    if len(words) <= most and not questions_in(message, draft.setting.language):
+    is_question = questions_in(message, draft.setting.language)
+    if len(words) <= most and field.type not in FREE and not is_question:
         return [Fill(asked["about"], message, certain=False)]
     return [OffTopic(guessed=True)] if draft.dialogue.last_at else []
 

@@ -93,9 +93,10 @@ def _parts(words: Words, lexicon: Lexicon) -> Iterator[Words]:
     """Yield the parts of a message between its signs and joints."""
     for clause in words.clauses():
         first = 0
-        for place in range(1, len(clause)):
+        for place in range(len(clause)):
             if end := next(lexicon.at(clause, place, "and"), None):
-                yield clause.part(first, place)
+                if first < place:
+                    yield clause.part(first, place)
                 first = end
         if first < len(clause):
             yield clause.part(first)
@@ -107,6 +108,9 @@ def _in_words(
     """Yield a message as the text that was asked for, unless it asks, refuses or leads away."""
     text = words.text.strip()
     value = value_in(field, text, expected)
+    refuses: tuple[Name, ...] = () if field.required else ("not", "denied_before")
+    if lexicon.begins(words, *refuses):
+        return
     if value is not None and not any(_leads_away(clause, lexicon) for clause in words.clauses()):
         yield Fill(field.name, text, read=value, certain=False)
 

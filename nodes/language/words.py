@@ -11,7 +11,7 @@ from journeygraph.journeys.phrases import plain
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019\u02bc`\u00b4][^\W_]+)*")
 _APOSTROPHES = re.compile(r"['\u2019\u02bc`\u00b4]")
-_CLOSING = re.compile(r"[,;:!?\u2026\n]|\.\s|\s[-\u2013\u2014]+\s|\u2014")
+_CLOSING = re.compile(r"[;!?\u2026\n\u2014]|[,:](?!\d)|\.\s|\s[-\u2013]+\s")
 _OUTSIDE = ' \t\n\r.,;:!?\u2026\u00a1\u00bf"\u201c\u201d\u201e\u00ab\u00bb'
 
 
@@ -89,7 +89,7 @@ def words_of(text: str) -> Words:
     found = list(_WORD.finditer(text))
     ends = [*(match.start() for match in found[1:]), len(text)][: len(found)]
     words = [
-        Word(fold(match[0]), match.start(), match.end(), _closes(text[match.end() : end]))
+        Word(fold(match[0]), match.start(), match.end(), _closes(text[match.end() : end + 1]))
         for match, end in zip(found, ends, strict=True)
     ]
     return Words(text, tuple(words))

@@ -72,16 +72,22 @@ class _Word(NamedTuple):
 def found_in(field: Field, text: str, setting: Setting) -> list[Span]:
     """Return proposals of a field's type in a message, in order; none overlap.
 
-    Texts and lists are found by the field's `extract` alone, names and addresses behind what brings
+    None is left where a word relates or denies another value than the others: which of them is
+    meant, only a reader can tell. Texts and lists are found by the field's `extract` alone, names and addresses behind what brings
     them in, as "my name is".
     """
     if len(text) > LONGEST:
         return []
     if field.extract and (own := extracted(field, text, setting)):
         value, start, end = own
-        return [Span(value, text[start:end], start, end, field.type, own=True)]
+        more = extracted(field, text[end:], setting)
+        is_only = more is None or more[0] == value
+        return [Span(value, text[start:end], start, end, field.type, own=True)] if is_only else []
     message = _Message(text, setting)
-    return [span for span in message.spans(field) if not message.relates(span)]
+    spans = [*message.spans(field)]
+    kept = [span for span in spans if not message.relates(span)]
+    values = {repr(span.value) for span in kept}
+    return kept if all(repr(span.value) in values for span in spans) else []
 
 
 class _Message:
