@@ -34,6 +34,7 @@ FOUND: list[tuple[Setting, str, str, list[Any]]] = [
     (US, "enum", "I want a smal one", ["small"]),
     (US, "name", "table for 4, name Lee Smith", ["Lee Smith"]),
     (US, "name", "Hi, my name is Anna Müller and I need a table", ["Anna Müller"]),
+    (US, "name", "my name is \u201cLee\u201d, hello", ["Lee"]),
     (US, "name", "I'm hungry", []),
     (US, "name", "send money to Maya", []),
     (US, "address", "I live at 12 Baker Street, Ely and my cat is old", ["12 Baker Street, Ely"]),
