@@ -12,11 +12,12 @@ PY := $(VENV)/bin/python
 RUN_STAMP := $(VENV)/.ready-run-$(shell cksum < requirements.lock | cut -d' ' -f1)
 DEV_STAMP := $(VENV)/.ready-dev-$(shell cksum < requirements-dev.lock | cut -d' ' -f1)
 # The dev lock holds all of the other one, so an environment made for tests also runs the demo.
+LIVE_STAMP := .tools/live/.ready-$(shell cksum < requirements-live.lock | cut -d' ' -f1)
 RUN := $(firstword $(wildcard $(DEV_STAMP)) $(RUN_STAMP))
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo chat serve studio test browser pictures docs notebooks lint types check bench soak live format tables lock clean
+.PHONY: help setup demo chat serve studio test browser pictures docs notebooks lint types check release bench soak live peer format tables lock clean
 
 # An environment whose interpreter has gone is made anew, whatever its stamp says.
 ifeq ($(shell test -x $(PY) && echo alive),)
@@ -54,6 +55,8 @@ docs: $(DEV_STAMP)  ## Write the documents as a site to site/, without a network
 	@NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict $(ARGS)
 	@echo "The site is in site/: open site/index.html."
 
+setup: $(DEV_STAMP)  ## Set up the environment of tests and notebooks, .venv
+
 lint: $(DEV_STAMP)  ## Check style, format and the direction of imports
 	@$(PY) -m ruff check
 	@$(PY) -m ruff format --check
@@ -61,6 +64,9 @@ lint: $(DEV_STAMP)  ## Check style, format and the direction of imports
 
 types: $(DEV_STAMP)  ## Check types (mypy, strict)
 	@$(PY) -m mypy
+
+release: $(DEV_STAMP)  ## Build the wheel and the source distribution in dist/, and check them as an index does
+	@$(PY) .ci/release.py dist
 
 check: test lint types  ## Run everything that has to pass before a commit
 
@@ -70,8 +76,10 @@ bench: $(DEV_STAMP)  ## Measure, in ratios against plain LangGraph
 soak: $(DEV_STAMP)  ## Kill servers and fail their store for some minutes, and check every message (ARGS=30: minutes)
 	@$(PY) -m tests.faults.run $(ARGS)
 
-live: $(DEV_STAMP)  ## Hold the examples with a real model (OPENAI_API_KEY; without it: exit 2, nothing proved)
-	@$(PY) -m tests.live.run $(ARGS)
+live: $(DEV_STAMP) $(if $(LOCAL),$(LIVE_STAMP))  ## Hold the examples with a real model (OPENAI_API_KEY; LOCAL=1: a small one on this machine)
+	@$(PY) -m tests.live.run $(if $(LOCAL),--local) $(ARGS)
+
+peer: $(LIVE_STAMP)  ## Get llama.cpp's server and a small model for the tests (once, 110 MB)
 
 format: $(DEV_STAMP)  ## Repair what ruff can repair
 	@$(PY) -m ruff check --fix-only --quiet
@@ -90,7 +98,8 @@ COMPILE = $(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 -
 lock: $(DEV_STAMP)  ## Pin again after a change of the dependencies (UPGRADE=1: take the newest)
 	@$(COMPILE) --output-file requirements.lock --extra mcp --extra postgres --no-emit-package zstandard
 	@$(COMPILE) --output-file requirements-dev.lock --extra dev --constraint requirements.lock
-	@echo "requirements.lock and requirements-dev.lock are written; the next make installs them."
+	@$(COMPILE:pyproject.toml=) --output-file requirements-live.lock --group live --no-deps
+	@echo "The three locks are written; the next make installs them."
 
 clean:  ## Remove the environment and all caches
 	rm -rf $(VENV) .tools .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .langgraph_api dist site
@@ -101,3 +110,6 @@ $(RUN_STAMP):
 
 $(DEV_STAMP):
 	@$(PYTHON) .ci/bootstrap.py $(VENV) requirements-dev.lock $@
+
+$(LIVE_STAMP):
+	@$(PYTHON) .ci/bootstrap.py .tools/live requirements-live.lock $@

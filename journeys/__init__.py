@@ -94,6 +94,7 @@ if TYPE_CHECKING:
         TurnStep,
         VersionInfo,
         VersionState,
+        taken_back,
     )
 
 __all__ = [
@@ -205,6 +206,7 @@ __all__ = [
     "select_best_agent",
     "select_passages",
     "select_top_k_agents",
+    "taken_back",
 ]
 
 _LATER = {
@@ -226,6 +228,7 @@ _LATER = {
     "JourneySession": "results.outcomes",
     "Page": "results.outcomes",
     "TranscriptEntry": "results.outcomes",
+    "taken_back": "results.outcomes",
     "Candidate": "results.outcomes",
     "CommandEntry": "results.outcomes",
     "TurnDecision": "results.outcomes",

@@ -24,6 +24,8 @@ AnswerRule = Literal["enqueue", "reject", "interrupt"]
 """Rule for the answer to an agent in a session whose turn runs: it does not join a message."""
 ANSWER_RULES: tuple[WhenBusy, ...] = get_args(AnswerRule)
 DAY = 86_400.0
+MOST_TOKENS = 1_000_000
+"""Highest limit of tokens that can be set."""
 _DEFAULT_STORE = "sqlite:///journeys.db"
 AUTO = "auto"
 """Value of a part of the locale that the config leaves to the environment."""
@@ -170,11 +172,19 @@ class JourneyConfig(_Derived):
         intent_confidence_threshold: Lowest confidence, 0 to 1, at which a model's yes counts.
         intent_timeout_seconds: Longest wait for a verdict, retries included; without one, no intent
             counts.
+        intent_max_tokens: Largest number of tokens in the answer of a model that understands a
+            message, or chooses agents. An answer that reaches its limit is cut off, and does not
+            count. A model that thinks before it answers needs higher limits.
         intent_cache_ttl_seconds: Seconds for which a verdict is cached for the same message at the
             same point; 0: not cached.
         agent_model: Model of model agents; named likewise.
+        agent_max_tokens: Largest number of tokens in each answer of a model agent; one agent can
+            have its own: `ModelAgent(max_tokens=...)`.
         validation_model: Model that judges replies, if a journey has them checked. None: that of
             the agents.
+        validation_max_tokens: Largest number of tokens in its judgement.
+        wording_max_tokens: Largest number of tokens in an answer that words a text: a rewording, a
+            corrected reply, an answer from passages or without them.
         activation_confidence_threshold: Confidence, 0 to 1, that a verdict must exceed to start a
             journey of a concierge.
         guideline_confidence_threshold: Confidence that a verdict on a guideline must exceed.
@@ -245,9 +255,13 @@ class JourneyConfig(_Derived):
     intent_detection_model: str = "gpt-4o-mini"
     intent_confidence_threshold: float = 0.7
     intent_timeout_seconds: float = 10.0
+    intent_max_tokens: int = 600
     intent_cache_ttl_seconds: float = 300.0
     agent_model: str = "gpt-4o-mini"
+    agent_max_tokens: int = 2_000
     validation_model: str | None = None
+    validation_max_tokens: int = 400
+    wording_max_tokens: int = 600
     activation_confidence_threshold: float = 0.7
     guideline_confidence_threshold: float = 0.6
     guideline_candidates: int = 20
@@ -326,7 +340,11 @@ class JourneyConfig(_Derived):
 _LIMITS: dict[str, tuple[float, float]] = {
     "intent_confidence_threshold": (0.0, 1.0),
     "intent_timeout_seconds": (0.001, DAY),
+    "intent_max_tokens": (1, MOST_TOKENS),
     "intent_cache_ttl_seconds": (0.0, DAY),
+    "agent_max_tokens": (1, MOST_TOKENS),
+    "validation_max_tokens": (1, MOST_TOKENS),
+    "wording_max_tokens": (1, MOST_TOKENS),
     "speculate_max_wrong": (0.0, 1.0),
     "model_timeout_seconds": (0.001, DAY),
     "activation_confidence_threshold": (0.0, 1.0),

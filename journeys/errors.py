@@ -45,15 +45,61 @@ def shown(value: object) -> str:
     return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))
 
 
+MEANT = {
+    "amount": "money",
+    "array": "list",
+    "bool": "boolean",
+    "choice": "enum",
+    "choices": "enum",
+    "currency": "money",
+    "decimal": "number",
+    "dict": "object",
+    "float": "number",
+    "int": "integer",
+    "list": "array",
+    "mail": "email",
+    "option": "enum",
+    "options": "enum",
+    "price": "money",
+    "select": "enum",
+    "str": "text",
+    "string": "text",
+    "tel": "phone",
+    "telephone": "phone",
+    "text": "string",
+    "timestamp": "datetime",
+}
+"""Word of another language or library -> the word for it here."""
+_ENDING = re.compile(r"(Pathway|Path)$")
+
+
 def did_you_mean(word: str, known: Sequence[str]) -> str:
-    """Return `" Did you mean 'x'?"` for the closest known word, or an empty string."""
-    close = get_close_matches(word[:100], known, n=1, cutoff=0.6)
-    return f" Did you mean '{close[0]}'?" if close else ""
+    """Return `" Did you mean 'x'?"` for the closest known word, or an empty string.
+
+    The id of a pathway is also found by the name of its class.
+    """
+    id_ = snake(_ENDING.sub("", word[:100]))
+    exact = [one for one in (MEANT.get(word.lower(), ""), id_) if one in known]
+    ways = (word[:100], id_) if not exact else ()
+    close = [found for way in ways for found in get_close_matches(way, known, n=1, cutoff=0.6)]
+    return f" Did you mean '{(exact or close)[0]}'?" if exact or close else ""
+
+
+def snake(name: str) -> str:
+    """Return a class name in snake case, acronyms as one word.
+
+    Example:
+        >>> snake("FAQ"), snake("UserRegistration"), snake("HTTPRetry2")
+        ('faq', 'user_registration', 'http_retry2')
+    """
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
+    return re.sub(r"_+", "_", spaced).strip("_").lower()
 
 
 def one_of(value: object, known: Sequence[str]) -> str:
     """Return the description of valid values for an unknown one."""
-    hint = did_you_mean(value, known) if isinstance(value, str) else ""
+    word = value if isinstance(value, str) else getattr(value, "__name__", "")
+    hint = did_you_mean(word, known)
     return f"it must be {'one of ' if known[1:] else ''}{', '.join(known)}.{hint}"
 
 
@@ -111,7 +157,15 @@ class FieldNotFoundError(JourneyError, ValueError):
 
 
 class AgentNotRegisteredError(JourneyError, ValueError):
-    """Agents are missing, or one was registered under a name that no pathway uses."""
+    """Agents are missing, or one was registered under a name that no pathway uses.
+
+    Attributes:
+        pathways: The ids of the pathways whose agents are missing.
+    """
+
+    def __init__(self, message: str, pathways: Sequence[str] = ()) -> None:
+        self.pathways = pathways
+        super().__init__(message)
 
 
 class PathwayExecutionError(JourneyError, RuntimeError):

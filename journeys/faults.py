@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+_PLACED = re.compile(r"\S+:\d+:\d+ ")
+"""Beginning of the name of a definition in a file."""
 Path = tuple[str | int, ...]
 """Keys and numbers that lead from a definition to a part of it."""
 
@@ -22,6 +25,8 @@ class Where(str):
     __slots__ = ()
     pathway = "pathway"
     """The term for a pathway in the source of the definition."""
+    never = " = NEVER"
+    """The value of a criterion that never holds, as the source of the definition writes it."""
 
     @property
     def file(self) -> str:
@@ -56,9 +61,23 @@ class Where(str):
 NOWHERE = Where()
 
 
+class _InFile(Where):
+    """A definition in a file whose text is not kept."""
+
+    __slots__ = ()
+    pathway = "state"
+    never = ": never"
+
+    def key(self, in_code: str, in_file: str = "") -> str:
+        """Return the key of an attribute."""
+        return in_file or in_code.strip("_")
+
+
 def as_where(name: str) -> Where:
     """Return how messages name a definition."""
-    return name if isinstance(name, Where) else Where(name)
+    if isinstance(name, Where):
+        return name
+    return _InFile(name) if _PLACED.match(name) else Where(name)
 
 
 class Fault(str):

@@ -116,6 +116,15 @@ def payload_of(
     return {**base, **inputs, **brief.extra, **given}, flags
 
 
+def name_of_turn(state: Mapping[str, Any]) -> str:
+    """Return the name of a turn, which no other turn has, also in other sessions.
+
+    It is the same in each run of the turn, unless the session is older than its `birth`.
+    """
+    turn, birth = state["turn"], state.get("position", {}).get("birth")
+    return f"{birth or turn['at'] + turn.get('id', '')}/{turn['number']}"
+
+
 def task_of(state: Mapping[str, Any]) -> str:
     """Return what a run is about in words: its `task`, the message, or any text it is given."""
     if "inputs" not in state:

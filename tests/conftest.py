@@ -12,6 +12,7 @@ import ssl
 import sys
 import uuid
 from collections.abc import AsyncIterator, Callable, Generator, Iterator
+from contextvars import ContextVar
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -191,14 +192,9 @@ def postgres_url(postgres_server: postgres.Postgres) -> Iterator[str]:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """The time by which sessions expire."""
+    """The clock of all tasks of the process; a server has tasks that no test starts."""
     made = Clock()
-    for module in (
-        "journeygraph.graphs.records.ledger",
-        "journeygraph.graphs.session.session",
-        "journeygraph.graphs.records.listing",
-    ):
-        monkeypatch.setattr(f"{module}.now", made)
+    monkeypatch.setattr("journeygraph.nodes.json_data._clock", ContextVar("clock", default=made))
     return made
 
 

@@ -37,7 +37,7 @@ from journeygraph.nodes.agents.adapters import Callee, as_agent
 from journeygraph.nodes.authored import Overdue
 from journeygraph.nodes.forms.questions import spoken
 from journeygraph.nodes.json_data import now
-from journeygraph.nodes.llm.call import resting
+from journeygraph.nodes.llm.call import limited
 from journeygraph.nodes.llm.client import Chat
 from journeygraph.nodes.llm.model_agent import ModelCaller, contract_of
 from journeygraph.nodes.llm.models import (
@@ -63,7 +63,7 @@ def speaking(
 ) -> Callable[[Mapping[str, Any]], Awaitable[str]]:
     """Return an agent that replies with a fixed text in the locale of the session.
 
-    A text that needs the result of a call that failed in this turn is not said.
+    A text that needs the result of a call that failed in this turn is left out.
     """
     part = spec.part_of(pathway)
     texts = texts_of(part, config, session)
@@ -155,7 +155,8 @@ def refusals(
         listed = "; ".join(f"'{name}' (in {', '.join(used)})" for name, used in missing.items())
         yield AgentNotRegisteredError(
             f"{spec.name} has no agent for: {listed}. Register each with "
-            f"register_agent(name, agent), or pass agents={{...}}{_or_a_model(spec, missing)}."
+            f"register_agent(name, agent), or pass agents={{...}}{_or_a_model(spec, missing)}.",
+            [id_ for used in missing.values() for id_ in used],
         )
 
 
@@ -209,8 +210,8 @@ def services_of(
     check_all(spec, agents, overdue, has_model=models is not None)
     shared = shared_tools(spec, tools or {})
     known = {name: registered_agent(name, agent) for name, agent in agents.items()}
+    check_allowed(spec, known, shared)
     agents = {name: agent.call for name, agent in known.items()}
-    check_allowed(spec, agents, shared)
     made = _Maker(spec, config, models, overdue, shared, known)
     callable_agents = {
         (pathway.id, path): made.agent(
@@ -291,7 +292,11 @@ class _Maker:
         signature = _contract_signature(pathway, name, given)
         caller = ModelCaller(
             contract_of(self.spec, pathway.id, signature, self._language(pathway, NOWHERE)),
-            resting(self._chat(pathway, name, given), self.config),
+            limited(
+                self._chat(pathway, name, given),
+                self.config,
+                given.max_tokens or self.config.agent_max_tokens,
+            ),
             toolbox_of(
                 name,
                 given.tools,

@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
+from uuid import uuid4
 
+from journeygraph.graphs.agents.fitting import Misfit, misfits
 from journeygraph.journeys import (
     Agent,
     Call,
     ConfigurationError,
-    Effect,
     Field,
     JourneySpec,
     ModelAgent,
     PathwaySpec,
     PatternPipeline,
+    Tool,
 )
 from journeygraph.journeys.errors import did_you_mean, shown
+from journeygraph.journeys.faults import Fault, as_where
 from journeygraph.journeys.notions.fields import Check, ToolCheck
 from journeygraph.journeys.notions.knowledge import retriever_fault
 from journeygraph.journeys.spec.spec import frozen
@@ -77,7 +80,7 @@ class _Asked:
         arguments, missing = self.toolbox.arguments_of(Call(self.tool), known)
         if missing:
             return None
-        return await self.toolbox.call(self.tool, arguments, Occasion(context))
+        return await self.toolbox.call(self.tool, arguments, Occasion(context, run=uuid4().hex))
 
 
 def check_tools(spec: JourneySpec, tools: Mapping[str, Any]) -> None:
@@ -106,27 +109,47 @@ def shared_tools(spec: JourneySpec, tools: Mapping[str, Any]) -> dict[str, Usabl
     """Return the tools of a journey, by name.
 
     Raises:
-        ConfigurationError: An object is not a tool, tools are missing (all are named), or a pathway
-            calls one with wrong arguments.
+        ConfigurationError: With all `tool_refusals`, one in each line.
     """
-    check_tools(spec, tools)
+    if refused := [*tool_refusals(spec, tools)]:
+        raise ConfigurationError("\n".join(refused))
     tools = {**_own(spec), **tools}
-    if missing := [name for name in _needed(spec) if name not in tools]:
-        raise ConfigurationError(
-            f"{spec.name} has no tool for: {', '.join(missing)}. "
-            "Pass the functions as tools={name: function}."
-        )
-    shared = {
+    return {
         name: shared_tool(name, tools[name], spec.tools.get(name))
         for name in tools
         if not is_only_retriever(spec, name)
     }
+
+
+def tool_refusals(spec: JourneySpec, tools: Mapping[str, Any]) -> Iterator[str]:
+    """Yield why a journey cannot run with these tools; the same wherever they are judged.
+
+    An object is not a tool, tools are missing, or a function does not fit what the journey calls.
+    """
+    try:
+        check_tools(spec, tools)
+        tools = {**_own(spec), **tools}
+    except ConfigurationError as error:
+        yield str(error)
+        return
+    if missing := [name for name in _needed(spec) if name not in tools]:
+        yield (
+            f"{spec.name} has no tool for: {', '.join(missing)}. "
+            "Pass the functions as tools={name: function}."
+        )
+    yield from (found.fault for found in tool_misfits(spec, tools) if found.is_certain)
     for pathway in spec.pathways.values():
-        for call in pathway.calls:
-            _check_call(pathway, call, shared[call.tool])
-        for effect in pathway.effects:
-            _check_effect(pathway, effect, shared[effect.tool])
-    return shared
+        yield from _unconfirmed(pathway, tools)
+
+
+def tool_misfits(spec: JourneySpec, tools: Mapping[str, Any]) -> Iterator[Misfit]:
+    """Yield the differences between a journey and the functions of its tools; see `misfits`.
+
+    Raises:
+        ConfigurationError: An object is not a tool.
+    """
+    known = {**_own(spec), **tools}
+    return misfits(spec, {n: one for n, one in known.items() if not is_only_retriever(spec, n)})
 
 
 def is_only_retriever(spec: JourneySpec, name: str) -> bool:
@@ -173,43 +196,23 @@ def _own(spec: JourneySpec) -> dict[str, Any]:
     return found
 
 
-def _check_call(pathway: PathwaySpec, call: Call, usable: Usable) -> None:
-    """Refuse a tool call that needs a confirmation, or that has wrong arguments.
-
-    Raises:
-        ConfigurationError: The call is one of these.
-    """
-    if usable.confirm:
-        raise ConfigurationError(
-            f"{pathway.where}: '{call.tool}' needs a confirmation by the user, and only a "
-            f"model agent "
-            "can ask for it. Put the tool into __tools__ instead of calling it."
-        )
-    _check_arguments(pathway, call, usable)
-
-
-def _check_effect(pathway: PathwaySpec, effect: Effect, usable: Usable) -> None:
-    """Refuse an effect that needs a confirmation in a pathway that reads nothing back.
-
-    Raises:
-        ConfigurationError: The effect is one, or its arguments do not match the tool.
-    """
+def _unconfirmed(pathway: PathwaySpec, tools: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the tools that need a confirmation where the user cannot be asked."""
+    confirmed = {name for name, one in tools.items() if isinstance(one, Tool) and one.confirm}
+    for call in pathway.calls:
+        if call.tool in confirmed:
+            yield (
+                f"{pathway.where}: '{call.tool}' needs a confirmation by the user, and only a "
+                "model agent can ask for it. Put the tool into __tools__ instead of calling it."
+            )
     fields = pathway.form.fields if pathway.form else ()
-    if usable.confirm and not any(field.confirm for field in fields):
-        raise ConfigurationError(
-            f"{pathway.where}: '{effect.tool}' needs a confirmation, but no field is read back to "
-            "the user. Give a field confirm=True."
-        )
-    _check_arguments(pathway, effect, usable)
-
-
-def _check_arguments(pathway: PathwaySpec, call: Call | Effect, usable: Usable) -> None:
-    known = list(usable.parameters.properties[0])
-    for name in call.arguments:
-        if name not in known:
-            raise ConfigurationError(
-                f"{pathway.where}: the tool '{call.tool}' has no parameter '{name}'."
-                f"{did_you_mean(name, known)} Its parameters: {', '.join(known) or 'none'}."
+    if any(field.confirm for field in fields):
+        return
+    for effect in pathway.effects:
+        if effect.tool in confirmed:
+            yield (
+                f"{pathway.where}: '{effect.tool}' needs a confirmation, but no field is read back "
+                "to the user. Give a field confirm=True."
             )
 
 
@@ -248,6 +251,7 @@ def check_allowed(
         ConfigurationError: A name in a `__tools__` or in the tools of a guideline is unknown (with
             did-you-mean), or a registered pipeline has tools that are not allowed.
     """
+    agents = {n: one.call if isinstance(one, Agent) else one for n, one in agents.items()}
     there: dict[str, list[str]] = {}
     for pathway in spec.pathways.values():
         if pathway.pipeline is None:
@@ -277,20 +281,21 @@ def _check_given(spec: JourneySpec, there: Mapping[str, Collection[str]]) -> Non
         known = {name for id_ in places for name in there[id_]}
         for name in guideline.tools:
             if places and name not in known:
-                raise ConfigurationError(
-                    f"{guideline.where}: tools has '{name}', which no agent has there."
-                    f"{did_you_mean(name, sorted(known))} Tools there: "
-                    f"{', '.join(sorted(known)) or 'none'}."
-                )
+                message = f"tools has '{name}', which no agent has there."
+                remedy = f"{did_you_mean(name, sorted(known))} Tools there: "
+                remedy += f"{', '.join(sorted(known)) or 'none'}."
+                where = as_where(guideline.where)
+                raise ConfigurationError(Fault(message, "tools", remedy=remedy, where=where))
 
 
 def _check_names(pathway: PathwaySpec, brought: list[str]) -> None:
     for name in pathway.tools or ():
         if name not in brought:
-            raise ConfigurationError(
-                f"{pathway.where}: __tools__ has '{name}', which no agent of the pathway has."
-                f"{did_you_mean(name, brought)} Their tools: {', '.join(brought) or 'none'}."
-            )
+            at = as_where(pathway.where)
+            key = at.key("__tools__")
+            message = f"{key} has '{name}', which no agent of the {at.pathway} has."
+            remedy = f"{did_you_mean(name, brought)} Their tools: {', '.join(brought) or 'none'}."
+            raise ConfigurationError(Fault(message, key, remedy=remedy, where=at))
 
 
 def _check_reach(

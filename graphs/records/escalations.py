@@ -31,6 +31,7 @@ from journeygraph.graphs.storage.statements import (
     Statement,
     first,
     in_span,
+    last_message,
     now,
     of_tenant,
 )
@@ -82,7 +83,7 @@ def _of_status(*where: Any) -> Any:
     lives = select(sessions.c.session_id).where(*_OF_LIVE)
     lives = lives.limit(literal_column("1")).offset(literal_column("0"))
     return first(
-        select(*_WITHOUT_PAYLOAD)
+        select(*_WITHOUT_PAYLOAD, last_message(escalations.c.session_id))
         .where(of_tenant(escalations), *where, exists(lives.correlate(escalations)))
         .where(escalations.c.number < bindparam("before", type_=Integer))
         .order_by(escalations.c.number.desc())

@@ -6,7 +6,7 @@ are stored, but not the value and not the user's words, because no reader of att
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -223,17 +223,20 @@ async def read_changes(store: Store, session_id: str, high: int) -> AsyncIterato
 
 
 def transcript_of(versions: Iterable[VersionInfo]) -> list[TranscriptEntry]:
-    """Return all messages, in order."""
-    said = (
-        (role, text, when, row.version)
-        for row in versions
-        if row.rolled_back_to is None
-        for role, text, when in (
-            ("user", row.message, row.begun_at),
-            ("operator" if row.kind == "operator" else "assistant", row.reply, row.at),
-        )
-    )
-    return [TranscriptEntry(role, text, when, turn) for role, text, when, turn in said if text]
+    """Return all messages and rollbacks, in order."""
+    return [entry for row in versions for entry in _entries_of(row)]
+
+
+def _entries_of(row: VersionInfo) -> Iterator[TranscriptEntry]:
+    back = row.rolled_back_to
+    if back is not None:
+        yield TranscriptEntry("rollback", f"Back to version {back}.", row.at, row.version, back)
+        return
+    if row.message:
+        yield TranscriptEntry("user", row.message, row.begun_at, row.version)
+    if row.reply:
+        role = "operator" if row.kind == "operator" else "assistant"
+        yield TranscriptEntry(role, row.reply, row.at, row.version)
 
 
 async def read_turns(

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 from sqlalchemy import JSON, ColumnElement, String, bindparam, cast, func, select
 
 from journeygraph.graphs.storage import statements
+from journeygraph.graphs.storage.sealing import is_sealed
 from journeygraph.graphs.storage.statements import Row, Sql, now, of_tenant
 from journeygraph.graphs.storage.store import Store
 from journeygraph.graphs.storage.tables import sessions
@@ -61,6 +62,8 @@ class Listed:
     Attributes:
         journey_version: The version of the journey that the session belongs to.
         version: The version of the session: the number of its last turn.
+        last_message: In lists, the beginning of the last message of the user. It is empty if there
+            is none, and in sensitive journeys.
     """
 
     session_id: str
@@ -71,6 +74,7 @@ class Listed:
     version: int
     created_at: str
     updated_at: str
+    last_message: str = ""
 
     @property
     def place(self) -> Place:
@@ -113,6 +117,7 @@ async def read_sessions(
     after: Place | None,
     limit: int,
     pathway: str = "",
+    text: str = "",
 ) -> list[Listed]:
     """Return sessions of these journeys, newest activity first.
 
@@ -123,6 +128,8 @@ async def read_sessions(
         after: End of the previous page.
         limit: Maximum number of sessions.
         pathway: Pathway that they are in; default: any.
+        text: Part of their id, or of a message or a reply, in any case; default: any. What is
+            sealed is not searched.
 
     Raises:
         StateError: The store failed.
@@ -130,11 +137,17 @@ async def read_sessions(
     rows: list[Row] = []
     for journey in sorted(journeys):
         wanted = {"journey": journey, "now": stamp(now()), "most": limit, **_bounds(journey, after)}
+        wanted |= {"status": status, "pathway": pathway, "text": statements.containing(text)}
         for query in _queries(status, pathway):
-            rows += await store.read(query, **wanted, status=status, pathway=pathway)
+            rows += await store.read(query, **wanted)
     # Stable: sessions of one journey stay in the order in which the store sorts their ids.
     newest = sorted(rows, key=lambda row: str(row["updated_at"]), reverse=True)[:limit]
-    return [Listed(**row) for row in newest]
+    return [Listed(**{**row, "last_message": readable(row["last_message"])}) for row in newest]
+
+
+def readable(stored: str | None) -> str:
+    """Return a text of a list; nothing if there is none, or if it is sealed."""
+    return "" if stored is None or is_sealed(stored) else stored
 
 
 def _queries(status: str, pathway: str) -> list[Sql]:

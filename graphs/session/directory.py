@@ -38,6 +38,7 @@ from journeygraph.graphs.records.listing import (
     page_of_turns,
     read_heads,
     read_sessions,
+    readable,
 )
 from journeygraph.graphs.records.store_faults import faults_of
 from journeygraph.graphs.session.jobs import (
@@ -112,10 +113,11 @@ class Review:
 
 @dataclass(frozen=True, slots=True)
 class Numbered:
-    """An escalation and its place among all escalations."""
+    """An escalation, its place among all escalations, and `last_message` as of `Listed`."""
 
     number: int
     entry: EscalationEntry
+    last_message: str
 
 
 class Found(NamedTuple):
@@ -133,7 +135,7 @@ class Found(NamedTuple):
     user: str | None
 
 
-_SHOWN = tuple(field.name for field in fields(Listed))
+_SHOWN = tuple(field.name for field in fields(Listed) if field.name != "last_message")
 
 
 class Directory:
@@ -204,6 +206,7 @@ class Directory:
         *,
         status: str = LIVE,
         pathway: str = "",
+        text: str = "",
         after: Place | None = None,
         limit: int = 50,
     ) -> list[Listed]:
@@ -213,10 +216,11 @@ class Directory:
             journeys: Ids of journeys.
             status: active, complete or expired; default: all that have not expired.
             pathway: Pathway that they are in; default: any.
+            text: Part of their id, or of a message or a reply, in any case; default: any.
             after: End of the previous page.
             limit: Maximum number of sessions.
         """
-        return await read_sessions(self.store, journeys, status, after, limit, pathway)
+        return await read_sessions(self.store, journeys, status, after, limit, pathway, text)
 
     async def audit(
         self, session_id: str, limit: int | None = None, after: str | None = None
@@ -311,7 +315,9 @@ class Directory:
                 for row in await self.store.read(query, journey=journey, **wanted)
             ]
         newest = sorted(rows, key=lambda row: -row["number"])[:limit]
-        return [Numbered(row["number"], entry(row)) for row in newest]
+        return [
+            Numbered(row["number"], entry(row), readable(row["last_message"])) for row in newest
+        ]
 
     async def escalation_entry(self, id_: str) -> EscalationEntry | None:
         """Return an escalation of a live session; None if there is none."""
@@ -362,7 +368,7 @@ class Directory:
         return Verification(len(found), sum(one.turns for one in found), broken, late, anchor)
 
     async def export_user(self, user: str) -> AsyncIterator[Record] | None:
-        """Return all that the store has of a user, as `graphs.users.export.export_user`.
+        """Return all that the store has of a user, as `export_user` in `graphs/users/`.
 
         None: the store has no session and no key of this user.
         """

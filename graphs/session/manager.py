@@ -687,7 +687,9 @@ class PathwayManager:
     async def transcript(
         self, limit: int | None = None, after: str | None = None
     ) -> Page[TranscriptEntry]:
-        """Return the messages of these turns, oldest first, including those before a rollback.
+        """Return the messages and rollbacks of these turns, oldest first.
+
+        Messages that a rollback took back are included; `taken_back` finds them.
 
         The arguments are those of `versions`.
         """

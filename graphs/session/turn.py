@@ -425,7 +425,8 @@ async def take(session: Session, head: Row, given: Given, services: Services) ->
     if given.text is None and not given.is_outside and wait is None:
         raise NotWaitingError("No agent of this session waits for an answer. Send a message.")
     tenant = "" if session.store.tenant == TENANT else session.store.tenant
-    with TurnRun(spec.id, spec.version, pseudonym(session.thread, key), tenant) as seen:
+    who, number = pseudonym(session.thread, key), head["version"] + 1
+    with TurnRun(spec.id, spec.version, who, number, tenant) as seen:
         if services.running.journal:
             services.running.journal.trail = seen.trail
         with given_to_all(given.run) if given.run else _GIVEN_NOTHING:

@@ -33,7 +33,8 @@ from journeygraph.journeys.config import KEY_BYTES, TENANT, EncryptionKeys
 UNNAMED = ""
 """Key id of sessions whose rows are encrypted with a key of the settings itself."""
 _NAME = "aes256gcm"
-_MARK = f"{_NAME}:"
+MARK = f"{_NAME}:"
+"""The beginning of each text that is sealed."""
 _NONCE = 12
 _NOT_ENCRYPTED = "is not encrypted, so it was refused: the journey is sensitive."
 _CHANGED = (
@@ -73,7 +74,7 @@ def strict_serializer() -> JsonPlusSerializer:
 
 def is_sealed(stored: str) -> bool:
     """Return whether a text of the store is sealed."""
-    return stored.startswith(_MARK)
+    return stored.startswith(MARK)
 
 
 class Seal:
@@ -194,13 +195,13 @@ class AesSeal(Seal, CipherProtocol):
 
     def close(self, text: str, bound_to: str) -> str:
         """Return the text encrypted, as text."""
-        return _MARK + _as_text(self.encrypted(text.encode("utf-8"), bound_to))
+        return MARK + _as_text(self.encrypted(text.encode("utf-8"), bound_to))
 
     def open(self, stored: str, bound_to: str) -> str:
         """Return the text of stored data."""
         if not is_sealed(stored):
             raise RefusedError(_NOT_ENCRYPTED)
-        return self.decrypted(_as_bytes(stored[len(_MARK) :]), bound_to).decode("utf-8")
+        return self.decrypted(_as_bytes(stored[len(MARK) :]), bound_to).decode("utf-8")
 
     def serializer(self) -> Any:
         """Return the serializer of the state, which refuses what is not encrypted."""

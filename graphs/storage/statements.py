@@ -51,10 +51,11 @@ from sqlalchemy.dialects import sqlite
 from sqlalchemy.dialects.postgresql import psycopg
 from sqlalchemy.sql import operators, visitors
 
-from journeygraph.graphs.storage.sealing import RefusedError, Seal
+from journeygraph.graphs.storage.sealing import MARK, RefusedError, Seal
 from journeygraph.graphs.storage.tables import (
     audit,
     escalations,
+    field_attempts,
     late_links,
     metadata,
     running_turns,
@@ -614,11 +615,69 @@ _LISTED = (
 )
 
 
+_BEGINNING: ColumnElement[int] = literal_column("200")
+
+
+def last_message(session_id: ColumnElement[str]) -> ColumnElement[str]:
+    """Return the beginning of the last message of a session's user; null: there is none.
+
+    A message that gave the value of a sensitive field is skipped. It may be sealed.
+
+    Args:
+        session_id: The column with the session, of the row that it is read with.
+    """
+    gave = (field_attempts.c.session_id == turns.c.session_id) & (
+        field_attempts.c.turn == turns.c.version
+    )
+    hidden = exists().where(of_tenant(field_attempts), gave, field_attempts.c.raw.is_(None))
+    return (
+        select(func.substr(turns.c.message, literal_column("1"), _BEGINNING))
+        .where(of_tenant(turns), turns.c.session_id == session_id)
+        .where(turns.c.message != literal_column("''"), ~hidden.correlate(turns))
+        .order_by(turns.c.version.desc())
+        .limit(_ONE)
+        .offset(_AT_ONCE)
+        .scalar_subquery()
+        .label("last_message")
+    )
+
+
+_TEXT = bindparam("text", type_=String)
+_ESCAPE = "|"
+
+
+def containing(text: str) -> str:
+    """Return the pattern `text` of a page; without a text, it finds every session at no cost."""
+    escaped = re.sub("[|%_]", r"|\g<0>", text)
+    return f"%{escaped}%" if text else "%"
+
+
+def _said() -> ColumnElement[bool]:
+    """Return whether the id or a message of a session fits the pattern; not those sealed."""
+    sealed: ColumnElement[str] = literal_column(f"'{MARK}%'")
+    words = [
+        one.ilike(_TEXT, escape=_ESCAPE) & ~one.like(sealed)
+        for one in (turns.c.message, turns.c.reply)
+    ]
+    of_turns = exists().where(
+        of_tenant(turns), turns.c.session_id == sessions.c.session_id, words[0] | words[1]
+    )
+    return (
+        (literal_column("'%'") == _TEXT)
+        | sessions.c.session_id.ilike(_TEXT, escape=_ESCAPE)
+        | of_turns.correlate(sessions)
+    )
+
+
 def _page(status: Any, *where: Any, journey: ColumnElement[Any] = sessions.c.journey_id) -> Sql:
     """Return one journey's sessions from a place on, newest activity first."""
     return Sql.of(
         first(
-            select(*(sessions.c[name] for name in _LISTED), status.label("status"))
+            select(
+                *(sessions.c[name] for name in _LISTED),
+                status.label("status"),
+                last_message(sessions.c.session_id),
+            )
             .where(of_tenant(sessions), journey == bindparam("journey"), *where)
             # The first of them bounds the index that is walked, the second parts those of one time.
             .where(sessions.c.updated_at <= bindparam("before"))
@@ -629,6 +688,7 @@ def _page(status: Any, *where: Any, journey: ColumnElement[Any] = sessions.c.jou
                     & (sessions.c.session_id > bindparam("above"))
                 )
             )
+            .where(_said())
             .order_by(sessions.c.updated_at.desc(), sessions.c.session_id)
         )
     )

@@ -33,6 +33,11 @@ class ModelAgent:
             context. `__tools__` of a pathway can allow a part of them.
         model: Name of the model, or a LangChain chat model. Default: the journey's.
         signature: Its contract. Default: the pathway's.
+        max_tokens: Largest number of tokens in each of its answers. Default: `agent_max_tokens` of
+            the config.
+
+    Raises:
+        ConfigurationError: `max_tokens` is not a whole number above 0.
 
     Source: ADR-025 sections 4 and 6.1.
     """
@@ -40,6 +45,15 @@ class ModelAgent:
     tools: Sequence[Any] = ()
     model: Any = None
     signature: type[Signature] | Signature | None = None
+    max_tokens: int | None = None
+
+    def __post_init__(self) -> None:
+        most: Any = self.max_tokens
+        if most is not None and (type(most) is not int or most < 1):
+            raise ConfigurationError(
+                f"ModelAgent(max_tokens={most!r}): it must be a whole number above 0, or None for "
+                "agent_max_tokens of the settings."
+            )
 
 
 _BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)

@@ -38,7 +38,7 @@ _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def load(path: str | PathLike[str]) -> type[Journey]:
-    """Return the journey of a file as a class; see `journeys.load_journey`."""
+    """Return the journey of a file as a class; see `load_journey`."""
     file = Path(path)
 
     def beside(name: str) -> str:
@@ -69,7 +69,7 @@ def text_of(file: Path) -> str:
 
 
 def journey_in(text: str, name: str, beside: Beside | None = None) -> JourneySpec:
-    """Return the spec in a text; see `journeys.files.read_journey_text`."""
+    """Return the spec in a text; see `read_journey_text`."""
     part, form = read_document(text, name, ("journey", "agent", "concierge"))
     spec: JourneySpec | None = None
     if isinstance(form, JourneyForm):
@@ -106,7 +106,7 @@ def _named(thing: Placed) -> Placed:
 
 
 def guidelines_in(text: str, name: str) -> tuple[GuidelineSpec, ...]:
-    """Return the global guidelines in a text; see `journeys.files.read_guidelines_text`."""
+    """Return the global guidelines in a text; see `read_guidelines_text`."""
     part, form = read_document(text, name, ("guidelines",))
     found = () if form is None else global_guidelines_of(part, cast("GuidelinesForm", form))
     refuse(part.faults)
@@ -114,7 +114,7 @@ def guidelines_in(text: str, name: str) -> tuple[GuidelineSpec, ...]:
 
 
 def kind_in(text: str, name: str) -> str:
-    """Return what a text defines; see `journeys.files.document_kind`."""
+    """Return what a text defines; see `document_kind`."""
     tree = read_tree(text, name)
     if tree.value is None:
         raise unreadable(name, *tree.faults)

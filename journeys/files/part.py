@@ -27,6 +27,7 @@ class InFile(Where):
     what: str
     elsewhere: dict[str, Path]
     pathway = "state"
+    never = ": never"
 
     def __new__(cls, part: Part, path: Path, what: str) -> InFile:
         """Return the place of a part that messages call `what`."""

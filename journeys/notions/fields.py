@@ -408,14 +408,30 @@ class Field(Definition):
         """Return the author's question as it is in a context; empty if there is none.
 
         Raises:
-            ConfigurationError: The function returned something else than text.
+            ConfigurationError: The function returned something else than text, or a pair of text
+                and answers.
         """
+        return self._asked_in(context)[0]
+
+    def answers_in(self, context: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return the answers that the author's question names; none if it asks for the value.
+
+        Raises:
+            ConfigurationError: As of `question_in`.
+        """
+        return self._asked_in(context)[1]
+
+    def _asked_in(self, context: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
         if self.asks is None:
-            return str(self.ask)
+            return str(self.ask), ()
         said = _called(self.asks, context, "")
-        if not isinstance(said, str):
-            self._fault("ask", said, "text")
-        return str(said)
+        question, answers = said if isinstance(said, tuple) and len(said) == 2 else (said, ())
+        are_texts = isinstance(answers, (list, tuple)) and all(
+            isinstance(answer, str) and answer.strip() for answer in answers
+        )
+        if not isinstance(question, str) or not are_texts:
+            self._fault("ask", said, "text, or a pair of text and a list of answers")
+        return str(question), tuple(answers)
 
     @property
     def ways(self) -> dict[str, tuple[str, ...]]:

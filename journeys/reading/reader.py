@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from journeygraph.journeys.agents.signature import docstring
-from journeygraph.journeys.errors import JourneyDefinitionError
+from journeygraph.journeys.errors import JourneyDefinitionError, snake
 from journeygraph.journeys.faults import Fault
 from journeygraph.journeys.notions.guidelines import GuidelineSpec
 from journeygraph.journeys.pathway import PATHWAY_ATTRIBUTES, Pathway
@@ -57,17 +57,6 @@ from journeygraph.journeys.spec.warning_signs import kept_names, unset_names, wa
 JOURNEY_ATTRIBUTES = attributes_of(OfWholeJourney, TRANSITIONS, GUIDELINES, "__without__")
 """Every attribute that a journey body may set."""
 _SUFFIXES = ("Path", "Pathway")
-
-
-def snake(name: str) -> str:
-    """Return a class name in snake case, acronyms as one word.
-
-    Example:
-        >>> snake("FAQ"), snake("UserRegistration"), snake("HTTPRetry2")
-        ('faq', 'user_registration', 'http_retry2')
-    """
-    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
-    return re.sub(r"_+", "_", spaced).strip("_").lower()
 
 
 def camel(id_: str) -> str:

@@ -336,13 +336,31 @@ class VersionState:
 class TranscriptEntry:
     """One message: role, text, time, and number of the turn.
 
-    `role` is user, assistant, or operator: a person in its place.
+    `role` is user, assistant, or operator: a person in its place. A rollback is an entry of the
+    role rollback, with the version that the session went back to; see `taken_back`.
     """
 
     role: str
     content: str
     timestamp: str
     turn: int
+    rolled_back_to: int | None = None
+
+
+def taken_back(entries: Iterable[TranscriptEntry]) -> set[int]:
+    """Return the turns of a transcript that do not count any more since a later rollback.
+
+    Args:
+        entries: All entries of a session, or the last ones.
+    """
+    backs = {one.turn: one.rolled_back_to for one in entries if one.rolled_back_to is not None}
+    turns = {one.turn for one in entries}
+    counts: set[int] = set()
+    turn = max(turns, default=0)
+    while turn > 0:
+        counts.add(turn)
+        turn = backs.get(turn, turn - 1)
+    return turns - counts
 
 
 @dataclass(frozen=True, slots=True)

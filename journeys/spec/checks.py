@@ -202,9 +202,20 @@ def _loop_faults(pathways: Pathways) -> Iterator[Fault]:
         if loop and at == start and not reported & set(loop):
             reported |= set(loop)
             where = as_where(pathways[start].where)
+            if len(loop) == 1:
+                yield _own_successor(start, where)
+                continue
             message = f"{' -> '.join([*loop, start])} run on arrival in an endless loop."
             remedy = f"Remove {where.key(*_ARRIVAL)} from one of them."
             yield Fault(message, where.key(*_ARRIVAL), remedy=remedy, where=where)
+
+
+def _own_successor(id_: str, where: Where) -> Fault:
+    key = where.key("__next__")
+    message = f"{key} is '{id_}', the {where.pathway} itself, so it runs in an endless loop."
+    remedy = f"Name another {where.pathway}. To stay here, remove {key} and write "
+    remedy += f"{where.key('__complete_when__')}{where.never}."
+    return Fault(message, key, remedy=remedy, where=where)
 
 
 def _goes_on_by_itself(pathway: PathwaySpec) -> bool:

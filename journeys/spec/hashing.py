@@ -17,6 +17,8 @@ from journeygraph.journeys.notions.transitions import BaseTrigger
 
 _HELD = -1
 """Stands among the ids of what is being hashed for: something else holds this."""
+_NO_PART = re.compile(r" at 0x[0-9a-fA-F]+|\bjourneygraph\.(?=(?:journeys|nodes|graphs|server)\b)")
+"""The place of a function in memory, and the import name of our packages."""
 
 
 def content_hash(*parts: Any) -> str:
@@ -32,7 +34,8 @@ def _plain(value: Any, within: tuple[int, ...] = ()) -> Any:
     if isinstance(value, Enum):
         return [type(value).__qualname__, value.name]
     if isinstance(value, (type, ModuleType)) or id(value) in within:
-        return getattr(value, "__qualname__", getattr(value, "__name__", type(value).__name__))
+        named = getattr(value, "__qualname__", getattr(value, "__name__", type(value).__name__))
+        return _NO_PART.sub("", named)
     within = (*within, id(value))
     if isinstance(value, Mapping):
         return {str(key): _plain(item, within) for key, item in value.items()}
@@ -46,8 +49,7 @@ def _plain(value: Any, within: tuple[int, ...] = ()) -> Any:
 def _plain_object(value: Any, within: tuple[int, ...]) -> Any:
     if isinstance(value, FieldSpec):
         default = "-" if value.required else _plain(value.default, within)
-        # Where a function of an Annotated[...] stands in memory is different in every process.
-        kind = re.sub(r" at 0x[0-9a-fA-F]+", "", str(value.annotation))
+        kind = _NO_PART.sub("", str(value.annotation))
         return [value.name, kind, value.description, default, value.source]
     if isinstance(value, Knowledge):
         # What a retriever finds is no part of a definition: an object counts by its class.

@@ -8,11 +8,12 @@ from typing import Any
 
 from journeygraph.journeys.config import JourneyConfig
 from journeygraph.journeys.errors import did_you_mean, shown
-from journeygraph.journeys.faults import Fault, as_where
+from journeygraph.journeys.faults import Fault, as_where, key_of
 from journeygraph.journeys.notions.fields import Field, Regex
 from journeygraph.journeys.notions.transitions import ConditionTrigger, IntentTrigger
 from journeygraph.journeys.phrases import normal, repeats_within
 from journeygraph.journeys.spec.spec import JourneySpec, PathwaySpec, TransitionSpec
+from journeygraph.journeys.texts import BRACED
 
 _CANDIDATES = JourneyConfig().guideline_candidates
 
@@ -36,7 +37,51 @@ def warnings_of(spec: JourneySpec) -> Iterator[Fault]:
     yield from _shadowed(spec)
     yield from _model_warnings(spec)
     yield from _crowded(spec)
+    yield from _unfilled_texts(spec)
     yield from collecting_warnings(spec, kept_names(spec))
+
+
+def _unfilled_texts(spec: JourneySpec) -> Iterator[Fault]:
+    """Warn of placeholders in texts that are sent as they are written."""
+    for where, path, text in (*_texts_of_journeys(spec), *_texts_of_pathways(spec)):
+        for name in said_names(text):
+            at = as_where(where)
+            said = key_of((at.key(f"__{path[0]}__"), *path[1:]))
+            message = f"{said} contains {{{name}}}, and this text is sent as it is written: no "
+            remedy = "Write it without braces, or let `done`, `say` or an agent say the value."
+            yield Fault(f"{message}value is filled in.", *path, remedy=remedy, where=where)
+
+
+_Written = tuple[str, tuple[str | int, ...], str]
+"""Definition, path and words of a text for users."""
+
+
+def _texts_of_journeys(spec: JourneySpec) -> Iterator[_Written]:
+    for one in (spec, *spec.parts.values()):
+        yield one.where, ("personality", "greeting"), one.personality.greeting
+        yield one.where, ("safe_reply",), one.safe_reply or ""
+        if one.silence is not None:
+            yield one.where, ("silence", "closing"), one.silence.closing
+            for number, reminder in enumerate(one.silence.reminders):
+                yield one.where, ("silence", "reminders", number, "say"), reminder.say
+
+
+def _texts_of_pathways(spec: JourneySpec) -> Iterator[_Written]:
+    for pathway in spec.pathways.values():
+        yield pathway.where, ("title",), pathway.title
+        for number, field in enumerate(pathway.form.fields if pathway.form else ()):
+            for key, text in _texts_of_field(field):
+                yield pathway.where, ("fields", number, *key), text
+
+
+def _texts_of_field(field: Field) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    for key in ("ask", "description", "label"):
+        text = getattr(field, key)
+        yield (key,), text if isinstance(text, str) else ""
+    for number, text in enumerate(field.retry_texts):
+        yield ("retry_texts", number), text
+    for number, validator in enumerate(field.validators):
+        yield ("validators", number, "message"), getattr(validator, "message", "")
 
 
 def _unfilled(spec: JourneySpec, pathway: PathwaySpec) -> Iterator[Fault]:
@@ -56,6 +101,11 @@ def _unfilled(spec: JourneySpec, pathway: PathwaySpec) -> Iterator[Fault]:
         yield Fault(message, remedy=remedy, where=pathway.where)
 
 
+def said_names(text: str) -> list[str]:
+    """Return the names in the placeholders of a text."""
+    return [name for name in dict.fromkeys(BRACED.findall(text)) if name.isidentifier()]
+
+
 def kept_names(spec: JourneySpec) -> set[str]:
     """Return the names that a journey puts into the context, or keeps there."""
     return _made_names(spec) | spec.kept
@@ -65,7 +115,7 @@ def _made_names(spec: JourneySpec) -> set[str]:
     """Return the names that something in the journey puts into the context."""
     updated = {update.target for transition in spec.transitions for update in transition.updates}
     pathways = spec.pathways.values()
-    saved = {call.save for pathway in pathways for call in pathway.calls}
+    saved = {call.save for pathway in pathways for call in pathway.calls if call.save}
     saved |= {effect.save or effect.tool for pathway in pathways for effect in pathway.effects}
     return set(spec.strategies) | updated | saved | collected_names(spec)
 
@@ -239,6 +289,21 @@ def unset_names(spec: JourneySpec, known: Collection[str]) -> Iterator[Unset]:
                 if name not in (*known, "message"):
                     message, path = f"calls[{number}] reads '{name}'", ("calls", number)
                     yield name, _unset(message, name, known, *path, where=pathway.where)
+        yield from _unset_in_texts(pathway, {*known, "message"})
+
+
+def _unset_in_texts(pathway: PathwaySpec, known: Collection[str]) -> Iterator[Unset]:
+    """Yield placeholders of `done` that look like a misspelt name of the context.
+
+    Any other name may be one of the result, which only the function of the tool could tell.
+    """
+    for number, effect in enumerate(pathway.effects):
+        for name in said_names(effect.done):
+            if name not in known and did_you_mean(name, sorted(known)):
+                key = as_where(pathway.where).key("__effects__")
+                message = f"{key}[{number}]: done contains {{{name}}}"
+                path = ("effects", number, "done")
+                yield name, _unset(message, name, known, *path, where=pathway.where)
 
 
 def unset_inputs(where: str, inputs: Iterable[str], known: Collection[str]) -> Iterator[Unset]:

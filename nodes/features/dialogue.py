@@ -35,7 +35,6 @@ from journeygraph.nodes.features.form_reading import (
     may_be_intent,
     may_be_name,
     parse_of,
-    questioned,
     supported,
     weighed,
     welcome,
@@ -98,19 +97,14 @@ async def read_message(draft: TurnDraft, reading: Reading) -> None:
 
 
 async def weigh_patterns(draft: TurnDraft, reading: Reading) -> None:
-    """Weigh what was read against the patterns that hold; with a model, two of them are doubted.
-
-    So is one that only a word of a question leads to.
-    """
+    """Weigh what was read against the patterns that hold; with a model, two of them are doubted."""
     if not has_floor(draft):
         reading.parse = led(draft, reading.parse, reading.verdicts)
         return
-    by_word = questioned(draft, reading.verdicts) if reading.parse.unread else []
-    reading.verdicts += by_word
     reading.parse, reading.verdicts = await weighed(draft, reading.parse, reading.verdicts)
     limits = limits_of(draft.services.config)
     said = [v for v in most_specific(reading.verdicts) if isinstance(v, Verdict)]
-    if draft.services.models and (by_word or ambiguous(draft, said, limits)):
+    if draft.services.models and ambiguous(draft, said, limits):
         reading.doubted = [v for v in reading.verdicts if v.tier == "pattern"]
         reading.verdicts = [v for v in reading.verdicts if v.tier != "pattern"]
     elif reading.parse.certain:

@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 
 from rapidfuzz.distance import OSA
 
-from journeygraph.journeys import Field, IntentTrigger, PathwaySpec, Regex
-from journeygraph.journeys.phrases import normal
+from journeygraph.journeys import Field, IntentTrigger, Regex
+from journeygraph.journeys.phrases import said as contains
 from journeygraph.journeys.spec.spec import MOVE
 from journeygraph.nodes.commands import (
     Back,
@@ -30,7 +30,6 @@ from journeygraph.nodes.commands import (
     Status,
     Verdict,
     Wait,
-    matched,
 )
 from journeygraph.nodes.draft import TurnDraft
 from journeygraph.nodes.features.decide import belongs, fillable
@@ -42,7 +41,7 @@ from journeygraph.nodes.forms.collect import (
 )
 from journeygraph.nodes.forms.offer import policy_of, takes_person
 from journeygraph.nodes.forms.questions import lines_of, question_of
-from journeygraph.nodes.language import Expected, Parse, asked_about, asks, clauses_in, read_message
+from journeygraph.nodes.language import Expected, Parse, asks, clauses_in, read_message
 from journeygraph.nodes.language.answers import is_greeting
 from journeygraph.nodes.language.lexicon import lexicon_of
 from journeygraph.nodes.language.mentions import brought_in, is_article, names_any_field
@@ -250,7 +249,7 @@ def _begun_anew(draft: TurnDraft, parse: Parse, leading: Sequence[Verdict]) -> P
     Their values are read for the new one then. Words that change something only name the task.
     """
     over = draft.dialogue.finished
-    ids = {v.question: normal(v.phrase) for v in leading if v.phrase} if over else {}
+    ids = {v.question: v.phrase for v in leading if v.phrase} if over else {}
     again = [t for t in draft.spec.transitions if t.id in ids and t.target in over]
     forms = [form for t in again if (form := draft.spec.pathways[t.target].form)]
     old = [c for c in parse.commands if isinstance(c, Correct) and any(c.field in f for f in forms)]
@@ -268,7 +267,7 @@ def _changes(message: str, phrases: Sequence[str], language: str) -> bool:
         words = read(clause, lexicon)
         if words.begins("repair", "meant") or lexicon.says(words.marked, *_CHANGES):
             return True
-        if any(phrase in normal(clause) for phrase in phrases):
+        if any(contains(phrase, clause) for phrase in phrases):
             break
     return False
 
@@ -327,8 +326,8 @@ def led(draft: TurnDraft, parse: Parse, free: Sequence[Verdict]) -> Parse:
     forms = [form for target in sorted(targets) if (form := draft.spec.pathways[target].form)]
     scopes = [Expected(None, form.fields, {}, (), draft.setting) for form in forms]
     clauses = clauses_in(draft.message, draft.setting.language)
-    phrases = [normal(phrase_of(v)) for v in free if v.question in ids and v.tier == "pattern"]
-    said = [c for c in clauses if [phrase for phrase in phrases if phrase in normal(c)]]
+    phrases = [phrase_of(v) for v in free if v.question in ids and v.tier == "pattern"]
+    said = [c for c in clauses if any(contains(phrase, c) for phrase in phrases)]
     first = min([draft.message.find(clause) for clause in said], default=0)
     before = draft.message[: max(first, 0)]
     parse = _read_before(draft, parse, before)
@@ -418,39 +417,6 @@ def _in_clauses(parts: Sequence[str], language: str) -> list[str]:
     return [clause for part in parts for clause in clauses_in(part, language) if clause]
 
 
-def questioned(draft: TurnDraft, free: Sequence[Verdict]) -> list[Verdict]:
-    """Return the transition to the one pathway that a question has a word of.
-
-    It is one without fields, that answers; what fields and other tasks are called tells nothing.
-    """
-    spec, language = draft.spec, draft.setting.language
-    if spec.has_knowledge or any(v.holds for v in free):
-        return []
-    moves = allowed_transitions(spec, draft.position)
-    triggers = {t.id: t.trigger for t in moves}
-    phrases = {
-        id_: " ".join(trigger.patterns)
-        for id_, trigger in triggers.items()
-        if isinstance(trigger, IntentTrigger)
-    }
-    answers = {t.id: t for t in moves if t.kind == MOVE and t.id in phrases}
-    answers = {id_: t for id_, t in answers.items() if not _takes(spec.pathways[t.target])}
-    tasks = [pathway for pathway in spec.pathways.values() if _takes(pathway)]
-    fields = [field for task in tasks if task.form for field in task.form.fields]
-    known = [f"{f.name} {f.label} {f.ask} {f.description} {' '.join(f.ways)}" for f in fields]
-    known += [said for id_, said in phrases.items() if id_ not in answers]
-    known += [task.title for task in tasks]
-    subjects = {
-        id_: f"{spec.pathways[t.target].title} {phrases[id_]}" for id_, t in answers.items()
-    }
-    found = asked_about(draft.message, subjects, " ".join(known), language)
-    return [matched(*found)] if found else []
-
-
-def _takes(pathway: PathwaySpec) -> bool:
-    return pathway.form is not None or bool(pathway.effects)
-
-
 def _beyond(part: str, scopes: Sequence[Expected], taken: Collection[str]) -> list[str]:
     """Return the words of a part that no pathway takes which the message may lead to."""
     left = [part]
@@ -500,11 +466,11 @@ def may_be_name(draft: TurnDraft, words: str) -> bool:
 
 def wishes_for(draft: TurnDraft, words: str) -> bool:
     """Return whether words only ask for the task that the message is at."""
-    said, here = f" {normal(words)} ", {draft.here.id, draft.run, draft.position["pathway"]}
+    here = {draft.here.id, draft.run, draft.position["pathway"]}
     leading = [t.trigger for t in draft.spec.transitions if t.target in here]
     phrases = [p for one in leading if isinstance(one, IntentTrigger) for p in one.patterns]
-    found = [phrase for phrase in phrases if f" {normal(phrase)} " in said]
-    return bool(found) and not has_value(words, draft.setting)
+    found = any(contains(phrase, words) for phrase in phrases)
+    return found and not has_value(words, draft.setting)
 
 
 def _is_nearly(one: str, other: str) -> bool:
@@ -529,13 +495,13 @@ def authors_first(draft: TurnDraft, parse: Parse, free: Sequence[Verdict]) -> li
 def _said_apart(draft: TurnDraft, free: Sequence[Verdict]) -> set[type[Command]]:
     """Return the kinds of repairs in clauses that no trigger of the author took."""
     own = [v for v in free if v.holds and v.tier in ("pattern", "own")]
-    phrases = [normal(phrase_of(verdict)) for verdict in own]
+    phrases = [phrase_of(verdict) for verdict in own]
     clauses = clauses_in(draft.message, draft.setting.language) if all(phrases) else ()
     nothing = Expected(None, (), {}, (), draft.setting, names_of_all(draft.spec))
     return {
         type(command)
         for clause in clauses
-        if not any(phrase in normal(clause) for phrase in phrases)
+        if not any(contains(phrase, clause) for phrase in phrases)
         for command in read_message(clause, nothing).commands
         if isinstance(command, (Back, Cancel, Restart, Status))
     }

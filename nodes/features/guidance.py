@@ -25,7 +25,7 @@ from journeygraph.nodes.services import Services
 from journeygraph.nodes.state.session import Guided, Position
 from journeygraph.nodes.state.stack import Situation, note
 from journeygraph.nodes.steer import limits_of, places, steer
-from journeygraph.nodes.telemetry import guidelines_settled, report
+from journeygraph.nodes.telemetry import guidelines_settled, part_raised, report
 
 if TYPE_CHECKING:
     from journeygraph.nodes.draft import Reading, TurnDraft
@@ -333,6 +333,7 @@ async def evaluate_conditions(
                 # A copy each: what one does to it, no other one sees.
                 return await _answer(guideline, message, copied(context), seconds)
         except Exception as error:
+            part_raised("guideline", guideline.id, error)
             return error
 
     answers = await asyncio.gather(*map(ask, guidelines))

@@ -10,7 +10,7 @@ from typing import Any
 from journeygraph.journeys import GuidelineSpec, JourneySpec, ModelError
 from journeygraph.nodes.journal import Usage
 from journeygraph.nodes.json_data import now
-from journeygraph.nodes.llm.call import resting, seconds_for, spent
+from journeygraph.nodes.llm.call import limited, seconds_for, spent
 from journeygraph.nodes.llm.prompts import manner
 from journeygraph.nodes.llm.replies import worded_anew
 from journeygraph.nodes.replies.scope import place_of
@@ -40,7 +40,8 @@ async def reworded(state: SessionState, services: Services, turn: Turn) -> Turn:
     chat = models.named(part.model) if part.model else models.step(services.config.agent_model)
     texts = [turn["replies"][place] for place in places]
     begun = asyncio.get_running_loop().time()
-    until, chat = begun + _seconds(services, turn), resting(chat, services.config)
+    until = begun + _seconds(services, turn)
+    chat = limited(chat, services.config, services.config.wording_max_tokens)
     try:
         said = await worded_anew(
             chat,

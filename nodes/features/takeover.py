@@ -35,7 +35,7 @@ from journeygraph.nodes.state.form_state import FormState, field_named
 from journeygraph.nodes.state.messages import GIVEN_BACK, last_said, mark
 from journeygraph.nodes.state.session import PARTING, Position, Turn, Update
 from journeygraph.nodes.state.stack import note
-from journeygraph.nodes.telemetry import person_called
+from journeygraph.nodes.telemetry import part_raised, person_called
 from journeygraph.nodes.texts import worded
 from journeygraph.nodes.values import shown
 
@@ -110,6 +110,7 @@ def _working(
     try:
         active_policies(policy, facts)
     except FAILURES as error:  # whatever an author's function raises
+        part_raised("condition", "Escalation(when=)", error)
         reason = f"Escalation(when=) raised {words_of(error)}"
         without = policy.model_copy(update={"when": None})
         return without, [note("condition_raised", position, reason=reason)]

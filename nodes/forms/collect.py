@@ -301,7 +301,7 @@ def _told(draft: TurnDraft, field: Field, reason: str) -> None:
         give_up(draft, f"max_attempts:{field.name}")
     elif times <= len(field.retry_texts):
         draft.answer("invalid", field.retry_texts[times - 1])
-    elif times == 1 or not (takes := hint_of(field, draft.setting)):
+    elif times == 1 or (takes := hint_of(field, draft.setting)) in reason:
         draft.answer("invalid", reason)
     else:
         draft.answer("invalid", f"{reason} {draft.text('hint', hint=takes)}")

@@ -77,10 +77,13 @@ def _field_question(draft: TurnDraft, field: Field) -> str:
         own = field.question_in(draft.context)
     except ConfigurationError as error:
         raise PathwayExecutionError("", "", str(error)) from error
-    question = own or draft.text("ask", field=field.title)
-    if field.type != "enum" or not field.ways or (own and field.asks):
+    question, choices = own or draft.text("ask", field=field.title), ", ".join(field.ways)
+    if field.type != "enum" or not choices or (own and field.asks):
         return question
-    return draft.text("ask_choice", question=question, choices=", ".join(field.ways))
+    said = (*draft.turn["replies"], *draft.replies)
+    if any(choices in reply for reply in said):  # the refusal of a value names them
+        return question
+    return draft.text("ask_choice", question=question, choices=choices)
 
 
 def lines_of(draft: TurnDraft, form_state: FormState) -> str:
@@ -108,23 +111,27 @@ class Offer:
     Attributes:
         label: The name for users.
         payload: The message that chooses this option and no other one.
-        command: The command of that message.
+        command: The command of that message; None: it is understood as any other message.
     """
 
     label: str
     payload: str
-    command: Command
+    command: Command | None
 
 
-def offers_in(asked: Asked, field: Field | None, texts: Texts) -> list[Offer]:
+def offers_in(
+    asked: Asked, field: Field | None, texts: Texts, context: Mapping[str, Any]
+) -> list[Offer]:
     """Return the options of a question, in order; none if it has to be answered in words.
 
     Args:
         asked: The question.
         field: The field that it asks for.
         texts: The runtime's own texts.
+        context: The context.
     """
-    named = _commands(asked, field, texts)
+    answers = field.answers_in(context) if field and asked["kind"] == "field" else ()
+    named = [(answer, None) for answer in answers] or _commands(asked, field, texts)
     if not named:
         return []
     times = Counter(normal(label) for label, _ in named)
@@ -155,7 +162,7 @@ def chosen(draft: TurnDraft) -> Command | None:
     if asked is None:
         return None
     texts = draft.services.texts_in(draft.position["pathway"])
-    offers = offers_in(asked, _field(draft.spec, draft.here.id, asked), texts)
+    offers = offers_in(asked, _field(draft.spec, draft.here.id, asked), texts, draft.context)
     if not offers:
         return None
     message = normal(draft.message)
@@ -184,7 +191,8 @@ def asked_after(services: Services, values: Mapping[str, Any]) -> dict[str, Any]
         return None  # an older version of the journey had it
     about = pathways.get(asked["about"]) if asked["kind"] in _OF_PATHWAYS else None
     asks = field if asked["kind"] == "field" else None
-    offers = offers_in(asked, asks, services.texts_in(position["pathway"]))
+    texts = services.texts_in(position["pathway"])
+    offers = offers_in(asked, asks, texts, values["context"])
     return {
         "field": field.name if field else None,
         "kind": asks.type if asks else asked["kind"],

@@ -1,6 +1,6 @@
 """Read a message without a model."""
 
-from journeygraph.nodes.language.clauses import asked_about, asks, clauses_in, refused_in
+from journeygraph.nodes.language.clauses import asks, clauses_in, refused_in
 from journeygraph.nodes.language.lexicon import load, ready_to_read
 from journeygraph.nodes.language.parsing import read_message
 from journeygraph.nodes.language.reading import Expected, Parse
@@ -8,7 +8,6 @@ from journeygraph.nodes.language.reading import Expected, Parse
 __all__ = [
     "Expected",
     "Parse",
-    "asked_about",
     "asks",
     "clauses_in",
     "load",

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from journeygraph.journeys import Field
 from journeygraph.nodes.language.answers import unjoined
 from journeygraph.nodes.language.lexicon import lexicon_of
-from journeygraph.nodes.language.mentions import concerns, is_among
+from journeygraph.nodes.language.mentions import concerns
 from journeygraph.nodes.language.reading import Reading, parts_of, read
-
-_SHORTEST_TELLING = 4
 
 
 def refused_in(message: str, patterns: Iterable[tuple[str, str]], language: str) -> set[str]:
@@ -41,25 +39,6 @@ def clauses_in(message: str, language: str) -> list[str]:
 def asks(words: str, language: str) -> bool:
     """Return whether words begin as a question does."""
     return read(words, lexicon_of(language)).asks
-
-
-def asked_about(
-    message: str, subjects: Mapping[str, str], others: str, language: str
-) -> tuple[str, str] | None:
-    """Return the one subject that the questions of a message have a word of, and that word.
-
-    `subjects` has what is written about each, by its id; `others` are words that name none.
-    """
-    lexicon = lexicon_of(language)
-    known = frozenset(read(others, lexicon).words)
-    known = known.union(lexicon.words("small", "around", "talk"))
-    own = {id_: frozenset(read(text, lexicon).words) for id_, text in subjects.items()}
-    found: dict[str, str] = {}
-    for part in parts_of(read(message, lexicon)):
-        for word in part.words if part.asks else ():
-            if len(word) >= _SHORTEST_TELLING and not is_among(word, known):
-                found |= {id_: word for id_, words in own.items() if is_among(word, words)}
-    return next(iter(found.items())) if len(found) == 1 else None
 
 
 _SHORT = 6

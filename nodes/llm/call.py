@@ -76,11 +76,16 @@ def _until(date: str) -> float | None:
     return max(0.0, (when - datetime.now(UTC)).total_seconds())
 
 
-def check_finished(message: Any, *, says_so: bool) -> None:
+_REASONS = ("finish_reason", "stop_reason", "done_reason", "stopReason")
+"""Names under which providers tell why an answer ended."""
+
+
+def check_finished(message: Any, most: int, *, says_so: bool) -> None:
     """Refuse an answer that was cut off or withheld.
 
     Args:
         message: The model's message.
+        most: The largest number of tokens that it was allowed.
         says_so: True if this kind of model always tells why it stopped, so that an answer without a
             reason was cut off on its way.
 
@@ -88,11 +93,12 @@ def check_finished(message: Any, *, says_so: bool) -> None:
         ModelError: With kind "cut_off" or "refused".
     """
     metadata: Mapping[str, Any] = message.response_metadata
-    reason = metadata.get("finish_reason") or metadata.get("stop_reason")
+    reason = next(filter(None, map(metadata.get, _REASONS)), None)
     if reason in _REFUSED or message.additional_kwargs.get("refusal"):
         raise ModelError("refused", "the model, or a filter before it, refused to answer")
-    if reason in _CUT_OFF:
-        raise ModelError("cut_off", "the model's answer exceeded the limit of tokens")
+    used = (message.usage_metadata or {}).get("output_tokens", 0)
+    if reason in _CUT_OFF or (reason is None and used >= most):
+        raise ModelError("cut_off", f"the model's answer reached its limit of {most} tokens")
     if says_so and reason not in _FINISHED:
         raise ModelError("cut_off", "the model's answer broke off before its end")
 
@@ -105,8 +111,15 @@ _PLACES = ("openai_api_base", "azure_endpoint", "base_url", "anthropic_api_url",
 _own: dict[int, object] = {}
 
 
-def resting(chat: Chat, config: JourneyConfig) -> Chat:
-    """Return a model that rests after failures in a row, in all sessions of the process."""
+def limited(chat: Chat, config: JourneyConfig, most_tokens: int) -> Chat:
+    """Return a model whose answers have a limit, and that rests after failures in a row.
+
+    Args:
+        chat: The model.
+        config: Says when it rests, in all sessions of the process.
+        most_tokens: Largest number of tokens of each answer.
+    """
+    chat = replace(chat, most_tokens=most_tokens)
     if chat.cassette is not None and chat.cassette.is_offline:
         return chat
     limits = config.breaker_failures, config.breaker_seconds
@@ -298,7 +311,7 @@ async def _once(
         message = await _streamed(chunks, chat.listener(question), hear, until)
     usage.add_tokens(message.usage_metadata)
     call.answered(message)
-    check_finished(message, says_so=chat.is_openai)
+    check_finished(message, chat.limit, says_so=chat.is_openai)
     answer = chat.read(question, message)
     _check_length(len(answer.text) + sum(len(str(call.arguments)) for call in answer.calls))
     if not answer.text.strip() and not answer.calls:

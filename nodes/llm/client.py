@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from journeygraph.nodes.breaker import Breaker
 from journeygraph.nodes.state.messages import text_of
@@ -51,6 +53,18 @@ class Answer:
     message: Message
 
 
+MOST_TOKENS = 600
+"""Largest number of tokens of an answer for which no setting says another."""
+_OPENAI = re.compile(r"(.*\.)?(openai|azure)\.com")
+_THINKING = re.compile(r"(.*/)?(o\d|gpt-[5-9])\b.*")
+"""Names of OpenAI's models that refuse `max_tokens`, also behind a gateway."""
+_AT_ONCE = "max_tokens"
+_OWN_FIELDS = ("num_predict", "max_output_tokens", "max_new_tokens")
+"""Fields of LangChain's models that take their limit there, and not with each call."""
+_LIMITS = ("max_tokens", "max_completion_tokens")
+"""Names of the limit in a request to OpenAI's API."""
+
+
 @dataclass(frozen=True, slots=True)
 class Chat:
     """A LangChain chat model, by its own or another model name.
@@ -65,6 +79,7 @@ class Chat:
         retries_itself: True if its client tries again by itself.
         breaker: Leaves it alone where it does not answer; None: it is always asked.
         cassette: Has its answers, or records them; None: it is asked itself.
+        most_tokens: Largest number of tokens of each answer.
     """
 
     model: Any = field(repr=False)
@@ -73,6 +88,16 @@ class Chat:
     retries_itself: bool = False
     breaker: Breaker | None = field(default=None, repr=False, compare=False)
     cassette: Cassette | None = field(default=None, repr=False, compare=False)
+    most_tokens: int = MOST_TOKENS
+
+    @property
+    def limit(self) -> int:
+        """The largest number of tokens of each answer; a lower one of the model itself counts."""
+        body = (self.model.extra_body or {}) if self.is_openai else {}
+        own = [getattr(self.model, name, None) for name in (_AT_ONCE, *_OWN_FIELDS)]
+        given = [*own, *(body.get(name) for name in _LIMITS)]
+        # Below 1, a model's own limit means that it has none.
+        return min([self.most_tokens, *(n for n in given if isinstance(n, int) and n > 0)])
 
     @property
     def called(self) -> str:
@@ -99,16 +124,37 @@ class Chat:
         options: dict[str, Any] = {"model": self.name} if self.name else {}
         if not self.is_openai:
             tools = [*question.tools, _as_function(question)]
-            return self.model.bind_tools(tools, tool_choice="any"), options
+            model, limit = self._limited()
+            return model.bind_tools(tools, tool_choice="any"), {**options, **limit}
+        given = self.model.extra_body or {}
+        body = {name: value for name, value in given.items() if name not in _LIMITS}
         # Under its own name, LangChain would send this by a helper that refuses open schemas,
         # and raises before the answer can be looked at.
-        body = {**(self.model.extra_body or {}), "response_format": _response_format(question)}
+        body["response_format"] = _response_format(question)
+        # LangChain sends the newer name to everyone, and older servers ignore it.
+        body["max_completion_tokens" if self._is_of_openai() else "max_tokens"] = self.limit
         options["extra_body"] = body
         if question.tools:
             options["tools"] = list(question.tools)
         if streams:
             options["stream_usage"] = True
-        return self.model, options
+        # Its own limit would be sent beside this one, under a name that may be another.
+        own = self.model.max_tokens is None
+        return self.model if own else self.model.model_copy(update={"max_tokens": None}), options
+
+    def _limited(self) -> tuple[Any, dict[str, Any]]:
+        """Return a model of another provider, and the options that limit its answer."""
+        fields = type(self.model).model_fields
+        name = next((name for name in _OWN_FIELDS if name in fields), None)
+        if name is None or _AT_ONCE in fields:
+            return self.model, {_AT_ONCE: self.limit}
+        return self.model.model_copy(update={name: self.limit}), {}
+
+    def _is_of_openai(self) -> bool:
+        """Return whether a model wants the newer name of the limit; others may not know it."""
+        host = urlsplit(str(self.model.root_async_client.base_url)).hostname or ""
+        is_azure = hasattr(self.model, "azure_endpoint")
+        return is_azure or bool(_OPENAI.fullmatch(host) or _THINKING.fullmatch(self.called))
 
     def listener(self, question: Question) -> Callable[[Any], str]:
         """Return what gives the text of the answer in each chunk of a stream."""

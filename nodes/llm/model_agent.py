@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
+from uuid import uuid4
 
 from cachetools import LRUCache
 from pydantic import PydanticUserError
@@ -214,6 +215,7 @@ class OutputSink(Protocol):
         log: Takes how calls of tools ended; None if it is not recorded.
         calls: The results of tools before the agent asked, and now.
         ahead: The request that the agent was sent ahead; None if there was none.
+        run: Name of the turn; empty if there is none.
     """
 
     live: bool
@@ -222,6 +224,7 @@ class OutputSink(Protocol):
     log: ToolLog | None
     calls: CallsOfRun
     ahead: Speculation | None
+    run: str
 
     @property
     def consent(self) -> Consent | None:
@@ -311,7 +314,8 @@ class ModelCaller:
             ModelError: There is no usable answer; `kind` says why.
         """
         until = asyncio.get_running_loop().time() + self.seconds
-        occasion = Occasion(payload["context"], say.consent, say.log, say.calls)
+        run = say.run or uuid4().hex
+        occasion = Occasion(payload["context"], say.consent, say.log, say.calls, run)
         caller, messages = self._opened(payload, say.rules, occasion)
         ahead = say.ahead
         if ahead is not None and ahead.is_for(say.rules):

@@ -11,7 +11,7 @@ from typing import Any
 from journeygraph.journeys import JourneyConfig, JourneySpec, ModelError
 from journeygraph.nodes.journal import Usage
 from journeygraph.nodes.json_data import MOST_WORDS, cleaned
-from journeygraph.nodes.llm.call import Question, object_asked, reply_asked, resting
+from journeygraph.nodes.llm.call import Question, limited, object_asked, reply_asked
 from journeygraph.nodes.llm.client import Chat
 from journeygraph.nodes.llm.models import Models
 from journeygraph.nodes.llm.prompts import JUDGING_REPLY, REWRITING, as_data, guided
@@ -55,13 +55,15 @@ class Examiner:
     """A model that checks the reply of one turn.
 
     Attributes:
-        chat: The model.
+        chat: The model as it judges.
+        writer: The model as it writes a reply again.
         usage: Counts its calls.
         until: The deadline of all its answers, on the event loop's clock.
         about: Further data for the model: the conversation, the message and the rules.
     """
 
     chat: Chat
+    writer: Chat
     usage: Usage
     until: float
     about: Mapping[str, Any]
@@ -85,7 +87,7 @@ class Examiner:
         wrong = {"violations": list(violations), "suggested_fixes": list(fixes)}
         given = {**self.about, "reply": reply, **wrong}
         told = _told(REWRITING, given)
-        return await reply_asked(self.chat, "rewriting", told, self.until, self.usage)
+        return await reply_asked(self.writer, "rewriting", told, self.until, self.usage)
 
 
 def _told(system: str, given: Mapping[str, Any]) -> list[dict[str, str]]:
@@ -206,7 +208,7 @@ async def freeform(
     chat = models.named(own) if own else models.step(config.agent_model)
     purpose = f"What you are there for:\n{about}" if about else ""
     system = "\n\n".join(filter(None, [_FREEFORM, purpose, manner]))
-    chat = resting(chat, config)
+    chat = limited(chat, config, config.wording_max_tokens)
     told = [{"role": "system", "content": guided(system, rules)}]
     told += [{"role": message["role"], "content": message["content"]} for message in messages]
     own_time = asyncio.get_running_loop().time() + config.model_timeout_seconds

@@ -21,12 +21,14 @@ from journeygraph.journeys import Call as PathwayCall
 from journeygraph.journeys import ConfigurationError, FromContext, ModelError, Tool, ToolSpec
 from journeygraph.nodes.authored import Overdue, contained, in_thread
 from journeygraph.nodes.journal import ASKED, CallsOfRun, ToolLog, is_pause
-from journeygraph.nodes.json_data import cleaned, copied, plain, words_of
+from journeygraph.nodes.json_data import cleaned, copied, digest_of, plain, words_of
 from journeygraph.nodes.llm.client import Call
 from journeygraph.nodes.llm.structured import load_schemas, misfits
 from journeygraph.nodes.state.confirmation import Consent
 from journeygraph.nodes.telemetry import ToolRun
 
+KEY = "idempotency_key"
+"""Parameter that takes the key of a call: the runtime fills it wherever a function has it."""
 MOST_RESULT = 16 * 1024
 """Longest result of a tool that a model is shown, in characters."""
 
@@ -99,6 +101,7 @@ class Parameters:
         kept_back: Names of what is not a model's to give.
         optional: Names of those that have a default.
         declared: JSON schema that a journey declares of what models give; None if it does not.
+        takes_key: True if the tool takes the key of the call as `idempotency_key`.
     """
 
     schema: Any
@@ -107,6 +110,7 @@ class Parameters:
     kept_back: frozenset[str]
     optional: frozenset[str]
     declared: Mapping[str, Any] | None = None
+    takes_key: bool = False
 
     @property
     def is_json_schema(self) -> bool:
@@ -147,6 +151,10 @@ class Parameters:
         known = {name: value for name, value in values.items() if value is not None}
         return {**given, **known}
 
+    def keyed(self, arguments: Mapping[str, Any], key: str) -> dict[str, Any]:
+        """Return the arguments with the key of the call, if the tool takes it."""
+        return {**arguments, KEY: key} if self.takes_key else {**arguments}
+
     def check(self, arguments: Mapping[str, Any]) -> None:
         """Refuse what does not fit.
 
@@ -179,14 +187,17 @@ _known: dict[int, Parameters] = {}
 
 def _read(agent: str, tool: BaseTool) -> Parameters:
     try:
-        shown = convert_to_openai_tool(tool)
+        shown: Mapping[str, Any] = convert_to_openai_tool(tool)
     except Exception as error:  # a schema that refers to what is not in it
         raise ConfigurationError(
             f"Agent '{agent}': the tool '{tool.name}' cannot be shown to a model: {error}"
         ) from error
     if isinstance(tool.args_schema, dict):
         load_schemas()
-        return Parameters(tool.args_schema, shown, {}, frozenset(), frozenset())
+        keyed = KEY in tool.args_schema.get("properties", {})
+        kept = frozenset({KEY} if keyed else ())
+        shown = _without(shown, kept)
+        return Parameters(tool.args_schema, shown, {}, kept, frozenset(), takes_key=keyed)
     schema = tool.get_input_schema()
     fields = getattr(schema, "model_fields", {})
     session = {}
@@ -199,10 +210,16 @@ def _read(agent: str, tool: BaseTool) -> Parameters:
                 f"Agent '{agent}': in the tool '{tool.name}' the parameter '{name}' would be shown "
                 f"to the model. Write {name}: Annotated[..., FromContext(...)], without an alias."
             )
+    own = session.get(KEY)
+    keyed = KEY in fields and (own is None or own.source in ("", KEY))
+    if keyed:
+        session.pop(KEY, None)
+    hidden = {*session, *({KEY} if keyed else ())}
     injected = set(fields) - set(tool.args)
     optional = frozenset(name for name, declared in fields.items() if not declared.is_required())
-    kept_back = frozenset({*session, *injected})
-    return Parameters(schema, _without(shown, session), session, kept_back, optional)
+    kept_back = frozenset({*hidden, *injected})
+    shown = _without(shown, hidden)
+    return Parameters(schema, shown, session, kept_back, optional, takes_key=keyed)
 
 
 def _marks(metadata: Any) -> Iterator[FromContext]:
@@ -234,7 +251,7 @@ def _members(kind: type) -> list[Any]:
         return []
 
 
-def _without(shown: Mapping[str, Any], names: Mapping[str, Any]) -> Mapping[str, Any]:
+def _without(shown: Mapping[str, Any], names: Collection[str]) -> Mapping[str, Any]:
     """Return a function as it is shown, without some of its parameters."""
     if not names:
         return shown
@@ -248,7 +265,7 @@ def _without(shown: Mapping[str, Any], names: Mapping[str, Any]) -> Mapping[str,
     return {**shown, "function": told}
 
 
-def _unmentioned(description: str, names: Mapping[str, Any]) -> str:
+def _unmentioned(description: str, names: Collection[str]) -> str:
     """Return a docstring without what its list of arguments says of some of them."""
     entry = re.compile(rf"(\s+)({'|'.join(map(re.escape, names))})\s*(\(.*\))?:")
     kept: list[str] = []
@@ -286,12 +303,20 @@ class Occasion:
         consent: The confirmations of the user; None if there is no user.
         log: Takes how calls ended; None if it is not recorded.
         calls: The results of tools before the agent asked; None if no tool runs again.
+        run: Name of the turn or of the run, from which the keys of calls are made.
+        key: The key of the call, if it is known already.
     """
 
     context: Mapping[str, Any]
     consent: Consent | None = None
     log: ToolLog | None = None
     calls: CallsOfRun | None = None
+    run: str = ""
+    key: str = ""
+
+    def key_of(self, tool: str, arguments: Mapping[str, Any]) -> str:
+        """Return the key of a call: the same if it is made again in this turn."""
+        return self.key or digest_of({"run": self.run, "tool": tool, "arguments": arguments})
 
     def note(self, end: str, tool: str, reason: str = "") -> None:
         """Note how the call of a tool ended: `done`, `failed` or `not_called`."""
@@ -366,8 +391,9 @@ class Toolbox:
         usable = self.tools[name]
         with contained():
             filled = usable.parameters.filled(usable.parameters.given(arguments), occasion.context)
-            usable.parameters.check(filled)
-            return await self._run(usable.tool, filled)
+            keyed = usable.parameters.keyed(filled, occasion.key_of(name, filled))
+            usable.parameters.check(keyed)
+            return await self._run(usable.tool, keyed)
 
     async def use(
         self, call: Call, occasion: Occasion, told_of: Collection[str], failed: set[str]
@@ -416,7 +442,8 @@ class Toolbox:
             occasion.note("not_called", call.name, "it waits for the user's consent")
             return NOT_YET
         try:
-            result = await self._run(usable.tool, filled)
+            keyed = usable.parameters.keyed(filled, occasion.key_of(call.name, filled))
+            result = await self._run(usable.tool, keyed)
         except Exception as error:  # whatever an author's function raises
             end, why = ("not_called", ASKED) if is_pause(error) else ("failed", told(error))
             occasion.note(end, call.name, why)
@@ -445,7 +472,8 @@ class Toolbox:
         given = usable.parameters.given(call.arguments)
         filled = usable.parameters.filled(given, occasion.context)
         if usable.confirm or usable.parameters.is_json_schema:
-            usable.parameters.check(filled)  # others are held to their types when they are run
+            # Others are held to their types when they are run.
+            usable.parameters.check(usable.parameters.keyed(filled, KEY))
         return usable, given, filled
 
     async def _run(self, tool: BaseTool, arguments: dict[str, Any]) -> Any:
@@ -537,8 +565,13 @@ def shared_tool(name: str, given: Any, declared: ToolSpec | None = None) -> Usab
 def _shown_as(
     usable: Usable, function: Mapping[str, Any], declared: Mapping[str, Any] | None
 ) -> Usable:
-    shown = {"type": "function", "function": function}
-    return replace(usable, parameters=replace(usable.parameters, shown=shown, declared=declared))
+    shown: Mapping[str, Any] = {"type": "function", "function": function}
+    known = usable.parameters
+    if declared is not None and KEY in declared.get("properties", {}):
+        shown = _without(shown, {KEY})
+        declared = shown["function"]["parameters"]
+        known = replace(known, takes_key=True, kept_back=known.kept_back | {KEY})
+    return replace(usable, parameters=replace(known, shown=shown, declared=declared))
 
 
 def tool_name(given: Any) -> str:

@@ -36,7 +36,7 @@ from journeygraph.nodes.commands import (
 )
 from journeygraph.nodes.journal import Usage
 from journeygraph.nodes.json_data import MOST_WORDS, cleaned
-from journeygraph.nodes.llm.call import Question, ask, resting
+from journeygraph.nodes.llm.call import Question, ask, limited
 from journeygraph.nodes.llm.client import Chat
 from journeygraph.nodes.llm.command_schema import (
     READ,
@@ -499,7 +499,8 @@ async def understood(
         if entry:
             return Understood(list(entry[1]))
     limit = config.intent_timeout_seconds if seconds is None else seconds
-    answer = await _asked(moment, resting(chat, config), limit, usage)
+    chat = limited(chat, config, config.intent_max_tokens)
+    answer = await _asked(moment, chat, limit, usage)
     answer = _counting(answer, moment, config.intent_confidence_threshold)
     if ttl:
         models.cache[key] = (ttl, [_remembered(command) for command in answer.commands])

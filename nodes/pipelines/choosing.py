@@ -12,7 +12,7 @@ from typing import Any
 from journeygraph.journeys import Agent, ModelError, PatternPipeline
 from journeygraph.nodes.agents import select
 from journeygraph.nodes.journal import Usage
-from journeygraph.nodes.llm.call import Question, ask, resting
+from journeygraph.nodes.llm.call import Question, ask, limited
 from journeygraph.nodes.llm.prompts import CHOOSING, as_data
 from journeygraph.nodes.llm.structured import Misfit, object_in
 from journeygraph.nodes.pipelines.memory import memory_of
@@ -124,7 +124,7 @@ class Chooser:
         question = Question(messages, "choice", _schema(agents), strict=True)
         until = asyncio.get_running_loop().time() + config.intent_timeout_seconds
         usage = self.services.usage or Usage()
-        chat = resting(models.step(config.agent_model), config)
+        chat = limited(models.step(config.agent_model), config, config.intent_max_tokens)
         answer = await ask(chat, question, until, usage)
         return _names(answer.text, agents, k)
 

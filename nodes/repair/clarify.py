@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from journeygraph.journeys import TransitionSpec
+from journeygraph.journeys.phrases import normal
+from journeygraph.journeys.phrases import said as contains
 from journeygraph.journeys.spec.spec import ACTIVATION, MOVE
 from journeygraph.nodes.commands import (
     Command,
@@ -81,7 +83,7 @@ def phrase_of(move: Command) -> str:
 
 
 def _is_part(phrase: str, others: Sequence[str]) -> bool:
-    return any(phrase != other and phrase in other for other in others)
+    return any(normal(phrase) != normal(other) and contains(phrase, other) for other in others)
 
 
 def _apart(transitions: Sequence[TransitionSpec], priority: int) -> list[TransitionSpec]:

@@ -29,7 +29,7 @@ from journeygraph.nodes.draft import Query, TurnDraft
 from journeygraph.nodes.forms.collect import FORM
 from journeygraph.nodes.journal import Usage
 from journeygraph.nodes.json_data import cleaned
-from journeygraph.nodes.llm.call import resting, seconds_for, spent
+from journeygraph.nodes.llm.call import limited, seconds_for, spent
 from journeygraph.nodes.llm.client import RUN_CONFIG
 from journeygraph.nodes.llm.prompts import manner
 from journeygraph.nodes.llm.replies import answer_from
@@ -161,7 +161,7 @@ async def _answer(
     begun = asyncio.get_running_loop().time()
     try:
         text, places = await answer_from(
-            resting(chat, config),
+            limited(chat, config, config.wording_max_tokens),
             manner(part.personality, services.locale_in(draft.here.id).language),
             question,
             [passage.text for passage in passages],

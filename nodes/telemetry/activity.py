@@ -24,6 +24,7 @@ from journeygraph.nodes.telemetry.otel import (
     Telemetry,
     is_reported,
     measure,
+    part_raised,
     report,
     scope,
     telemetry,
@@ -139,7 +140,7 @@ class Activity:
     shown: ClassVar[Mapping[str, str]] = {}
     words = ""
 
-    def __init__(self, name: str, attributes: dict[str, Any], **names: str) -> None:
+    def __init__(self, name: str, attributes: dict[str, Any], **names: Any) -> None:
         self.names = names
         self.outcome = OK
         self.fault: str | None = None
@@ -374,6 +375,7 @@ class TurnRun(Activity):
         journey: Id of the journey.
         version: Its version.
         session: Pseudonym of the session.
+        turn: Its number.
         tenant: Its tenant; empty: the one of programs that name none.
 
     Attributes:
@@ -382,7 +384,9 @@ class TurnRun(Activity):
 
     kind = "turn"
 
-    def __init__(self, journey: str, version: str, session: str, tenant: str = "") -> None:
+    def __init__(
+        self, journey: str, version: str, session: str, turn: int, tenant: str = ""
+    ) -> None:
         known = {"tenant": tenant} if tenant else {}
         super().__init__(
             f"invoke_workflow {journey}",
@@ -396,6 +400,7 @@ class TurnRun(Activity):
             journey=journey,
             journey_version=version[:_DIGITS],
             session=session,
+            turn=turn,
             **known,
         )
         self.trail = Trail()
@@ -541,7 +546,17 @@ SLACK = 0.05
 """Seconds by which the clock of an agent's limit may have begun before ours."""
 
 
-class AgentRun(Activity):
+class AuthoredRun(Activity):
+    """A call of a part that an author wrote; its errors are reported for developers."""
+
+    def failed(self, error: BaseException) -> None:
+        """Record what it raised."""
+        super().failed(error)
+        if self.outcome == FAILED:
+            part_raised(self.kind, self.label, error)
+
+
+class AgentRun(AuthoredRun):
     """One try of an agent; in a pipeline, under the path of names that leads to it."""
 
     kind = "agent"
@@ -617,7 +632,7 @@ def _place_in(reply: str, words: str) -> list[int] | None:
     return None if start < 0 else [start, start + len(words)]
 
 
-class ToolRun(Activity):
+class ToolRun(AuthoredRun):
     """One call of a tool by an agent's model, or of a retriever, whose kind is "datastore"."""
 
     def __init__(self, tool: str, agent: str, *, kind: str = "function") -> None:

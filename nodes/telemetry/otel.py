@@ -347,10 +347,12 @@ def _count(metric: str, labels: Mapping[str, Any], number: int = 1) -> None:
 
 
 ROOT = "journeygraph"
+RAISED = "part_raised"
+"""Event of an error of an author's part."""
 DATA = "journeygraph"
 """The attribute of a record that holds its event as data."""
 
-scope: ContextVar[Mapping[str, str]] = ContextVar("journeygraph_scope", default={})  # noqa: B039 - read only
+scope: ContextVar[Mapping[str, Any]] = ContextVar("journeygraph_scope", default={})  # noqa: B039 - read only
 """Names of what runs here, such as the journey and the pathway; all that is reported has them."""
 _line = structlog.processors.LogfmtRenderer(key_order=["event"], bool_as_flag=False)
 
@@ -368,6 +370,17 @@ def report(level: int, event: str, **details: Any) -> None:
     """
     if is_reported(level):
         _events.log(level, event, **details)
+
+
+def part_raised(part: str, name: str, error: BaseException) -> None:
+    """Report an error of a part that an author wrote, for handlers that show it to a developer.
+
+    Args:
+        part: The kind of part: agent, tool, retriever, condition or validator.
+        name: Its name, or the place where it is declared.
+        error: The error.
+    """
+    report(logging.DEBUG, RAISED, part=part, name=name, exc_info=error)
 
 
 def is_reported(level: int) -> bool:

@@ -11,7 +11,7 @@ from journeygraph.journeys import Call
 from journeygraph.nodes.journal import ASKED, is_pause, tool_log
 from journeygraph.nodes.json_data import copied, plain
 from journeygraph.nodes.llm.tools import Occasion, Toolbox, told
-from journeygraph.nodes.payloads import TOOL_RESULTS
+from journeygraph.nodes.payloads import TOOL_RESULTS, name_of_turn
 from journeygraph.nodes.services import Services
 from journeygraph.nodes.state.context import Op, apply_ops, kept
 from journeygraph.nodes.state.session import PathwayState, Update
@@ -40,7 +40,8 @@ async def call_tools(state: PathwayState, services: Services) -> Update:
     results: dict[str, Any] = {}
     seconds = _SHARE * (pathway.timeout or services.config.pathway_timeout_seconds)
     until = asyncio.get_running_loop().time() + seconds
-    occasion = Occasion(context, log=tool_log(services.running.journal, pathway.id))
+    log = tool_log(services.running.journal, pathway.id)
+    occasion = Occasion(context, log=log, run=name_of_turn(state))
     for call in pathway.calls:
         given = await _result(services.toolbox, call, occasion, until)
         results[call.tool] = given

@@ -14,6 +14,7 @@ from journeygraph.nodes.llm.model_agent import Speculation
 from journeygraph.nodes.payloads import (
     base_of,
     given_in_turn,
+    name_of_turn,
     outputs_of,
     payload_of,
     rules_in,
@@ -199,7 +200,8 @@ def _speaker(
     place = (member.pathway.id, member.path)
     ahead = services.running.asked_ahead(place)
     usage = services.usage or Usage()
-    return _Speaker(usage, calls, place, turn, say, opening, parting, rules, log, ahead)
+    run = name_of_turn(state) if turn else ""
+    return _Speaker(usage, calls, place, turn, say, opening, parting, rules, log, ahead, run)
 
 
 class _Speaker:
@@ -217,8 +219,10 @@ class _Speaker:
         rules: Sequence[Mapping[str, Any]] = (),
         log: ToolLog | None = None,
         ahead: Speculation | None = None,
+        run: str = "",
     ) -> None:
         self.usage = usage
+        self.run = run
         self.ahead = ahead
         self.calls = calls
         self.live = emit is not None

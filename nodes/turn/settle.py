@@ -19,6 +19,7 @@ from journeygraph.nodes.state.messages import OPERATOR, TAKEN, Message, mark
 from journeygraph.nodes.state.phases import closing_facts, next_phase
 from journeygraph.nodes.state.session import PARTING, Output, Position, SessionState, Turn, Update
 from journeygraph.nodes.state.stack import completed, entered, note, pruned, written_names, wrote
+from journeygraph.nodes.telemetry import part_raised
 
 if TYPE_CHECKING:
     from journeygraph.nodes.turn.features import Features
@@ -186,6 +187,7 @@ def _is_complete(hop: Hop) -> bool:
     try:
         return bool(criterion(copied(context)))
     except FAILURES as error:
+        part_raised("condition", "__complete_when__", error)
         reason = f"__complete_when__ raised {words_of(error)}"
         hop.note("condition_raised", reason=reason)
         return False

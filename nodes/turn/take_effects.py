@@ -34,8 +34,6 @@ from journeygraph.nodes.state.effects import (
 from journeygraph.nodes.state.session import PathwayState, Turn, Update
 from journeygraph.nodes.texts import worded
 
-KEY = "idempotency_key"
-"""Parameter of a tool that takes the key of the step."""
 MOST_RESULT = 64 * 1024
 """Largest result that is kept as data, in bytes of JSON; of a larger one, text is kept."""
 _MOST_REASON = 300
@@ -192,18 +190,15 @@ class _Taker:
         assert self._services.toolbox is not None
         call = Call(effect.tool, effect.arguments)
         given, missing = self._services.toolbox.arguments_of(call, self._context)
-        if lacking := [name for name in missing if name != KEY]:
-            raise KeyError(f"not known: {', '.join(lacking)}")
+        if missing:
+            raise KeyError(f"not known: {', '.join(missing)}")
         parameters = self._services.toolbox.tools[effect.tool].parameters
-        # The key is made from the arguments; until then its name stands for it.
-        keyed = {**given, KEY: KEY} if KEY in parameters.properties[0] else given
-        filled = parameters.filled(parameters.given(keyed), {**self._context, KEY: KEY})
-        return {name: plain(value, name) for name, value in filled.items() if name != KEY}
+        filled = parameters.filled(parameters.given(given), self._context)
+        return {name: plain(value, name) for name, value in filled.items()}
 
     def _takes_key(self, effect: Effect) -> bool:
         assert self._services.toolbox is not None
-        parameters = self._services.toolbox.tools[effect.tool].parameters
-        return KEY in parameters.properties[0] or KEY in parameters.session
+        return self._services.toolbox.tools[effect.tool].parameters.takes_key
 
     async def _call(self, effect: Effect, arguments: Mapping[str, Any], taken: Taken) -> None:
         """Call the tool; out of time, once more if the key keeps it from doing things twice."""
@@ -239,11 +234,10 @@ class _Taker:
         self, effect: Effect, arguments: Mapping[str, Any], key: str, left: int
     ) -> Any:
         assert self._services.toolbox is not None
-        context = {**self._context, KEY: key}
-        keyed = {**arguments, KEY: key} if self._takes_key(effect) else arguments
+        occasion = Occasion(self._context, key=key)
         seconds = (self._until - asyncio.get_running_loop().time()) / left
         async with asyncio.timeout(seconds):
-            given = await self._services.toolbox.call(effect.tool, keyed, Occasion(context))
+            given = await self._services.toolbox.call(effect.tool, arguments, occasion)
         return _plain_result(given, effect.tool)
 
     def _done(self, effect: Effect, taken: Taken, reason: str = "") -> None:

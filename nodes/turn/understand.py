@@ -50,7 +50,7 @@ from journeygraph.nodes.steer import (
     steer,
     unsettled,
 )
-from journeygraph.nodes.telemetry import report
+from journeygraph.nodes.telemetry import part_raised, report
 from journeygraph.nodes.turn.features import Features
 from journeygraph.nodes.turn.speculate import may_speculate, speculate
 from journeygraph.nodes.turn.upgrade import has_moved
@@ -479,6 +479,7 @@ async def _evaluated(
                 result = transition.trigger.evaluate(message, context)
                 holds = bool(await result if inspect.isawaitable(result) else result)
     except Exception as error:
+        part_raised("condition", transition.trigger.label, error)
         return Verdict(transition.id, False, tier, error=words_of(error))
     reason = "became true" if isinstance(transition.trigger, ConditionTrigger) else tier
     return Verdict(transition.id, holds, tier, reason=reason)

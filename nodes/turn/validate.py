@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from journeygraph.journeys import JourneySpec, Validation
 from journeygraph.journeys.notions.guidelines import GuidelineSpec
 from journeygraph.nodes.journal import Usage
-from journeygraph.nodes.llm.call import resting, seconds_for
+from journeygraph.nodes.llm.call import limited, seconds_for
 from journeygraph.nodes.llm.models import CHECK
 from journeygraph.nodes.llm.replies import Examiner
 from journeygraph.nodes.replies.examination import Examination, Finding
@@ -236,7 +236,9 @@ def _examiner(
         "user_message": turn["message"],
         "rules": [_rule(guideline) for guideline in guidelines],
     }
-    return Examiner(resting(chat, config), services.usage or Usage(), until, about)
+    judge = limited(chat, config, config.validation_max_tokens)
+    writer = limited(chat, config, config.wording_max_tokens)
+    return Examiner(judge, writer, services.usage or Usage(), until, about)
 
 
 def _rule(guideline: GuidelineSpec) -> Mapping[str, Any]:

@@ -1,6 +1,6 @@
 """Values of fields: read as plain data, checked, and shown."""
 
-from journeygraph.nodes.values.checking import hint_of, refusal_of, shown
+from journeygraph.nodes.values.checking import example_of, hint_of, refusal_of, shown
 from journeygraph.nodes.values.finding import Span, found_in
 from journeygraph.nodes.values.languages import Language, language_data
 from journeygraph.nodes.values.reading import load, make_ready, value_of
@@ -12,6 +12,7 @@ __all__ = [
     "Setting",
     "Span",
     "Unreadable",
+    "example_of",
     "found_in",
     "hint_of",
     "is_half_in_doubt",

@@ -15,7 +15,7 @@ from typing import Any
 from journeygraph.journeys.notions.fields import Check, Field, Length, Range, Regex
 from journeygraph.nodes.authored import contained, in_thread
 from journeygraph.nodes.json_data import copied
-from journeygraph.nodes.telemetry.otel import report
+from journeygraph.nodes.telemetry.otel import part_raised, report
 from journeygraph.nodes.values.languages import everywhere
 from journeygraph.nodes.values.numbers import digits_of
 from journeygraph.nodes.values.people import full_name_shown
@@ -192,6 +192,7 @@ async def refusal_of(
             # The type alone: what an error says may hold the value.
             said = {"validator": type(validator).__name__, "error": type(error).__name__}
             report(logging.WARNING, "check_failed", field=field.name, **said)
+            part_raised("validator", field.name, error)
             refusal = Unreadable("refused_value")
         if refusal is None:
             continue
@@ -267,13 +268,25 @@ def hint_of(field: Field, setting: Setting) -> str:
     words = setting.words.hints
     if field.type == "enum":
         return ", ".join(field.ways)
-    if field.type in ("boolean", "list", "text"):
+    if field.type in _OF_ANY_WORDS:
         return "" if field.type == "text" and field.validators else words[field.type]
-    known = [words[field.type]] if field.type in words else _candidates(field, setting)
-    fitting = next((one for one in known if fits(one, field, setting)), None)
-    example = fitting if field.type in words else shown(field, fitting, setting)
+    example = example_of(field, setting)
     parts = [_range_of(field, setting), example and words["example"].format(example=example)]
     return ", ".join(filter(None, parts))
+
+
+_OF_ANY_WORDS = ("boolean", "list", "text")
+
+
+def example_of(field: Field, setting: Setting) -> str:
+    """Return a value that is taken, as users read it; empty where only the author knows one."""
+    words = setting.words.hints
+    if field.type in ("enum", *_OF_ANY_WORDS):
+        return ""
+    if field.type in words:
+        return words[field.type]
+    candidates = _candidates(field, setting)
+    return shown(field, next((c for c in candidates if fits(c, field, setting)), None), setting)
 
 
 def _range_of(field: Field, setting: Setting) -> str:

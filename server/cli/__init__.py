@@ -14,7 +14,7 @@ INTERRUPTED = 130
 def main() -> None:
     """Run the command; the entry point of the console script."""
     # An interrupt would surface in the middle of some import, which may turn it into anything. A
-    # command that has something to finish takes this back: `server.cli.edge.interruptible`.
+    # command that has something to finish takes this back: `interruptible` in `edge.py`.
     signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
     try:
         from journeygraph.server.cli.command_line import main as run  # noqa: PLC0415

@@ -7,36 +7,39 @@ is a fault, what depends on its settings a warning.
 from __future__ import annotations
 
 import asyncio
-import inspect
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import typer
-from langchain_core.tools import BaseTool
 
+from journeygraph.graphs.agents.fitting import result_parts
 from journeygraph.graphs.agents.registry import refusals
+from journeygraph.graphs.agents.tools import (
+    check_allowed,
+    shared_tools,
+    tool_misfits,
+    tool_refusals,
+)
 from journeygraph.graphs.records.definitions import Definitions
 from journeygraph.graphs.session.stranding import Stranding, strandings
 from journeygraph.journeys import (
+    AgentNotRegisteredError,
     ConfigurationError,
     IntentTrigger,
     Journey,
     JourneyConfig,
     JourneySpec,
-    Tool,
-    ToolSpec,
     TransitionSpec,
 )
-from journeygraph.journeys.errors import did_you_mean
-from journeygraph.journeys.faults import Fault, Place
+from journeygraph.journeys.faults import Fault, Place, as_where
 from journeygraph.journeys.reading.rule_reader import own_version
 from journeygraph.journeys.spec.spec import REFUSED
 from journeygraph.nodes.llm.models import is_configured
-from journeygraph.nodes.llm.tools import as_tool, parameters_of
 from journeygraph.server.cli.terminal.rendering import out, plain, progress, write_json
 from journeygraph.server.definitions.loader import StoredVersion, stored_versions
 from journeygraph.server.discover.definition_files import (
@@ -46,6 +49,8 @@ from journeygraph.server.discover.definition_files import (
     journey_at,
     journey_files,
     module_beside,
+    place_in,
+    placed,
 )
 from journeygraph.server.discover.errors import CommandError, reworded
 from journeygraph.server.discover.journeys import Found, example_ids, find, model_in
@@ -65,6 +70,8 @@ from journeygraph.server.discover.modules import (
 from journeygraph.server.settings import Settings
 
 _MOST_SHOWN = 5
+_PLACED = re.compile(r"\S+:\d+:\d+ ")
+"""Beginning of the name of a definition in a file."""
 
 
 def check(
@@ -279,7 +286,7 @@ class _Report:
             self.journeys.setdefault(place, journey)
             for fault in faults_of(module, journey):
                 self.faults[_placed(journey, fault)] = None
-            found = (_placed(journey, warning) for warning in warnings_of(module, journey))
+            found = [_placed(journey, warning) for warning in warnings_of(module, journey)]
             self.warnings.setdefault(place, {}).update(dict.fromkeys(found))
 
     def add_guidelines(self, place: str, number: int) -> None:
@@ -330,14 +337,26 @@ class _Report:
         out.print(", ".join(words) + ".", style="bold")
 
 
-def _placed(journey: type[Journey], warning: Fault) -> Fault:
-    """Return a warning with its place, if that can be found."""
+def _placed(journey: type[Journey], fault: Fault) -> Fault:
+    """Return a fault or warning with its folder, file and line before it."""
     file = Path(file_of(journey))
-    if warning.place:
-        return warning.changed(str(warning), file=str(file.with_name(warning.file)))
-    line = line_of(file, warning) if file.suffix == ".py" else None
-    known = {"file": str(file), "place": Place(line, 1)} if line else {}
-    return warning.changed(str(warning), **known)
+    if fault.file and fault.place:
+        (said,) = placed(file, [fault])
+        return fault.changed(said, file=str(file.with_name(fault.file)))
+    spec = journey.spec
+    if file.suffix == ".py":
+        place = Place(line_of(file, fault) or line_of(file, _at(journey)) or 1, 1)
+        said = f"{file}:{place.line}: {fault}"
+    else:
+        place = place_in(file, spec, fault)
+        said = str(fault).removeprefix(f"{fault.where}: ")
+        what = fault.where.partition(" ")[2] if _PLACED.match(fault.where) else ""
+        said = f"{file}:{place.line}:{place.column}{' ' if what else ''}{what}: {said}"
+    return fault.changed(said, file=str(file), place=place)
+
+
+def _at(journey: type[Journey]) -> Fault:
+    return Fault("", where=journey.__qualname__)
 
 
 def _as_data(line: str) -> dict[str, Any]:
@@ -443,8 +462,10 @@ def warnings_of(module: ModuleType, journey: type[Journey]) -> Iterator[Fault]:
     if not spec.pathways:
         return
     given = getattr(module, "SAMPLE_CONTEXT", None)
-    known = given if isinstance(given, Mapping) else {}
+    tools = _judged_tools(module, journey)
+    known = {*(given if isinstance(given, Mapping) else ()), *result_parts(spec, tools)}
     yield from (warning for name, warning in spec.unset if name not in known)
+    yield from _misfits(spec, tools, known)
     has_model = _has_model(module, spec)
     if not has_model:
         yield from _missing_agents(module, journey)
@@ -474,11 +495,55 @@ def faults_of(module: ModuleType, journey: type[Journey]) -> Iterator[Fault]:
     found = Found(module.__name__, journey, module)
     if hasattr(module, "AGENTS") and not _builds(module, "AGENTS"):
         yield from _refused(found, has_model=True)
+    yield from _refused_tools(found)
+    yield from _not_allowed(found)
+
+
+def _not_allowed(found: Found) -> Iterator[Fault]:
+    """Yield the name of a tool that no agent has where a pathway or a guideline names it."""
+    spec, module = found.journey.spec, found.module
+    if not hasattr(module, "AGENTS") or _builds(module, "AGENTS") or _builds(module, "TOOLS"):
+        return
+    with suppress(CommandError):  # reported already
+        agents, tools = found.agents_with(has_model=True), found.checked_tools()
+        try:
+            check_allowed(spec, agents, shared_tools(spec, tools))
+        except ConfigurationError as error:
+            said = error.args[0]
+            yield said if isinstance(said, Fault) else _fault(found.journey, CommandError(said))
+
+
+def _refused_tools(found: Found) -> Iterator[Fault]:
+    """Yield what does not fit; where the module declares no TOOLS, only of functions in effects."""
+    spec, module = found.journey.spec, found.module
     if hasattr(module, "TOOLS") and not _builds(module, "TOOLS"):
         try:
-            found.checked_tools()
+            for refusal in tool_refusals(spec, found.tools):
+                if isinstance(refusal, Fault):
+                    yield refusal
+                else:
+                    yield _fault(found.journey, found.without_tools(refusal))
         except CommandError as error:
-            yield _fault(journey, error)
+            yield _fault(found.journey, error)
+    else:
+        with suppress(ConfigurationError):
+            yield from (one.fault for one in tool_misfits(spec, {}) if one.is_certain)
+
+
+def _judged_tools(module: ModuleType, journey: type[Journey]) -> Mapping[str, Any]:
+    """Return the tools that a module declares; none where it builds them."""
+    if not isinstance(getattr(module, "TOOLS", None), Mapping) or _builds(module, "TOOLS"):
+        return {}
+    return Found(module.__name__, journey, module).tools
+
+
+def _misfits(spec: JourneySpec, tools: Mapping[str, Any], known: Set[str]) -> Iterator[Fault]:
+    """Yield the differences from the functions that a first context or a model could make good."""
+    try:
+        found = [one for one in tool_misfits(spec, tools) if not one.is_certain]
+    except ConfigurationError:  # one of the faults
+        return
+    yield from (one.fault for one in found if one.unset not in known)
 
 
 def _refused(found: Found, *, has_model: bool) -> Iterator[Fault]:
@@ -488,7 +553,11 @@ def _refused(found: Found, *, has_model: bool) -> Iterator[Fault]:
         yield _fault(found.journey, error)
         return
     for refusal in refusals(found.journey.spec, agents, has_model=has_model):
-        yield _fault(found.journey, found.without_agents(refusal))
+        fault = _fault(found.journey, found.without_agents(refusal))
+        if isinstance(refusal, AgentNotRegisteredError) and refusal.pathways:
+            where = as_where(found.journey.spec.pathways[refusal.pathways[0]].where)
+            fault = fault.changed(str(fault), where=where, path=("agents",))
+        yield fault
 
 
 def _fault(journey: type[Journey], error: CommandError) -> Fault:
@@ -521,54 +590,14 @@ def _no_agents(module: ModuleType, journey: type[Journey]) -> Iterator[Fault]:
 
 
 def _tools(module: ModuleType, journey: type[Journey]) -> Iterator[Fault]:
-    """Compare the tools that a journey declares with the TOOLS of its module."""
-    given, where = getattr(module, "TOOLS", None), journey.__name__
-    if not isinstance(given, Mapping):
-        if _stands_alone(journey) and not _gives(module, "TOOLS"):
-            for name in journey.spec.tools:
-                message = f"no code for the tool '{name}': there is no dict TOOLS in "
-                yield Fault(f"{message}{_beside(journey)}.", where=where)
+    """Warn of tools in a file that have no Python code."""
+    if isinstance(getattr(module, "TOOLS", None), Mapping):
         return
-    for name, declared in journey.spec.tools.items():
-        if name in given:
-            for misfit, remedy in _misfits(name, given[name], declared):
-                yield Fault(f"TOOLS['{name}'] {misfit}", remedy=remedy, where=where)
-
-
-def _misfits(name: str, given: Any, declared: ToolSpec) -> Iterator[tuple[str, str]]:
-    """Yield differences between a function's parameters and the schema in a file, with remedies."""
-    call = given.call if isinstance(given, Tool) else given
-    try:
-        tool = call if isinstance(call, BaseTool) else as_tool(name, call)
-        parameters = parameters_of(name, tool)
-    except ConfigurationError:  # one of the faults
-        return
-    takes, needs = parameters.properties
-    properties: Sequence[str] = list(declared.parameters.get("properties", {}))
-    required: Sequence[str] = declared.parameters.get("required", ())
-    for parameter in properties:
-        if parameter not in takes and not _takes_any(call):
-            message = f"has no parameter '{parameter}', but the file's schema passes it."
-            yield message, did_you_mean(parameter, list(takes))
-    for parameter in needs:
-        if parameter == "idempotency_key":
-            continue
-        if parameter not in properties:
-            message = f"needs '{parameter}', but the file's schema does not pass it."
-            yield message, did_you_mean(parameter, properties)
-        elif parameter not in required:
-            message = f"needs '{parameter}', but the file's schema does not require it."
-            yield message, "Give it a default."
-
-
-def _takes_any(call: Any) -> bool:
-    """Return whether a function takes arguments of all names."""
-    function = getattr(call, "func", None) or getattr(call, "coroutine", None) or call
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
-        return False
-    return any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
+    if _stands_alone(journey) and not _gives(module, "TOOLS"):
+        for number, name in enumerate(journey.spec.tools):
+            message = f"no code for the tool '{name}': there is no dict TOOLS in "
+            message += f"{_beside(journey)}."
+            yield Fault(message, "tools", number, where=journey.spec.where)
 
 
 # --- Files ---------------------------------------------------------------------------------------

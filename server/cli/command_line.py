@@ -58,6 +58,15 @@ After = Annotated[
         help="Continue after the previous page; its output has the value.", show_default=False
     ),
 ]
+Stubs = Annotated[
+    Path | None,
+    typer.Option(
+        "--stubs",
+        metavar="FILE",
+        help="YAML file with results in place of functions: tools: {NAME: {gives: ...}}.",
+        show_default=False,
+    ),
+]
 Versions = Annotated[
     list[str] | None,
     typer.Option(
@@ -172,10 +181,14 @@ def options(
     ] = False,
 ) -> None:
     """Set up the options of all commands."""
+    if debug:
+        from journeygraph.server.logs import debug_log
+
+        debug_log()
+        return
     # Without a handler, Python would write warnings and tracebacks of the library to the terminal.
-    handler = logging.StreamHandler() if debug else logging.NullHandler()
-    level = logging.DEBUG if debug else logging.WARNING
-    logging.basicConfig(level=level, handlers=[handler], force=True)
+    logging.basicConfig(level=logging.WARNING, handlers=[logging.NullHandler()], force=True)
+    _LOG.setLevel(logging.WARNING)
 
 
 @command
@@ -248,6 +261,7 @@ def chat(
         typer.Option("--session", "-s", help="Continue or start this session. Default: a new one."),
     ] = None,
     store: Store = None,
+    stubs: Stubs = None,
     as_json: Annotated[
         bool,
         typer.Option(
@@ -262,7 +276,7 @@ def chat(
     """
     from journeygraph.server.cli.terminal.chat import chat
 
-    chat(journey, session, store, as_json=as_json)
+    chat(journey, session, store, stubs=stubs, as_json=as_json)
 
 
 @command
@@ -321,6 +335,7 @@ def serve(
             show_default=False,
         ),
     ] = None,
+    stubs: Stubs = None,
     reload: Annotated[
         bool,
         typer.Option(
@@ -347,7 +362,7 @@ def serve(
     """
     from journeygraph.server.cli.serve import Wanted, serve
 
-    wanted = Wanted(journeys or (), store, definitions, given or (), versions or ())
+    wanted = Wanted(journeys or (), store, definitions, given or (), versions or (), stubs)
     serve(wanted, host, port, print_settings=print_settings, reload=reload)
 
 

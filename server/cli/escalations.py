@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
@@ -22,6 +22,7 @@ from journeygraph.journeys import (
     JourneyConfig,
     Page,
     TranscriptEntry,
+    taken_back,
 )
 from journeygraph.journeys.concierge import journey_class
 from journeygraph.journeys.files import read_journey_text
@@ -32,6 +33,7 @@ from journeygraph.server.cli.terminal.rendering import (
     row,
     short,
     show_next,
+    talk_row,
     write_json,
 )
 from journeygraph.server.discover.errors import CommandError
@@ -243,15 +245,16 @@ def _show(case: EscalationCase) -> None:
     paused = [frame["title"] for frame in payload["stack"]]
     place = " < ".join([payload["position"]["title"], *reversed(paused)])
     out.print(plain(f"Position: {place}."), markup=False, soft_wrap=True)
-    _show_talk(case.transcript)
+    gone = taken_back([*case.transcript, *case.since])
+    _show_talk(case.transcript, gone)
     if case.since:
         out.print("Since then:", style="dim")
-        _show_talk(case.since)
+        _show_talk(case.since, gone)
 
 
-def _show_talk(entries: Iterable[TranscriptEntry]) -> None:
+def _show_talk(entries: Iterable[TranscriptEntry], gone: Collection[int]) -> None:
     shown = Listing("", "")
     for said in entries:
-        shown.add_row(*row(said.role, said.content))
+        shown.add_row(*talk_row("", said, gone)[1:])
     if shown.row_count:
         out.print(shown)

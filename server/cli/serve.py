@@ -20,6 +20,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -38,6 +39,7 @@ from journeygraph.journeys.faults import Fault
 from journeygraph.journeys.store_url import masked
 from journeygraph.server.app import app_of
 from journeygraph.server.cli.terminal.rendering import announce_all, out, plain, say
+from journeygraph.server.conversations.stubs import StubsOfFile
 from journeygraph.server.discover.definition_files import is_walked
 from journeygraph.server.discover.errors import CommandError, described
 from journeygraph.server.discover.modules import shown
@@ -46,7 +48,14 @@ from journeygraph.server.http.problems import MEDIA_TYPE, Problem
 from journeygraph.server.http.protocols import PROTOCOLS, ConnectionLimits, limited
 from journeygraph.server.http.turns import GRACE_SECONDS, Turns
 from journeygraph.server.http.wiring import Wiring, keys_of, wire
-from journeygraph.server.logs import Level, write_logs
+from journeygraph.server.logs import (
+    ErrorLog,
+    Level,
+    Raised,
+    debug_log,
+    is_debugged,
+    write_logs,
+)
 from journeygraph.server.page.files import POLICY
 from journeygraph.server.settings import Settings
 from journeygraph.server.telemetry import exporting
@@ -69,6 +78,7 @@ class Wanted:
         definitions: True to serve the journeys of the database. Default: the settings.
         given: Modules with agents and tools of these.
         versions: Names of other versions of `journeys`.
+        stubs: File with results in place of functions.
     """
 
     journeys: Sequence[str]
@@ -76,6 +86,7 @@ class Wanted:
     definitions: bool | None
     given: Sequence[str]
     versions: Sequence[str] = ()
+    stubs: Path | None = None
 
     def settings(self) -> Settings:
         """Return the settings, read now."""
@@ -90,15 +101,22 @@ class Wanted:
         stored = settings.definitions
         if self.given and not stored:
             raise CommandError("--with needs --definitions.", exit_code=2)
-        given = self.given if stored else None
-        return wire(
+        if self.stubs and stored:
+            said = "--stubs is for journeys of files and modules, not for --definitions."
+            raise CommandError(said, exit_code=2)
+        stubs = StubsOfFile(self.stubs) if self.stubs else None
+        wiring = wire(
             settings,
             self.journeys,
             self.store,
             versions=self.versions,
             examples=not stored,
-            given=given,
+            given=self.given if stored else None,
+            prepared=stubs.into if stubs else None,
         )
+        if stubs:
+            _tell(plain(str(stubs)))
+        return wiring
 
 
 def serve(
@@ -113,8 +131,10 @@ def serve(
             _serve_again(wanted, listener)
     else:
         wiring = wanted.wiring(settings)
+        wiring.errors = ErrorLog() if is_debugged() else None
         write_log(settings.log_level)
-        with exporting(), listening(host, port, wiring.keys) as listener:
+        heard = wiring.errors.listening() if wiring.errors else contextlib.nullcontext()
+        with exporting(), heard, listening(host, port, wiring.keys) as listener:
             run_loop(_run(app_of(wiring), listener, limits_of(settings)))
 
 
@@ -130,7 +150,13 @@ def limits_of(settings: Settings) -> ConnectionLimits:
     return ConnectionLimits(most, settings.max_connections_per_address)
 
 
-def _introduce(wiring: Wiring, listener: socket.socket, faults: Iterable[Fault]) -> None:
+def _introduce(
+    wiring: Wiring,
+    listener: socket.socket,
+    faults: Iterable[Fault],
+    *,
+    has_unused_keys: bool = False,
+) -> None:
     """Write the journeys, the store, its faults, the address and the access rule."""
     place = place_of(listener)
     announce_all(wiring)
@@ -144,13 +170,19 @@ def _introduce(wiring: Wiring, listener: socket.socket, faults: Iterable[Fault])
     _tell(f"Store: {masked(wiring.config.persistence)}")
     for fault in faults:
         _tell(plain(f"Not ready: {fault}"))
-    _tell(access_rule(wiring.keys))
+    _tell(_UNUSED_KEYS if has_unused_keys else access_rule(wiring.keys))
     docs = f", described at {place}/docs" if wiring.shows_docs else ""
     if wiring.shows_page:
         _tell(f"Page: {place}/")
     if wiring.metrics:
         _tell(f"Metrics: {place}/metrics")
     _tell(f"Listening at {place}{docs}. Ctrl-C stops.")
+
+
+_UNUSED_KEYS = (
+    "The API keys of the database are not used without JOURNEYGRAPH_STORED_KEYS=true: only "
+    "requests from this machine are served, without a key."
+)
 
 
 def _print_settings(settings: Settings, store: str | None) -> None:
@@ -167,7 +199,10 @@ def _tell(line: str) -> None:
 async def _run(app: FastAPI, listener: socket.socket, limits: ConnectionLimits) -> None:
     wiring: Wiring = app.state.wiring
     async with wiring.opened():
-        _introduce(wiring, listener, await wiring.readiness.faults())
+        faults = await wiring.readiness.faults()
+        stored = wiring.keys.stored
+        unused = bool(stored and not wiring.keys and not faults and await stored.page(1))
+        _introduce(wiring, listener, faults, has_unused_keys=unused)
         await answer(app, listener, wiring.turns, _tell, limits)
 
 
@@ -200,7 +235,8 @@ def require_keys(address: str, keys: Keys, host: str = "") -> None:
     if not keys and not is_loopback(address):
         raise CommandError(
             f"--host {host or address} would serve the network without an API key. Set "
-            f"JOURNEYGRAPH_API_KEYS, or omit --host. {KEY_REMEDY}",
+            f"JOURNEYGRAPH_API_KEYS, or JOURNEYGRAPH_STORED_KEYS=true for keys of the database, or "
+            f"omit --host. {KEY_REMEDY}",
             exit_code=2,
         )
 
@@ -227,7 +263,7 @@ def place_of(listener: socket.socket) -> str:
 def access_rule(keys: Keys) -> str:
     """Return the access rule of a server as a sentence."""
     if keys.in_settings:
-        return "Clients need a key of JOURNEYGRAPH_API_KEYS."
+        return "Clients need a key of JOURNEYGRAPH_API_KEYS, or one of the database."
     if keys.is_signed:
         return "Clients need a signed token (JOURNEYGRAPH_JWT_KEYS), or a key of the database."
     if keys:
@@ -237,7 +273,7 @@ def access_rule(keys: Keys) -> str:
 
 def write_log(level: Level) -> None:
     """Write the log of a server to standard error, except with --debug, which shows more."""
-    if logging.getLogger().level > logging.DEBUG:
+    if not is_debugged():
         write_logs(level)
 
 
@@ -319,11 +355,10 @@ def _serve_again(wanted: Wanted, listener: socket.socket) -> None:
     """Serve in a child process, and start it again when a file changes; end with a signal."""
     stop = threading.Event()
     folders = _folders(wanted)
-    debug = logging.getLogger().level <= logging.DEBUG
-    target = partial(_serve_once, wanted, listener, debug=debug)
+    target = partial(_serve_once, wanted, listener, debug=is_debugged())
     _tell(f"Restarts on a change in: {', '.join(map(str, folders))}")
     seen, child = _stamps(folders), _started(target, stop)
-    while not stop.wait(_LOOK_AGAIN_SECONDS):
+    while not stop.is_set():
         now = _stamps(folders)
         if changed := {file for file, _ in seen.items() ^ now.items()}:
             _tell_changed(changed)
@@ -331,6 +366,8 @@ def _serve_again(wanted: Wanted, listener: socket.socket) -> None:
             child.join()
             child = _started(target, stop)
         seen = now
+        # Not `stop.wait`: the handler of a signal cannot take the lock that its thread holds there.
+        time.sleep(_LOOK_AGAIN_SECONDS)
     child.terminate()
     child.join()
 
@@ -339,6 +376,12 @@ def _tell_changed(changed: set[str]) -> None:
     _tell(plain(f"Changed: {', '.join(map(shown, sorted(changed)))}"))
     if changed & {str(getattr(module, "__file__", "")) for module in sys.modules.values()}:
         _tell("A part of JourneyGraph itself was changed: start the command again to use it.")
+
+
+def _tell_raised(raised: Raised) -> None:
+    """Write an error of a journey, with its traceback."""
+    name = f"{raised.name}: " if raised.name else ""
+    out.print(plain(f"{name}{raised.traceback}"), style="dim", markup=False, soft_wrap=True)
 
 
 def _started(target: Callable[[], None], stop: threading.Event) -> Any:
@@ -363,7 +406,7 @@ def _started(target: Callable[[], None], stop: threading.Event) -> Any:
 def _folders(wanted: Wanted) -> list[Path]:
     """Return the current folder, and those of named files outside of it."""
     here = Path.cwd()
-    named = (*wanted.journeys, *wanted.versions, *wanted.given)
+    named = (*wanted.journeys, *wanted.versions, *wanted.given, str(wanted.stubs or ""))
     files = (Path(name.partition(":")[0]) for name in named)
     others = {file.resolve().parent for file in files if file.is_file()}
     return [here, *sorted(folder for folder in others if not folder.is_relative_to(here))]
@@ -394,15 +437,17 @@ def _serve_once(wanted: Wanted, listener: socket.socket, *, debug: bool) -> None
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # until the server handles it
     # Bytecode is compared by size and by seconds, so it may hide a change within one second.
     sys.dont_write_bytecode = True
-    level = logging.DEBUG if debug else logging.WARNING
-    handler = logging.StreamHandler() if debug else logging.NullHandler()
-    logging.basicConfig(level=level, handlers=[handler], force=True)
+    if debug:
+        debug_log()
+    else:
+        logging.basicConfig(level=logging.WARNING, handlers=[logging.NullHandler()], force=True)
     try:
         settings = wanted.settings()
         wiring = wanted.wiring(settings)
         require_keys(str(listener.getsockname()[0]), wiring.keys)
         write_log(settings.log_level)
-        with exporting():
+        wiring.errors = ErrorLog(None if debug else _tell_raised)
+        with exporting(), wiring.errors.listening():
             run_loop(_run(app_of(wiring, follows=True), listener, limits_of(settings)))
     except Exception as error:
         say(error)

@@ -291,13 +291,13 @@ class Names:
         made |= {name for name, _ in spec.unset} | _inputs_of(spec)
         self.context = sorted(made)
         self.name = spec.name
-        self._tools = list(dict.fromkeys([*spec.tools, *self.effects, *_called(spec)]))
-        self._agents = list(spec.agents)
+        self.tools = list(dict.fromkeys([*spec.tools, *self.effects, *_called(spec)]))
+        self.agents = list(spec.agents)
 
     def check_functions(self, tools: Iterable[str], agents: Iterable[str]) -> None:
         """Note the tools and agents that the journey does not have."""
-        self.check("tool", [(name, name) for name in tools], self._tools, "tools")
-        self.check("agent", [(name, name) for name in agents], self._agents, "agents")
+        self.check("tool", [(name, name) for name in tools], self.tools, "tools")
+        self.check("agent", [(name, name) for name in agents], self.agents, "agents")
 
     def check(self, kind: str, names: Iterable[Any], known: Collection[str], *path: Any) -> None:
         """Note the names that the journey does not have.

@@ -142,6 +142,21 @@ class Stub(Definition):
 Stubs = Mapping[ContextName, Annotated[Stub | Annotated[Listed[Stub], NOT_EMPTY], BY_SHAPE]]
 
 
+class StubFile(Definition):
+    """Results in place of functions, for commands that take a file of them.
+
+    Attributes:
+        tools: Results of tools, effects and retrievers, by name.
+        agents: Results of agents, by name.
+    """
+
+    model_config = ConfigDict(title="Stub file")
+
+    _: KW_ONLY
+    tools: Stubs = Field(default_factory=dict)
+    agents: Stubs = Field(default_factory=dict)
+
+
 class ModelAnswer(Definition):
     """One answer of the scripted model.
 

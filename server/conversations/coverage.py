@@ -46,7 +46,7 @@ class Coverage:
     Attributes:
         spec: The journey.
         parts: Its parts, by kind.
-        drawn: Names of the used parts of its drawing, see `graphs.drawing.pathway_map.sketch`.
+        drawn: Names of the used parts of its drawing, see `sketch` in `graphs/drawing/`.
     """
 
     spec: JourneySpec

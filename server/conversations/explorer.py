@@ -214,8 +214,9 @@ async def explore(
     if found.journey.spec.sensitive and config.encryption_key is None:
         config = replace(config, encryption_key=secrets.token_bytes(32))
     config = replace(config, persistence=f"memory://{name}", keep_versions=10**9)
-    made_up = {} if effects else stand_ins(found, results_of_effects(found.journey.spec))
-    tools = {**found.tools, **made_up}
+    tools, spec = found.tools, found.journey.spec
+    if not effects:
+        tools |= stand_ins(spec, tools, results_of_effects(spec))
     parts: dict[str, Any] = {"agents": agents, "tools": tools, "model": False}
     with only(False):
         async with found.journey(f"explore-{name}", config, **parts) as journey:

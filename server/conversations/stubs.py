@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from langchain_core.tools import BaseTool
 
-from journeygraph.graphs.agents.tools import shared_tools
-from journeygraph.journeys import ConfigurationError, JourneySpec, Tool
+from journeygraph.graphs.agents.tools import is_only_retriever, shared_tools
+from journeygraph.journeys import ConfigurationError, JourneyDefinitionError, JourneySpec, Tool
+from journeygraph.journeys.files.loading import text_of
 from journeygraph.nodes.llm import scripted
 from journeygraph.nodes.llm.cassette import Cassette
 from journeygraph.nodes.llm.scripted import Call, Fault, ScriptedModel, UseTool
-from journeygraph.server.conversations.conversation_files import Loaded, field_names
-from journeygraph.server.conversations.conversation_form import Conversation, ModelAnswer, Stub
+from journeygraph.server.conversations.conversation_files import (
+    Loaded,
+    Names,
+    field_names,
+    read_form,
+)
+from journeygraph.server.conversations.conversation_form import (
+    Conversation,
+    ModelAnswer,
+    Stub,
+    StubFile,
+)
+from journeygraph.server.discover.definition_files import placed
 from journeygraph.server.discover.errors import CommandError
 from journeygraph.server.discover.journeys import Found
 
@@ -25,32 +37,119 @@ _KEY = "idempotency_key"
 _WAY_OUT = "A conversation can give their results as tools: {name: {gives: ...}}."
 
 
+@dataclass(frozen=True)
+class Stubbed(Found):
+    """A journey with results in place of the functions of its tools, effects and agents.
+
+    Attributes:
+        stubs: The results.
+    """
+
+    stubs: StubFile
+
+    @classmethod
+    def of(cls, found: Found, stubs: StubFile) -> Stubbed:
+        """Return a journey with these results."""
+        return cls(found.name, found.journey, found.module, stubs)
+
+    def agents_with(self, *, has_model: bool) -> dict[str, Any]:
+        """Return the agents as those of `Found`, with the results."""
+        given = {name: _agent(stub) for name, stub in self.stubs.agents.items()}
+        return {**Found.agents_with(self, has_model=has_model), **given}
+
+    @property
+    def tools(self) -> dict[str, Any]:
+        """The tools as those of `Found`, with the results."""
+        own: dict[str, Any] = Found.tools.fget(self)  # type: ignore[attr-defined]
+        return {**own, **stand_ins(self.journey.spec, own, self.stubs.tools)}
+
+
+class StubsOfFile:
+    """The results of a file, for the journeys of a command; each gets those of its own names.
+
+    Args:
+        path: The file.
+
+    Raises:
+        CommandError: It cannot be read; the text has every fault.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            self._part, self._form = read_form(StubFile, text_of(path), path.name)
+        except JourneyDefinitionError as error:
+            raise CommandError(*placed(path, error.faults), exit_code=2) from error
+
+    def into(self, journeys: Sequence[Found]) -> list[Found]:
+        """Return journeys with the results.
+
+        Raises:
+            CommandError: None of them has a name of the file.
+        """
+        known = [Names(self._part, (), found.journey.spec) for found in journeys]
+        if not known:
+            return []
+        tools = {name for names in known for name in names.tools}
+        agents = {name for names in known for name in names.agents}
+        known[0].check_functions(
+            [name for name in self._form.tools if name not in tools],
+            [name for name in self._form.agents if name not in agents],
+        )
+        if faults := self._part.faults:
+            raise CommandError(*placed(self._path, faults), exit_code=2)
+        return [
+            Stubbed.of(found, self._of(names)) for found, names in zip(journeys, known, strict=True)
+        ]
+
+    def _of(self, names: Names) -> StubFile:
+        """Return the results that have a place in a journey."""
+        tools = {name: one for name, one in self._form.tools.items() if name in names.tools}
+        agents = {name: one for name, one in self._form.agents.items() if name in names.agents}
+        return StubFile(tools=tools, agents=agents)
+
+    def __str__(self) -> str:
+        """Return a sentence for the user of the command."""
+        names = ", ".join([*self._form.tools, *self._form.agents]) or "nothing"
+        return f"{self._path.name} replaces: {names}."
+
+
 def tools_for(loaded: Loaded) -> dict[str, Any]:
     """Return the tools of the journey, with the results that the conversation gives."""
     spec = loaded.found.journey.spec
-    known = {**_own_functions(spec), **loaded.found.tools}
-    tools = {**loaded.found.tools, **stand_ins(loaded.found, loaded.conversation.tools)}
+    tools = _stubbed(loaded).tools
     try:
         shared_tools(spec, tools)
     except ConfigurationError as error:
+        known = {**_own_functions(spec), **tools}
         taken = {effect.tool for one in spec.pathways.values() for effect in one.effects}
-        way_out = f" {_WAY_OUT}" if {*spec.tools, *taken} - {*tools, *known} else ""
+        way_out = f" {_WAY_OUT}" if {*spec.tools, *taken} - {*known} else ""
         raise CommandError(f"{loaded.name}: {error}{way_out}", exit_code=2) from None
     return tools
 
 
-def stand_ins(found: Found, stubs: Mapping[str, Stub | Sequence[Stub]]) -> dict[str, Any]:
-    """Return tools of a journey, by name, which give these results."""
-    spec = found.journey.spec
-    known = {**_own_functions(spec), **found.tools}
-    return {name: _stand_in_for(name, one, known.get(name), spec) for name, one in stubs.items()}
-
-
 def agents_for(loaded: Loaded) -> dict[str, Any]:
     """Return the agents of the journey, with the results that the conversation gives."""
-    given = {name: _agent(stub) for name, stub in loaded.conversation.agents.items()}
-    agents = loaded.found.agents_with(has_model=loaded.conversation.has_model)
-    return {**agents, **given}
+    return _stubbed(loaded).agents_with(has_model=loaded.conversation.has_model)
+
+
+def _stubbed(loaded: Loaded) -> Stubbed:
+    given = loaded.conversation
+    return Stubbed.of(loaded.found, StubFile(tools=given.tools, agents=given.agents))
+
+
+def stand_ins(
+    spec: JourneySpec, own: Mapping[str, Any], stubs: Mapping[str, Stub | Sequence[Stub]]
+) -> dict[str, Any]:
+    """Return tools of a journey, by name, which give these results.
+
+    Args:
+        spec: The journey.
+        own: Its tools, by name.
+        stubs: The results.
+    """
+    known = {**_own_functions(spec), **own}
+    return {name: _stand_in_for(name, one, known.get(name), spec) for name, one in stubs.items()}
 
 
 def _own_functions(spec: JourneySpec) -> dict[str, Any]:
@@ -80,24 +179,20 @@ def _stand_in_for(name: str, given: Stub | Sequence[Stub], known: Any, spec: Jou
     """Return a tool with these results, and with the parameters of the tool that it replaces."""
     result = _results(given)
 
-    async def stand_in(**_: Any) -> Any:
+    async def stand_in(*_: Any, **__: Any) -> Any:
         return result()
 
     if isinstance(known, Tool):
         return replace(known, call=_stand_in_for(name, given, known.call, spec))
+    if is_only_retriever(spec, name):
+        return stand_in
     if isinstance(known, BaseTool):
-        schema = known.args_schema
-        return _structured(name, known.description, schema, stand_in)
+        return _structured(name, known.description, known.args_schema, stand_in)
     if callable(known):
         return functools.wraps(_plain(known))(stand_in)
-    parameters = [
-        inspect.Parameter(one, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Any)
-        for one in _parameters(name, spec)
-    ]
-    stand_in.__name__ = name
-    stand_in.__doc__ = f"Stand for {name}."
-    stand_in.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    return stand_in
+    properties: dict[str, Any] = {one: {} for one in _parameters(name, spec)}
+    schema = {"type": "object", "properties": properties}
+    return _structured(name, f"Stand for {name}.", schema, stand_in)
 
 
 def _plain(function: Any) -> Any:
@@ -116,9 +211,11 @@ def _parameters(name: str, spec: JourneySpec) -> Iterator[str]:
     if declared := spec.tools.get(name):
         yield from declared.parameters.get("properties", {})
         return
-    effects = [e for p in spec.pathways.values() for e in p.effects if e.tool == name]
-    arguments = dict.fromkeys(argument for effect in effects for argument in effect.arguments)
-    yield from dict.fromkeys([*arguments, *([] if arguments else field_names(spec)), _KEY])
+    pathways = spec.pathways.values()
+    named = [e.arguments for p in pathways for e in p.effects if e.tool == name]
+    named += [call.arguments for p in pathways for call in p.calls if call.tool == name]
+    arguments = dict.fromkeys(argument for one in named for argument in one)
+    yield from dict.fromkeys([*(arguments or field_names(spec)), _KEY])
 
 
 def _agent(given: Stub | Sequence[Stub]) -> Any:

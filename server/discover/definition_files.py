@@ -8,12 +8,14 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
 
-from journeygraph.journeys import Journey, JourneyDefinitionError, load_journey
-from journeygraph.journeys.faults import Fault
+from journeygraph.journeys import Journey, JourneyDefinitionError, JourneySpec, load_journey
+from journeygraph.journeys.faults import Fault, Place
 from journeygraph.journeys.files import document_kind, read_guidelines_text
+from journeygraph.journeys.files.journey_file import read_tree
 from journeygraph.server.discover.errors import CommandError, described, reworded
 from journeygraph.server.discover.modules import looks_like_journey, module_at, shown
 
+_PLACE = re.compile(r"\S+:(\d+):(\d+) ")
 _MENTIONED = re.compile(rb"\bjourneys\b|Journey\b")
 _PASSED_OVER = frozenset({"__pycache__", "node_modules", "build", "dist", "tests", "test"})
 _TEST = re.compile(r"test_.*|.*_test|conftest|setup")
@@ -88,6 +90,17 @@ def placed(file: Path, faults: Iterable[str]) -> Iterator[str]:
     for fault in faults:
         name = fault.file if isinstance(fault, Fault) else ""
         yield reworded(fault, f"{before}{fault}", file=f"{before}{name}" if name else "")
+
+
+def place_in(file: Path, spec: JourneySpec, fault: Fault) -> Place:
+    """Return the place of a fault that was found without the text of its file."""
+    owners = (("states", one.id) for one in spec.pathways.values() if one.where == fault.where)
+    path = (*next(owners, ()), *fault.path)
+    tree = read_tree(file.read_text(encoding="utf-8"), file.name)
+    while path and path not in tree.values:
+        path = path[:-1]
+    given = _PLACE.match(fault.where)
+    return tree.values[path] if path or not given else Place(int(given[1]), int(given[2]))
 
 
 def _faulty(file: Path, error: JourneyDefinitionError) -> FaultyFileError:

@@ -141,10 +141,13 @@ class Found:
         try:
             shared_tools(self.journey.spec, tools)
         except ConfigurationError as error:
-            place = called(self.module)
-            said = f"{error} The command reads tools from a dict TOOLS in '{place}'."
-            raise CommandError(said) from None
+            raise self.without_tools(error) from None
         return tools
+
+    def without_tools(self, error: object) -> CommandError:
+        """Return the error for missing tools with the place where they are searched."""
+        place = called(self.module)
+        return CommandError(f"{error} The command reads tools from a dict TOOLS in '{place}'.")
 
     def without_agents(self, error: JourneyError) -> CommandError:
         """Return the error for missing agents with the place where they are searched."""

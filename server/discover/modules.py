@@ -253,7 +253,7 @@ def line_of(file: Path, fault: Fault) -> int | None:
         inner = _class_in(body, name)
         if inner is not None:
             found, body = inner, inner.body
-        elif found and (assigned := _assignment_in(body, name)):
+        elif found and (assigned := _assignment_in(body, name, f"__{name}__")):
             return assigned.lineno
     return getattr(found, "lineno", None)
 
@@ -272,10 +272,10 @@ def _class_in(body: list[ast.stmt], name: str) -> ast.ClassDef | None:
     return next((node for node in classes if node.name == name), None)
 
 
-def _assignment_in(body: list[ast.stmt], name: str) -> ast.stmt | None:
+def _assignment_in(body: list[ast.stmt], *names: str) -> ast.stmt | None:
     for node in body:
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-        if any(isinstance(target, ast.Name) and target.id == name for target in targets):
+        if any(isinstance(target, ast.Name) and target.id in names for target in targets):
             return node
     return None
 

@@ -15,6 +15,7 @@ from journeygraph.graphs.session.directory import Found
 from journeygraph.graphs.session.manager import PathwayManager
 from journeygraph.graphs.session.session import SessionContext
 from journeygraph.journeys import JourneySpec
+from journeygraph.journeys.faults import REMEDIES
 from journeygraph.server.access.callers import Caller
 from journeygraph.server.discover.journeys import Served
 from journeygraph.server.http.event_logs import EventId
@@ -115,9 +116,20 @@ class SessionView(NamedTuple):
 
 
 Cursor = Annotated[str | None, Query(description="`next_cursor` of the previous page.")]
+_ONE_LINE = r"^[^\x00-\x1f]*$"
+REMEDIES[_ONE_LINE] = "it must be one line, without control characters."
 PathwayId = Annotated[
     str | None,
-    Query(max_length=200, pattern=r"^[^\x00-\x1f]*$", description="Only those in this pathway."),
+    Query(max_length=200, pattern=_ONE_LINE, description="Only those in this pathway."),
+]
+Text = Annotated[
+    str | None,
+    Query(
+        max_length=200,
+        pattern=_ONE_LINE,
+        description="Only those with this in their id, a message or a reply, in any case. Those of "
+        "sensitive journeys are found by their ids alone.",
+    ),
 ]
 Limit = Annotated[int, Query(ge=1, le=200)]
 """Maximum number of entries per page."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
@@ -34,15 +34,20 @@ from journeygraph.journeys import (
     VersionState,
 )
 from journeygraph.journeys.config import AnswerRule, WhenBusy
+from journeygraph.journeys.faults import REMEDIES
 from journeygraph.journeys.locale import Locale, locale_of, part_remedy
 
+_SESSION_ID = r"^[A-Za-z0-9][A-Za-z0-9._~:@+-]{0,199}$"
 SessionId = Annotated[
     str,
     Field(
-        pattern=r"^[A-Za-z0-9][A-Za-z0-9._~:@+-]{0,199}$",
+        pattern=_SESSION_ID,
         description="1 to 200 letters, digits and ._~:@+-, starting with a letter or a digit.",
     ),
 ]
+REMEDIES[_SESSION_ID] = (
+    "use 1 to 200 letters, digits and . _ ~ : @ + -, with a letter or a digit first."
+)
 
 
 def _user_id(value: str) -> str:
@@ -427,18 +432,47 @@ def _event(event: AuditEntry) -> AuditEntry:
     return replace(event, reason="") if event.kind in _DESCRIBED else event
 
 
+@dataclass(frozen=True, slots=True)
+class ShownTurn(AuditedTurn):
+    """All records of one turn, and its errors.
+
+    Attributes:
+        errors: During development, for requests from this machine: tracebacks of the errors that
+            agents, tools and other parts raised.
+    """
+
+    errors: list[str] = field(default_factory=list)
+
+
+Errors = Callable[[int], Sequence[str]]
+"""Gives the tracebacks of a turn, by its number."""
+
+
 class Audit(BaseModel):
     """The complete record of a session, turn by turn; the conversation can be rebuilt from it."""
 
     session_id: str
-    turns: list[AuditedTurn]
+    turns: list[ShownTurn]
     next_cursor: str | None = Field(description="Cursor for the next page; null on the last page.")
 
     @classmethod
-    def of(cls, session_id: str, turns: Iterable[AuditedTurn], more: str | None) -> Self:
-        """Return the model of turns; internal failures are named, not described."""
-        shown = [replace(turn, events=[_event(event) for event in turn.events]) for turn in turns]
+    def of(
+        cls,
+        session_id: str,
+        turns: Iterable[AuditedTurn],
+        more: str | None,
+        errors: Errors | None = None,
+    ) -> Self:
+        """Return the model of turns; internal failures are described only with `errors`."""
+        shown = [_shown(turn, errors) for turn in turns]
         return cls(session_id=session_id, turns=shown, next_cursor=more)
+
+
+def _shown(turn: AuditedTurn, errors: Errors | None) -> ShownTurn:
+    known = {one.name: getattr(turn, one.name) for one in fields(turn)}
+    if errors is None:
+        return ShownTurn(**{**known, "events": [_event(event) for event in turn.events]})
+    return ShownTurn(**known, errors=list(errors(turn.turn.version)))
 
 
 class Reviews(BaseModel):
@@ -448,10 +482,22 @@ class Reviews(BaseModel):
     next_cursor: str | None = Field(description="Cursor for the next page; null on the last page.")
 
 
+@dataclass(frozen=True, slots=True)
+class EscalationListed(EscalationEntry):
+    """A call for a person in a list.
+
+    Attributes:
+        last_message: Beginning of the last message of the user. It is empty if there is none, and
+            in sensitive journeys.
+    """
+
+    last_message: str
+
+
 class Escalations(BaseModel):
     """A page of escalations, newest first."""
 
-    escalations: list[EscalationEntry]
+    escalations: list[EscalationListed]
     next_cursor: str | None = Field(description="Cursor for the next page; null on the last page.")
 
 

@@ -19,13 +19,14 @@ from operator import methodcaller
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from journeygraph.graphs.agents.registry import check_all, services_of
+from journeygraph.graphs.agents.tools import check_allowed, shared_tools
 from journeygraph.graphs.records.definitions import Epoch
 from journeygraph.graphs.session.directory import Directory
 from journeygraph.graphs.session.manager import PathwayManager
 from journeygraph.graphs.session.session import is_over, overdue, prepare
 from journeygraph.graphs.session.turn import Given as Input
 from journeygraph.graphs.session.webhook import EscalationSender, port_of
-from journeygraph.graphs.storage.statements import DIED
+from journeygraph.graphs.storage.statements import DIED, thread_of
 from journeygraph.graphs.storage.store import open_store
 from journeygraph.journeys import (
     AgentNotRegisteredError,
@@ -41,6 +42,7 @@ from journeygraph.journeys.faults import Fault
 from journeygraph.journeys.reading.rule_reader import own_version
 from journeygraph.nodes.llm.models import Models, check_model, is_configured, open_models
 from journeygraph.nodes.services import Services
+from journeygraph.nodes.telemetry import pseudonym
 from journeygraph.server.access.callers import ANYONE, Caller
 from journeygraph.server.access.keys import StoredKeys
 from journeygraph.server.cache import Cache, Contexts, open_cache
@@ -56,6 +58,7 @@ from journeygraph.server.telemetry import Metrics
 if TYPE_CHECKING:
     from journeygraph.server.access.limits import Limits
     from journeygraph.server.access.signed_tokens import SignedTokens
+    from journeygraph.server.logs import ErrorLog
 
 __all__ = ["Served", "Wiring", "wire"]
 _T = TypeVar("_T")
@@ -92,6 +95,7 @@ class Wiring:
         readiness: The check of what keeps the server from serving, while the app runs.
         cache: A cache that servers share; None: contexts are read from the store.
         metrics: The metrics of the process for Prometheus; None: they are not served.
+        errors: The errors of the journeys for their developer; None: in production.
     """
 
     config: JourneyConfig
@@ -106,6 +110,7 @@ class Wiring:
     model: Any = None
     cache: Cache | None = None
     metrics: Metrics | None = None
+    errors: ErrorLog | None = None
     given: Given | None = None
     catalogue: Catalogue | None = None
     readiness: Readiness = field(init=False)
@@ -158,6 +163,13 @@ class Wiring:
         wiring.config, wiring.turns, wiring._contexts = part
         wiring._directory, wiring._whole = self.directory.of(tenant), self
         return wiring
+
+    def raised_in(self, session_id: str, turn: int) -> list[str]:
+        """Return the tracebacks of a turn; they are kept during development."""
+        if self.errors is None:
+            return []
+        who = pseudonym(thread_of(self.config.tenant, session_id), self.config.secret)
+        return [one.traceback for one in self.errors.of(who, turn)]
 
     def forget(self, session_id: str) -> None:
         """Drop the copies of a deleted session in this process and in the cache; end its streams.
@@ -544,6 +556,7 @@ def wire(
     versions: Iterable[Name] = (),
     examples: bool = True,
     given: Iterable[str] | None = None,
+    prepared: Prepared | None = None,
 ) -> Wiring:
     """Create the wiring from settings and names.
 
@@ -554,6 +567,7 @@ def wire(
         versions: Other versions of these, for the sessions that belong to them.
         examples: True to serve all examples if there is no name.
         given: Modules with agents and tools of stored definitions; if given, these are served.
+        prepared: Gives the found journeys with other agents and tools.
 
     Raises:
         ConfigurationError: A setting is not valid, a sensitive journey has no key, or one of
@@ -565,11 +579,13 @@ def wire(
     config = settings.config(store)
     keys = keys_of(settings, limits, config.tenant)
     wanted = list(names) or (example_ids() if examples else [])
-    journeys = _journeys(settings, config, wanted)
+    found = [find(name) for name in (*wanted, *versions)]
+    served = [_served(settings, config, one) for one in (prepared(found) if prepared else found)]
+    journeys = _journeys(served[: len(wanted)])
     return Wiring(
         config=config,
         journeys=journeys,
-        versions=_versions(settings, config, versions, journeys),
+        versions=_versions(served[len(wanted) :], journeys),
         given=None if given is None else given_by(given, config),
         keys=keys,
         limits=limits,
@@ -661,11 +677,9 @@ def _origins_of(settings: Settings, keys: Keys) -> list[str]:
     return origins
 
 
-def _journeys(
-    settings: Settings, config: JourneyConfig, names: Iterable[Name]
-) -> dict[str, Served]:
+def _journeys(found: Iterable[Served]) -> dict[str, Served]:
     journeys: dict[str, Served] = {}
-    for served in (_found(settings, config, name) for name in names):
+    for served in found:
         id_ = served.journey.spec.id
         if id_ in journeys:
             raise ConfigurationError(
@@ -677,13 +691,10 @@ def _journeys(
 
 
 def _versions(
-    settings: Settings,
-    config: JourneyConfig,
-    names: Iterable[Name],
-    journeys: Mapping[str, Served],
+    found: Iterable[Served], journeys: Mapping[str, Served]
 ) -> dict[tuple[str, str], Served]:
     versions: dict[tuple[str, str], Served] = {}
-    for served in (_found(settings, config, name) for name in names):
+    for served in found:
         spec = served.journey.spec
         current = journeys.get(spec.id)
         if current is None:
@@ -715,15 +726,18 @@ def _check_other(spec: JourneySpec, current: JourneySpec) -> None:
         )
 
 
-def _found(settings: Settings, config: JourneyConfig, name: Name) -> Served:
+Prepared = Callable[[Sequence[Found]], Sequence[Found]]
+
+
+def _served(settings: Settings, config: JourneyConfig, found: Found) -> Served:
     """Return a journey with its agents and tools, checked."""
-    found = find(name)
     spec = found.journey.spec
     if not spec.entry:
         raise JourneyDefinitionError([spec.why_abstract])
     settings.require_key(spec)
-    agents = _agents_of(found, config)
-    return Served(found.journey, agents, found.checked_tools(), found.model, found)
+    agents, tools = _agents_of(found, config), found.checked_tools()
+    check_allowed(spec, agents, shared_tools(spec, tools))
+    return Served(found.journey, agents, tools, found.model, found)
 
 
 def _agents_of(found: Found, config: JourneyConfig) -> Mapping[str, Any]:

@@ -36,7 +36,7 @@ _TYPES = {
 }
 _WIDGET = (
     *("widget.js", "chat.js", "api.js", "listen.js", "parts.js", "session.js", "talk.js"),
-    *("style.css", "vendor/preact.js"),
+    *("markdown.js", "style.css", "vendor/marked.js", "vendor/preact.js"),
 )
 """The files of the chat in pages of other servers."""
 _DOCS = ("docs.html", "docs.js", "docs.css", "icon.svg")

@@ -20,6 +20,7 @@ from journeygraph.journeys.errors import did_you_mean
 from journeygraph.server import installed_version, source_version
 from journeygraph.server.discover.errors import CommandError
 from journeygraph.server.discover.journeys import example_ids, find, pipeline_ids
+from journeygraph.server.projects.pins import constraints
 
 _TEMPLATES = Path(__file__).with_name("templates")
 _EXAMPLES = Path(examples.__file__).parent
@@ -29,6 +30,7 @@ _TEMPLATE = ("my_journey", "MyJourney")
 _PURPOSE = "Hire a bike for a day."
 _RELEASE = "0.1.0"
 _REQUIREMENTS = Path("requirements.txt")
+_CONSTRAINTS = Path("constraints.txt")
 _DEPLOY_EXTRAS = "[fast,otel,postgres,redis]"
 _GIVEN = {
     "AGENTS": "agents=AGENTS",
@@ -66,6 +68,7 @@ def create_project(
     if deploy:
         files |= _Renamed(*_TEMPLATE, name).files(_TEMPLATES / "deploy")
         files[_REQUIREMENTS] = files[_REQUIREMENTS].replace(".whl", f".whl{_DEPLOY_EXTRAS}")
+    files[_CONSTRAINTS] = constraints()
     _write(target, files)
     return [target / file for file in sorted(files)]
 

@@ -39,7 +39,7 @@ async def files(steps: Steps) -> list[Figure]:
         "collecting": collecting,
     }
     found = []
-    for name, _ in zip(counts, steps("files of a turn", len(counts)), strict=True):
+    for name, _ in zip(counts, steps("files of a turn", len(counts)), strict=False):
         number, most = len(await counts[name]()), MOST[name]
         ratio = number / most
         shown = (f"{number} files", f"{most} files")

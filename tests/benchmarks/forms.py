@@ -160,7 +160,7 @@ async def _session(
 def _form(fields: int) -> type[Journey]:
     """Return a journey that counts so many things."""
     asked = [Field(name, "integer", f"How many {name}?") for name in _THINGS[:fields]]
-    asked.append(Field("last", "text", "What else?"))
+    asked.append(Field("last", "date", "When was that?"))  # nothing but a date is an answer
     path = type("FormPath", (Pathway,), {"__fields__": asked})
     return type(
         f"Form{fields}", (Journey,), {"__doc__": "Count what is in a house.", "FormPath": path}
@@ -215,7 +215,7 @@ async def _offline(steps: Steps) -> Figure:
             for journey, fields in ((old, 30), (young, 3)):
                 for number in range(fields):
                     await journey.process_message(str(number))
-                await journey.process_message("a blue one")
+                await journey.process_message("2030-05-01")
             changed = _changing(old)
             for _ in steps("attempts made before", ATTEMPTS - 31):
                 await changed()

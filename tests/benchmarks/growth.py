@@ -37,7 +37,7 @@ async def growth(steps: Steps) -> list[Figure]:
             young = await Talker.begin(folder / "young.db", number)
             for _ in steps(f"turns {LATE + 1}-{LATE + TURNS} beside turns 1-{TURNS}", TURNS):
                 time.add_times(await timed(old.turn), await timed(young.turn))
-            late, early = old.stored(), young.stored()
+            late, early = old.stored(young.turns), young.stored(young.turns)
             for pair in zip(late, early, strict=True):
                 stored.add(*pair)
             sums.add(sum(late), sum(early))
@@ -71,10 +71,10 @@ class Talker:
         asked = {0: " copay", 5: " invoice" if self.turns % 20 == 5 else " slot"}
         await self.journey.process_message(next(self.said) + asked.get(self.turns % 10, ""))
 
-    def stored(self) -> list[int]:
+    def stored(self, turns: int) -> list[int]:
         """Bytes that each of the last turns added; so many checkpoints are never pruned."""
         with closing(sqlite3.connect(self.file)) as database:
-            last = range(self.turns - TURNS + 1, self.turns + 1)
+            last = range(self.turns - turns + 1, self.turns + 1)
             return [sum(_bytes_of(database, turn)) for turn in last]
 
     def file_size(self) -> int:

@@ -1,6 +1,7 @@
 """Measure what the library costs: `run.py [NAME ...]`, all of it without a name.
 
-Every figure is a ratio of two things measured in one run. Nothing is asserted on time.
+Every figure is a ratio of two things measured in one run. Nothing is asserted on time. The figures
+of a theme are printed as soon as it ends.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import os
 import platform
 import sys
 import time
+from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Awaitable, Callable, Iterator
 from importlib.metadata import version
 
@@ -17,6 +19,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+from tests.benchmarks import measure
 from tests.benchmarks.caches import caches
 from tests.benchmarks.conversations import conversations
 from tests.benchmarks.corrections import corrections
@@ -66,28 +69,58 @@ THEMES: dict[str, Callable[[Steps], Awaitable[list[Figure]]]] = {
 _WIDTH = 120
 
 
-def main(names: list[str]) -> int:
+def main(words: list[str]) -> int:
+    given = _arguments().parse_args(words)
     console = Console()
-    if unknown := [name for name in names if name not in THEMES]:
-        console.print(f"No benchmark {', '.join(unknown)}. There are: {', '.join(THEMES)}.")
-        return 2
-    begin = time.perf_counter()
-    figures = [
-        figure for name in names or THEMES for figure in asyncio.run(_measured(name, console))
-    ]
     if not console.is_terminal:
         console = Console(width=_WIDTH)
-    console.print(_table(figures))
+    begin = time.perf_counter()
+    measure.WARM_UP = min(measure.WARM_UP, given.rounds or measure.WARM_UP)
+    failed = [name for name in given.name or THEMES if not _shown(name, given.rounds, console)]
     took = time.perf_counter() - begin
     console.print(f"{_machine()}; {took:.0f} s in all", highlight=False)
-    return 0
+    if failed:
+        console.print(f"Failed: {', '.join(failed)}", highlight=False)
+    return 1 if failed else 0
 
 
-async def _measured(name: str, console: Console) -> list[Figure]:
+def _arguments() -> ArgumentParser:
+    told = f"Measure, in ratios against plain LangGraph. Themes: {', '.join(THEMES)}."
+    parser = ArgumentParser("make bench", "make bench ARGS='[--rounds N] [NAME ...]'", told)
+    parser.add_argument("name", nargs="*", type=_theme, help="a theme (without a name: all)")
+    told = "the most rounds, to try a theme; figures of few rounds say nothing"
+    parser.add_argument("--rounds", type=_rounds, metavar="N", help=told)
+    return parser
+
+
+def _theme(name: str) -> str:
+    if name not in THEMES:
+        raise ArgumentTypeError(f"no theme {name!r}. There are: {', '.join(THEMES)}")
+    return name
+
+
+def _rounds(text: str) -> int:
+    if not text.isdecimal() or not int(text):
+        raise ArgumentTypeError(f"{text!r} is not a number from 1")
+    return int(text)
+
+
+def _shown(name: str, most: int | None, console: Console) -> bool:
+    """Measure a theme, and print its figures; return whether it came to its end."""
+    try:
+        console.print(_table(name, asyncio.run(_measured(name, most, console))))
+    except Exception:  # the others are measured all the same
+        console.print_exception()
+        return False
+    return True
+
+
+async def _measured(name: str, most: int | None, console: Console) -> list[Figure]:
     console.print(f"{name} ...")
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
 
         def steps(label: str, count: int) -> Iterator[int]:
+            count = min(count, most or count)
             if not console.is_terminal:
                 console.print(f"  {label} ({count})")
             yield from progress.track(range(count), description=f"  {label}")
@@ -95,8 +128,9 @@ async def _measured(name: str, console: Console) -> list[Figure]:
         return await THEMES[name](steps)
 
 
-def _table(figures: list[Figure]) -> Table:
-    table = Table(title="Medians; a ratio is the median over all rounds, CPU that of CPU time")
+def _table(name: str, figures: list[Figure]) -> Table:
+    about = "medians; a ratio is the median over all rounds, CPU that of CPU time"
+    table = Table(title=f"{name}: {about}")
     table.add_column("what / against")
     for heading in ("ours", "theirs", "ratio", "CPU", "target"):
         table.add_column(heading, justify="right", no_wrap=True)

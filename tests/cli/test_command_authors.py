@@ -256,8 +256,8 @@ def test_check_and_serve_refuse_the_same_agents(
     report = run("check", "names.py", code=1).stdout
     faults = json.loads(run("check", "names.py", "--json", code=1).stdout)["faults"]
 
-    assert f"✗ {unused}" in report
-    assert "✗ Orders has no agent for: 'till' (in pay)." in report
+    assert f"✗ names.py:5: {unused}" in report
+    assert ": Orders has no agent for: 'till' (in pay)." in report
     assert "1 valid journey, 2 faults, 0 warnings." in report
     assert [fault["place"]["file"] for fault in faults] == ["names.py"] * 2
     assert unused in flat(run("serve", "names.py", code=1).stderr)

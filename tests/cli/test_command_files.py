@@ -70,7 +70,7 @@ def test_check_and_serve_refuse_the_same_tools(desk: Path, tools: str, said: str
     agents = "from tests.support.claim_desk import AGENTS\n"
     (desk / "claim.py").write_text(f"{agents}TOOLS = {tools}\n")
 
-    assert f"✗ {said}" in flat(run("check", "claim.yaml", code=1).stdout)
+    assert f"✗ claim.yaml:1:1: {said}" in flat(run("check", "claim.yaml", code=1).stdout)
     assert said in flat(run("serve", "claim.yaml", code=1).stderr)
 
 

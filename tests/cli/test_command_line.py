@@ -185,6 +185,12 @@ def test_a_rollback_makes_a_new_version(folder: Path) -> None:
     assert re.search(r"2 +rollback +ask +back to 0", result.stdout)
     assert result.stdout.count("ask → pay") == 2
     assert "no version 77" in result.stderr
+
+    typed = "a pear\n/rollback 0\nhelp\n/history\n"
+    shown = run("chat", "orders:Orders", "--store", "memory://", typed=typed).stdout
+    assert re.search(r"1 +user \(taken back\) +a pear", shown)
+    assert re.search(r"2 +rollback +── Back to version 0\. ──", shown)
+    assert re.search(r"3 +user +help", shown)
     assert result.stderr.count("Give a version: /rollback N.") == 3
 
 
@@ -310,7 +316,7 @@ def test_check_reports_all_faults_and_warnings_of_a_folder(folder: Path) -> None
 
     assert "✓ Orders (orders.py): 3 pathways, 1 transition" in report
     assert "✓ Bare (bare.py)" in report
-    assert "! Bare.LostPath: nothing leads to 'lost'." in report
+    assert "! bare.py:13: Bare.LostPath: nothing leads to 'lost'." in report
     assert "✗ broken.py:8: Broken.VerifyPath: __next__ is 'oder'" in report
     assert "✗ broken.py:9: Broken.VerifyPath: __colour__ is unknown" in report
     assert "✗ typo.py:2: SyntaxError" in report
@@ -796,7 +802,7 @@ def test_check_writes_warnings_and_faults_of_classes_as_data(folder: Path) -> No
 
     warnings = {j["id"]: j["warnings"] for j in found["journeys"]}
     assert {
-        "text": "Bare.LostPath: nothing leads to 'lost'.",
+        "text": "bare.py:13: Bare.LostPath: nothing leads to 'lost'.",
         "message": "nothing leads to 'lost'.",
         "remedy": "",
         "path": [],

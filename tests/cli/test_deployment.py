@@ -56,6 +56,7 @@ from tests.support import command, watching
 from tests.support.api import one
 from tests.support.bike_shop import Workshop, clerk
 from tests.support.command import ROOT, run
+from tests.support.installed import installed
 from tests.support.postgres import Postgres
 from tests.support.watching import Watch
 
@@ -380,25 +381,16 @@ def copied(project: Path, target: Path) -> None:
 def built(
     project: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[Path, dict[str, str]]:
-    """The folder of an image: a virtual environment, the project, and a place for data.
-
-    Packages are not downloaded: those of the tests take the place of what the wheel depends on.
-    """
+    """The folder of an image: a virtual environment, the project, and a place for data."""
     monkeypatch.chdir(ROOT)
     build.build_wheel(str(project / "wheels"))  # as the README says, with pip
     monkeypatch.chdir(project)
     root = tmp_path_factory.mktemp("image")
-    uv = [str(Path(sys.executable).with_name("uv")), "--quiet", "--offline"]
-    subprocess.run([*uv, "venv", "--python", sys.executable, str(root / "venv")], check=True)
-    python = str(root / "venv" / "bin" / "python")
-    words = ["pip", "install", "--python", python, "--no-deps", "--only-binary", ":all:"]
-    subprocess.run([*uv, *words, "-r", "requirements.txt"], check=True)
+    installed(root / "venv", "-r", "requirements.txt")
     copied(project, root / "app")
     (root / "data").mkdir()
-    packages = next(Path(sys.prefix).glob("lib/python*/site-packages"))
     environment = {
         "PATH": f"{root / 'venv' / 'bin'}{os.pathsep}{os.defpath}",
-        "PYTHONPATH": str(packages),
         "PYTHONUNBUFFERED": "1",
         "PYTHONDONTWRITEBYTECODE": "1",
         "JOURNEYGRAPH_STORE": f"sqlite:///{root / 'data' / 'journeys.db'}",

@@ -240,6 +240,7 @@ def test_a_model_plays_the_user(users: Path, server: ScriptedServer) -> None:
     [outcome] = data["runs"]
     assert (outcome["end"], outcome["turns"]) == ("completed", 3)
     assert data["tokens"] == outcome["tokens"] > 0
+    assert [call.max_tokens for call in server.script.calls] == [600, 600, 600]
     shown = json.loads(server.script.calls[1].message)
     assert shown["the_user_is"] == "answers what is asked"
     assert shown["the_user_wants"] == "books a table for four tomorrow at seven"

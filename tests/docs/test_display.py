@@ -146,7 +146,7 @@ def test_an_abstract_journey_has_no_picture() -> None:
 def test_the_language_draws_without_loading_what_runs_it() -> None:
     script = (
         "import sys; from journeygraph.journeys.examples.parcel_refund import ParcelRefund\n"
-        "assert 'graphs' not in sys.modules\n"
+        "assert 'journeygraph.graphs' not in sys.modules\n"
         "ParcelRefund.draw().svg\n"
         "assert 'journeygraph.graphs.drawing.svg' in sys.modules and 'langgraph' not in sys.modules"
     )

@@ -191,6 +191,22 @@ async def test_the_conversation_of_the_readme_is_held() -> None:
     assert module.Tables.spec.warnings == ()
 
 
+async def test_the_journey_of_the_readme_refuses_a_day_of_the_past() -> None:
+    (code,) = blocks("README.md", "python")
+    module = module_of(code)
+    config = JourneyConfig(persistence=f"memory://{uuid.uuid4()}")
+
+    async with module.Tables("s-1", config, agents=module.AGENTS) as journey:
+        await journey.start()
+        await journey.process_message("four people, please")
+        for day in ("yesterday", "24 December 2020"):
+            reply = await journey.process_message(day)
+            assert "day" not in reply.accumulated_context
+            assert "For which day?" in reply.message
+        assert (await journey.attempts("day"))[-1].validation_status == "invalid"
+        assert (await journey.process_message("today")).is_journey_complete
+
+
 def test_the_journey_of_the_first_look_is_the_one_among_the_examples() -> None:
     module = module_of(parcel_code())
 

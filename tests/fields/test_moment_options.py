@@ -365,3 +365,63 @@ def test_a_field_that_depends_on_nothing_there_is_a_fault() -> None:
 
             class BPath(Pathway):
                 __fields__ = [Field("row", "text", "Which?", depends_on=["prt"])]
+
+
+def which_way(context: Mapping[str, Any]) -> Any:
+    """Ask whether to show the rows, then for one of them."""
+    if context.get("shown"):
+        return "Row A or row B?"
+    return "Shall I show you the rows?", ["Yes, please", "No"]
+
+
+class Box(Journey):
+    """Choose a row."""
+
+    class ChoosePath(Pathway):
+        __fields__ = [Field("row", "enum", which_way, choices=["row A", "row B"])]
+        __complete_when__ = NEVER
+
+    __transitions__ = [
+        Transition(
+            IntentTrigger(["please"]), to_pathway="choose", context_update={"shown": "set:yes"}
+        )
+    ]
+
+
+async def test_the_options_are_those_of_the_question_that_is_asked(
+    talk: Opened, memory_url: str
+) -> None:
+    chat = await talk(Box, {}, memory_url)
+
+    assert (await chat.says("hello")).endswith("Shall I show you the rows?")
+    assert labels(chat) == ["Yes, please", "No"]
+    assert (await chat.says("Yes, please")).endswith("Row A or row B?")
+    assert labels(chat) == ["row A", "row B"]
+
+
+def labels(chat: Talk) -> list[str]:
+    """The options of the open question."""
+    return [option["label"] for option in chat.last.metadata["asked"]["options"]]
+
+
+@pytest.mark.parametrize("said", [("Which?", "yes"), ("Which?", [""]), ("Which?", [1]), (1, ["a"])])
+def test_a_question_with_other_answers_than_texts_is_refused(said: Any) -> None:
+    field = Field("row", "enum", lambda context: said, choices=["row A"])
+
+    with pytest.raises(ConfigurationError, match="text, or a pair of text and a list of answers"):
+        field.answers_in({})
+
+
+class Hall(Journey):
+    """Choose a hall."""
+
+    class ChoosePath(Pathway):
+        __fields__ = [Field("hall", "enum", "Which hall?", choices=["red", "blue"])]
+        __complete_when__ = NEVER
+
+
+async def test_a_refusal_says_the_choices_once(talk: Opened, memory_url: str) -> None:
+    chat = await talk(Hall, {}, memory_url)
+
+    for message in ("hello", "green", "yellow"):
+        assert (await chat.says(message)).count("red, blue") == 1

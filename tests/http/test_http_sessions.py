@@ -179,6 +179,7 @@ async def test_history_versions_and_rollback_tell_all_that_happened(api: Api) ->
         ("assistant", "address: street=Elm"),
         ("user", "how much?"),
         ("assistant", "prices: how much?"),
+        ("rollback", "Back to version 1."),
     ]
 
 
@@ -853,3 +854,99 @@ async def test_no_page_is_much_larger_than_the_limit(
         assert largest < 4 * most, path
     assert [entry["version"] for entry in entries] == [*range(1, turns + 1), turns + 1]
     assert entries[-1]["value"] == entries[4]["value"]
+
+
+class Diary(Journey):
+    """Keep a diary."""
+
+    class TalkPath(Pathway):
+        __fields__ = [
+            Field("mood", ask="How are you?"),
+            Field("pin", ask="Your PIN?", sensitive=True),
+        ]
+        __agents__ = ["clerk"]
+        __complete_when__ = NEVER
+
+
+class LockedDiary(Diary):
+    """Keep a diary behind a lock."""
+
+    __sensitive__ = True
+
+
+async def listed(api: Api, **query: Any) -> dict[str, str]:
+    """The ids of the sessions that a query finds, with their last messages."""
+    found = (await api.client.get("/v1/sessions", params=query)).json()["sessions"]
+    return {one["session_id"]: one["last_message"] for one in found}
+
+
+async def test_sessions_are_found_by_words_of_their_messages(
+    serve: Callable[..., Any], store_url: str
+) -> None:
+    api = await serve(
+        one(Diary, clerk=function),
+        one(LockedDiary, clerk=function),
+        url=store_url,
+        encryption_key="a2tra2tra2tra2tra2tra2tra2tra2tra2tra2tra2s=",
+    )
+    for name, journey, message in (
+        ("Open-1", "diary", "100% of_the \u00d6sterreich | Window" + "x" * 300),
+        ("open-2", "diary", "hello"),
+        ("locked", "locked_diary", "aes256gcm: a window"),
+    ):
+        session = await api.begin(journey, name)
+        await api.says(session, message)
+    for message in ("rather well", "9 9 3 7"):
+        given = await api.says("/v1/sessions/open-2", message)
+    assert given["accumulated_context"]["pin"] == "9 9 3 7"
+    await api.begin("diary", "silent")
+
+    found = await listed(api)
+    assert found == {
+        "Open-1": ("100% of_the \u00d6sterreich | Window" + "x" * 300)[:200],
+        "open-2": "rather well",
+        "locked": "",
+        "silent": "",
+    }
+    for text in ("WINDOW", "0% of", "_the \u00d6", "| w", "OPEN-1"):
+        assert [*await listed(api, text=text)] == ["Open-1"], text
+    assert [*await listed(api, text="lock")] == ["locked"]
+    for text in ("aes256gcm", "a window", "%%", "of-the", "' OR 1=1 --"):
+        assert await listed(api, text=text) == {}, text
+    assert [*await listed(api, text="open", status="complete")] == []
+    refused = await api.client.get("/v1/sessions", params={"text": "a\x00b"})
+    assert refused.status_code == 422
+    assert refused.json()["faults"][0]["remedy"].startswith("it must be one line")
+
+
+async def test_calls_are_listed_with_the_last_message_that_gave_no_secret(
+    serve: Callable[..., Any], store_url: str
+) -> None:
+    found = find("table_booking")
+    served = Served(found.journey, found.agents, found.checked_tools())
+    api = await serve(served, url=store_url)
+    session = await api.begin("table_booking", "ann")
+    for message in ("a table for four", "I want to talk to a person", "are you there?"):
+        await api.says(session, message)
+
+    [call] = (await api.client.get("/v1/escalations")).json()["escalations"]
+
+    assert call["last_message"] == "are you there?"
+
+
+async def test_a_journey_names_sentences_to_begin_with(serve: Callable[..., Any]) -> None:
+    found = find("table_booking")
+    api = await serve(Served(found.journey, found.agents, found.checked_tools()))
+    examples = (await api.client.get("/v1/journeys/table_booking")).json()["examples"]
+    assert examples[:2] == ["Menu", "Number of guests: 4"]
+    assert len(examples) == 3
+
+    taken = []
+    for number, example in enumerate(examples):
+        session = await api.begin("table_booking", f"s-{number}")
+        reply = await api.says(session, example)
+        taken.append((reply["pathway_id"], [*reply["accumulated_context"]]))
+
+    assert [pathway for pathway, _ in taken] == ["menu", "book", "book"]
+    assert "party_size" in taken[1][1]
+    assert "date" in taken[2][1]

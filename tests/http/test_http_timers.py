@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from contextvars import ContextVar
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -63,14 +62,6 @@ class Offer(Journey):
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "LOOK_SECONDS", 0.01)
     monkeypatch.setattr(jobs, "EXPIRY_SECONDS", 0.01)
-
-
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """The clock of all tasks of the process; a server has tasks that no test starts."""
-    made = Clock()
-    monkeypatch.setattr("journeygraph.nodes.json_data._clock", ContextVar("clock", default=made))
-    return made
 
 
 def offer(discount: Callable[..., Any] = lambda ask: "Ten percent less.") -> Any:

@@ -616,3 +616,19 @@ async def test_a_store_that_fails_for_a_moment_ends_no_stream(
 
 async def true(value: Any) -> Any:
     return value
+
+
+def test_a_server_tells_that_the_keys_of_its_database_are_not_used(folder: Path) -> None:
+    store = f"sqlite:///{folder / 'keys.db'}"
+    run("keys", "create", "--scope", "talk", "--store", store)
+
+    with command.served(folder, "orders.py", "--store", store) as (_, _, lines):
+        said = "".join(lines)
+    assert "not used without JOURNEYGRAPH_STORED_KEYS=true: only requests from this machine" in said
+    assert "No API key is set" not in said
+    keyed = {"JOURNEYGRAPH_STORED_KEYS": "true"}
+    with command.served(folder, "orders.py", "--store", store, **keyed) as (_, _, lines):
+        assert "Clients need a key of the database" in "".join(lines)
+    keyed = {"JOURNEYGRAPH_API_KEYS": KEY}
+    with command.served(folder, "orders.py", "--store", store, **keyed) as (_, _, lines):
+        assert "a key of JOURNEYGRAPH_API_KEYS, or one of the database." in "".join(lines)

@@ -360,7 +360,8 @@ def test_slow_bodies_without_a_key_leave_descriptors_for_a_client_with_one(folde
             one.send(head.encode())
 
         def trickle() -> None:
-            while not over.wait(0.2):
+            while not over.is_set():
+                time.sleep(0.2)
                 for one in crowd:
                     with suppress(OSError):
                         one.send(b" ")

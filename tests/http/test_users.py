@@ -61,6 +61,7 @@ from tests.support import api as helpers
 from tests.support import command, forked
 from tests.support.api import Api, one, serving, wired
 from tests.support.clerks import said
+from tests.support.clocks import Clock
 from tests.support.command import flat
 from tests.support.post_office import database
 from tests.support.post_office import opened as opened_parcel
@@ -367,8 +368,10 @@ async def test_an_export_needs_no_more_memory_for_more_data(tmp_path: Path) -> N
     assert peak < read / 4
 
 
-async def test_a_session_that_an_older_release_encrypted_is_exported(tmp_path: Path) -> None:
-    config = JourneyConfig(persistence=older_file(tmp_path), encryption_key=OLDER_KEY)
+async def test_a_session_that_an_older_release_encrypted_is_exported(
+    tmp_path: Path, clock: Clock
+) -> None:
+    config = JourneyConfig(persistence=older_file(tmp_path, clock), encryption_key=OLDER_KEY)
     directory = await Directory.open(config)
     await directory.store.write(Statement(GIVE, [{}]))
     records = await directory.export_user("ann")

@@ -3,22 +3,30 @@
 It needs OPENAI_API_KEY, and talks to OPENAI_BASE_URL if that is set. The exit code is 0 if all
 that must hold did, 1 if something did not, and 2 without a key: then nothing was proved, which is
 not the same as success.
+
+With `--local` it starts llama.cpp's server with a small model, needs no key, and sends 60 messages
+at five places as well; `--messages 5` sends some of them, and holds no scene. The checks of the
+scenes do not count then, since the model knows nothing: valid answers, limits and effects do.
 """
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import os
 import sys
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from rich.console import Console
 
 from journeygraph import JourneyConfig, JourneyError, JourneyResponse
 from journeygraph.nodes.llm.models import is_configured
 from journeygraph.server.settings import Settings
+from tests.live import local, peer
+from tests.live.places import each
 from tests.live.scenes import Scene, Step, scenes
+from tests.live.wire import watched
 
 _NO_KEY = (
     "OPENAI_API_KEY is not set, so nothing was held and nothing is proved. Set it, and"
@@ -37,20 +45,62 @@ class Tally:
     tokens: int = 0
 
 
-def main(names: list[str]) -> int:
+def main(words: list[str]) -> int:
     """Hold the scenes of these names, or all, and return the exit code."""
+    parser = argparse.ArgumentParser(prog="make live")
+    parser.add_argument("scenes", nargs="*")
+    parser.add_argument("--local", action="store_true", help="with a small model of this machine")
+    parser.add_argument("--messages", type=int, help="send so many messages, and hold no scene")
+    asked = parser.parse_args(words)
     console = Console(highlight=False, markup=False, soft_wrap=True)
+    known = {scene.name: scene for scene in scenes()}
+    if unknown := [name for name in asked.scenes if name not in known]:
+        console.print(f"No scene {', '.join(unknown)}. There are: {', '.join(known)}.")
+        return 2
+    if asked.local:
+        return _held_locally(asked.scenes or [*known], asked.messages, console)
+    return _held_elsewhere(asked.scenes or [*known], console)
+
+
+def _held_locally(names: list[str], most: int | None, console: Console) -> int:
+    program = peer.python()
+    if program is None:
+        console.print("There is no server on this machine: `make peer` gets it. Nothing is proved.")
+        return 2
+    with peer.serving(program) as url:
+        os.environ |= {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": "none"}
+        config = replace(JourneyConfig(persistence="memory://live"), **local.SETTINGS)
+        console.print(f"server: llama.cpp; model: {peer.MODEL}")
+        report = asyncio.run(_reported([] if most else names, most, config, url, console))
+    console.print()
+    for name, value in report.rows():
+        console.print(f"{name:<50} {value}")
+    for crash in report.crashes:
+        console.print(f"  FAIL {crash}")
+    return 0 if report.holds else 1
+
+
+async def _reported(
+    names: list[str], most: int | None, config: JourneyConfig, url: str, console: Console
+) -> local.Report:
+    known = {scene.name: scene for scene in scenes()}
+    with watched(url) as exchanges:
+        for name in names:
+            _sum_up(name, await _held(known[name], config, console), console)
+    report = await local.hold([*each(most)], config, url, console)
+    report.exchanges = [*exchanges, *report.exchanges]
+    return report
+
+
+def _held_elsewhere(names: list[str], console: Console) -> int:
     config = Settings().config("memory://live")
     if not is_configured(None, config):
         console.print(_NO_KEY)
         return 2
     known = {scene.name: scene for scene in scenes()}
-    if unknown := [name for name in names if name not in known]:
-        console.print(f"No scene {', '.join(unknown)}. There are: {', '.join(known)}.")
-        return 2
     console.print(f"server: {os.environ.get('OPENAI_BASE_URL') or 'the default of the client'}")
     console.print(f"models: {config.agent_model}, {config.intent_detection_model} for intents")
-    tallies = {name: asyncio.run(_held(known[name], config, console)) for name in names or known}
+    tallies = {name: asyncio.run(_held(known[name], config, console)) for name in names}
     for name, tally in tallies.items():
         _sum_up(name, tally, console)
     return 1 if any(tally.failed for tally in tallies.values()) else 0

@@ -5,10 +5,15 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+from pathlib import Path
 from typing import Any
+
+import pytest
 
 from journeygraph.nodes.llm.scripted import Call
 from journeygraph.server.scripted import ScriptedServer
+from tests.live import peer
+from tests.live.run import main
 from tests.support.clinic_model import FILLS, ClinicModel, role_of
 from tests.support.command import ROOT
 from tests.support.forked import Command
@@ -16,14 +21,16 @@ from tests.support.forked import Command
 WANTS = {"When can I expect to see the money on my account?": "policy"}
 
 
-def live(*names: str, url: str = "", key: str = "sk-scripted") -> subprocess.CompletedProcess[str]:
+def live(
+    *names: str, url: str = "", key: str = "sk-scripted", seconds: int = 110
+) -> subprocess.CompletedProcess[str]:
     given = {"OPENAI_API_KEY": key, "OPENAI_BASE_URL": url}
     clean = {name: value for name, value in os.environ.items() if not name.startswith("OPENAI_")}
     environment = {**clean, **{name: value for name, value in given.items() if value}}
     command = ["tests.live.run", *names]
     pipes: Any = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     with Command(command, cwd=ROOT, env=environment, **pipes) as run:
-        shown, errors = (stream.decode() for stream in run.communicate(timeout=110))
+        shown, errors = (stream.decode() for stream in run.communicate(timeout=seconds))
     return subprocess.CompletedProcess(command, run.returncode, shown, errors)
 
 
@@ -75,3 +82,26 @@ def test_an_unknown_scene_is_refused_with_those_that_there_are() -> None:
 
     assert run.returncode == 2
     assert "healthcare_referral, parcel_refund" in run.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.timeout(580)
+def test_a_server_that_is_not_ours_answers_within_its_schemas_and_limits() -> None:
+    """llama.cpp's own server: what goes over the wire holds, though the model knows nothing."""
+    if peer.python() is None:
+        pytest.skip("llama.cpp's server is not there: `make peer` gets it.")
+    run = live("--local", "--messages", "5", key="", seconds=560)
+
+    assert run.returncode == 0, run.stdout
+    for row in ("calls past their limit", "effects without a confirmation", "crashes"):
+        assert re.search(rf"^{row} +0$", run.stdout, re.M), run.stdout
+    assert re.search(r"^valid answers +([1-9]\d*) of \1 \(100%\)$", run.stdout, re.M), run.stdout
+
+
+def test_without_the_server_of_this_machine_nothing_is_proved(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(peer, "TOOLS", tmp_path)
+    assert main(["--local"]) == 2
+    assert "`make peer` gets it" in capsys.readouterr().out

@@ -172,6 +172,7 @@ def test_a_journey_runs_on_a_provider_that_is_not_openai(folder: Path) -> None:
     }
     for body in ollama.requests:
         assert not {"response_format", "extra_body", "stream_options", "stream_usage"} & set(body)
+        assert body["options"]["num_predict"] in (600, 2_000, 400)
     assert flat(lines[0]) == (
         "On models: ollama:small reads messages, ollama:llama3:8b runs the agents "
         "without a function, "

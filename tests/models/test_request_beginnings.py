@@ -243,7 +243,7 @@ async def test_a_verdict_that_was_not_asked_for_does_not_outrank_the_words(camp)
 async def test_hundreds_of_commands_that_do_not_count_are_a_few_rows(camp):
     many = [command("go", target=f"place {n}") for n in range(300)]
     with ScriptedModel(saying(*many)) as model:
-        chat = await camp(model)
+        chat = await camp(model, intent_max_tokens=10_000)
         await chat.says("well, you tell me what it should be")
 
     dropped = [row.reason for row in await chat.journey.audit() if row.kind == "dropped"]

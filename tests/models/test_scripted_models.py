@@ -351,6 +351,36 @@ async def test_settings_reach_the_call() -> None:
         ScriptedModel(http_client=None)
 
 
+LONG = UseTool("note", text="one two three four")
+
+
+@pytest.mark.parametrize(
+    ("answer", "said", "whole", "broken"),
+    [
+        ("one two three four", "one two three", 0, 0),
+        ("one two three", "one two three", 0, 0),
+        (["one two", LONG], "one two", 0, 1),
+        ([UseTool("a"), LONG], "", 1, 0),
+    ],
+)
+async def test_an_answer_ends_at_the_limit_of_its_call(
+    answer: Any, said: str, whole: int, broken: int
+) -> None:
+    async with ScriptedModel(answer) as model:
+        message = await model.bind(max_tokens=3).ainvoke("Hi")
+    assert message.content == said
+    assert (len(message.tool_calls), len(message.invalid_tool_calls)) == (whole, broken)
+    is_cut = answer != "one two three"
+    assert message.response_metadata["finish_reason"] == ("length" if is_cut else "stop")
+    assert model.calls[0].max_tokens == 3
+
+
+async def test_a_limit_under_two_names_is_refused() -> None:
+    model = ScriptedModel(always="Hello.", extra_body={"max_tokens": 3})
+    with pytest.raises(Exception, match="at the same time"):
+        await model.bind(max_completion_tokens=3).ainvoke("Hi")
+
+
 def test_a_model_tells_what_did_not_add_up() -> None:
     with pytest.raises(AssertionError, match="unused answer"), ScriptedModel("Hello."):
         pass

@@ -136,3 +136,69 @@ def test_it_is_light_to_load(serve: Serve, visits: Visits) -> None:
     )
     assert {name.rpartition("/")[2] for name, _ in loaded} >= {"app.js", "style.css", "preact.js"}
     assert sum(size for _, size in loaded) < HEAVIEST
+
+
+_CONTRAST = """(one) => {
+  const light = (colour) => {
+    const parts = colour.match(/[\\d.]+/g).slice(0, 3).map((part) => part / 255)
+      .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2];
+  };
+  const { color, backgroundColor } = getComputedStyle(one);
+  const [dark, bright] = [light(color), light(backgroundColor)].sort((a, b) => a - b);
+  return (bright + 0.05) / (dark + 0.05);
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_button_under_the_mouse_can_be_read(serve: Serve, visits: Visits, scheme: Any) -> None:
+    _, place = serve("healthcare_referral")
+    page = visits.open(place, color_scheme=scheme)
+    seen = {}
+
+    def hover(name: str) -> None:
+        button = page.get_by_role("button", name=name, exact=True)
+        expect(button).to_be_enabled()
+        button.hover()
+        assert button.evaluate("one => one.matches(':hover')")
+        seen[name] = button.evaluate(_CONTRAST)
+
+    hover("Start")
+    page.get_by_role("button", name="Start", exact=True).click()
+    page.get_by_label("Message", exact=True).fill("a heart specialist, please")
+    hover("Send")
+    hover("Fit")
+    page.get_by_role("button", name="Send", exact=True).click()
+    hover("Yes")
+
+    assert {name: ratio for name, ratio in seen.items() if ratio < 4.5} == {}
+
+
+def test_an_unknown_address_says_so(serve: Serve, visits: Visits) -> None:
+    _, place = serve("table_booking")
+    a_conversation_with_a_call(place)
+    page = visits.open(place, "#/nothing/here")
+    expect(page.get_by_role("heading", level=1)).to_have_text("There is no such page")
+    expect(page.get_by_role("link", name="start a session")).to_be_visible()
+
+    page.evaluate("location.hash = '#/s/ann/nothing'")
+
+    expect(page.get_by_text("There is no such view of a session.")).to_be_visible()
+    page.get_by_role("link", name="Versions").click()
+    expect(page.get_by_label("Version", exact=False).first).to_be_visible()
+
+
+def test_a_missing_model_is_no_warning(serve: Serve, visits: Visits) -> None:
+    _, place = serve("table_booking")
+    a_conversation_with_a_call(place)
+    with httpx2.Client(base_url=f"{place}/v1", timeout=110) as client:
+        client.post("/sessions", json={"journey_id": "table_booking", "session_id": "bob"})
+        said = client.post("/sessions/bob/messages", json={"message": "xyzzy"}).json()
+    assert said["metadata"]["flags"] == ["model_not_configured"]
+    page = visits.open(place, "#/s/bob/why")
+    flag = page.get_by_text("model_not_configured")
+
+    ground = flag.evaluate("one => getComputedStyle(one).backgroundColor")
+    red, green, blue = (int(part) for part in ground[4:-1].split(","))
+    assert max(red, green, blue) - min(red, green, blue) < 12
+    assert flag.evaluate(_CONTRAST) >= 4.5

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -216,7 +218,7 @@ def test_what_other_clients_do_in_a_session_is_shown_and_so_is_its_end(
         mine = f"/sessions/{session['session_id']}"
         client.post(f"{mine}/messages", json={"message": smiles}).raise_for_status()
         settled(page, smiles, f"Echo: {smiles}")
-        page.get_by_role("link", name="Why").click()
+        page.get_by_role("link", name="Why", exact=True).click()
         title = page.get_by_label("Turn", exact=True).locator("option").last
         assert title.text_content() == f"1 \u00b7 {smiles[:29]}\u2026"  # no half of a character
         client.delete(mine).raise_for_status()
@@ -368,3 +370,33 @@ def test_the_description_of_the_api_is_used_without_a_network(place: str, visits
     listed.get_by_role("button", name="Execute").click()
 
     expect(listed.locator(".live-responses-table")).to_contain_text('"journey_id": "desk"')
+
+
+@pytest.mark.slow
+def test_errors_of_forms_are_sentences_for_people(serve: Serve, visits: Visits) -> None:
+    _, place = serve("table_booking")
+    visits.expect_error("status of 4")
+    page = visits.open(place)
+    page.get_by_text("Session id and context").click()
+    told = []
+    for id_, context in (("a b/c!", "{}"), ("_x", ""), ("ann", "[1]"), ("ann", "{oops")):
+        page.get_by_label("Session id", exact=True).fill(id_)
+        page.get_by_label("First values of the context").fill(context)
+        with page.expect_response("**/v1/sessions") if id_ != "ann" else nullcontext():
+            page.get_by_role("button", name="Start", exact=True).click()
+        expect(page.get_by_role("alert")).to_be_visible()
+        told.append(page.get_by_role("alert").inner_text())
+    page.evaluate("location.hash = '#/s/nobody'")
+    expect(page.get_by_text("There is no session with this id")).to_be_visible()
+    told.append(page.get_by_role("alert").inner_text())
+    page.evaluate("location.hash = '#/inbox/123'")
+    expect(page.get_by_text("There is no call with this id")).to_be_visible()
+    told.append(page.get_by_role("alert").inner_text())
+
+    assert "Session id: use 1 to 200 letters" in told[0]
+    assert "The context is not an object" in told[2]
+    assert "The context is not JSON" in told[3]
+    for text in told:
+        assert not re.search(
+            r"Unprocessable|Not Found|\bbody\b|\^|\[A-Z|GET |POST |faults", text
+        ), text

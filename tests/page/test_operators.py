@@ -66,7 +66,7 @@ def test_a_call_is_claimed_answered_and_released(serve: Serve, visits: Visits) -
     assert len([path for path in asked if path.endswith("v1/sessions/ann/events")]) == 1
     assert len([path for path in asked if path.endswith("v1/sessions/ann")]) < 8
     says(user, "thank you")
-    user.get_by_role("link", name="Why").click()
+    user.get_by_role("link", name="Why", exact=True).click()
     because = user.locator(".because")
     expect(because).to_contain_text("so the assistant was silent")
     user.get_by_label("Turn", exact=True).select_option(index=2)
@@ -155,3 +155,61 @@ def test_replies_that_broke_a_rule_are_listed_for_review(
     page.get_by_role("list", name="Replies to review").get_by_role("link", name="ann").click()
 
     expect(page.get_by_label("Message", exact=True)).to_be_visible()
+
+
+def test_the_inbox_shows_what_was_said_last_and_the_answer_stays_in_sight(
+    serve: Serve, visits: Visits
+) -> None:
+    _, place = serve("table_booking")
+    with httpx2.Client(base_url=f"{place}/v1", timeout=110) as client:
+        client.post("/sessions", json={"journey_id": "table_booking", "session_id": LONG_ID})
+        for message in [*["is there a menu?"] * 8, "a table for 6, and a person please"]:
+            said = client.post(f"/sessions/{LONG_ID}/messages", json={"message": message})
+            said.raise_for_status()
+        client.post(f"/sessions/{LONG_ID}/messages", json={"message": "I want to talk to a person"})
+        client.post(f"/sessions/{LONG_ID}/messages", json={"message": "my <b>last</b> words"})
+    for size in ({"width": 1280, "height": 700}, {"width": 360, "height": 640}):
+        page = visits.open(place, "#/inbox", viewport=size)
+        expect(page.get_by_role("heading", level=1)).to_have_text("Inbox")
+        listed = page.get_by_role("list", name="Calls for a person").get_by_role("link")
+        expect(listed.locator("strong")).to_have_text("my <b>last</b> words")
+        expect(listed).to_contain_text(LONG_ID[:8])
+        expect(listed).not_to_contain_text(LONG_ID)
+        listed.click()
+
+        expect(page.get_by_role("heading", level=2).first).to_contain_text("my <b>last</b> words")
+        main = page.get_by_role("main")
+        assert main.evaluate("one => one.scrollHeight > one.clientHeight + 100")
+        for top in (0, 10_000):
+            main.evaluate("(one, top) => one.scrollTo(0, top)", top)
+            expect(page.get_by_label("Message to the user")).to_be_in_viewport(ratio=1)
+            expect(page.get_by_role("button", name="Release")).to_be_in_viewport(ratio=1)
+
+
+LONG_ID = "4ba45fe3-0c92-4ff0-9b4d-d93f9d6f1bd3"
+
+
+def test_sessions_are_found_by_words_of_their_messages(serve: Serve, visits: Visits) -> None:
+    _, place = serve("table_booking")
+    with httpx2.Client(base_url=f"{place}/v1", timeout=110) as client:
+        for id_, message in ((LONG_ID, "a table at 100% of_the Window"), ("ann", "for four")):
+            client.post("/sessions", json={"session_id": id_})
+            client.post(f"/sessions/{id_}/messages", json={"message": message}).raise_for_status()
+    page = visits.open(place, "#/sessions")
+    listed = page.get_by_role("list", name="Sessions").get_by_role("link")
+    expect(listed.locator("strong")).to_have_text(["for four", "a table at 100% of_the Window"])
+    expect(listed.last).to_contain_text(LONG_ID[:8])
+    expect(listed.last).not_to_contain_text(LONG_ID)
+
+    page.get_by_label("Words of a message, or an id").fill("0% of_the window")
+    page.get_by_role("button", name="Search").click()
+    expect(listed).to_have_count(1)
+    page.reload()
+    expect(listed).to_have_count(1)
+    expect(page.get_by_label("Words of a message, or an id")).to_have_value("0% of_the window")
+    page.get_by_label("Words of a message, or an id").fill("AnN")
+    page.keyboard.press("Enter")
+    expect(listed).to_contain_text("for four")
+    page.get_by_label("Words of a message, or an id").fill("_")
+    page.keyboard.press("Enter")
+    expect(listed).to_contain_text("of_the")

@@ -268,3 +268,57 @@ def test_a_session_of_an_older_version_is_shown_in_its_version(
     expect(page.get_by_text("version may of the journey")).to_be_visible()
     page = visits.open(place, "#/sessions")
     expect(page.get_by_text("version may of the journey")).to_be_visible()
+
+
+@pytest.mark.slow
+def test_the_values_of_fields_are_in_the_drawing(serve: Serve, visits: Visits) -> None:
+    _, place = serve("table_booking")
+    session(place, "table_booking", "a table for four", "no", "tomorrow", "7 pm", LONG_NAME)
+    page = visits.open(place, "#/s/ann/picture")
+
+    expect(field(page, "book.party_size").locator(".kind")).to_have_text("4")
+    guest = field(page, "book.guest")
+    expect(guest.locator(".kind")).to_have_text(re.compile("^Maxim.*…$"))
+    name, value = (guest.locator(css).bounding_box() for css in (".field-name", ".kind"))
+    assert name
+    assert value
+    assert name["x"] + name["width"] < value["x"]
+    says(page, "sorry, five people")
+
+    expect(field(page, "book.party_size").locator(".kind")).to_have_text("5")
+
+
+LONG_NAME = "Maximiliane Wolkenstein Zuberbuehler Habersetzer"
+
+_SMALLEST = """() => {
+  const texts = [...document.querySelectorAll(".picture .canvas .frame text")];
+  return Math.min(...texts.map((one) => {
+    const size = Number.parseFloat(getComputedStyle(one).fontSize);
+    return size * one.getCTM().a;
+  }));
+}"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize("journey", ["healthcare_referral", "table_booking", "parcel_refund"])
+def test_what_was_made_to_fit_can_be_read(
+    serve: Serve, visits: Visits, journey: str, width: int
+) -> None:
+    _, place = serve(journey)
+    session(place, journey)
+    size = {"width": width, "height": 640}
+    page = visits.open(place, "#/s/ann/picture", viewport=size)
+    frame = page.locator(".picture .canvas .frame")
+    expect(page.locator(".picture .badge")).to_have_count(1)
+
+    assert page.evaluate(_SMALLEST) >= 8.99
+    drawn, room = frame.locator("svg").bounding_box(), frame.bounding_box()
+    assert drawn
+    assert room
+    scale = float(page.locator(".picture .zoom output").inner_text().removesuffix(" %"))
+    fits = drawn["width"] <= room["width"] and drawn["height"] <= room["height"]
+    assert fits or scale == 90
+    overflow = "one => one.scrollWidth > one.clientWidth"
+    assert page.locator("main").evaluate(overflow) is False
+    assert page.locator(".view").evaluate(overflow) is False

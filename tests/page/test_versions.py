@@ -80,10 +80,18 @@ def test_a_session_is_rolled_back_and_goes_on_from_there(page: Page) -> None:
     expect(page.get_by_role("slider", name="Version 5 of 5")).to_be_focused()
     expect(page.locator(".versions")).to_contain_text("Rollback to version 1, in book")
     expect(page.get_by_label("Removed")).to_contain_text("booking")
+    said = page.get_by_role("list", name="Messages")
+    expect(said.locator(".divider")).to_have_text("Back to version 1.")
+    taken_back = said.locator(".message.gone")
+    gone = taken_back.count()
+    assert gone > 0
+    expect(taken_back.first).to_contain_text("(taken back)")
     page.get_by_label("Message", exact=True).fill("Kim")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Context at version 6")).to_be_visible()
     expect(page.get_by_label("Added")).to_contain_text("Kim")
+    expect(taken_back).to_have_count(gone)
+    expect(said.locator(".message").last).not_to_contain_text("(taken back)")
 
 
 @pytest.mark.slow

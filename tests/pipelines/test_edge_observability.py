@@ -124,6 +124,7 @@ class TestObservability:
         assert watch.points("journeygraph.breaker.opened") == [({"gen_ai.agent.name": "moody"}, 1)]
         assert [line["event"] for line in watch.log] == [
             "breaker_opened",
+            "part_raised",
             "agent_failed",
             "breaker_closed",
         ]
@@ -145,7 +146,9 @@ class TestObservability:
 
         await Pipeline.sequential([inner]).with_name("outer").run(message="user-canary")
 
-        (line,) = watch.log
+        raised, line = watch.log
+        assert (raised["event"], raised["name"]) == ("part_raised", "inner/bad")
+        assert raised["error"] == "LookupError"
         assert (
             line.items()
             >= {
@@ -160,7 +163,7 @@ class TestObservability:
         assert span.context
         assert line["trace_id"] == f"{span.context.trace_id:032x}"
         assert line["span_id"] == f"{span.context.span_id:016x}"
-        assert "canary" not in json.dumps(line)
+        assert "canary" not in json.dumps(watch.log)
 
     @pytest.mark.parametrize("error_handling", ["graceful", "fail-fast"])
     async def test_error_reporting(self, watch: Watch, error_handling: str) -> None:

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Annotated, Any
 
 import pytest
@@ -23,13 +24,17 @@ from journeygraph import (
     Journey,
     JourneyConfig,
     JourneyDefinitionError,
+    Locale,
     MergeStrategy,
     Pathway,
     ReturnToPrevious,
     Signature,
     Transition,
 )
+from journeygraph.journeys import phrases
+from journeygraph.journeys.agents.signature import FieldSpec
 from journeygraph.journeys.phrases import said
+from journeygraph.journeys.spec.hashing import content_hash
 
 
 class Desk(Journey):
@@ -474,6 +479,23 @@ def test_the_version_changes_with_the_signature() -> None:
 
     assert version("Be kind") == version("Be kind")
     assert version("Be kind") != version("Be brief")
+
+
+@pytest.mark.parametrize(
+    ("kind", "stored"),
+    [
+        (Locale, "7736d6f51d14002dae29e7a36e0fbac73f3cb27685457c129ccf50853ef57884"),
+        (list[Locale], "e760f6be9eddbec373ef925efd450726314c5403f66b5bdc615a4f42ae273b4c"),
+        (phrases, "d66acaa653760a7ac7c1969351bf0785aed358b76b8cd79e22d9255e40ca166c"),
+    ],
+    ids=["class", "list of a class", "module"],
+)
+def test_the_version_does_not_depend_on_the_import_name_of_our_own_classes(
+    kind: Any, stored: str
+) -> None:
+    """Sessions that are stored belong to these versions, made when the classes had other names."""
+    part = kind if isinstance(kind, ModuleType) else FieldSpec("a", kind, "d")
+    assert content_hash(part) == stored
 
 
 def test_what_a_criterion_merely_holds_does_not_make_the_version_unstable() -> None:

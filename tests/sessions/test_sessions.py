@@ -28,6 +28,7 @@ from journeygraph import (
     StateError,
     Texts,
     VersionNotFoundError,
+    taken_back,
 )
 from journeygraph.graphs.records.listing import Place
 from journeygraph.graphs.storage import statements
@@ -520,12 +521,32 @@ async def test_the_transcript_keeps_what_a_rollback_took_back(talk: Talk, store_
     assert said == [
         ("user", "street=Main", 1),
         ("assistant", "address: street=Main", 1),
+        ("rollback", "Back to version 0.", 2),
         ("user", "street=Side", 3),
         ("assistant", "address: street=Side", 3),
     ]
     times = [entry.timestamp for entry in await call.journey.transcript()]
     assert times == sorted(times)
     assert all(time.endswith("+00:00") for time in times)
+
+
+async def test_a_transcript_tells_which_turns_a_rollback_took_back(
+    talk: Talk, store_url: str
+) -> None:
+    call = await talk(Parcel, AGENTS, store_url)
+    await call.says("street=Main")
+    await call.says("number=1")
+    assert taken_back(await call.journey.transcript()) == set()
+    await call.journey.rollback(1)
+    assert taken_back(await call.journey.transcript()) == {2}
+    await call.says("number=2")
+    assert taken_back(await call.journey.transcript()) == {2}
+
+    await call.journey.rollback(2)  # what was taken back counts again
+
+    transcript = await call.journey.transcript()
+    assert [entry.rolled_back_to for entry in transcript if entry.role == "rollback"] == [1, 2]
+    assert taken_back(transcript) == {3, 4}
 
 
 async def test_what_is_given_back_is_a_copy(talk: Talk, memory_url: str) -> None:

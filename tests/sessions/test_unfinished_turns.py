@@ -26,6 +26,7 @@ from journeygraph.server.logs import formatter
 from tests.sessions.test_session_faults import Gate
 from tests.storage.test_encryption import KEY, canary, clinic, doctor, spellings
 from tests.storage.test_encryption_keys import BOTH, NEW, OLD, rotated
+from tests.support.clocks import Clock
 from tests.support.ferry import World, ferry, led_up
 from tests.support.post_office import AGENTS, found, opened
 from tests.support.postgres import Postgres, connected
@@ -312,9 +313,9 @@ async def test_what_is_kept_is_encrypted_with_the_data_key_of_the_session(
 
 
 async def test_a_session_of_an_older_release_keeps_its_message_with_its_new_data_key(
-    postgres_server: Postgres, tmp_path: Path
+    postgres_server: Postgres, tmp_path: Path, clock: Clock
 ) -> None:
-    url, reached = older_database(postgres_server), asyncio.Event()
+    url, reached = older_database(postgres_server, clock), asyncio.Event()
 
     async def held() -> None:
         reached.set()

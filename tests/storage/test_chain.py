@@ -38,11 +38,10 @@ from journeygraph.nodes.llm.scripted import ScriptedModel
 from tests.flow_control.desk import VALID, says
 from tests.flow_control.late_child import RUDE, LateDesk
 from tests.storage.test_encryption import CANARY, KEY, clinic, conversation
-from tests.storage.test_migrations import CENTURY
 from tests.storage.test_store_reliability import rows_read
 from tests.support.clocks import Clock
 from tests.support.command import flat, run
-from tests.support.post_office import AGENTS, database, opened
+from tests.support.post_office import AGENTS, back_at, database, opened
 from tests.support.postgres import connected
 from tests.support.properties import are_all
 
@@ -358,15 +357,13 @@ async def test_a_sensitive_session_is_verified_with_its_key(file_url: str) -> No
 
 
 async def test_the_turns_of_an_older_release_are_unchained_until_the_next_one(
-    tmp_path: Path,
+    tmp_path: Path, clock: Clock
 ) -> None:
     data, url = Path(__file__).parent / "data", f"sqlite:///{tmp_path / 'tours.db'}"
     with database(url) as connection:
         connection.executescript((data / "older_release.sql").read_text())
     tour = load_journey(data / "tour.yaml")
-    config = JourneyConfig(
-        persistence=url, resume_after_seconds=CENTURY, session_ttl_seconds=CENTURY
-    )
+    config = JourneyConfig(persistence=back_at(url, clock))
     store = await open_store(url, None)
     before = await verify(store, Seals(None), "ada")
     assert before is not None

@@ -45,6 +45,7 @@ from tests.storage.test_encryption import (
 from tests.storage.test_encryption import everything as in_files
 from tests.storage.test_encryption_postgres import everything as in_tables
 from tests.support import command, forked, watching
+from tests.support.clocks import Clock
 from tests.support.command import flat, run, served
 from tests.support.ferry import SAID, World
 from tests.support.post_office import database, found
@@ -470,13 +471,13 @@ async def test_no_word_value_or_argument_of_a_sensitive_session_is_stored_or_rep
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def older_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+def older_url(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Iterator[str]:
     """The URL of a store with a session that an older release wrote, without a data key."""
     if request.param == "sqlite":
-        yield older_file(tmp_path)
+        yield older_file(tmp_path, clock)
         return
     server: Postgres = request.getfixturevalue("postgres_server")
-    url = older_database(server)
+    url = older_database(server, clock)
     yield url
     server.drop(url)
 

@@ -20,7 +20,9 @@ from journeygraph.graphs.storage.store import open_store
 from journeygraph.graphs.storage.tables import sessions
 from tests.support import golden
 from tests.support.api import Api, serving, wired
+from tests.support.clocks import Clock
 from tests.support.golden import LIFE, Agency, SecretTrip, Trip
+from tests.support.post_office import back_at
 
 ALL = Sql.of(select(sessions.c.session_id), all_tenants=True)
 GIVE = Sql.of(update(sessions).values(user_id=literal_column("'ann'")), all_tenants=True)
@@ -28,12 +30,13 @@ KINDS = [(release, kind) for release in golden.releases() for kind in ("sqlite",
 
 
 @pytest.fixture(params=KINDS, ids="-".join)
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A store of a release."""
+def url(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> str:
+    """A store of a release, at the time of its last turn."""
     release, kind = request.param
     if kind == "sqlite":
-        return golden.restored_file(release, tmp_path)
-    return golden.restored_database(release, request.getfixturevalue("postgres_server"))
+        return back_at(golden.restored_file(release, tmp_path), clock)
+    server = request.getfixturevalue("postgres_server")
+    return back_at(golden.restored_database(release, server), clock)
 
 
 @pytest.fixture

@@ -28,8 +28,9 @@ from journeygraph.graphs.storage.migrate_postgres import (
     Versions,
     migrate_postgres,
 )
+from tests.support.clocks import Clock
 from tests.support.command import flat, run
-from tests.support.post_office import AGENTS, Parcel, opened
+from tests.support.post_office import AGENTS, Parcel, back_at, opened
 from tests.support.postgres import TABLES, Postgres, connected
 from tests.support.stored_claims import CLAIM, draft
 
@@ -176,11 +177,7 @@ async def test_a_file_of_the_first_release_keeps_its_sessions(tmp_path: Path) ->
         assert await parcel.snapshot() == {"customer": "C-1", "street": "Side"}
 
 
-CENTURY = 100 * 365 * 24 * 3600
-"""The stored session has the times of its recording; they must not age with the calendar."""
-
-
-async def test_a_session_that_an_older_release_stored_goes_on(tmp_path: Path) -> None:
+async def test_a_session_that_an_older_release_stored_goes_on(tmp_path: Path, clock: Clock) -> None:
     """That release, of before the definitions were typed models, wrote the file itself."""
     data = Path(__file__).parent / "data"
     with sqlite3.connect(tmp_path / "tours.db") as connection:
@@ -188,11 +185,7 @@ async def test_a_session_that_an_older_release_stored_goes_on(tmp_path: Path) ->
         (stored,) = connection.execute("SELECT version FROM turns WHERE version = 3").fetchone()
     connection.close()
     tour = load_journey(data / "tour.yaml")
-    config = JourneyConfig(
-        persistence=f"sqlite:///{tmp_path / 'tours.db'}",
-        resume_after_seconds=CENTURY,
-        session_ttl_seconds=CENTURY,
-    )
+    config = JourneyConfig(persistence=back_at(f"sqlite:///{tmp_path / 'tours.db'}", clock))
 
     async with await tour.restore("ada", config) as journey:
         assert await journey.snapshot() == {"guests": 4, "day": "2031-05-01"}

@@ -103,6 +103,10 @@ class Clock:
     def passes(self, seconds: float) -> None:
         self.ahead += timedelta(seconds=seconds)
 
+    def goes_to(self, stored: str) -> None:
+        """Go to a time as it is stored."""
+        self.ahead = datetime.fromisoformat(stored) - datetime.now(UTC)
+
 
 def without_times(text: str) -> str:
     """Return a text without times of day, whose digits may be those of a value."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from pathlib import Path
-from typing import Any
 
 from journeygraph import JourneyConfig
 from journeygraph.graphs.records.data_keys import rotate
@@ -18,11 +17,11 @@ from journeygraph.graphs.storage.migrate_postgres import migrate_postgres
 from journeygraph.graphs.storage.store import open_store
 from journeygraph.journeys.config import EncryptionKeys
 from tests.support import crash_child
+from tests.support.clocks import Clock
 from tests.support.ferry import Ferry, World
+from tests.support.post_office import back_at
 from tests.support.postgres import Postgres, connected
 
-CENTURY = 100 * 365 * 24 * 3600
-"""The stored session has the times of its recording; they must not age with the calendar."""
 OLDER_KEY = bytes(range(32))
 """The key of the older release."""
 _DATA = Path(__file__).parents[1] / "storage" / "data"
@@ -38,12 +37,7 @@ def secret_ferry(
     url: str, world: World, key: bytes | str | None, session_id: str = "s-1"
 ) -> SecretFerry:
     """Take a handle on a session of SecretFerry."""
-    config = JourneyConfig(
-        persistence=url,
-        encryption_key=key,
-        resume_after_seconds=CENTURY,
-        session_ttl_seconds=CENTURY,
-    )
+    config = JourneyConfig(persistence=url, encryption_key=key)
     return SecretFerry(
         session_id,
         config,
@@ -66,26 +60,18 @@ async def _rotate_and_die(url: str, keys: str, statement: int) -> None:
     await store.close()
 
 
-def older_file(folder: Path) -> str:
-    """Return the URL of a SQLite file of the older release."""
+def older_file(folder: Path, clock: Clock) -> str:
+    """Return the URL of a SQLite file of the older release, and go back to its time."""
     with sqlite3.connect(folder / "older.db") as connection:
         connection.executescript((_DATA / "older_release_sealed.sql").read_text())
-        _keep(connection)
     connection.close()
-    return f"sqlite:///{folder / 'older.db'}"
+    return back_at(f"sqlite:///{folder / 'older.db'}", clock)
 
 
-def older_database(server: Postgres) -> str:
-    """Return the URL of a database of the older release, after `journeygraph migrate`."""
+def older_database(server: Postgres, clock: Clock) -> str:
+    """Return the URL of a database of the older release, migrated, and go back to its time."""
     url = server.made()
     with connected(url) as connection:
         connection.execute((_DATA / "older_release_sealed_postgres.sql").read_text())
-        connection.execute("SET search_path TO public")
-        _keep(connection)
     migrate_postgres(url)
-    return url
-
-
-def _keep(connection: Any) -> None:
-    """Let the session live: the file has the times of its recording."""
-    connection.execute("UPDATE sessions SET expires_at = '2999-01-01T00:00:00.000000+00:00'")
+    return back_at(url, clock)

@@ -14,13 +14,14 @@ _OF_DOCTORS = ("gender", "language", "place")
 _OF_TIMES = ("day", "not_on", "part_of_day")
 
 
-def which_doctor(context: Context) -> str:
+def which_doctor(context: Context) -> str | tuple[str, list[str]]:
     """Ask for a doctor: whether to show them, then which of those who suit best."""
     known = ("shown", "rejected_doctors", *_OF_DOCTORS, *_OF_TIMES)
     if not any(context.get(name) for name in known):
         return (
             "Shall I show you the available doctors? Tell me if a day, a time, a district or a"
-            " language matters to you."
+            " language matters to you.",
+            ["Yes", "No"],
         )
     rejected = " or ".join(row["name"] for row in context.get("rejected_doctors", []))
     again = f"I will not suggest {rejected} again. " if rejected else ""

@@ -250,7 +250,8 @@ class Slow:
         if isinstance(self.answer, Fault):
             planned = self.answer.reply(call)
         else:
-            planned = wire.reply(replace(Speech.of(self.answer), tokens=self.tokens), call)
+            said = Speech.of(self.answer).within(call.max_tokens)
+            planned = wire.reply(replace(said, tokens=self.tokens), call)
         if not call.stream:
             return replace(planned, wait=planned.wait + self.before + self.over)
         spoken = [place for place, piece in enumerate(planned.pieces) if piece.spoken]
@@ -419,7 +420,7 @@ def reply_to(answer: Answer, call: Call) -> Reply:
         return answer.reply(call)
     if callable(answer):
         return reply_to(answer(call), call)
-    return wire.reply(Speech.of(answer), call)
+    return wire.reply(Speech.of(answer).within(call.max_tokens), call)
 
 
 def _accepted(answer: Answer) -> Answer:
@@ -443,7 +444,7 @@ def refusals(body: dict[str, Any]) -> list[str]:
     Args:
         body: The request.
     """
-    return [*_of_messages(body["messages"]), *_of_tools(body), *_of_format(body)]
+    return [*_of_messages(body["messages"]), *_of_tools(body), *_of_format(body), *_of_limits(body)]
 
 
 def _of_messages(messages: list[dict[str, Any]]) -> Iterator[str]:
@@ -491,6 +492,15 @@ def _of_format(body: dict[str, Any]) -> Iterator[str]:
         if schema.get("type") != "object" or "anyOf" in schema:
             yield "schema: its root is not an object"
         yield from _of_schema(schema, "schema")
+
+
+def _of_limits(body: dict[str, Any]) -> Iterator[str]:
+    given = [name for name in ("max_tokens", "max_completion_tokens") if body.get(name) is not None]
+    if len(given) > 1:
+        yield "max_tokens and max_completion_tokens are set at the same time"
+    for name in given:
+        if not isinstance(body[name], int) or body[name] < 1:
+            yield f"{name} is not a number above 0"
 
 
 def _of_schema(schema: Any, where: str) -> Iterator[str]:

@@ -83,6 +83,12 @@ class Call:
         return _said(users[-1]) if users else ""
 
     @property
+    def max_tokens(self) -> int | None:
+        """The largest number of tokens of the answer, under either name; None if not given."""
+        most = self.body.get("max_completion_tokens", self.body.get("max_tokens"))
+        return most if isinstance(most, int) else None
+
+    @property
     def wants_usage(self) -> bool:
         """Return whether a stream has to end with the number of tokens."""
         options = self.body.get("stream_options")
@@ -104,6 +110,7 @@ def _said(message: Json) -> str:
     return content if isinstance(content, str) else ""
 
 
+_TOKENS = re.compile(r"\s*\S+")
 _WORDS = re.compile(r"\s*\S{1,8}|\s+")
 _ARGUMENT_PIECE = 5  # characters of a tool's arguments in one piece of a stream
 
@@ -130,6 +137,10 @@ class UseTool:
         call = cls(name)
         object.__setattr__(call, "arguments", arguments)
         return call
+
+    def within(self, most: int) -> Self:
+        """Return this call with its arguments as far as a number of tokens goes."""
+        return self.raw(self.name, "".join(_TOKENS.findall(self.arguments)[:most]))
 
 
 StreamedReply: TypeAlias = str | Mapping[str, Any] | BaseModel | UseTool | Sequence[str | UseTool]
@@ -176,6 +187,15 @@ class Speech:
             raise TypeError(f"{parts!r} must contain only texts and tool calls")
         text = "".join(texts) if texts else None
         return cls(text, tools, finish="tool_calls" if tools else "stop")
+
+    def within(self, most: int | None) -> Self:
+        """Return this message as far as a number of tokens goes; None is no limit."""
+        if most is None or self.words() <= most:
+            return self
+        said = _TOKENS.findall(self.text or "")[:most]
+        text = None if self.text is None else "".join(said)
+        cut = [tool.within(most - len(said)) for tool in self.tools[:1]]
+        return replace(self, text=text, tools=tuple(cut), finish="length")
 
     def first(self, pieces: int) -> Self:
         """Return this message broken off after some pieces of its text."""

@@ -16,6 +16,7 @@ from journeygraph.nodes.llm.prompts import Ask
 from journeygraph.nodes.pipelines.choosing import Chooser
 from journeygraph.nodes.pipelines.work import Brief, Conclusion, Work, failed, short
 from journeygraph.nodes.state.session import Output
+from journeygraph.nodes.telemetry import part_raised
 
 MOST_TURNS = 3
 """Times that one agent has the word in a run, at most: two may not pass it on for ever."""
@@ -63,6 +64,7 @@ async def _request(
     except Exception as error:  # whatever an author's condition raises
         if work.pipeline.settings["handoff_condition"] is None:
             return None, ["handoff_refused:unreadable"]
+        part_raised("condition", "handoff_condition", error)
         # Flags are told to clients: what failed is named, and not described.
         return None, [f"handoff_condition_raised:{type(error).__name__}"]
     if wanted is None:

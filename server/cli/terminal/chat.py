@@ -9,6 +9,7 @@ import shlex
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import nullcontext, suppress
+from pathlib import Path
 from typing import Any
 
 from journeygraph.journeys import InvalidMessageError
@@ -30,24 +31,34 @@ from journeygraph.server.discover.journeys import Found, find
 from journeygraph.server.settings import Settings
 
 
-def chat(journey: str, session: str | None, store: str | None, *, as_json: bool = False) -> None:
+def chat(
+    journey: str,
+    session: str | None,
+    store: str | None,
+    *,
+    stubs: Path | None = None,
+    as_json: bool = False,
+) -> None:
     """Run a conversation until the input ends."""
     with writing_to_stderr() if as_json else nullcontext():
-        state = _chat(journey, session, store)
+        state = _chat(journey, session, store, stubs)
     if as_json:
         write_json(state)
 
 
-def _chat(journey: str, session: str | None, store: str | None) -> Mapping[str, Any] | None:
+def _chat(
+    journey: str, session: str | None, store: str | None, stubs: Path | None
+) -> Mapping[str, Any] | None:
     """Hold the conversation and return its last state; None if no session was started."""
-    found = find(journey)
+    found = find(journey) if stubs is None else _stubbed(find(journey), stubs)
     settings = Settings()
     settings.require_key(found.journey.spec)
     config = settings.config(store)
     announce(config, found.journey.spec, model=found.model)
     conversation = Conversation(found, session or f"chat-{secrets.token_hex(4)}", config)
     interruptible()
-    with clocked(conversation.clock), asyncio.Runner() as runner:
+    listening = conversation.errors.listening()
+    with clocked(conversation.clock), listening, asyncio.Runner() as runner:
         try:
             # A session of one's own naming is looked up; a new one waits for something to keep,
             # unless the assistant speaks first.
@@ -60,13 +71,29 @@ def _chat(journey: str, session: str | None, store: str | None) -> Mapping[str, 
         finally:
             runner.run(conversation.close())
     if conversation.heard and not config.persistence.startswith("memory://"):
-        line = f"Continue with: {_again(conversation, journey, store)}"
+        line = f"Continue with: {_again(conversation, journey, store, stubs)}"
         out.print(line, style="dim", markup=False, no_wrap=True, overflow="ignore")
     return state
 
 
-def _again(conversation: Conversation, journey: str, store: str | None) -> str:
+def _stubbed(found: Found, file: Path) -> Found:
+    """Return a journey with the results of a file, which the first line names.
+
+    Raises:
+        CommandError: The file has a fault.
+    """
+    # Most conversations call the functions, and this takes long to import.
+    from journeygraph.server.conversations.stubs import StubsOfFile  # noqa: PLC0415
+
+    stubs = StubsOfFile(file)
+    (found,) = stubs.into([found])
+    out.print(plain(str(stubs)), style="dim", markup=False, soft_wrap=True)
+    return found
+
+
+def _again(conversation: Conversation, journey: str, store: str | None, stubs: Path | None) -> str:
     kept_in = ["--store", masked(store)] if store else []
+    kept_in += ["--stubs", str(stubs)] if stubs else []
     words = ["chat", journey, *kept_in, "--session", conversation.session_id]
     return f"{command()} {shlex.join(words)}"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -22,6 +22,7 @@ from journeygraph.nodes.llm.cassette import Cassette
 from journeygraph.server.cli.terminal.rendering import (
     Flow,
     firing,
+    mishaps,
     movement,
     out,
     plain,
@@ -29,6 +30,7 @@ from journeygraph.server.cli.terminal.rendering import (
     troubles,
 )
 from journeygraph.server.discover.journeys import Found
+from journeygraph.server.logs import ErrorLog, Raised, is_debugged
 
 
 class ClockAhead:
@@ -65,6 +67,7 @@ class Conversation:
         version: The session's version after it.
         greeting: First reply of the assistant, if this conversation started the session.
         clock: The clock of the conversation.
+        errors: The errors of its turns, for their author.
 
     Raises:
         CommandError: Agents are missing; the text has the place where they are searched.
@@ -95,6 +98,7 @@ class Conversation:
         self.pathway, self.version, self.greeting = spec.entry, 0, ""
         self.found = found
         self._given = found.sample_context
+        self.errors, self._is_debugged = ErrorLog(), is_debugged()
         self._said = ""
 
     def stand(self, session: JourneySession) -> None:
@@ -172,14 +176,17 @@ class Conversation:
         for ask in reply.metadata["waiting"]:
             line = f"  ({_asker(ask)} waits for your answer)"
             out.print(plain(line), style="dim", markup=False, soft_wrap=True)
-        self._show_way(reply)
         turn = reply.metadata["version"]
+        rows = await self.journey.audit() if turn > self.version else []
+        rows, raised = [row for row in rows if row.turn == turn], self.errors.taken()
+        self._show_way(reply, [*mishaps(rows, raised)])
+        if not self._is_debugged:  # the log has them
+            _show_raised(raised)
         await self._show_meanwhile(turn)
         if WITH_PERSON in reply.metadata["flags"]:
             out.print("  (a person has the conversation; the assistant is silent)", style="dim")
-        rows = await self.journey.audit() if turn > self.version else []
         self.version = turn
-        for trouble in troubles(reply, [row for row in rows if row.turn == turn]):
+        for trouble in troubles(reply, rows):
             out.print(f"  ! {trouble}", style="yellow", markup=False, soft_wrap=True)
 
     async def _show_meanwhile(self, turn: int) -> None:
@@ -199,12 +206,13 @@ class Conversation:
             self.stand(session)
         return session is not None and session.version > before
 
-    def _show_way(self, reply: JourneyResponse) -> None:
+    def _show_way(self, reply: JourneyResponse, failed: Sequence[str]) -> None:
         before, self.pathway = self.pathway, reply.pathway_id
         ended, self.complete = self.complete, reply.is_journey_complete
         fired = firing(reply)
-        if reply.pathway_changed or fired or reply.metadata["error"] or ended != self.complete:
-            way = movement(before, reply) + (f" · {fired}" if fired else "")
+        error, ended = reply.metadata["error"], ended != self.complete
+        if reply.pathway_changed or fired or failed or error or ended:
+            way = " · ".join(filter(None, [movement(before, reply), fired, *failed]))
             out.print(f"  {way}", style="dim", markup=False, soft_wrap=True)
 
     async def state(self) -> dict[str, Any] | None:
@@ -228,6 +236,12 @@ class Conversation:
     async def close(self) -> None:
         """Close the store; the session stays in it."""
         await self.journey.close()
+
+
+def _show_raised(raised: Iterable[Raised]) -> None:
+    for one in raised:
+        lines = "\n    ".join(one.traceback.splitlines())
+        out.print(plain(f"    {lines}"), style="dim", markup=False, soft_wrap=True)
 
 
 def _asker(ask: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ import os
 import re
 import signal
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -25,6 +25,7 @@ from journeygraph.journeys import (
     JourneyConfig,
     JourneyResponse,
     JourneySpec,
+    TranscriptEntry,
 )
 from journeygraph.journeys.store_url import masked
 from journeygraph.nodes.llm.models import KEY, SERVER, ModelSet, chat_of, is_configured, provider_of
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
     from journeygraph.server.http.wiring import Wiring
+    from journeygraph.server.logs import Raised
 
 _LINE_SECONDS = 5.0
 """Least seconds between two lines about the progress of a command, without a terminal."""
@@ -360,6 +362,29 @@ def movement(before: str, reply: JourneyResponse) -> str:
     return " · ".join(words)
 
 
+def mishaps(audit: Iterable[AuditEntry], raised: Iterable[Raised]) -> Iterator[str]:
+    """Yield the effects and tools of a turn that did not do their work, and why.
+
+    Args:
+        audit: The audit rows of that turn.
+        raised: The errors that its parts raised.
+    """
+    words = {one.name: one.words for one in raised}
+    for entry in audit:
+        if said := _MISHAPS.get(entry.kind):
+            name = entry.trigger or ""
+            yield said.format(name, short(words.get(name) or entry.reason, 200))
+
+
+_MISHAPS = {
+    "effect_failed": "effect {} failed: {}",
+    "effect_unsure": "effect {} has an unknown outcome: {}",
+    "effect_late": "effect {} was late: {}",
+    "tool_failed": "tool {} failed: {}",
+    "knowledge_failed": "retriever {} failed: {}",
+}
+
+
 def firing(reply: JourneyResponse) -> str:
     """Return the transition that fired and its reason; "" if none did."""
     data = reply.metadata
@@ -480,3 +505,19 @@ def show_written(file: Path, turns: int, notes: Iterable[str]) -> None:
     out.print(f"Written: {file} ({messages})", markup=False, soft_wrap=True)
     for note in notes:
         out.print(plain(f"  ! {note}"), style="yellow", markup=False, soft_wrap=True)
+
+
+def talk_row(turn: int | str, entry: TranscriptEntry, gone: Collection[int]) -> list[Text]:
+    """Return an entry of a transcript as cells; dim if it does not count, a rollback as a divider.
+
+    Args:
+        turn: The first cell.
+        entry: The entry.
+        gone: The turns that were taken back.
+    """
+    is_back, is_gone = entry.rolled_back_to is not None, entry.turn in gone
+    said = f"── {entry.content} ──" if is_back else entry.content
+    cells = row(turn, f"{entry.role} (taken back)" if is_gone else entry.role, said)
+    for cell in cells if is_back or is_gone else ():
+        cell.stylize("dim")
+    return cells

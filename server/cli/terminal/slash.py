@@ -17,6 +17,7 @@ from journeygraph.journeys import (
     NotWaitingError,
     VersionNotFoundError,
     WaitingError,
+    taken_back,
 )
 from journeygraph.journeys.definitions.value_types import seconds_in
 from journeygraph.journeys.errors import did_you_mean
@@ -27,7 +28,15 @@ from journeygraph.nodes.state.form_state import field_named
 from journeygraph.nodes.values import Setting
 from journeygraph.nodes.values import shown as as_read
 from journeygraph.server.cli.terminal.conversation import Conversation
-from journeygraph.server.cli.terminal.rendering import Listing, out, row, say, short, show_written
+from journeygraph.server.cli.terminal.rendering import (
+    Listing,
+    out,
+    row,
+    say,
+    short,
+    show_written,
+    talk_row,
+)
 from journeygraph.server.discover.errors import CommandError
 
 _HIDDEN = "(not shown)"
@@ -227,8 +236,10 @@ async def _sessions(conversation: Conversation, given: str) -> None:
 
 async def _history(conversation: Conversation, _: str) -> None:
     shown = Listing("turn", "who", "message")
-    for entry in await conversation.journey.transcript():
-        shown.add_row(*row(entry.turn, entry.role, entry.content))
+    entries = await conversation.journey.transcript()
+    gone = taken_back(entries)
+    for entry in entries:
+        shown.add_row(*talk_row(entry.turn, entry, gone))
     out.print(shown if shown.row_count else "There are no messages yet.")
 
 
@@ -247,9 +258,10 @@ async def _rollback(conversation: Conversation, argument: str) -> None:
     session = await conversation.journey.rollback(int(argument))
     conversation.stand(session)
     out.print(
-        f"Back to the state of version {argument}: in {session.current_pathway_id} "
-        f"(this is version {session.version}).",
+        f"── Back to the state of version {argument}: in {session.current_pathway_id} "
+        f"(this is version {session.version}). ──",
         markup=False,
+        style="dim",
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
+from dataclasses import asdict
 from http import HTTPStatus
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
@@ -24,7 +25,7 @@ from journeygraph.server.http.deps import (
 )
 from journeygraph.server.http.problems import Problem
 from journeygraph.server.http.routing import ApiRoute
-from journeygraph.server.http.schemas import Escalations
+from journeygraph.server.http.schemas import EscalationListed, Escalations
 
 EscalationStatus = Literal["open", "claimed", "released", "expired"]
 Operator = Annotated[
@@ -166,7 +167,8 @@ async def listed(
         journeys, status=status or "", before=before, limit=limit + 1
     )
     page = paged(found, limit, lambda one: cursor_behind(one.number))
-    return Escalations(escalations=[one.entry for one in page], next_cursor=page.next)
+    shown = [EscalationListed(**asdict(one.entry), last_message=one.last_message) for one in page]
+    return Escalations(escalations=shown, next_cursor=page.next)
 
 
 @router.get("/{escalation_id}")

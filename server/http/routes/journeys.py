@@ -15,6 +15,10 @@ from journeygraph.graphs.drawing.pathway_map import sketch
 from journeygraph.graphs.drawing.pipelines import chart
 from journeygraph.graphs.drawing.svg import svg
 from journeygraph.journeys import JourneySpec
+from journeygraph.journeys.locale import NOWHERE, Locale, in_force
+from journeygraph.nodes.forms.openings import openings_of
+from journeygraph.nodes.json_data import now
+from journeygraph.nodes.services import setting_at
 from journeygraph.server.discover.journeys import Served
 from journeygraph.server.http.deps import JourneyVersion, UpToDate, known_version
 from journeygraph.server.http.problems import Problem
@@ -88,10 +92,13 @@ class JourneyDetail(JourneySummary):
     sensitive: bool
     pathways: list[PathwayDetail]
     transitions: list[TransitionDetail]
+    examples: list[str] = Field(
+        description="Sentences that a user can begin with, from its patterns and first fields."
+    )
 
     @classmethod
-    def of(cls, spec: JourneySpec) -> Self:
-        """Return the model of a journey."""
+    def of(cls, spec: JourneySpec, locale: Locale = NOWHERE) -> Self:
+        """Return the model of a journey, with values in its examples as in a locale."""
         pathways = [
             PathwayDetail(
                 pathway_id=pathway.id,
@@ -117,6 +124,7 @@ class JourneyDetail(JourneySummary):
             sensitive=spec.sensitive,
             pathways=pathways,
             transitions=transitions,
+            examples=openings_of(spec, setting_at(now(), in_force(spec.locale, NOWHERE, locale))),
         )
 
 
@@ -202,8 +210,10 @@ def _listed(served: Served, wiring: Wiring) -> JourneyListed:
 
 @router.get("/{journey_id}")
 async def shown(journey_id: str, wiring: UpToDate, version: JourneyVersion = None) -> JourneyDetail:
-    """Show a journey: its pathways and transitions."""
-    return JourneyDetail.of((await known_version(wiring, journey_id, version)).journey.spec)
+    """Show a journey: its pathways and transitions, and sentences to begin with."""
+    spec = (await known_version(wiring, journey_id, version)).journey.spec
+    # In a thread: the examples of a phone number load a library.
+    return await asyncio.to_thread(JourneyDetail.of, spec, wiring.config.locale)
 
 
 @router.get(

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from http import HTTPStatus
 from urllib.parse import quote
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 
 from journeygraph.graphs.records.idempotency import new_id
 from journeygraph.graphs.records.listing import cursor_of, paged, place_of
 from journeygraph.journeys import JourneySession, SessionExistsError, SessionExpiredError
 from journeygraph.server.access.callers import Caller
 from journeygraph.server.discover.errors import CommandError
+from journeygraph.server.http.auth import is_loopback
 from journeygraph.server.http.deps import (
     REPLAYED,
     Asking,
@@ -23,6 +25,7 @@ from journeygraph.server.http.deps import (
     OpenSession,
     PathwayId,
     StandingSession,
+    Text,
     Turns,
     UpToDate,
     Wired,
@@ -114,6 +117,7 @@ async def listed(
     journey_id: str | None = None,
     status: Status | None = None,
     pathway_id: PathwayId = None,
+    text: Text = None,
     cursor: Cursor = None,
     limit: Limit = 50,
 ) -> Sessions:
@@ -124,7 +128,12 @@ async def listed(
     after = None if cursor is None else place_of(cursor)
     # One more than asked for tells whether there is another page.
     found = await wiring.directory.page(
-        journeys, status=status or "", pathway=pathway_id or "", after=after, limit=limit + 1
+        journeys,
+        status=status or "",
+        pathway=pathway_id or "",
+        text=text or "",
+        after=after,
+        limit=limit + 1,
     )
     page = paged(found, limit, lambda listed: cursor_of(listed.place))
     return Sessions(sessions=page, next_cursor=page.next)
@@ -177,10 +186,18 @@ async def version(session: OpenSession, version: int) -> Version:
 
 
 @router.get("/{session_id}/audit")
-async def audit(session: OpenSession, cursor: Cursor = None, limit: Turns = 200) -> Audit:
+async def audit(
+    session: OpenSession,
+    wiring: Wired,
+    request: Request,
+    cursor: Cursor = None,
+    limit: Turns = 200,
+) -> Audit:
     """Return turns with their transitions, guidelines and checks, their decision and steps."""
     page = await session.turns(limit, cursor)
-    return Audit.of(session.session_id, page, page.next)
+    is_here = request.client is not None and is_loopback(request.client.host)
+    errors = partial(wiring.raised_in, session.session_id) if wiring.errors and is_here else None
+    return Audit.of(session.session_id, page, page.next, errors)
 
 
 @router.post("/{session_id}/rollback")

@@ -3,14 +3,37 @@
 const KEY = "journeygraph.key";
 const SILENT_MS = 45_000; // after which a stream counts as lost
 
+// Headings of errors for people, by their status; those of the server are the names of HTTP.
+const HEADINGS = {
+  401: "A key is needed",
+  403: "This key may not do that",
+  404: "It is not there",
+  409: "That is not possible now",
+  410: "It is no longer there",
+  413: "It is too long",
+  422: "That cannot be taken",
+  429: "Too many requests",
+  500: "The server has a fault",
+  503: "The server cannot do it now",
+};
+// What the API says to programs, as sentences for people.
+const SENTENCES = {
+  invalid_request: "Please change what is named here, and send it again.",
+  session_not_found: "There is no session with this id, or it was deleted.",
+  escalation_not_found: "There is no call with this id, or its session has ended.",
+  journey_not_found: "This server has no journey with this id.",
+  session_exists: "A session with this id exists already.",
+  outcome_unknown: "The server did not finish its answer: it may or may not have acted. Try again.",
+};
+
 /** An error of the server (problem+json), or of the connection. */
 export class Problem extends Error {
   constructor(body, status = 0) {
     super(body.detail || body.title || "The request failed.");
     this.status = status;
-    this.title = body.title || "Error";
-    this.detail = body.detail || "The answer has no reason.";
+    this.title = HEADINGS[status] || body.title || "Error";
     this.code = body.code || "";
+    this.detail = SENTENCES[this.code] || body.detail || "The answer has no reason.";
     this.requestId = body.request_id || "";
     this.faults = body.faults || [];
   }

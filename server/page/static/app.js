@@ -1,13 +1,13 @@
 // The page: its header, the router by the hash of the URL, and the views of a session.
 //
-//   #/                  start a session
-//   #/s/SESSION_ID/TAB  a session; TAB is one of VIEWS, or nothing: the conversation
-//   #/NAME/...          a page without a session: NAME is one of PAGES
+//   #/                      start a session
+//   #/s/SESSION_ID/TAB/...  a session; TAB is one of VIEWS, or nothing: the conversation
+//   #/NAME/...              a page without a session: NAME is one of PAGES
 
 import { html, render, useEffect, useRef, useState } from "./vendor/preact.js";
 import { client, key } from "./api.js";
 import { Inbox } from "./inbox.js";
-import { Failure, Guarded, addressOf, cut, inWords } from "./parts.js";
+import { Failure, Guarded, addressOf, inWords, shortId } from "./parts.js";
 import { Picture } from "./picture.js";
 import { closeSession, useSession } from "./session.js";
 import { SessionList } from "./sessions.js";
@@ -17,7 +17,8 @@ import { Versions } from "./versions.js";
 import { Why } from "./why.js";
 
 // Views of a session, in the order of their tabs: name in the URL, label, component.
-// Each component has the props {api, session, turns, live, journey, onChange}.
+// Each component has the props {api, path, session, turns, live, journey, onChange}; the path has
+// the parts of the URL behind the name.
 const VIEWS = [
   ["picture", "Picture", Picture],
   ["why", "Why", Why],
@@ -37,8 +38,9 @@ const api = client((isWrong) => askForKey(isWrong));
 
 function placeIn(hash) {
   const [kind = "", ...path] = hash.replace(/^#\/?/, "").split("/").map(decoded);
-  const [id = "", view = ""] = kind === "s" ? path : [];
-  return { kind, id, view, path };
+  if (kind !== "s" || !path[0]) return { kind, id: "", path };
+  const [id, view = "", ...rest] = path;
+  return { kind, id, view, path: rest };
 }
 
 function decoded(part) {
@@ -81,7 +83,7 @@ function App() {
     key.set(value);
     setWanted(null);
   };
-  const page = PAGES.find(([name]) => name === place.kind) || PAGES[0];
+  const page = PAGES.find(([name]) => name === place.kind) || ["unknown", "Unknown", Unknown];
   const tab = tabs.find((one) => one.id === place.id);
   const title = tab && tab.name ? inWords(tab.name) : place.id || page[1];
   useEffect(() => {
@@ -93,9 +95,16 @@ function App() {
       ${wanted
         ? html`<${KeyForm} isWrong=${wanted.isWrong} onEnter=${enter} />`
         : place.id
-          ? html`<${Session} key=${place.id} id=${place.id} view=${place.view} onName=${nameTab} />`
+          ? html`<${Session} key=${place.id} ...${place} onName=${nameTab} />`
           : html`<${Guarded} key=${page[0]}><${page[2]} api=${api} path=${place.path} /><//>`}
     </main>`;
+}
+
+function Unknown() {
+  return html`<div class="card">
+    <h1>There is no such page</h1>
+    <p>The address names no part of this page. Its parts are above, or <a href="#/">start a session</a>.</p>
+  </div>`;
 }
 
 /** Return the sessions in tabs: the id and the name of the journey of each. */
@@ -157,7 +166,7 @@ function OpenSessions({ tabs, current, onClose }) {
       ({ id, name }) =>
         html`<span key=${id} class=${id === current ? "tab current" : "tab"}>
           <a href=${addressOf(id)} title=${id} aria-current=${id === current ? "page" : null}>
-            ${name ? html`<bdi>${inWords(name)}</bdi>${" "}` : null}<bdi class="small">${cut(id, 12)}</bdi>
+            ${name ? html`<bdi>${inWords(name)}</bdi>${" "}` : null}<bdi class="small">${shortId(id)}</bdi>
           </a>
           <button type="button" aria-label=${`Close the tab of ${id}`} onClick=${() => onClose(id)}>×</button>
         </span>`,
@@ -191,7 +200,7 @@ function KeyForm({ isWrong, onEnter }) {
   </form>`;
 }
 
-function Session({ id, view, onName }) {
+function Session({ id, view, path, onName }) {
   const open = useSession(api, id);
   const { session, turns, live, journey, missing, returns } = open.state;
   useEffect(() => {
@@ -203,18 +212,21 @@ function Session({ id, view, onName }) {
       <a href="#/">Start another session</a>
     </div>`;
   }
-  const shown = VIEWS.find(([name]) => name === view) || VIEWS[0];
-  const props = { api, session, turns, live, journey, onChange: () => open.read().catch(() => {}) };
-  const layout = shown ? (view ? "on-view" : "on-talk") : "alone";
-  return html`<div class=${`session ${layout}`}>
-    ${shown ? html`<${Tabs} id=${id} view=${view} shown=${shown[0]} />` : null}
+  const shown = view ? VIEWS.find(([name]) => name === view) || ["", "Unknown", UnknownView] : VIEWS[0];
+  const props = { api, path, session, turns, live, journey, onChange: () => open.read().catch(() => {}) };
+  return html`<div class=${`session ${view ? "on-view" : "on-talk"}`}>
+    <${Tabs} id=${id} view=${view} shown=${shown[0]} />
     <${Talk} open=${open} />
-    ${shown && session && journey
+    ${session && journey
       ? html`<section class="view" aria-label=${shown[1]}>
           <${Guarded} key=${`${shown[0]} ${returns}`}><${shown[2]} ...${props} /><//>
         </section>`
       : null}
   </div>`;
+}
+
+function UnknownView() {
+  return html`<p role="status">There is no such view of a session. Choose one of those above.</p>`;
 }
 
 function Tabs({ id, view, shown }) {

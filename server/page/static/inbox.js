@@ -8,7 +8,7 @@ import { html, useEffect, useRef, useState } from "./vendor/preact.js";
 import { newKey } from "./api.js";
 import { listen } from "./listen.js";
 import { List, Select, useList } from "./lists.js";
-import { Failure, Moment, addressOf, inWords } from "./parts.js";
+import { Failure, Moment, addressOf, cut, inWords, shortId } from "./parts.js";
 import { Message } from "./talk.js";
 
 const NAME = "journeygraph.operator";
@@ -26,7 +26,8 @@ const STATUSES = [
 export function Inbox({ api, path }) {
   const [id = ""] = path;
   const isReviews = id === "reviews";
-  return html`<div class="page">
+  return html`<div class="page inbox">
+    <h1>Inbox</h1>
     <nav class="tabs" aria-label="Inbox">
       <a href="#/inbox" aria-current=${isReviews ? null : "page"}>Calls</a>
       <a href="#/inbox/reviews" aria-current=${isReviews ? "page" : null}>Reviews</a>
@@ -50,9 +51,12 @@ function Calls({ api, open }) {
       ${list.entries.map(
         (call) => html`<li key=${call.id}>
           <a class="item" href=${`#/inbox/${call.id}`} aria-current=${call.id === open ? "true" : null}>
-            <strong>${inWords(call.reason)}</strong> <${Status} call=${call} />
+            <strong class="last" dir="auto">${call.last_message || inWords(call.reason)}</strong>
+            <${Status} call=${call} />
             <${Moment} at=${call.at} />
-            <span class="small">${call.journey_id}, ${call.session_id}</span>
+            <span class="small">
+              ${inWords(call.reason)}, ${inWords(call.journey_id)}, <bdi title=${call.session_id}>${shortId(call.session_id)}</bdi>
+            </span>
           </a>
         </li>`,
       )}
@@ -105,11 +109,13 @@ function Call({ api, id }) {
     </section>`;
   }
   const call = found.escalation;
+  const last = [...found.transcript, ...found.since].filter((entry) => entry.role === "user").pop();
   return html`<section class="call" aria-label="Call">
     <p class="back"><a href="#/inbox">All calls</a></p>
-    <h1>${inWords(call.reason)} <${Status} call=${call} /></h1>
+    <h2><span dir="auto">${last ? cut(last.content, 200) : inWords(call.reason)}</span> <${Status} call=${call} /></h2>
     <p>
-      <a href=${addressOf(call.session_id)}>${call.session_id}</a>, ${call.journey_id},
+      ${inWords(call.reason)}, ${inWords(call.journey_id)}, session${" "}
+      <a href=${addressOf(call.session_id)} title=${call.session_id}><bdi>${shortId(call.session_id)}</bdi></a>,
       ${" "}<${Moment} at=${call.at} />
     </p>
     <${Facts} payload=${found.payload} />
@@ -149,7 +155,7 @@ function shown(value) {
 
 function Words({ entries, label, isLive = false }) {
   if (!entries.length && !isLive) return null;
-  return html`<h2>${label}</h2>
+  return html`<h3>${label}</h3>
     <ol class="messages" aria-label=${label} aria-live=${isLive ? "polite" : null}>
       ${entries.map(
         (entry, place) =>
@@ -166,14 +172,6 @@ function Acts({ call, name, setName, act }) {
     if (isNamed && text.trim() && (await act("messages", { message: text }))) setText("");
   };
   return html`<form class="acts" onSubmit=${say}>
-    <label for="operator">Your name</label>
-    <input
-      id="operator"
-      maxlength="100"
-      autocomplete="name"
-      value=${name}
-      onInput=${(event) => setName(event.target.value)}
-    />
     <label for="words">Message to the user</label>
     <textarea
       id="words"
@@ -183,6 +181,14 @@ function Acts({ call, name, setName, act }) {
       onInput=${(event) => setText(event.target.value)}
     ></textarea>
     <div class="row">
+      <label for="operator">Your name</label>
+      <input
+        id="operator"
+        maxlength="100"
+        autocomplete="name"
+        value=${name}
+        onInput=${(event) => setName(event.target.value)}
+      />
       <button class="main" disabled=${!isNamed || !text.trim()}>Send</button>
       ${call.status === "open"
         ? html`<button type="button" disabled=${!isNamed} onClick=${() => act("claim")}>Claim</button>`
@@ -198,10 +204,10 @@ function Reviews({ api }) {
     <${List} list=${list} name="Replies to review" empty="No reply needs a review.">
       ${list.entries.map(
         (check) => html`<li class="item" key=${`${check.session_id} ${check.turn}`}>
-          <a href=${addressOf(check.session_id)}>${check.session_id}</a>
+          <a href=${addressOf(check.session_id, `why/${check.turn}`)} title=${check.session_id}><bdi>${shortId(check.session_id)}</bdi></a>
           ${" "}<span class="tag">${check.outcome}</span>
           <${Moment} at=${check.at} />
-          <span class="small">${check.journey_id}, ${check.pathway_id}, turn ${check.turn}</span>
+          <span class="small">${inWords(check.journey_id)}, ${inWords(check.pathway_id)}, turn ${check.turn}</span>
           ${check.bypassed ? html`<p>It was not judged: the model could not be asked.</p>` : null}
           <ul>
             ${check.violations.map((violation) => html`<li dir="auto">${violation}</li>`)}

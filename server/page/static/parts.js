@@ -14,6 +14,11 @@ export function inWords(name) {
   return apart.trim() || name;
 }
 
+/** Return an id as it is shown: one that was made by a machine by its first characters. */
+export function shortId(id) {
+  return /^[0-9a-f]{8}-?[0-9a-f-]{20,}$/i.test(id) ? id.slice(0, 8) : cut(id, 24);
+}
+
 /** Return the version of a journey as it is shown: a hash by its first characters. */
 export function shortVersion(version) {
   return /^[0-9a-f]{64}/.test(version) ? version.slice(0, 12) : version;
@@ -32,7 +37,7 @@ export function Failure({ problem, onRetry, children }) {
     <p dir="auto">${detail}</p>
     ${faults.length
       ? html`<ul>
-          ${faults.map((fault) => html`<li dir="auto">${fault.text}</li>`)}
+          ${faults.map((fault) => html`<li dir="auto">${faultInWords(fault)}</li>`)}
         </ul>`
       : null}
     ${requestId ? html`<p class="small">Request ${requestId}</p>` : null}
@@ -41,6 +46,13 @@ export function Failure({ problem, onRetry, children }) {
       ${children}
     </div>
   </div>`;
+}
+
+/** Return a fault as a sentence: one of a request by the name of its field. */
+function faultInWords({ text, message, remedy, path = [] }) {
+  if (path[0] !== "body" || path.length < 2) return text;
+  const name = inWords(String(path[1]));
+  return `${name.charAt(0).toUpperCase()}${name.slice(1)}: ${remedy || message}`;
 }
 
 /** A part of the page whose errors leave the other parts alone. */

@@ -1,14 +1,16 @@
 // The journey of a session as it is drawn, with the place of the session, its path and its fields.
 
 import { html, useEffect, useMemo, useRef, useState } from "./vendor/preact.js";
-import { Failure } from "./parts.js";
+import { Failure, cut } from "./parts.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const STEP = 1.25;
 const NOTCH = 100; // pixels of a wheel that are one step
 const SMALLEST = 0.1;
 const LARGEST = 4;
-const LEAST_FIT = 0.5; // a picture that would be smaller than this is not made to fit
+const LEAST_TEXT = 9; // pixels of the smallest text of a picture that was made to fit
+const LETTER = 0.6; // width of a letter, as a share of its height
+const APART = 8; // pixels between the name of a field and its value
 const LONG = 40; // places of a path that are listed
 const STYLE = /<style>([^<]*)<\/style>/;
 const TICK = "m-3.5 0.2l2.5 2.6l4.5 -5.4";
@@ -98,7 +100,7 @@ function factsOf(session, turns, live, latest, fields, graph) {
   const running = runningOf(session, live || [], graph);
   if (!live && !isRead) running.edges = runningOf(session, latest, graph).edges;
   const asked = !live && session.asked && session.asked.field ? session.asked.field : "";
-  const named = (test) => new Set(Object.keys(fields).filter((name) => test(fields[name])));
+  const filled = Object.entries(fields).filter(([, field]) => field.is_collected);
   const facts = {
     place: running.place,
     paused: [...running.stack].reverse(), // the next one to continue first
@@ -106,7 +108,7 @@ function factsOf(session, turns, live, latest, fields, graph) {
     edges: [...past.edges, ...running.edges],
     last: running.edges.length ? running.edges : past.last,
     effects: past.effects,
-    filled: named((field) => field.is_collected),
+    filled: new Map(filled.map(([name, { value, hidden }]) => [name, hidden ? "hidden" : shown(value)])),
     asked,
     asks: [running.place, ...[...running.stack].reverse()].find((id) => hasField(graph, id, asked)),
     isWithPerson: session.phase === "escalated",
@@ -194,9 +196,9 @@ function Canvas({ svg, facts, chosen, onChoose }) {
   const [scale, setScale] = useState(1);
   useEffect(() => {
     const picture = parsed(svg);
-    drawn.current = { picture, width: size(picture, "width"), height: size(picture, "height") };
     frame.current.replaceChildren(picture);
     const unwatch = watchScheme(styled(svg));
+    drawn.current = { picture, width: size(picture, "width"), height: size(picture, "height"), text: smallest(picture) };
     return () => {
       unwatch();
       drawn.current = null;
@@ -325,9 +327,16 @@ function size(picture, name) {
   return Number.parseFloat(picture.getAttribute(name));
 }
 
-/** Return the scale at which the whole width is seen. */
-function fitting(frame, { width }) {
-  return Math.max(LEAST_FIT, Math.min(frame.clientWidth / width, 1));
+/** Return the height of the smallest text of a picture, in pixels at its own size. */
+function smallest(picture) {
+  const texts = [...picture.querySelectorAll("text")];
+  return Math.min(...texts.map((text) => Number.parseFloat(getComputedStyle(text).fontSize)));
+}
+
+/** Return the scale at which the whole picture is seen, or the least at which it can be read. */
+function fitting(frame, { width, height, text }) {
+  const room = Number.parseFloat(getComputedStyle(frame).maxHeight);
+  return Math.max(LEAST_TEXT / text, Math.min(frame.clientWidth / width, room / height, 1));
 }
 
 function boxOf(picture, id) {
@@ -408,12 +417,24 @@ function showFields(picture, facts) {
     const name = field.dataset.field.slice(pathway.length + 1);
     const isFilled = facts.filled.has(name);
     field.classList.toggle("is-filled", isFilled);
+    note(field, facts.filled.get(name));
     field.classList.toggle("is-asked", name === facts.asked && pathway === facts.asks);
     const sign = field.querySelector(".sign");
     const outline = (sign.dataset.outline ||= sign.getAttribute("d"));
     const [middle] = outline.match(/^M[-\d.]+ [-\d.]+/);
     sign.setAttribute("d", isFilled ? middle + TICK : outline);
   }
+}
+
+/** Write the value of a field at its right, as far as there is room; without one, its type. */
+function note(field, value) {
+  const [name, kind] = [field.querySelector(".field-name"), field.querySelector(".kind")];
+  if (!kind) return;
+  const type = (kind.dataset.type ||= kind.textContent);
+  const [left, right] = [name, kind].map((text) => Number(text.getAttribute("x")));
+  const [height, ownHeight] = [name, kind].map((text) => Number.parseFloat(getComputedStyle(text).fontSize));
+  const room = (right - left - APART - name.textContent.length * height * LETTER) / (ownHeight * LETTER);
+  kind.textContent = value === undefined ? type : cut(value, Math.max(type.length, Math.floor(room)));
 }
 
 function stateIn(facts, id) {

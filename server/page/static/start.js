@@ -125,7 +125,7 @@ function contextIn(text) {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new Problem({ title: "The context is not JSON", detail: `${error.message}. ${example}` });
+    throw new Problem({ title: "The context is not JSON", detail: `${example} The browser says: ${error.message}.` });
   }
   if (value === null || typeof value !== "object" || Array.isArray(value)) {
     throw new Problem({ title: "The context is not an object", detail: example });

@@ -1,9 +1,11 @@
 // The conversation of a session: its messages, and the field for the next one.
 
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "./vendor/preact.js";
-import { Failure, Moment, inWords, shortVersion } from "./parts.js";
+import { Markdown } from "./markdown.js";
+import { Failure, Moment, addressOf, inWords, shortVersion } from "./parts.js";
 
 const NAMES = { user: "You", assistant: "Assistant", operator: "Person" };
+const LONG_HINT = 28; // characters; a longer one does not fit into the field on a narrow screen
 const NEAR_END = 80; // pixels from the end within which new messages scroll into view
 const PHASES = {
   greeting: "Not begun",
@@ -30,14 +32,20 @@ export function Talk({ open, onNew }) {
     focus();
     open.resume(value, shown);
   };
-  const takeBack = () => {
-    field.current.take(open.takeBack());
+  const write = (text) => {
+    field.current.write(text);
     focus();
   };
+  const takeBack = () => {
+    const taken = open.takeBack(); // before the draft, which was written since then
+    write([taken, open.draft].filter(Boolean).join("\n"));
+  };
+  const isBegun = Boolean(pending) || entries.some((entry) => entry.role === "user");
+  const examples = session && journey && !isBegun ? journey.examples : [];
   const back = html`<button type="button" onClick=${takeBack}>Take the message back</button>`;
   return html`<section class="talk" aria-label="Conversation">
     ${session ? html`<${Status} session=${session} journey=${journey} />` : null}
-    <${Messages} ...${{ session, entries, pending, live }} onStop=${isLost ? null : () => open.stopReading()} />
+    <${Messages} ...${{ session, entries, pending, live }} hasWhy=${!open.isTalk} onStop=${isLost ? null : () => open.stopReading()} />
     <${Announcer} session=${session} entries=${entries} />
     ${isLost
       ? html`<div class="note" role="status">
@@ -56,11 +64,12 @@ export function Talk({ open, onNew }) {
       : null}
     ${waiting.map((ask) => html`<${Waiting} key=${ask.id} ask=${ask} isOne=${waiting.length === 1} onAnswer=${answer} />`)}
     ${asked && asked.options.length ? html`<${Options} asked=${asked} onChoose=${choose} />` : null}
+    ${examples.length ? html`<${Examples} examples=${examples} onChoose=${write} />` : null}
     <${Composer}
       open=${open}
       field=${field}
       isBusy=${Boolean(live || pending)}
-      hint=${asked ? asked.hint : ""}
+      hint=${asked && !asked.options.length ? asked.hint : ""}
     />
   </section>`;
 }
@@ -85,7 +94,7 @@ function Status({ session, journey }) {
   </div>`;
 }
 
-function Messages({ session, entries, pending, live, onStop }) {
+function Messages({ session, entries, pending, live, hasWhy, onStop }) {
   const list = useRef(null);
   const isAtEnd = useRef(true);
   const words = useMemo(() => spoken(live), [live]);
@@ -109,7 +118,13 @@ function Messages({ session, entries, pending, live, onStop }) {
     isAtEnd.current = scrollHeight - scrollTop - clientHeight < NEAR_END;
   };
   // Drawn once per change of what is stored, and not for each word of a stream.
-  const stored = useMemo(() => entries.map((entry, place) => html`<${Message} key=${place} ...${entry} />`), [entries]);
+  const stored = useMemo(() => {
+    const why = (entry) => (hasWhy && !entry.isLocal ? addressOf(session.session_id, `why/${entry.turn}`) : "");
+    const gone = takenBack(entries);
+    return entries.map(
+      (entry, place) => html`<${Message} key=${place} ...${entry} why=${why(entry)} isGone=${gone.has(entry.turn)} />`,
+    );
+  }, [entries, hasWhy]);
   return html`<ol class="messages" ref=${list} onScroll=${onScroll} tabindex="0" aria-label="Messages" aria-busy=${Boolean(live)}>
     ${session && !entries.length && !pending
       ? html`<li key="empty" class="empty">Nothing was said yet. Write the first message.</li>`
@@ -120,23 +135,40 @@ function Messages({ session, entries, pending, live, onStop }) {
   </ol>`;
 }
 
+/** Return the turns that do not count any more since a later rollback. */
+export function takenBack(entries) {
+  const backs = new Map(entries.filter((one) => one.role === "rollback").map((one) => [one.turn, one.rolled_back_to]));
+  const turns = new Set(entries.map((one) => one.turn));
+  for (let turn = Math.max(0, ...turns); turn > 0; turn = backs.has(turn) ? backs.get(turn) : turn - 1) turns.delete(turn);
+  return turns;
+}
+
 /** Return the words of a running turn so far. */
 function spoken(live) {
   return (live || []).map((event) => (event.type === "token" ? event.data.text : "")).join("");
 }
 
-/** A message. `name` replaces the name of who wrote it. */
-export function Message({ role, content, timestamp, name = NAMES[role] || role, isTyping, isLocal, onStop }) {
-  return html`<li class=${`message ${role}`}>
+/** A message. `name` replaces the name of who wrote it; a click on it leads to `why`. */
+export function Message({ role, content, timestamp, name = NAMES[role] || role, why, isTyping, isLocal, isGone, onStop }) {
+  const gone = isGone ? " gone" : "";
+  if (role === "rollback") return html`<li class=${`divider${gone}`}>${content}</li>`;
+  const follow = (event) => {
+    const isOther = event.target.closest("a, button") || !getSelection().isCollapsed;
+    if (why && !isOther) location.hash = why;
+  };
+  return html`<li class=${`message ${role}${gone}${why ? " has-why" : ""}`} onClick=${follow}>
     <span class="who">
-      ${name} ${timestamp ? html`<${Moment} at=${timestamp} />` : null}${isLocal ? " (not stored)" : ""}
+      ${name} ${timestamp ? html`<${Moment} at=${timestamp} />` : null}${isLocal ? " (not stored)" : ""}${isGone ? " (taken back)" : ""}
+      ${why ? html` <a href=${why}>Why?</a>` : null}
       ${onStop ? html`<button type="button" class="stop" onClick=${onStop}>Stop reading</button>` : null}
     </span>
-    <p class="words" dir="auto">
-      ${content}${isTyping
-        ? html`<span class="typing" role="img" aria-label="The assistant is writing"><i></i><i></i><i></i></span>`
-        : null}
-    </p>
+    ${role === "user"
+      ? html`<div class="words" dir="auto">${content}</div>`
+      : html`<${Markdown} text=${content}>
+          ${isTyping
+            ? html`<span class="typing" role="img" aria-label="The assistant is writing"><i></i><i></i><i></i></span>`
+            : null}
+        <//>`}
   </li>`;
 }
 
@@ -145,7 +177,7 @@ function Announcer({ session, entries }) {
   const known = useRef(null); // how many there were when the session was opened
   if (known.current === null && session) known.current = entries.length;
   const last = entries[entries.length - 1];
-  const isNew = last && last.role !== "user" && entries.length > known.current;
+  const isNew = last && NAMES[last.role] && last.role !== "user" && entries.length > known.current;
   return html`<p class="hidden" aria-live="polite">${isNew ? `${NAMES[last.role]}: ${last.content}` : ""}</p>`;
 }
 
@@ -155,6 +187,18 @@ function Options({ asked, onChoose }) {
       (one) =>
         html`<li key=${one.payload}>
           <button type="button" dir="auto" onClick=${() => onChoose(one)}>${one.label}</button>
+        </li>`,
+    )}
+  </ul>`;
+}
+
+/** Sentences to begin with; a click writes one into the field. */
+function Examples({ examples, onChoose }) {
+  return html`<ul class="options examples" aria-label="Examples">
+    ${examples.map(
+      (text) =>
+        html`<li key=${text}>
+          <button type="button" dir="auto" onClick=${() => onChoose(text)}>${text}</button>
         </li>`,
     )}
   </ul>`;
@@ -214,7 +258,7 @@ function Composer({ open, field, isBusy, hint }) {
   };
   useEffect(() => setText(open.draft), [open]);
   useEffect(() => {
-    field.current.take = (given) => write([given, open.draft].filter(Boolean).join("\n"));
+    field.current.write = write;
   }, [open]);
   const say = () => {
     if (isBusy || !text.trim()) return;
@@ -227,17 +271,19 @@ function Composer({ open, field, isBusy, hint }) {
     event.preventDefault();
     say();
   };
+  const isLong = hint.length > LONG_HINT;
   return html`<div class="composer">
     <label class="hidden" for="message">Message</label>
+    ${isLong ? html`<p id="hint" class="small" dir="auto">${hint}</p>` : null}
     <textarea
       id="message"
       ref=${field}
       rows="1"
       dir="auto"
       value=${text}
-      placeholder=${hint || "Write a message"}
+      placeholder=${isLong ? "Write a message" : hint || "Write a message"}
       enterkeyhint="send"
-      aria-describedby="keys"
+      aria-describedby=${isLong ? "hint keys" : "keys"}
       onInput=${(event) => write(event.target.value)}
       onKeyDown=${onKeyDown}
     ></textarea>

@@ -1,7 +1,9 @@
 // The reasons of a turn: one sentence, what was considered, and what ran, with times and tokens.
+//
+//   #/s/SESSION_ID/why/VERSION    of the turn with this number; without it, of the last turn
 
-import { html, useState } from "./vendor/preact.js";
-import { Moment, cut } from "./parts.js";
+import { html } from "./vendor/preact.js";
+import { Moment, addressOf, cut } from "./parts.js";
 
 const MOVES = {
   advanced: (event) => `${event.from_pathway} was complete, so the session continued in ${event.to_pathway}`,
@@ -14,16 +16,21 @@ const SHORT = 90; // characters of an agent's words that are shown without openi
 const MOST_QUOTED = 600; // characters of message and reply, which the conversation shows whole
 const MOST_NAMED = 3; // agents that the sentence names
 const LEAST = 0.4; // width of the shortest bar, in percent
+const EXPECTED = ["model_not_configured"]; // flags of a choice, and not of a failure
 
 /** Props as of all views of a session. */
-export function Why({ turns }) {
-  const [chosen, setChosen] = useState(null); // null: the last turn
+export function Why({ session, turns, path: [version = ""] }) {
   if (!turns.length) return html`<p>No turn is stored yet.</p>`;
-  const found = turns.findIndex((one) => one.turn.version === chosen);
-  const at = found < 0 ? turns.length - 1 : found;
-  const go = (place) => setChosen(place === turns.length - 1 ? null : turns[place].turn.version);
+  const last = turns.length - 1;
+  const found = turns.findIndex((one) => String(one.turn.version) === version);
+  const at = found < 0 ? last : found;
+  const go = (place) => {
+    const view = place === last ? "why" : `why/${turns[place].turn.version}`;
+    location.hash = addressOf(session.session_id, view);
+  };
   return html`<div class="why">
     <${Turns} turns=${turns} at=${at} onGo=${go} />
+    ${version && found < 0 ? html`<p class="note">The session has no turn ${version}. This is its last one.</p>` : null}
     <${Turn} key=${turns[at].turn.version} audited=${turns[at]} />
   </div>`;
 }
@@ -61,6 +68,7 @@ function Turn({ audited }) {
     <${Attempts} attempts=${attempts} />
     <${List} title="Rules" items=${[...rules.map(ruleInWords), ...decision.denied.map((id) => `${id}: does not hold`)]} />
     <${List} title="Tools and effects" items=${done.map(eventInWords)} />
+    <${Errors} errors=${audited.errors} />
     <${List} title="Checks of the reply" items=${checks.map(checkInWords)} />
     <${Calls} calls=${calls} />
     <${Steps} steps=${steps} dropped=${audited.steps_dropped} />
@@ -139,7 +147,7 @@ function Facts({ audited }) {
     <li><${Moment} at=${turn.at} /></li>
     ${steps.length ? html`<li>${time(steps[0].ms)}</li>` : null}
     <li>${calls ? `${count(calls, "model call")}, ${read} tokens read, ${written} written` : "no model call"}</li>
-    ${turn.flags.map((flag) => html`<li class="flag" key=${flag}>${flag}</li>`)}
+    ${turn.flags.map((flag) => html`<li class=${EXPECTED.includes(flag) ? "flag expected" : "flag"} key=${flag}>${flag}</li>`)}
   </ul>`;
 }
 
@@ -208,6 +216,15 @@ function List({ title, items }) {
     <ul class="plain">
       ${items.map((item) => html`<li dir="auto">${item}</li>`)}
     </ul>
+  </section>`;
+}
+
+/** The tracebacks of a turn, which a server under development has. */
+function Errors({ errors }) {
+  if (!errors.length) return null;
+  return html`<section>
+    <h2>Errors</h2>
+    ${errors.map((error) => html`<pre class="error" dir="ltr" tabindex="0">${error}</pre>`)}
   </section>`;
 }
 
