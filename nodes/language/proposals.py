@@ -129,6 +129,7 @@ _AWAY: tuple[Name, ...] = (
     "status",
     "wait",
     "skip",
+    "unknown",
 )
 
 
@@ -139,7 +140,7 @@ def _values(words: Words, expected: Expected, lexicon: Lexicon) -> Iterator[Fill
     """
     taken: list[Span] = []
     pending = expected.pending
-    told = " , ".join(c.raw for c in words.clauses() if not is_question(c, lexicon))
+    told = ", ".join(c.raw for c in words.clauses() if not is_question(c, lexicon))
     order = [*([pending] if pending else []), *(f for f in expected.fields if f is not pending)]
     for field in (*order, *expected.correctable):
         is_asked = field is pending

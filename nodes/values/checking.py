@@ -16,7 +16,7 @@ from journeygraph.journeys.notions.fields import Check, Field, Length, Range, Re
 from journeygraph.nodes.authored import contained, in_thread
 from journeygraph.nodes.json_data import copied
 from journeygraph.nodes.telemetry.otel import part_raised, report
-from journeygraph.nodes.values.languages import code_of, everywhere
+from journeygraph.nodes.values.languages import everywhere
 from journeygraph.nodes.values.numbers import digits_of
 from journeygraph.nodes.values.people import full_name_shown
 from journeygraph.nodes.values.setting import LONGEST, Setting, Unreadable
@@ -58,10 +58,9 @@ def _listed(items: list[str], setting: Setting) -> str:
 
 
 def _date(value: Any, setting: Setting) -> str:
-    from babel.dates import format_date  # noqa: PLC0415 - 40 ms
-
-    form = setting.words.show.day
-    return format_date(date.fromisoformat(value), form, locale=code_of(setting.language))
+    day, words = date.fromisoformat(value), setting.words.show
+    weekday, month = words.weekdays[day.weekday()], words.months[day.month - 1]
+    return words.day.format(weekday=weekday, day=day.day, month=month, year=f"{day.year:04}")
 
 
 def _time(value: Any, setting: Setting) -> str:
@@ -281,12 +280,13 @@ _OF_ANY_WORDS = ("boolean", "list", "text")
 
 def example_of(field: Field, setting: Setting) -> str:
     """Return a value that is taken, as users read it; empty where only the author knows one."""
+    words = setting.words.hints
     if field.type in ("enum", *_OF_ANY_WORDS):
         return ""
-    texts = setting.words.hints
-    known = [texts[field.type]] if field.type in texts else _candidates(field, setting)
-    fitting = next((one for one in known if fits(one, field, setting)), None)
-    return str(fitting or "") if field.type in texts else shown(field, fitting, setting)
+    if field.type in words:
+        return words[field.type]
+    candidates = _candidates(field, setting)
+    return shown(field, next((c for c in candidates if fits(c, field, setting)), None), setting)
 
 
 def _range_of(field: Field, setting: Setting) -> str:

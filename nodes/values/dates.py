@@ -6,7 +6,7 @@ What is not derived as a whole is no day: neither "the 3rd" nor "later".
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime, time, timedelta
 from functools import cache, lru_cache
@@ -18,7 +18,7 @@ from dateutil.relativedelta import relativedelta
 from journeygraph.journeys.notions.fields import Field
 from journeygraph.journeys.phrases import plain
 from journeygraph.nodes.values.checking import wants_past
-from journeygraph.nodes.values.languages import bare, code_of, folded, language_data, one_of
+from journeygraph.nodes.values.languages import bare, folded, language_data, one_of
 from journeygraph.nodes.values.numbers import numeral_of
 from journeygraph.nodes.values.setting import Setting
 
@@ -31,23 +31,19 @@ _LEAP = 9
 _FARTHEST = 10_000
 
 
-def _names(language: str, kind: str, more: Mapping[str, int]) -> dict[str, int]:
-    from babel import Locale  # noqa: PLC0415 - 40 ms
-
+def _names(shown: Sequence[str], more: Mapping[str, int]) -> dict[str, int]:
+    """Return the names of months or weekdays, each with its place from 0 on."""
     names = {name: number - 1 for name, number in more.items()}
-    for form in getattr(Locale(language), kind).values():
-        for known in (form["wide"], form["abbreviated"]):
-            for place, key in enumerate(sorted(known)):
-                name = folded(known[key]).rstrip(".")
-                names |= {name: place, plain(name): place}
+    for place, name in enumerate(map(folded, shown)):
+        names |= {name: place, plain(name): place}
     return names
 
 
 @cache
 def grammar_of_days(language: str) -> SimpleNamespace:
     """Return the names of days, and the patterns of what they are said with."""
-    own, name = language_data(language).dates, code_of(language)
-    months, weekdays = _names(name, "months", own.months), _names(name, "days", own.weekdays)
+    own, shown = language_data(language).dates, language_data(language).show
+    months, weekdays = _names(shown.months, own.months), _names(shown.weekdays, own.weekdays)
     of, leads = rf"[ .-]*(?:{one_of(own.of)} )?", rf"(?:{one_of(own.leads)} )*"
     day = rf"(?:(?P<day>\d\d?)(?: ?{one_of(own.endings)})?|(?P<said>[^\W\d_][^\d]*?))"
     month = rf"(?P<month>{one_of(months)})"

@@ -169,7 +169,8 @@ class _Message:
                 whole = self.text[word.start : run[0].start] + raw
                 value = READERS[field.type](field, whole, self.setting)
                 if value is not None:
-                    yield Span(value, raw, run[0].start, run[0].start + len(raw), field.type)
+                    start = self.text.index(raw, run[0].start)
+                    yield Span(value, raw, start, start + len(raw), field.type)
                     return
 
     def _run(self, first: int, is_address: bool) -> Sequence[_Word]:

@@ -81,6 +81,7 @@ def _lists(given: Any) -> Any:
 
 Phrases = Annotated[tuple[str, ...], BeforeValidator(_phrases)]
 Numbered = Annotated[dict[str, int], BeforeValidator(_meanings)]
+Words = Annotated[tuple[str, ...], BeforeValidator(str.split)]
 Named = Annotated[dict[str, str], BeforeValidator(_meanings)]
 
 
@@ -106,7 +107,7 @@ class Numbers(_Section):
 
 
 class Dates(_Section):
-    """Words of days; the names of months and days come from the library of formats."""
+    """Words of days; the names of months and weekdays are those that are shown."""
 
     months: Numbered = {}  # number: further names
     weekdays: Numbered = {}  # the same, Monday is 1
@@ -153,7 +154,9 @@ class Names(_Section):
 class Show(_Section):
     """Forms of values for users."""
 
-    day: str  # as the library of formats has it
+    months: Words
+    weekdays: Words  # from Monday on
+    day: str
     clock: Annotated[str, Field(pattern="^(12h|24h)$")]
     hour: str  # of 24
     money: str

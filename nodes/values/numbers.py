@@ -130,10 +130,8 @@ def number_of(field: Field, raw: str, setting: Setting) -> float | None:
 
 @cache
 def _currencies(language: str) -> SimpleNamespace:
-    from babel import Locale  # noqa: PLC0415 - 40 ms
-
     known = everywhere()["currencies"]
-    codes = {f"\u00a4{code.casefold()}": code for code in map(str, Locale("en").currencies)}
+    codes = {f"\u00a4{code.casefold()}": code for code in _decimals()}
     codes |= {code.casefold(): code for code in str(known["in_small_letters"]).split()}
     signs = {sign: code for code, said in known["signs"].items() for sign in said.split()}
     names = {**codes, **signs, **language_data(language).currencies}
@@ -154,11 +152,15 @@ def _code(said: str, setting: Setting) -> str:
     return by_region.get(setting.region) or by_region.get("elsewhere") or code
 
 
+@cache
+def _decimals() -> dict[str, int]:
+    digits = everywhere()["currencies"]["digits"]
+    return {code: count for count, codes in digits.items() for code in codes.split()}
+
+
 def digits_of(currency: str) -> int:
     """Return how many decimals amounts of a currency have."""
-    from babel.numbers import get_currency_precision  # noqa: PLC0415 - 40 ms
-
-    return get_currency_precision(currency) if currency else 2
+    return _decimals().get(currency, 2)
 
 
 def money_of(field: Field, raw: str, setting: Setting) -> dict[str, Any] | None:

@@ -146,7 +146,6 @@ READERS |= {"phone": people.phone_of, "address": people.address_of}
 
 def load(fields: Iterable[Field]) -> None:
     """Import the libraries that values of these fields are read with; it takes up to 0.1 s."""
-    import babel.dates  # noqa: F401, PLC0415 - 40 ms
     import text_to_num  # noqa: F401, PLC0415 - 30 ms
 
     kinds = {kind_of(field) for field in fields}

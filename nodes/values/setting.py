@@ -2,33 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any
 
 from journeygraph.journeys.notions.fields import Field
 from journeygraph.journeys.phrases import MatchBudget
-from journeygraph.nodes.values.languages import Language, language_data, words_in
+from journeygraph.nodes.values.languages import Language, everywhere, language_data, words_in
 
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 LONGEST = 4096
 """Most characters of a text that is read for a value."""
-
-
-@cache
-def _habits(region: str) -> tuple[bool, bool, int]:
-    """Return whether the comma parts decimals, the month is first, and the first day of a week."""
-    from babel import Locale, UnknownLocaleError  # noqa: PLC0415 - 40 ms
-
-    try:
-        locale = Locale.parse(f"und_{region}")
-    except UnknownLocaleError:
-        return False, False, 0
-    comma = locale.number_symbols["latn"]["decimal"] == ","
-    month_is_first = re.findall("[dMy]", locale.date_formats["short"].pattern)[0] == "M"
-    return comma, month_is_first, locale.first_week_day
 
 
 @dataclass(frozen=True)
@@ -65,20 +50,25 @@ class Setting:
         """The minute of the message, at the place of the user."""
         return self.at.replace(tzinfo=None, second=0, microsecond=0)
 
-    @property
+    @cached_property
     def comma_is_decimal(self) -> bool:
         """True where the comma parts the decimals."""
-        return (self.decimal_sign == ",") if self.decimal_sign else _habits(self.region)[0]
+        return self.decimal_sign == "," if self.decimal_sign else self._has("comma_is_decimal")
 
-    @property
+    @cached_property
     def month_is_first(self) -> bool:
         """True if the month is before the day in digits."""
-        return (self.date_order == "mdy") if self.date_order else _habits(self.region)[1]
+        return self.date_order == "mdy" if self.date_order else self._has("month_is_first")
 
-    @property
+    @cached_property
     def week_begins(self) -> int:
         """The number of the day that a week begins with; Monday is 0."""
-        return DAYS.index(self.first_day) if self.first_day else _habits(self.region)[2]
+        if self.first_day:
+            return DAYS.index(self.first_day)
+        return 5 if self._has("week_from_saturday") else 6 if self._has("week_from_sunday") else 0
+
+    def _has(self, habit: str) -> bool:
+        return self.region in everywhere()["regions"][habit].split()
 
 
 @dataclass(slots=True, eq=False)

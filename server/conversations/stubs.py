@@ -111,7 +111,7 @@ class StubsOfFile:
     def __str__(self) -> str:
         """Return a sentence for the user of the command."""
         names = ", ".join([*self._form.tools, *self._form.agents]) or "nothing"
-        return f"Results of {self._path.name} stand for: {names}."
+        return f"{self._path.name} replaces: {names}."
 
 
 def tools_for(loaded: Loaded) -> dict[str, Any]:

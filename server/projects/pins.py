@@ -14,8 +14,8 @@ from packaging.version import Version
 _NAME = "journeygraph"
 _OF_TESTS = "pytest"
 """The package that the tests of a project need."""
-_DEVELOPMENT = ("dev", "notebook")
-"""Extras for work on JourneyGraph and in notebooks: a project does not run on them."""
+_DEVELOPMENT = ("dev", "live", "notebook")
+"""Extras for work on JourneyGraph, for its tests with a real model, and for notebooks."""
 
 
 def constraints() -> str:

@@ -282,7 +282,7 @@ def test_a_new_project_pins_what_it_needs(folder: Path) -> None:
     pins = pins_of(folder / "ferry_desk")
 
     assert {"langgraph", "langchain-core", "pydantic", "psycopg", "pytest"} <= pins.keys()
-    assert not {"ruff", "mkdocs", "mypy", "twine", "journeygraph"} & pins.keys()
+    assert not {"ruff", "mkdocs", "mypy", "twine", "xllamacpp", "journeygraph"} & pins.keys()
     assert [name for name, pin in pins.items() if metadata.version(name) != pin] == []
     needed = [
         Requirement(line) for name in pins for line in metadata.distribution(name).requires or ()

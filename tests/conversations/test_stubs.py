@@ -99,7 +99,7 @@ def test_chat_takes_the_results_of_a_file(shop: Path) -> None:
         "chat", "shop.yaml", "--stubs", "results.yaml", "--store", "memory://", typed=said
     ).stdout
 
-    assert "Results of results.yaml stand for: place_order, opening" in shown
+    assert "results.yaml replaces: place_order, opening" in shown
     assert "We deliver in two days." in shown
     assert "We open at 9." in shown
     assert "effect place_order failed: ValueError: The store is closed." in shown
@@ -110,7 +110,7 @@ def test_chat_takes_the_results_of_a_file(shop: Path) -> None:
 def test_serve_takes_the_results_of_a_file(shop: Path) -> None:
     words = ["shop.yaml", "orders.py", "--stubs", "results.yaml", "--store", "memory://"]
     with served(shop, *words) as (_, place, lines):
-        assert any("Results of results.yaml stand for" in line for line in lines)
+        assert any("results.yaml replaces" in line for line in lines)
         with httpx2.Client(base_url=f"{place}/v1", timeout=100) as client:
             begun = client.post("/sessions", json={"journey_id": "shop", "session_id": "ann"})
             assert begun.status_code == 201

@@ -12,14 +12,7 @@ from journeygraph.nodes.language import lexicon
 # The modules of the command look at the terminal and the environment, so each process imports them.
 for name in (
     *("pytest", "uvicorn", "typer", "rich.console", "rich.markdown", "rich.table", "mcp.server"),
-    *(
-        "alembic.command",
-        "alembic.context",
-        "babel.dates",
-        "text_to_num",
-        "langchain_openai",
-        "psycopg_pool",
-    ),
+    *("alembic.command", "alembic.context", "langchain_openai", "psycopg_pool"),
     *(
         "journeygraph.graphs.session.manager",
         "journeygraph.graphs.storage.migrate_postgres",
@@ -29,7 +22,7 @@ for name in (
     *("journeygraph.server.definitions.stored_journeys", "journeygraph.server.http.wiring"),
     # Libraries import these only once they are used, which is in each process.
     *("openai.resources.beta.beta", "langchain_ollama", "httpcore2", "anyio._backends._asyncio"),
-    *("phonenumbers", "email_validator"),
+    *("phonenumbers", "email_validator", "text_to_num"),
     "journeygraph.journeys.examples.healthcare_referral",
     *(
         "tests.support.crash_child",

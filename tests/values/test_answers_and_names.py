@@ -20,7 +20,8 @@ NO = {
     "fr": "non|non merci|pas du tout|bien sûr que non",
 }
 NEITHER = {
-    "en": "maybe|not sure|yes and no|yes but later|no idea|yes, I have two cats|ok, and we are four|1",
+    "en": "maybe|not sure|yes and no|yes but later|no idea"
+    "|yes, I have two cats|ok, and we are four|1",
     "de": "vielleicht|nicht sicher|ja aber später|keine Ahnung|jein",
     "es": "quizás|no sé|sí pero más tarde|no lo recuerdo",
     "fr": "peut-être|je ne sais pas|oui mais plus tard|aucune idée",
@@ -57,10 +58,13 @@ NAMES = {
     },
 }
 NO_NAMES = {
-    "en": "I'm hungry|Clara Voss and Ben Adler|Lee or Ann|Lee, not John|not Lee|no|cancel|tomorrow|help"
-    "|Lee2|nothing special just the usual|what is this|send money to Maya|von|one two three four five"
+    "en": "I'm hungry|Clara Voss and Ben Adler|Lee or Ann|Lee, not John|not Lee|no|cancel"
+    "|tomorrow|help"
+    "|Lee2|nothing special just the usual|what is this|send money to Maya|von"
+    "|one two three four five"
     "|example.com|lee@example.com|??|\U0001f642|Lee Lee Lee Lee Lee|",
-    "de": "kann ich auch zwei hunde bringen?|das ist die Luna|Bello, er ist fünf|ich bin müde|nein danke|morgen",
+    "de": "kann ich auch zwei hunde bringen?|das ist die Luna|Bello, er ist fünf"
+    "|ich bin müde|nein danke|morgen",
     "es": "hola quiero cambiar de tarifa|soy vegetariano|mañana|no gracias|Ana y Luis",
     "fr": "je suis fatigué|je voudrais changer|demain|non merci|Marie et Luc",
 }
@@ -181,7 +185,9 @@ def test_contacts_are_normalised() -> None:
         "lee@xn--mller-kva.de": "lee@müller.de",
     }
     assert_read(Field("x", "email"), email)
-    refused = "lee|lee@|lee@@example.com|lee@example|a@example.com or b@example.com|write to a@example.com"
+    refused = (
+        "lee|lee@|lee@@example.com|lee@example|a@example.com or b@example.com|to a@example.com"
+    )
     assert_refused(Field("x", "email"), refused)
     phone = {
         "+1 415 555 2671": "+14155552671",

@@ -34,9 +34,10 @@ FOUND: list[tuple[Setting, str, str, list[Any]]] = [
     (US, "enum", "I want a smal one", ["small"]),
     (US, "name", "table for 4, name Lee Smith", ["Lee Smith"]),
     (US, "name", "Hi, my name is Anna Müller and I need a table", ["Anna Müller"]),
+    (US, "name", "my name is \u201cLee\u201d, hello", ["Lee"]),
     (US, "name", "I'm hungry", []),
     (US, "name", "send money to Maya", []),
-    (US, "address", "I live at 12 Baker Street, London and my cat is old", ["12 Baker Street, London"]),
+    (US, "address", "I live at 12 Baker Street, Ely and my cat is old", ["12 Baker Street, Ely"]),
     (US, "address", "12 Baker Street", []),
     (US, "boolean", "yes, and is there a fee?", [True]),
     (US, "boolean", "there is no parking", []),
@@ -65,7 +66,7 @@ RELATED = {
         ("date", "nach Freitag"), ("time", "so gegen 9 Uhr"), ("integer", "noch zwei dazu"),
     ],
     ES: [("integer", "otras dos noches"), ("date", "antes del viernes"), ("integer", "no cuatro")],
-    FR: [("integer", "encore deux"), ("date", "avant vendredi"), ("time", "vers 9h"), ("integer", "pas 4")],
+    FR: [("integer", "encore deux"), ("date", "avant vendredi"), ("time", "vers 9h")],
 }  # fmt: skip
 
 
@@ -110,11 +111,11 @@ def test_no_library_of_values_is_imported_before_it_is_needed() -> None:
     code = (
         "import sys\n"
         "from journeygraph.nodes import values\n"
-        "heavy = {'babel', 'text_to_num', 'phonenumbers', 'email_validator'}\n"
+        "heavy = {'text_to_num', 'phonenumbers', 'email_validator'}\n"
         "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
         "from journeygraph import Field\n"
         "values.load([Field('a', 'list', items='date')])\n"
-        "assert heavy & set(sys.modules) == {'babel', 'text_to_num'}\n"
+        "assert heavy & set(sys.modules) == {'text_to_num'}\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -77,7 +77,7 @@ def _chat(
 
 
 def _stubbed(found: Found, file: Path) -> Found:
-    """Return a journey with the results of a file, which is told to the user.
+    """Return a journey with the results of a file, which the first line names.
 
     Raises:
         CommandError: The file has a fault.
