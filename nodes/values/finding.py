@@ -73,8 +73,8 @@ def found_in(field: Field, text: str, setting: Setting) -> list[Span]:
     """Return proposals of a field's type in a message, in order; none overlap.
 
     None is left where a word relates or denies another value than the others: which of them is
-    meant, only a reader can tell. Texts and lists are found by the field's `extract` alone, names and addresses behind what brings
-    them in, as "my name is".
+    meant, only a reader can tell. Texts and lists are found by the field's `extract` alone, names
+    and addresses behind what brings them in, as "my name is".
     """
     if len(text) > LONGEST:
         return []
