@@ -9,6 +9,7 @@ from typing import Any
 
 from journeygraph.journeys import Field
 from journeygraph.nodes.commands import Command
+from journeygraph.nodes.language.words import words_of
 from journeygraph.nodes.state.dialogue_state import Asked, Option
 from journeygraph.nodes.values import Setting
 
@@ -61,6 +62,12 @@ class Expected:
         if self.asked is None or self.kind != "field":
             return None
         return next((f for f in self.fields if f.name == self.asked["about"]), None)
+
+    @cached_property
+    def label_words(self) -> frozenset[str]:
+        """The words that fields are called by."""
+        names = (name for field in self.all_fields for name in (field.title, field.name))
+        return frozenset(word for name in names for word in words_of(name).folded)
 
     @property
     def options(self) -> Sequence[Option]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import cast
 
 from journeygraph.journeys import Field, Regex
@@ -80,10 +81,28 @@ def derived(message: str, expected: Expected) -> Command | None:
         for production in PRODUCTIONS:
             if act.asks and production.act != "control":
                 continue
+            if not _may_have(production.form, act, expected, lexicon):
+                continue
             for slots in _matches(production.form.split(), act, 0, lexicon, {}):
                 if command := production.meaning(expected, slots):
                     return command
     return None
+
+
+def _may_have(form: str, words: Words, expected: Expected, lexicon: Lexicon) -> bool:
+    """Return whether words have what a form cannot do without, so that it is worth a try."""
+    said = frozenset(words.folded)
+    if "<label>" in form and said.isdisjoint(expected.label_words):
+        return False
+    if "<choice>" in form and not expected.options:
+        return False
+    return not any(map(said.isdisjoint, map(lexicon.first_words.__getitem__, _needed(form))))
+
+
+@cache
+def _needed(form: str) -> tuple[str, ...]:
+    """Return the lists of which a form has a phrase in any case."""
+    return tuple([symbol.rstrip("+") for symbol in form.split() if symbol[0] not in "[<"])
 
 
 def _without_courtesy(words: Words, lexicon: Lexicon) -> Iterator[Words]:
@@ -264,7 +283,7 @@ def _labelled(expected: Expected, slots: Slots) -> Command | None:
 
 def is_called(words: Words, field: Field) -> bool:
     """Return whether words are as a whole what a field is called."""
-    return words.folded in {words_of(name).folded for name in (field.title, field.name)}
+    return words.folded in (words_of(field.title).folded, words_of(field.name).folded)
 
 
 def _contrasted(expected: Expected, slots: Slots) -> Command | None:

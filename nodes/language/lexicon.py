@@ -37,6 +37,7 @@ class Lexicon:
             for phrase in self.phrases[name]:
                 by_first.setdefault(phrase[0], []).append(phrase)
             self._by_first[name] = by_first
+        self.first_words = {name: frozenset(known) for name, known in self._by_first.items()}
         self.small = frozenset(phrase[0] for phrase in self.phrases["small"])
 
     def at(self, words: Words, place: int, name: Name) -> Iterator[int]:

@@ -140,11 +140,13 @@ def _values(words: Words, expected: Expected, lexicon: Lexicon) -> Iterator[Fill
     """
     taken: list[Span] = []
     pending = expected.pending
-    told = ", ".join(c.raw for c in words.clauses() if not is_question(c, lexicon))
+    clauses = [_led_off(clause, lexicon) for clause in words.clauses()]
+    said = ", ".join(clause.raw for clause in clauses)
+    told = ", ".join(clause.raw for clause in clauses if not is_question(clause, lexicon))
     order = [*([pending] if pending else []), *(f for f in expected.fields if f is not pending)]
     for field in (*order, *expected.correctable):
         is_asked = field is pending
-        spans = [*_found(field, words.text if is_asked else told, expected, is_asked=is_asked)]
+        spans = [*_found(field, said if is_asked else told, expected, is_asked=is_asked)]
         spans = [span for span in spans if not _over(span, taken)]
         if len({repr(span.value) for span in spans}) != 1:
             continue
@@ -153,6 +155,11 @@ def _values(words: Words, expected: Expected, lexicon: Lexicon) -> Iterator[Fill
         kind = Correct if field.name in expected.known else Fill
         if kind is Fill or span.value != expected.known[field.name]:
             yield kind(field.name, span.raw, read=span.value, certain=False)
+
+
+def _led_off(clause: Words, lexicon: Lexicon) -> Words:
+    """Return a clause without the joint that it begins with: "and at 7 pm"."""
+    return clause.part(next(lexicon.at(clause, 0, "and"), 0))
 
 
 def _found(field: Field, text: str, expected: Expected, *, is_asked: bool) -> Iterator[Span]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from journeygraph.journeys.phrases import plain
 
@@ -32,7 +32,7 @@ class Word:
     closes: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Words:
     """Some words of a message in a row, with the text of the whole message."""
 
@@ -47,7 +47,7 @@ class Words:
         """Return whether there is any word."""
         return bool(self.all)
 
-    @property
+    @cached_property
     def folded(self) -> tuple[str, ...]:
         """The words as phrases are compared."""
         return tuple([word.folded for word in self.all])
@@ -68,7 +68,7 @@ class Words:
             end += 1
         return self.text[start:end]
 
-    @property
+    @cached_property
     def asks(self) -> bool:
         """True if a question mark follows."""
         behind = self.text[self.all[-1].end :] if self.all else ""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from rapidfuzz.distance import OSA
@@ -198,6 +198,8 @@ class _Message:
 
     def relates(self, span: Span) -> bool:
         """Return whether a word next to a value denies, relates or blurs it."""
+        if span.type in ("email", "phone"):
+            return False
         relation = self.setting.words.relation
         before = [word for word in self.words if word.end <= span.start][-1:]
         if before and not before[0].ends and before[0].said in relation:
@@ -217,16 +219,14 @@ def _telling(field: Field, setting: Setting) -> Callable[[str], bool]:
         known = frozenset(word for way in ways for word in way.split())
         return lambda said: not known.isdisjoint(spelled(said).split())
     known = _dated_words(setting.language) if field.type in _WHEN else frozenset()
+    return lambda said: said in known or _counts(said, setting.language)
 
-    def tells(said: str) -> bool:
-        parts = (said, *said.split("-"))
-        return (
-            said in known
-            or any(sign.isdecimal() for sign in said)
-            or any(numeral_of(part, setting.language) is not None for part in parts)
-        )
 
-    return tells
+@lru_cache(maxsize=4_000)
+def _counts(said: str, language: str) -> bool:
+    """Return whether a word has a digit, or is or holds a numeral."""
+    parts = (said, *said.split("-"))
+    return bool(re.search(r"\d", said)) or any(numeral_of(p, language) is not None for p in parts)
 
 
 @cache

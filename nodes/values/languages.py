@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,6 +21,7 @@ _AROUND = "\"'\u2018\u2019\u201c\u201d\u201e\u00ab\u00bb\u2039\u203a "
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 
 
+@lru_cache(maxsize=4_000)
 def folded(text: str) -> str:
     """Return a text in small letters, with single blanks and one spelling of its characters."""
     if not text.isascii():
@@ -28,6 +29,7 @@ def folded(text: str) -> str:
     return " ".join(text.lower().split())
 
 
+@lru_cache(maxsize=4_000)
 def bare(text: str) -> str:
     """Return a text without the quotes and the punctuation around it."""
     return text.strip().lstrip(f"{_AROUND}\u00a1\u00bf").rstrip(f"{_AROUND}.,;:!?\u2026")
@@ -202,6 +204,7 @@ class Language(_Section):
         return frozenset((*self.function_words, *self.relation, *answers))
 
 
+@cache
 def code_of(language: str) -> str:
     """Return the language that is read for another: itself if it has a file, else English."""
     name = language[:2].lower()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from decimal import Decimal
-from functools import cache
+from functools import cache, lru_cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -34,6 +34,7 @@ _GROUPED = re.compile(
 )
 _CAPITALS = re.compile(r"(?<![^\W\d_])[A-Z]{3}(?![^\W\d_])")
 """Codes of currencies that are words in small letters, as "all" and "top", count in capitals."""
+_DIGIT = re.compile(r"\d")
 _GLUED = re.compile(r"(?<=\d)(?=[^\W\d_])")
 
 
@@ -44,13 +45,14 @@ def _number(language: str) -> re.Pattern[str]:
     return re.compile(rf"{minus}(?P<number>.+?)(?: ?(?:%|{one_of(own.percent)}))?")
 
 
+@lru_cache(maxsize=4_000)  # each word of a message is asked about for each field
 def numeral_of(said: str, language: str) -> int | None:
     """Return the whole number of digits or of a numeral, which is all of a folded text."""
     if said.isdecimal():
         return int(said) if len(said) < _MOST_DIGITS else None
     if known := language_data(language).numbers.words.get(said):
         return known
-    if not said or len(said) > _MOST_NUMERAL or any(sign.isdecimal() for sign in said):
+    if not said or len(said) > _MOST_NUMERAL or _DIGIT.search(said):
         return None
     from text_to_num import text2num  # noqa: PLC0415 - 30 ms
 
