@@ -106,16 +106,17 @@ def _needed(form: str) -> tuple[str, ...]:
 
 
 def _without_courtesy(words: Words, lexicon: Lexicon) -> Iterator[Words]:
-    """Yield words as they are, and without courtesy before and behind them."""
+    """Yield words as they are, and without the courtesy before and behind them, one by one."""
     yield words
     first, last = 0, len(words)
     while (end := next(lexicon.at(words, first, "courtesy"), None)) is not None:
         first = end
+    if 0 < first < last:
+        yield words.part(first)
     places = reversed(range(first, last))  # of two phrases with one end the longer one counts
     begins = {end: n for n in places for end in lexicon.at(words, n, "courtesy")}
-    while last in begins and begins[last] >= first:
+    while begins.get(last, first) > first:
         last = begins[last]
-    if first < last and (first, last) != (0, len(words)):
         yield words.part(first, last)
 
 
