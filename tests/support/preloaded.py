@@ -26,6 +26,7 @@ for name in (
     *("phonenumbers", "email_validator"),
     "journeygraph.journeys.examples.healthcare_referral",
     *(
+        "tests.support.clocks",
         "tests.support.crash_child",
         "tests.support.ferry",
         "tests.support.lease_child",
