@@ -791,7 +791,7 @@ def _steps_of(file: Path, query: Sql, status: str, after: Place | None) -> int:
         return 0
 
     wanted: Row = {"journey": "parcel", "now": stamp(now()), "most": 50, "status": status}
-    wanted |= {"tenant": "default", "pathway": "address"}
+    wanted |= {"tenant": "default", "pathway": "address", "text": ""}
     wanted |= {"before": "9999", "tie": "", "above": ""}
     if after:
         wanted |= {"before": after.updated_at, "tie": "", "above": ""}
