@@ -71,7 +71,7 @@ release: $(DEV_STAMP)  ## Build the wheel and the source distribution in dist/, 
 check: test lint types  ## Run everything that has to pass before a commit
 
 bench: $(DEV_STAMP)  ## Measure, in ratios against plain LangGraph
-	@$(PY) tests/benchmarks/run.py $(ARGS)
+	@$(PY) -m tests.benchmarks.run $(ARGS)
 
 soak: $(DEV_STAMP)  ## Kill servers and fail their store for some minutes, and check every message (ARGS=30: minutes)
 	@$(PY) -m tests.faults.run $(ARGS)

@@ -426,7 +426,8 @@ async def take(session: Session, head: Row, given: Given, services: Services) ->
         raise NotWaitingError("No agent of this session waits for an answer. Send a message.")
     tenant = "" if session.store.tenant == TENANT else session.store.tenant
     who, number = pseudonym(session.thread, key), head["version"] + 1
-    with TurnRun(spec.id, spec.version, who, number, tenant) as seen:
+    run = TurnRun(spec.id, spec.version, who, number, tenant, sensitive=spec.sensitive)
+    with run as seen:
         if services.running.journal:
             services.running.journal.trail = seen.trail
         with given_to_all(given.run) if given.run else _GIVEN_NOTHING:

@@ -377,6 +377,7 @@ class TurnRun(Activity):
         session: Pseudonym of the session.
         turn: Its number.
         tenant: Its tenant; empty: the one of programs that name none.
+        sensitive: True: no text of an error is reported, not even to a developer.
 
     Attributes:
         trail: Its steps, itself the first of them.
@@ -385,7 +386,14 @@ class TurnRun(Activity):
     kind = "turn"
 
     def __init__(
-        self, journey: str, version: str, session: str, turn: int, tenant: str = ""
+        self,
+        journey: str,
+        version: str,
+        session: str,
+        turn: int,
+        tenant: str = "",
+        *,
+        sensitive: bool = False,
     ) -> None:
         known = {"tenant": tenant} if tenant else {}
         super().__init__(
@@ -402,6 +410,7 @@ class TurnRun(Activity):
             session=session,
             turn=turn,
             **known,
+            **({"sensitive": True} if sensitive else {}),
         )
         self.trail = Trail()
         self._journey = journey

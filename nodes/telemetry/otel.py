@@ -375,12 +375,15 @@ def report(level: int, event: str, **details: Any) -> None:
 def part_raised(part: str, name: str, error: BaseException) -> None:
     """Report an error of a part that an author wrote, for handlers that show it to a developer.
 
+    In a sensitive session its text is left out: it may hold what the user wrote.
+
     Args:
         part: The kind of part: agent, tool, retriever, condition or validator.
         name: Its name, or the place where it is declared.
         error: The error.
     """
-    report(logging.DEBUG, RAISED, part=part, name=name, exc_info=error)
+    text = {} if scope.get().get("sensitive") else {"exc_info": error}
+    report(logging.DEBUG, RAISED, part=part, name=name, **text)
 
 
 def is_reported(level: int) -> bool:

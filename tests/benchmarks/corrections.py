@@ -37,7 +37,7 @@ async def corrections(steps: Steps) -> list[Figure]:
     first, first_date, later = Pairs(), Pairs(), Pairs()
     for _ in steps("processes that hear a correction", PROCESSES):
         for pairs, message in ((first, _FIRST), (first_date, _FIRST_DATE)):
-            plain, corrected = await _measured_in_a_process(message)
+            plain, corrected = await _measured_in_a_process(message, steps.size(LATER))
             pairs.add_times(corrected[0], _median(plain))
             later.add_times(_median(corrected[1:]), _median(plain))
     what, plain_turn = "correction in words", "plain turn"
@@ -53,14 +53,14 @@ def _median(measured: list[Times]) -> Times:
     return Times(median(one.wall for one in measured), median(one.cpu for one in measured))
 
 
-async def _measured_in_a_process(first: str) -> list[list[Times]]:
-    command = (sys.executable, "-m", "tests.benchmarks.corrections", first)
+async def _measured_in_a_process(first: str, later: int) -> list[list[Times]]:
+    command = (sys.executable, "-m", "tests.benchmarks.corrections", first, str(later))
     process = await asyncio.create_subprocess_exec(*command, stdout=PIPE)
     output, _ = await process.communicate()
     return [[Times(*one) for one in measured] for measured in json.loads(output)]
 
 
-async def _measure(message: str) -> None:
+async def _measure(message: str, most: int) -> None:
     """Print the seconds of plain turns, and of corrections in their order.
 
     Garbage is collected as while serving: else one collection falls into the one first correction.
@@ -75,8 +75,8 @@ async def _measure(message: str) -> None:
         await booking.start()
         await _took(booking, _FILLED)
         first = await _took(booking, [message])
-        usual = await _took(plain, [next(said) for _ in range(LATER)])
-        later = await _took(booking, islice(cycle(_NEXT), LATER))
+        usual = await _took(plain, [next(said) for _ in range(most)])
+        later = await _took(booking, islice(cycle(_NEXT), most))
     await plain.close()
     print(json.dumps([usual, first + later]))
 
@@ -87,4 +87,4 @@ async def _took(journey: Journey, messages: Iterable[str]) -> list[tuple[float, 
 
 
 if __name__ == "__main__":
-    asyncio.run(_measure(sys.argv[1]))
+    asyncio.run(_measure(sys.argv[1], int(sys.argv[2])))

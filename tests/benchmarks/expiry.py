@@ -6,6 +6,7 @@ import asyncio
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -20,7 +21,6 @@ from tests.support.postgres import started
 
 EXPIRED, STARTS, ROUNDS = 100_000, 200, 8
 TENANTS, SESSIONS, ANCHORS = 1_000, 20_000, 40
-_TENANT = f"CAST(n % {TENANTS} AS TEXT)"
 _CHANGE = "UPDATE sessions SET version = version + 1 WHERE session_id = 'old'"
 
 
@@ -44,18 +44,19 @@ async def _starts(kind: str, full: str, empty: str, steps: Steps) -> Figure:
     sides = [Side(full), Side(empty)]
     for side in sides:
         await side.begin()
-    await asyncio.to_thread(changed, full, expire)
+    expired, starts = steps.size(EXPIRED), steps.size(STARTS)
+    await asyncio.to_thread(changed, full, partial(expire, times=expired))
     pairs = Pairs()
-    for number in steps(f"{kind}, {STARTS} starts beside as many", ROUNDS + 1):
+    for number in steps(f"{kind}, {starts} starts beside as many", ROUNDS + 1):
         times = []
         for side in sides:
-            times.append(await timed(side.start))
+            times.append(await timed(partial(side.start, starts)))
             await side.settle()
         if number:  # the first round warms up
-            pairs.add_times(times[0], times[1], STARTS)
+            pairs.add_times(times[0], times[1], starts)
     for side in sides:
         await side.close()
-    what = f"start of a session, {EXPIRED:,} expired ones in the store, {kind}"
+    what = f"start of a session, {expired:,} expired ones in the store, {kind}"
     return pairs.figure(what, "none in the store", 1.2, duration)
 
 
@@ -70,7 +71,8 @@ async def _anchors(kind: str, full: str, empty: str, steps: Steps) -> Figure:
     jobs = [Anchoring(store, every=0.0) for store in stores]
     for job in jobs:
         await job.run()
-    await asyncio.to_thread(changed, full, copy_anchored)
+    sessions, tenants = steps.size(SESSIONS), steps.size(TENANTS)
+    await asyncio.to_thread(changed, full, partial(copy_anchored, times=sessions, tenants=tenants))
     pairs = Pairs()
     for number in steps(f"{kind}, anchors", ANCHORS + 1):
         times = []
@@ -81,7 +83,7 @@ async def _anchors(kind: str, full: str, empty: str, steps: Steps) -> Figure:
             pairs.add_times(times[0], times[1])
     for store in stores:
         await store.close()
-    what = f"anchor of one session, {SESSIONS:,} others of {TENANTS:,} tenants, {kind}"
+    what = f"anchor of one session, {sessions:,} others of {tenants:,} tenants, {kind}"
     return pairs.figure(what, "no other in the store", 2.0, duration)
 
 
@@ -97,9 +99,9 @@ class Side:
     async def begin(self) -> None:
         await self._first.start(CONTEXT)
 
-    async def start(self) -> None:
+    async def start(self, times: int) -> None:
         """Start many sessions, as a server does: the deletions after a start are not waited for."""
-        for _ in range(STARTS):
+        for _ in range(times):
             self._started.append(journey := self._new(f"s-{next(self._numbers)}"))
             await journey.start(CONTEXT)
 
@@ -125,18 +127,19 @@ def changed(url: str, change: Callable[[Callable[..., Any]], Any]) -> None:
             change(connection.execute)
 
 
-def expire(execute: Callable[..., Any]) -> None:
+def expire(execute: Callable[..., Any], times: int) -> None:
     """Copy the session `old` many times, and let the copies be expired."""
     over = {"expires_at": "'2020-01-01T00:00:00.000000+00:00'"}
-    _copy(execute, "sessions", EXPIRED, over)
-    _copy(execute, "turns", EXPIRED, {})
+    _copy(execute, "sessions", times, over)
+    _copy(execute, "turns", times, {})
 
 
-def copy_anchored(execute: Callable[..., Any]) -> None:
+def copy_anchored(execute: Callable[..., Any], times: int, tenants: int) -> None:
     """Copy the session `old` many times, for many tenants, with its anchored head."""
-    execute(f"INSERT INTO tenants (name, at) {_numbers(TENANTS)} SELECT {_TENANT}, '' FROM numbers")
+    tenant = f"CAST(n % {tenants} AS TEXT)"
+    execute(f"INSERT INTO tenants (name, at) {_numbers(tenants)} SELECT {tenant}, '' FROM numbers")
     for table in ("sessions", "anchored_heads"):
-        _copy(execute, table, SESSIONS, {"tenant": _TENANT})
+        _copy(execute, table, times, {"tenant": tenant})
 
 
 def _numbers(most: int) -> str:

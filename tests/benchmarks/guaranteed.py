@@ -48,15 +48,16 @@ async def _rate(
     what = "turns over HTTP on Postgres, all guarantees on"
     what += ", encrypted" if journey is SecretReferral else ""
     against = f"a FastAPI route with the stock AsyncPostgresSaver and {called}"
+    turns = steps.size(TURNS)
     async with (
         served(server.copy(), journey) as (port, mine),
         listening(_BARE, server.copy(), durability) as (bare, other),
-        clients(port, keys=True) as ours,
-        clients(bare) as theirs,
+        clients(port, turns, keys=True) as ours,
+        clients(bare, turns) as theirs,
     ):
         begun = _worked(mine), _worked(other)
         rounds = steps(f"{journey.__name__}, {called}", ROUNDS)
-        pairs: Pairs = await alternate(ours, theirs, rounds, calls=SESSIONS * TURNS)
+        pairs: Pairs = await alternate(ours, theirs, rounds, calls=SESSIONS * turns)
         # The servers are other processes.
         pairs.cpu_ratios[:] = [(_worked(mine) - begun[0]) / (_worked(other) - begun[1])]
     rate = pairs.rate(what, against, least or 0.0)
@@ -72,15 +73,15 @@ def _worked(process: int) -> int:
 async def _even(server: Postgres, steps: Steps) -> Figure:
     """Return how long the slowest of 100 turns takes at half of the most turns a second."""
     took: list[float] = []
-    async with serving(server.copy()) as port, clients(port, keys=True) as round_:
-        turns = SESSIONS * TURNS
+    turns = steps.size(TURNS)
+    async with serving(server.copy()) as port, clients(port, turns, keys=True) as round_:
         seconds = []
         loop = asyncio.get_running_loop()
         for _ in steps("most turns a second", EVEN_ROUNDS):
             begun = loop.time()
             await round_()
             seconds.append(loop.time() - begun)
-        half = turns / median(seconds) / 2
+        half = SESSIONS * turns / median(seconds) / 2
         for _ in steps(f"{half:.0f} turns a second", EVEN_ROUNDS):
             took += await round_(half)
     return evenness(took, "slowest of 100 turns at half of the most turns a second, Postgres", MOST)

@@ -17,16 +17,39 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from rich.console import Console
+from rich.progress import track
+
 from journeygraph.nodes.json_data import REST
 
 Action = Callable[[], Awaitable[Any]]
-Steps = Callable[[str, int], Iterable[int]]
-"""`steps(label, count)` counts the rounds, and shows on the way how far they are."""
-
 WARM_UP = 10
 SHOWN = "shown"
 """Stands for a target in rows that have none."""
 _RAM_DISK = Path("/dev/shm")
+
+
+class Steps:
+    """Counts the rounds of a theme, and shows on the way how far they are.
+
+    With a limit to its rounds a theme is only tried: its sizes are as many percent of the whole.
+    """
+
+    def __init__(self, console: Console, most: int | None = None) -> None:
+        self._console = console
+        self._most = most
+
+    def __call__(self, label: str, count: int) -> Iterator[int]:
+        count = min(count, self._most or count)
+        if self._console.is_terminal:
+            about, console = f"  {label}", self._console
+            yield from track(range(count), description=about, console=console, transient=True)
+            return
+        self._console.print(f"  {label} ({count})")
+        yield from range(count)
+
+    def size(self, whole: int) -> int:
+        return whole if self._most is None else max(1, whole * min(self._most, 100) // 100)
 
 
 @dataclass(frozen=True, slots=True)

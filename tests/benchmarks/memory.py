@@ -26,11 +26,11 @@ _CONTEXTS: dict[str, Callable[[], Any]] = {"texts": texts, "records": records}
 
 async def memory(steps: Steps) -> list[Figure]:
     """Growth of a fresh process by one session, and by the next one, in a store that is open."""
-    figures = []
+    figures, turns = [], steps.size(TURNS)
     for kind in _CONTEXTS:
         label = f"processes with {kind}"
-        first, second = zip(*(_fresh(kind) for _ in steps(label, PROCESSES)), strict=True)
-        what = f"live session, {TURNS} turns, 1 MB of {kind}"
+        first, second = zip(*(_fresh(kind, turns) for _ in steps(label, PROCESSES)), strict=True)
+        what = f"live session, {turns} turns, 1 MB of {kind}"
         figures.append(_figure(f"{what}: memory", median(first), f"< {amount(LIMIT)}"))
         figures.append(_figure("the next such session beside it", median(second), SHOWN))
     return figures
@@ -42,32 +42,32 @@ def _figure(what: str, grown: float, target: str) -> Figure:
     return Figure(what, against, held, documented, ratio, None, target, grown < LIMIT)
 
 
-def _fresh(kind: str) -> tuple[float, float]:
+def _fresh(kind: str, turns: int) -> tuple[float, float]:
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-m", __name__, kind]
+    command = [sys.executable, "-m", __name__, kind, str(turns)]
     done = subprocess.run(command, env=env, cwd=ROOT, capture_output=True, text=True, check=True)
     first, second = json.loads(done.stdout)
     return first, second
 
 
-async def _grown(kind: str) -> list[float]:
+async def _grown(kind: str, turns: int) -> list[float]:
     # What a caller gives is the caller's, so it is there before.
     given = {name: {**CONTEXT, "kept": _CONTEXTS[kind]()} for name in ("first", "second")}
     with scratch() as folder:
         url = f"sqlite:///{folder / 'journeys.db'}"
-        live = [await _talked(url, "small", CONTEXT)]
+        live = [await _talked(url, "small", CONTEXT, turns)]
         held = [_held()]
         for name, context in given.items():
-            live.append(await _talked(url, name, context))
+            live.append(await _talked(url, name, context, turns))
             held.append(_held())
         for journey in live:
             await journey.close()
     return [after - before for before, after in pairwise(held)]
 
 
-async def _talked(url: str, name: str, context: dict[str, Any]) -> Referral:
+async def _talked(url: str, name: str, context: dict[str, Any], turns: int) -> Referral:
     journey = await session(url, name, context)
-    for said in islice(questions(7), TURNS):
+    for said in islice(questions(7), turns):
         await journey.process_message(said)
     return journey
 
@@ -84,4 +84,4 @@ def _held() -> float:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(json.dumps(asyncio.run(_grown(sys.argv[1]))))
+    sys.stdout.write(json.dumps(asyncio.run(_grown(sys.argv[1], int(sys.argv[2])))))

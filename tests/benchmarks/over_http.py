@@ -63,29 +63,29 @@ async def over_http(steps: Steps) -> list[Figure]:
 async def _rates(steps: Steps, url: str, store: str, share: float) -> list[Figure]:
     """Return how many turns a second there are, and how long the slowest of them take."""
     journeys = [await session(url, f"in-process-{n}") for n in range(SESSIONS)]
-    said = questions(1)
+    said, turns = questions(1), steps.size(TURNS)
     took: list[float] = []
 
     async def talk(number: int) -> None:
-        for _ in range(TURNS):
+        for _ in range(turns):
             await journeys[number].process_message(next(said))
 
     async def in_process() -> None:
         await asyncio.gather(*map(talk, range(SESSIONS)))
 
-    async with serving(url) as port, clients(port) as round_:
+    async with serving(url) as port, clients(port, turns) as round_:
 
         async def by_http() -> None:
             took.extend(await round_())
 
         rounds = steps(f"HTTP, {store}", ROUNDS)
-        pairs = await alternate(by_http, in_process, rounds, calls=SESSIONS * TURNS)
+        pairs = await alternate(by_http, in_process, rounds, calls=SESSIONS * turns)
     for journey in journeys:
         await journey.close()
     clients_ = f"{SESSIONS} clients"
     pairs.cpu_ratios.clear()  # the server is another process
     rate = pairs.rate(f"turns over HTTP, {clients_}, {store}", "in process", share)
-    measured = took[-ROUNDS * SESSIONS * TURNS :]  # those before warmed up
+    measured = took[-len(pairs.ours) * SESSIONS * turns :]  # those before warmed up
     return [rate, evenness(measured, f"slowest of 100 turns over HTTP, {clients_}, {store}")]
 
 
@@ -102,14 +102,15 @@ async def _sizes(steps: Steps) -> Figure:
 
     An empty message runs no graph: it is accepted, looked up and answered.
     """
+    turns = steps.size(TURNS)
     async with (
         served(f"memory://{uuid.uuid4()}", _wide(MANY)) as large,
         served(f"memory://{uuid.uuid4()}", _wide(FEW)) as small,
-        clients(large, sessions=1, says=" ") as many,
-        clients(small, sessions=1, says=" ") as few,
+        clients(large, turns, sessions=1, says=" ") as many,
+        clients(small, turns, sessions=1, says=" ") as few,
     ):
         rounds = steps(f"HTTP, {MANY} and {FEW} pathways", ROUNDS)
-        pairs: Pairs = await alternate(many, few, rounds, calls=TURNS)
+        pairs: Pairs = await alternate(many, few, rounds, calls=turns)
     return pairs.figure(f"edge of HTTP, {MANY} pathways", f"{FEW} pathways", 1.2, duration)
 
 
@@ -122,7 +123,7 @@ async def _access(steps: Steps) -> Figure:
     rate = "key 1000000000/minute, tenant 1000000000/minute, address 1000000000/minute"
     kinds = ("requests", "turns", "sessions", "tokens")
     limits = Limits([limit for kind in kinds for limit in read_limits(kind, rate)])
-    postgres = await asyncio.to_thread(started)
+    postgres, turns = await asyncio.to_thread(started), steps.size(TURNS)
     try:
         url = postgres.copy()
         store = await open_store(url, None, tenant=_TENANT)
@@ -130,11 +131,11 @@ async def _access(steps: Steps) -> Figure:
         async with (
             served(postgres.fenced(url), _wide(FEW), limits=limits) as keyed,
             served(url, _wide(FEW)) as open_,
-            clients(keyed, sessions=1, access=key) as theirs,
-            clients(open_, sessions=1) as ours,
+            clients(keyed, turns, sessions=1, access=key) as theirs,
+            clients(open_, turns, sessions=1) as ours,
         ):
             rounds = steps("HTTP, with and without a tenant, a key and limits", ROUNDS)
-            pairs: Pairs = await alternate(theirs, ours, rounds, calls=TURNS)
+            pairs: Pairs = await alternate(theirs, ours, rounds, calls=turns)
         await store.close()
     finally:
         await asyncio.to_thread(postgres.end)
@@ -231,6 +232,7 @@ async def served(
 @asynccontextmanager
 async def clients(
     port: int,
+    turns: int,
     sessions: int = SESSIONS,
     says: str = "",
     of: str = "by-http",
@@ -242,6 +244,7 @@ async def clients(
 
     Args:
         port: Of the server.
+        turns: The number of turns of each session in a round.
         sessions: The number of sessions at the same time.
         says: Their message; without it, one of everyday length that is another each time.
         of: The start of the ids of their sessions.
@@ -249,7 +252,7 @@ async def clients(
         keys: True to send an idempotency key with each.
     """
     command = [sys.executable, str(Path(__file__).with_name("http_clients.py")), str(port)]
-    plan = {"sessions": sessions, "turns": TURNS, "context": CONTEXT, "says": says}
+    plan = {"sessions": sessions, "turns": turns, "context": CONTEXT, "says": says}
     plan |= {"of": of, "access": access, "keys": keys}
     begin = json.dumps(plan)
     process = await asyncio.create_subprocess_exec(*command, begin, stdin=PIPE, stdout=PIPE)

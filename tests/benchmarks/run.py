@@ -1,4 +1,4 @@
-"""Measure what the library costs: `run.py [NAME ...]`, all of it without a name.
+"""Measure what the library costs: `python -m tests.benchmarks.run [NAME ...]`, without a name all.
 
 Every figure is a ratio of two things measured in one run. Nothing is asserted on time. The figures
 of a theme are printed as soon as it ends.
@@ -12,11 +12,10 @@ import platform
 import sys
 import time
 from argparse import ArgumentParser, ArgumentTypeError
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from importlib.metadata import version
 
 from rich.console import Console
-from rich.progress import Progress
 from rich.table import Table
 
 from tests.benchmarks import measure
@@ -66,6 +65,8 @@ THEMES: dict[str, Callable[[Steps], Awaitable[list[Figure]]]] = {
     "scale": scale,
     "guaranteed": guaranteed,
 }
+LEAST_ROUNDS = 2
+"""The first one of some themes warms up."""
 _WIDTH = 120
 
 
@@ -75,7 +76,8 @@ def main(words: list[str]) -> int:
     if not console.is_terminal:
         console = Console(width=_WIDTH)
     begin = time.perf_counter()
-    measure.WARM_UP = min(measure.WARM_UP, given.rounds or measure.WARM_UP)
+    if given.rounds:
+        measure.WARM_UP = min(measure.WARM_UP, given.rounds // 2)
     failed = [name for name in given.name or THEMES if not _shown(name, given.rounds, console)]
     took = time.perf_counter() - begin
     console.print(f"{_machine()}; {took:.0f} s in all", highlight=False)
@@ -88,7 +90,7 @@ def _arguments() -> ArgumentParser:
     told = f"Measure, in ratios against plain LangGraph. Themes: {', '.join(THEMES)}."
     parser = ArgumentParser("make bench", "make bench ARGS='[--rounds N] [NAME ...]'", told)
     parser.add_argument("name", nargs="*", type=_theme, help="a theme (without a name: all)")
-    told = "the most rounds, to try a theme; figures of few rounds say nothing"
+    told = "the most rounds, at N percent of the sizes, to try a theme; such figures say nothing"
     parser.add_argument("--rounds", type=_rounds, metavar="N", help=told)
     return parser
 
@@ -100,8 +102,8 @@ def _theme(name: str) -> str:
 
 
 def _rounds(text: str) -> int:
-    if not text.isdecimal() or not int(text):
-        raise ArgumentTypeError(f"{text!r} is not a number from 1")
+    if not text.isdecimal() or int(text) < LEAST_ROUNDS:
+        raise ArgumentTypeError(f"{text!r} is not a number from {LEAST_ROUNDS}")
     return int(text)
 
 
@@ -117,15 +119,7 @@ def _shown(name: str, most: int | None, console: Console) -> bool:
 
 async def _measured(name: str, most: int | None, console: Console) -> list[Figure]:
     console.print(f"{name} ...")
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
-
-        def steps(label: str, count: int) -> Iterator[int]:
-            count = min(count, most or count)
-            if not console.is_terminal:
-                console.print(f"  {label} ({count})")
-            yield from progress.track(range(count), description=f"  {label}")
-
-        return await THEMES[name](steps)
+    return await THEMES[name](Steps(console, most))
 
 
 def _table(name: str, figures: list[Figure]) -> Table:

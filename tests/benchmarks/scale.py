@@ -24,7 +24,8 @@ MOST_BYTES = 64 * 1024.0
 """Most bytes of memory for an open session, and for an idle stream."""
 MOST_GROWTH = 1.5
 """Most that one of many takes, of one of few, for "linear"."""
-OPEN, STREAMS = (1_000, 10_000), (100, 1_000)
+OPEN, STREAMS, FEW = 10_000, 1_000, 0.1
+"""How many sessions and streams there are at the end, and the share that is few of them."""
 ROUNDS, LEAST_GAIN, CORES = 15, 1.6, 6
 TALKED = 500
 """Turns whose rows are counted."""
@@ -37,18 +38,20 @@ async def scale(steps: Steps) -> list[Figure]:
         url = f"sqlite:///{folder / 'scale.db'}"
         async with server(url) as (port, pid):
             await _opened_sessions(port, range(_AT_ONCE))  # what the first ones load is not theirs
-            opened = await _grown(steps, "open session", OPEN, pid, _sessions(port))
+            opened = await _grown(steps, "open session", steps.size(OPEN), pid, _sessions(port))
             async with AsyncExitStack() as streams:
-                held = await _grown(steps, "idle stream", STREAMS, pid, _streams(port, streams))
+                held = await _grown(
+                    steps, "idle stream", steps.size(STREAMS), pid, _streams(port, streams)
+                )
     return [opened, held, await _stored(steps), await _processes(steps)]
 
 
 _Add = Callable[[Iterable[int]], Awaitable[None]]
 
 
-async def _grown(steps: Steps, name: str, sizes: tuple[int, int], pid: int, add: _Add) -> Figure:
+async def _grown(steps: Steps, name: str, many: int, pid: int, add: _Add) -> Figure:
     """Return the bytes of one of many, against one of few."""
-    numbers, held, few, many = iter(range(10**9)), [_held(pid)], *sizes
+    numbers, held, few = iter(range(10**9)), [_held(pid)], int(many * FEW)
     for size in (few, many - few):
         for _ in steps(f"{name}s, {size:,}", 1):
             await add(islice(numbers, size))
@@ -116,7 +119,7 @@ async def _stored(steps: Steps) -> Figure:
     try:
         url = postgres.copy()
         journey = await session(url, "stored")
-        said, before = questions(1), (0, 0)
+        said, before, number = questions(1), (0, 0), 0
         for number in steps("turns on Postgres", TALKED + 1):
             if number == 1:  # the first one has filled what is read once
                 before = _sizes(url)
@@ -125,7 +128,7 @@ async def _stored(steps: Steps) -> Figure:
         rows, held = (now - then for now, then in zip(_sizes(url), before, strict=True))
     finally:
         postgres.end()
-    shown = (amount(held / TALKED), f"{rows / TALKED:.1f} rows")
+    shown = (amount(held / number), f"{rows / number:.1f} rows")
     what, against = "a turn in the tables of Postgres, with indexes", "rows that it adds"
     return Figure(what, against, *shown, held / rows / 1e3, None, SHOWN, True)
 
@@ -147,23 +150,23 @@ def _sizes(url: str) -> tuple[int, int]:
 async def _processes(steps: Steps) -> Figure:
     """Return the turns a second of two processes on one Postgres, against those of one."""
     postgres = await asyncio.to_thread(started)
-    cores = os.cpu_count() or 1
+    cores, turns = os.cpu_count() or 1, steps.size(TURNS)
     try:
         url, other = postgres.copy(), postgres.copy()
         async with (
             serving(url) as first,
             serving(url) as second,
             serving(other) as alone,
-            clients(first, of="first") as one,
-            clients(second, of="second") as two,
-            clients(alone, sessions=2 * SESSIONS) as all_at_one,
+            clients(first, turns, of="first") as one,
+            clients(second, turns, of="second") as two,
+            clients(alone, turns, sessions=2 * SESSIONS) as all_at_one,
         ):
 
             async def at_two() -> None:
                 await asyncio.gather(one(), two())
 
             rounds = steps("processes on Postgres", ROUNDS)
-            calls = 2 * SESSIONS * TURNS
+            calls = 2 * SESSIONS * turns
             pairs = await alternate(at_two, all_at_one, rounds, calls=calls)
     finally:
         postgres.end()

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from tests.benchmarks import expiry, measure, run
+from tests.benchmarks import measure, run
 from tests.benchmarks.measure import Figure, Steps
 
-THEMES = (
-    *("turns", "database", "expiry", "patterns", "pipelines"),
-    *("merging", "models", "guidelines", "forms", "corrections"),
-)
-SMALL = {"EXPIRED": 200, "STARTS": 5, "TENANTS": 5, "SESSIONS": 50}
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(autouse=True)
-def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Stores that are filled in a moment."""
+def _warm_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the number of rounds that warm up, which a run of few rounds changes."""
     monkeypatch.setattr(measure, "WARM_UP", measure.WARM_UP)
-    for name, size in SMALL.items():
-        monkeypatch.setattr(expiry, name, size)
 
 
 @pytest.mark.slow
 @pytest.mark.real_time
-@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("theme", run.THEMES)
 def test_a_theme_comes_to_its_figures(theme: str, capsys: pytest.CaptureFixture[str]) -> None:
     code = run.main(["--rounds", "2", theme])
     shown = capsys.readouterr().out
@@ -67,7 +63,7 @@ def test_a_theme_that_fails_ends_alone(
     [
         (["--help"], 0, "guaranteed"),
         (["turn"], 2, "no theme 'turn'. There are: turns"),
-        (["--rounds", "0"], 2, "'0' is not a number from 1"),
+        (["--rounds", "1"], 2, "'1' is not a number from 2"),
     ],
 )
 def test_the_command_says_what_there_is(
@@ -78,3 +74,12 @@ def test_the_command_says_what_there_is(
     assert ended.value.code == code
     shown = capsys.readouterr()
     assert told in " ".join((shown.out + shown.err).split())
+
+
+@pytest.mark.slow
+def test_make_runs_the_command() -> None:
+    """As a process that knows only the package: `make` starts it in the folder of the project."""
+    command = ["make", "--no-print-directory", "bench", "ARGS=--help"]
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert "guaranteed" in ran.stdout

@@ -792,6 +792,7 @@ def _steps_of(file: Path, query: Sql, status: str, after: Place | None) -> int:
 
     wanted: Row = {"journey": "parcel", "now": stamp(now()), "most": 50, "status": status}
     wanted |= {"tenant": "default", "pathway": "address"}
+    wanted |= {"text": statements.containing("")}
     wanted |= {"before": "9999", "tie": "", "above": ""}
     if after:
         wanted |= {"before": after.updated_at, "tie": "", "above": ""}

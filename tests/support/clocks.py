@@ -8,8 +8,11 @@ import re
 import selectors
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar
+
+from journeygraph.nodes import json_data
 
 
 class CalmLoop(asyncio.SelectorEventLoop):
@@ -94,8 +97,11 @@ class _Timed(selectors.DefaultSelector):
 class Clock:
     """The time as the library sees it; the test moves it."""
 
+    ahead_of_all: ClassVar[timedelta] = timedelta()
+    """What all clocks of a run are ahead of the machine's."""
+
     def __init__(self) -> None:
-        self.ahead = timedelta()
+        self.ahead = self.ahead_of_all
 
     def __call__(self) -> datetime:
         return datetime.now(UTC) + self.ahead
@@ -106,6 +112,13 @@ class Clock:
     def goes_to(self, stored: str) -> None:
         """Go to a time as it is stored."""
         self.ahead = datetime.fromisoformat(stored) - datetime.now(UTC)
+
+
+if _days := os.environ.get("TESTS_DAYS_AHEAD"):
+    # Not by `clocked`: threads, and tasks of other contexts, have the clock too.
+    Clock.ahead_of_all = timedelta(days=float(_days))
+    _shifted = Clock()
+    json_data._clock = ContextVar("clock", default=_shifted)
 
 
 def without_times(text: str) -> str:

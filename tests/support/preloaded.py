@@ -25,6 +25,7 @@ for name in (
     *("phonenumbers", "email_validator", "text_to_num"),
     "journeygraph.journeys.examples.healthcare_referral",
     *(
+        "tests.support.clocks",
         "tests.support.crash_child",
         "tests.support.ferry",
         "tests.support.lease_child",
