@@ -42,9 +42,10 @@ class Lexicon:
 
     def at(self, words: Words, place: int, name: Name) -> Iterator[int]:
         """Yield where the phrases of a list end that begin at a place, the longest first."""
-        folded = words.folded
-        for phrase in self._by_first[name].get(folded[place], ()) if place < len(folded) else ():
-            if folded[place : place + len(phrase)] == phrase:
+        if place >= len(words.all):
+            return
+        for phrase in self._by_first[name].get(words.all[place].folded, ()):
+            if len(phrase) == 1 or words.folded[place : place + len(phrase)] == phrase:
                 yield place + len(phrase)
 
     def says(self, words: Words, *names: Name) -> bool:

@@ -16,6 +16,7 @@ from journeygraph.nodes.commands import (
     Command,
     Confirm,
     Correct,
+    Deny,
     Explain,
     Fill,
     Human,
@@ -65,7 +66,8 @@ def proposed(message: str, expected: Expected) -> Parse:
         if command and (part.all in whole or isinstance(command, Correct))
     ]
     said = [command for _, command in derivations]
-    if expected.kind == "return" and lexicon.begins(words, "no", "decline"):
+    gives_up = lexicon.begins(words, "no", "decline") or any(isinstance(c, Deny) for c in said)
+    if expected.kind == "return" and gives_up:
         return Parse(unread=(message.strip(),))  # it may give the paused task up
     ends: list[Command] = [c for c in said if isinstance(c, (Cancel, Restart))]
     if ends:

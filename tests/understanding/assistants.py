@@ -25,7 +25,7 @@ from journeygraph import (
 )
 
 HERE = Path(__file__).parent
-REGIONS = {"en": "GB", "de": "DE", "es": "ES"}
+REGIONS = {"en": "GB", "de": "DE", "es": "ES", "fr": "FR"}
 LANGUAGES = tuple(REGIONS)
 
 
@@ -142,7 +142,9 @@ FIELDS: Mapping[str, Mapping[str, list[tuple[str, str, Any]]]] = {
 }
 """Assistant -> task -> its fields, the main task first."""
 SIX = ("restaurant", "bank", "clinic", "hotel", "claim", "telecom")
-"""Those that speak every language; the others are there for single cases."""
+"""Those that speak English, German and Spanish; the others are there for single cases."""
+TWO = ("restaurant", "hotel")
+"""Those that speak French too."""
 
 
 @cache

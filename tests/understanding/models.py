@@ -17,6 +17,7 @@ _WORDS = {
     "en": {True: "yes", False: "no"},
     "de": {True: "ja", False: "nein"},
     "es": {True: "sí", False: "no"},
+    "fr": {True: "oui", False: "non"},
 }
 _TARGETED = {"cancel_all": ("cancel", "everything"), "human": ("human", "asked")}
 SILENCES = ("I am not sure about that.", "", "{}", '{"commands": "none"}')

@@ -27,9 +27,14 @@ from tests.understanding.models import Answers
 from tests.understanding.rows import Row, same
 
 TODAY = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
-GREETING = {"en": "hello", "de": "hallo", "es": "hola"}
-SKIP = {"en": "rather not say", "de": "möchte ich nicht sagen", "es": "prefiero no decirlo"}
-YES = {"en": "yes", "de": "ja", "es": "sí"}
+GREETING = {"en": "hello", "de": "hallo", "es": "hola", "fr": "bonjour"}
+SKIP = {
+    "en": "rather not say",
+    "de": "möchte ich nicht sagen",
+    "es": "prefiero no decirlo",
+    "fr": "je préfère ne pas le dire",
+}
+YES = {"en": "yes", "de": "ja", "es": "sí", "fr": "oui"}
 MOST_SETUP = 5
 """Most messages until the state of a row must be reached."""
 REPAIRS = ("repeat", "wait", "explain", "status", "back", "restart")
