@@ -41,6 +41,7 @@ from journeygraph.nodes.state.secrets import HIDDEN, secrets_in
 from journeygraph.nodes.state.stack import overwritten
 from journeygraph.nodes.steer import limits_of, steer
 from journeygraph.nodes.values import hint_of
+from journeygraph.nodes.values.finding import counts
 
 _MOST_QUOTED = 1
 
@@ -153,16 +154,19 @@ def _account_for(draft: TurnDraft, reading: Reading) -> None:
     hidden = [field for field in draft.form_state().live if field.sensitive]
     for part in parts:
         draft.note("unread", reason=HIDDEN if hidden else part[:MOST_RAW])
-    told = [*draft.missed, *(p for p in parts if draft.attempts and not hidden and _helps(p))]
+    told = [
+        *draft.missed,
+        *(p for p in parts if draft.attempts and not hidden and _helps(draft, p)),
+    ]
     texts = [draft.text("unread", words=part) for part in dict.fromkeys(told[:_MOST_QUOTED])]
     is_end = draft.run is None and draft.replies[-1:] == [draft.text("closing")]
     place = len(draft.replies) - is_end
     draft.replies[place:place] = texts
 
 
-def _helps(part: str) -> bool:
-    """Return whether the user's own words help: one small word alone tells nothing."""
-    return len(part.split()) > 1 or any(sign.isdigit() for sign in part)
+def _helps(draft: TurnDraft, part: str) -> bool:
+    """Return whether the user's own words help: one word alone tells nothing, unless it counts."""
+    return len(part.split()) > 1 or counts(part, draft.setting.language)
 
 
 def _is_taken(draft: TurnDraft, part: str) -> bool:

@@ -219,11 +219,11 @@ def _telling(field: Field, setting: Setting) -> Callable[[str], bool]:
         known = frozenset(word for way in ways for word in way.split())
         return lambda said: not known.isdisjoint(spelled(said).split())
     known = _dated_words(setting.language) if field.type in _WHEN else frozenset()
-    return lambda said: said in known or _counts(said, setting.language)
+    return lambda said: said in known or counts(said, setting.language)
 
 
 @lru_cache(maxsize=4_000)
-def _counts(said: str, language: str) -> bool:
+def counts(said: str, language: str) -> bool:
     """Return whether a word has a digit, or is or holds a numeral."""
     parts = (said, *said.split("-"))
     return bool(re.search(r"\d", said)) or any(numeral_of(p, language) is not None for p in parts)
