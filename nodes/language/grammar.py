@@ -362,6 +362,7 @@ PRODUCTIONS: tuple[Production, ...] = (
     Production("control", "human", _fixed(Human())),
     Production("control", "wait", _fixed(Wait())),
     Production("answer", "<value>", _pending),
+    Production("change", "cue+ <new> cue_behind", _changed),
     Production("change", "cue+ <new>", _changed),
     Production("change", "<new> cue_behind", _changed),
     Production("change", "[cue+] [articles] <label> [is] <new>", _labelled),

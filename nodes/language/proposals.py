@@ -81,13 +81,15 @@ def proposed(message: str, expected: Expected) -> Parse:
     pending = expected.pending
     if not commands and pending is not None and pending.type in FREE:
         commands = [*_in_words(words, pending, expected, lexicon)]
-    if expected.kind == "return" and lexicon.begins(words, "yes", "agree"):
+    if expected.kind == "return" and parts and lexicon.says(parts[0], "yes", "agree"):
         commands.insert(0, Confirm())  # to go back does no harm
-    commands += [] if commands else [c for c in said if isinstance(c, _ASIDE)][:1]
-    return Parse(commands, unread=tuple(_left(words_of(rest), commands, expected)))
+    left = _left(words_of(rest), commands, expected)
+    harmless = (*_ASIDE, *(() if left else (Wait, Skip)))
+    commands += [] if commands else [c for c in said if isinstance(c, harmless)][:1]
+    return Parse(commands, unread=tuple(left))
 
 
-_ASIDE = (Skip, Wait, Repeat, Status, Explain, Back)
+_ASIDE = (Repeat, Status, Explain, Back)
 """Words to the conversation that do no harm where a message says nothing else that is read."""
 
 

@@ -139,6 +139,8 @@ class _Message:
         said = bare(self.text[words[0].start : words[-1].end])
         if field.type in _WHEN and self._is_other(words):
             return None
+        if field.type in _COUNTS and said.casefold() in self.setting.words.articles:
+            return None  # "una veintena"
         return self._span(field, said, words[0].start)
 
     def _is_other(self, words: Sequence[_Word]) -> bool:
