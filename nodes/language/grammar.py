@@ -257,13 +257,18 @@ def _changed(expected: Expected, slots: Slots) -> Command | None:
     """
     raw, pending = slots["new"].raw, expected.pending
     fitting = [f for f in _own(expected) if value_in(f, raw, expected) is not None]
-    if pending and pending.name not in expected.known and pending.type not in (*FREE, *NAMES):
+    if pending and pending.name not in expected.known and _is_told(pending, raw, expected):
         value = value_in(pending, raw, expected)
         if value is not None:
             return None if fitting else _given(pending, raw, value, expected)
     latest = list(expected.known)[-1:]
     meant = [f for f in fitting if f.name in latest] or (fitting if len(fitting) == 1 else [])
     return _given(meant[0], raw, value_in(meant[0], raw, expected), expected) if meant else None
+
+
+def _is_told(field: Field, raw: str, expected: Expected) -> bool:
+    """Return whether a value of a field is told from any other words."""
+    return field.type not in (*FREE, *NAMES) or is_whole(field, raw, expected)
 
 
 def _own(expected: Expected) -> list[Field]:

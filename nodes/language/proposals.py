@@ -27,7 +27,7 @@ from journeygraph.nodes.commands import (
     Wait,
 )
 from journeygraph.nodes.language.expected import FREE, NAMES, Expected, Parse
-from journeygraph.nodes.language.grammar import derived, value_in
+from journeygraph.nodes.language.grammar import derived, is_foreign, value_in
 from journeygraph.nodes.language.lexicon import Lexicon, Name, lexicon_of, weight
 from journeygraph.nodes.language.words import Words, words_of
 from journeygraph.nodes.values import Span, found_in
@@ -113,7 +113,7 @@ def _in_words(
     text = words.text.strip()
     value = value_in(field, text, expected)
     refuses: tuple[Name, ...] = () if field.required else ("not", "denied_before")
-    if lexicon.begins(words, *refuses):
+    if lexicon.begins(words, *refuses) or is_courtesy(text, expected.setting.language):
         return
     if value is not None and not any(_leads_away(clause, lexicon) for clause in words.clauses()):
         yield Fill(field.name, text, read=value, certain=False)
@@ -171,13 +171,17 @@ def _found(field: Field, text: str, expected: Expected, *, is_asked: bool) -> It
 
     A number, a yes or a name that was not asked for may be about anything.
     """
-    alike = [f for f in expected.fields if f.type == field.type and f is not field]
     if field.type in FREE and not field.extract:
         return
-    if not is_asked and (alike or field.type in _LOOSE) and not field.extract:
+    if not is_asked and field.type in _LOOSE and not field.extract:
         return
+    alike = [f for f in expected.fields if f.type == field.type and f is not field]
     for span in found_in(field, text, expected.setting):
-        if is_asked or field.type not in _BARE or not span.raw.isalnum():
+        if is_foreign(field, span.value):
+            continue
+        is_shared = any(value_in(f, span.raw, expected) is not None for f in alike)
+        is_bare = field.type in _BARE and span.raw.isalnum()
+        if is_asked or field.extract or not (is_shared or is_bare):
             yield span
 
 

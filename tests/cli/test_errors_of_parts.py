@@ -56,7 +56,7 @@ class Desk(Journey):
         __return_behavior__ = ReturnToPrevious()
 
     class DayPath(Pathway):
-        __fields__ = [Field("day", "text", "Which day?")]
+        __fields__ = [Field("day", "text", "Which day?", verbatim=True)]
         __effects__ = [Effect(refuse)]
         __return_behavior__ = ReturnToPrevious()
 

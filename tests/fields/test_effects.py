@@ -140,7 +140,7 @@ async def test_a_turn_that_was_not_kept_and_comes_with_other_values_is_another_s
     async with ferry(memory_url, world, error_recovery="fail_fast") as journey:
         with pytest.raises(PathwayExecutionError):
             await journey.process_message("yes")
-        await journey.process_message("3 cars, please")
+        await journey.process_message("make it 3")
         await journey.process_message("yes")
         assert world.reserved == ["Harwich 2", "Harwich 3"]
         assert len(set(world.asked)) == 2
@@ -162,7 +162,7 @@ async def test_after_a_rollback_the_same_is_not_done_again_and_other_things_are(
         assert (len(world.reserved), world.payments) == (1, 1)
 
         await journey.rollback(3)
-        await journey.process_message("3 cars, please")
+        await journey.process_message("make it 3")
         await journey.process_message("yes")
         assert world.reserved == ["Harwich 2", "Harwich 3"]
         assert world.payments == 2

@@ -268,7 +268,7 @@ async def test_one_effect_of_two_that_failed_is_tried_again_with_what_the_first_
     class Hire(Journey):
         class HirePath(Pathway):
             __fields__ = [
-                Field("boat", ask="Which boat?", validators=[free]),
+                Field("boat", ask="Which boat?", validators=[free], verbatim=True),
                 Field("until", "date", "Until when?", validators=[Range("today")]),
             ]
             __effects__ = [Effect("take"), Effect("bill", done="Billed: {bill}.")]
@@ -312,7 +312,7 @@ async def test_fields_are_held_against_each_other_as_they_stand_at_the_end(
     async with Room("s", config, model=False, tools={"book": book}) as journey:
         await journey.start()
         await says(journey, "hello", "1 May 2027", "3 May 2027")
-        await says(journey, "no, change the begin", "5 May 2027")
+        await says(journey, "no, the begin is 5 May 2027")
         reply = await says(journey, "yes")
         assert reply == "I can no longer take the end. It must end after it begins.\n\nUntil when?"
         assert done == []
@@ -432,7 +432,11 @@ async def test_what_a_pathway_without_effects_collected_is_checked_after_a_pause
 ) -> None:
     class Plan(Journey):
         class PlanPath(Pathway):
-            __fields__ = [DAY_FIELD, Field("place", ask="Where?"), Field("with_whom", ask="Who?")]
+            __fields__ = [
+                DAY_FIELD,
+                Field("place", ask="Where?"),
+                Field("with_whom", ask="Who?", verbatim=True),
+            ]
 
     async with Plan("s", JourneyConfig(persistence=memory_url), model=False) as journey:
         await journey.start()

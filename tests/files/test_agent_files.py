@@ -219,7 +219,7 @@ async def test_what_a_state_says_is_said_as_users_read_it(
     tmp_path: Path, talk: Any, memory_url: str
 ) -> None:
     text = (
-        "id: a\nstates:\n  ask: {fields: [{name: day, type: date}, {name: pin, sensitive: true}], "
+        "id: a\nstates:\n  ask: {fields: [{name: day, type: date}, {name: pin, sensitive: true, verbatim: true}], "
         "next: bye}\n  bye: {say: 'On {day}, {pin}{lost}.', on_arrival: run}\n"
     )
     chat: Talk = await talk(written(tmp_path, text, "a.yaml"), {}, memory_url)

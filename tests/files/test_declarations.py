@@ -338,7 +338,7 @@ async def test_a_session_of_the_old_version_with_the_same_pathways_goes_on(tmp_p
     async with Old.Order("s", config) as journey:
         await journey.start()
         await journey.process_message("hello")
-        assert (await journey.process_message("tea")).message == "What to eat?"
+        assert (await journey.process_message("tea")).message.endswith("What to eat?")
 
     assert Order.spec.version != Old.Order.spec.version
     async with await Order.restore("s", config) as journey:

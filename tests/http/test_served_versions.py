@@ -103,7 +103,7 @@ async def test_each_session_continues_in_the_version_in_which_it_began(
     api = await serve(new(), versions=[old()], url=store)
     other = await api.begin("order", "s-2")
     replies = [
-        (await api.says(place, text))["message"]
+        (await api.says(place, text))["message"].rpartition("\n\n")[2]
         for text in ("hi", "roses")
         for place in (session, other)
     ]
@@ -125,10 +125,10 @@ async def test_a_stream_a_rollback_and_a_fork_keep_the_version(serve: Serve, sto
     forked = await api.client.post(f"{session}/fork", json={"version": 1, "session_id": "s-f"})
     back = await api.client.post(f"{session}/rollback", json={"version": 1})
 
-    assert told[-1][1]["message"] == "Card?"
+    assert told[-1][1]["message"].endswith("Card?")
     assert [answer.json()["journey_version"] for answer in (forked, back)] == ["old", "old"]
     for place in (session, "/v1/sessions/s-f"):
-        assert (await api.says(place, "tulips"))["message"] == "Card?"
+        assert (await api.says(place, "tulips"))["message"].endswith("Card?")
     fields = (await api.client.get(f"{session}/fields")).json()["fields"]
     assert set(fields) == {"kind", "card"}
 
@@ -142,14 +142,14 @@ async def test_an_operator_acts_in_the_version_of_the_session(serve: Serve, stor
 
     assert acted.status_code == 200
     assert await version_of(api, session) == "old"
-    assert (await api.says(session, "roses"))["message"] == "Card?"
+    assert (await api.says(session, "roses"))["message"].endswith("Card?")
 
 
 async def test_a_sealed_session_continues_in_its_version(serve: Serve, store: str) -> None:
     session = await begun(serve, store, encryption_key=KEY)
     api = await serve(new(sealed=True), versions=[old(sealed=True)], url=store, encryption_key=KEY)
 
-    assert (await api.says(session, "roses"))["message"] == "Card?"
+    assert (await api.says(session, "roses"))["message"].endswith("Card?")
     assert await version_of(api, session) == "old"
 
 
@@ -206,7 +206,7 @@ async def test_a_session_rolled_back_behind_its_move_is_of_its_old_version_again
     api = await serve(new(), versions=[old()], url=store)
 
     assert (back.status_code, back.json()["journey_version"]) == (200, "old")
-    assert (await api.says(session, "roses"))["message"] == "Card?"
+    assert (await api.says(session, "roses"))["message"].endswith("Card?")
 
 
 async def test_a_journey_can_refuse_sessions_that_it_would_have_to_move(
@@ -232,7 +232,7 @@ async def test_a_journey_can_refuse_sessions_that_it_would_have_to_move(
     assert "needs_migration" in told.text
     assert (await refusing.client.get(session)).json() == before
     both = await serve(new(refuses=True), versions=[old()], url=store)
-    assert (await both.says(session, "roses"))["message"] == "Card?"
+    assert (await both.says(session, "roses"))["message"].endswith("Card?")
 
 
 @pytest.mark.parametrize("renamed", [True, False])

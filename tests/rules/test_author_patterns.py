@@ -21,8 +21,8 @@ from tests.support.command import run
 serve = helpers.serve
 
 SLOW = r"(?:[a-z ]|[a-z ])*$"
-"""Takes exponentially long where a sign follows many letters."""
-HOSTILE = "the old blue one that stands behind the house by the river !"
+"""Takes exponentially long where another letter follows many of them."""
+HOSTILE = "the old blue one that stands behind the house by a tiny café"
 assert len(HOSTILE) == 60
 
 
@@ -79,7 +79,7 @@ async def test_a_value_that_takes_a_pattern_too_long_is_refused_and_audited() ->
         await journey.process_message("hello")
         reply = await journey.process_message(HOSTILE)
         assert reply.message == "No plate.\n\nWhich plate?"
-        assert (await journey.process_message("abc")).message == "How many axles?"
+        assert (await journey.process_message("abc")).message.endswith("How many axles?")
         audit = await journey.audit()
         assert [(e.turn, e.kind, e.trigger) for e in audit if e.turn == 2] == [
             (2, "field_refused", "plate"),

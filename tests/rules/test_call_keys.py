@@ -72,6 +72,7 @@ async def test_an_effect_of_a_file_gets_its_key_whatever_the_schema_lists(
     options = {"tools": {"book": book}, "model": False}
     chat = await talk(load_journey(file), {}, memory_url, options=options)
 
+    await chat.says("hello")
     assert await chat.says("sunday") == "sunday it is."
     assert len(KEYS) == 1
 

@@ -158,9 +158,6 @@ async def test_today_is_that_of_the_journeys_own_time_zone(
         ({"region": "US"}, "sunday next week", "2026-11-29"),
         ({"region": "US", "first_day": "monday"}, "sunday next week", "2026-12-06"),
         ({"region": "DE", "first_day": "sunday"}, "next week on sunday", "2026-11-29"),
-        ({"region": "DE"}, "Anfang nächster Woche", "2026-11-30"),
-        ({"region": "US"}, "the beginning of next week", "2026-11-29"),
-        ({"region": "EG"}, "first day of next week", "2026-11-28"),
         ({"region": "DE"}, "monday next week", "2026-11-30"),
         ({"region": "US", "date_order": "dmy"}, "04/03/2027", "2027-03-04"),
         ({"region": "DE", "date_order": "mdy"}, "04/03/2027", "2027-04-03"),
@@ -240,7 +237,7 @@ def test_each_part_is_the_journeys_else_the_sessions_else_the_configs_else_the_e
         ({"LANG": "C.UTF-8"}, {}),
         ({"LANG": "POSIX", "TZ": "CET-1CEST"}, {}),
         ({"LANG": "", "TZ": ""}, {}),
-        ({"LANG": "fr_FR.UTF-8"}, {"region": "FR"}),
+        ({"LANG": "it_IT.UTF-8"}, {"region": "IT"}),
         ({"LANG": "de_AT@euro", "TZ": ":Europe/Vienna"},
          {"language": "de", "region": "AT", "timezone": "Europe/Vienna"}),
         ({"LANG": "en_US.UTF-8", "LC_TIME": "de_DE.UTF-8"}, {"language": "en", "region": "DE"}),
@@ -444,7 +441,7 @@ states:
 FAULTY = """\
 id: visit
 personality: {language: de}
-locale: {language: fr, region: de, timezone: Berlin, first_dy: monday, clock: 24}
+locale: {language: it, region: de, timezone: Berlin, first_dy: monday, clock: 24}
 states:
   ask:
     fields: [{name: day, type: date, ask: Wann?}]
@@ -557,9 +554,12 @@ async def test_a_text_of_a_language_is_said_where_a_session_brings_it(
     german = await talk(Desk, {}, memory_url, locale=Locale(language="de"))
     english = await talk(Desk, {}, memory_url, session_id="s-2")
 
-    for chat, wanted in ((german, "Ich warte."), (english, "I wait.")):
+    for chat, said, wanted in (
+        (german, "einen Moment", "Ich warte."),
+        (english, "one moment", "I wait."),
+    ):
         await chat.says("visit")
-        assert (await chat.says("one moment")).startswith(wanted)
+        assert (await chat.says(said)).startswith(wanted)
 
 
 async def test_who_is_waited_for_gives_up_in_the_sessions_language(
@@ -579,5 +579,5 @@ async def test_who_is_waited_for_gives_up_in_the_sessions_language(
             Asking, {"asker": asker}, memory_url, session_id=f"s-{number}", locale=locale
         )
         await chat.says("hallo")
-        told.append("answered" in await chat.says("vergessen wir das"))
+        told.append("answered" in await chat.says("vergiss es"))
     assert told == [False, True]

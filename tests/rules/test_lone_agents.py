@@ -220,7 +220,10 @@ class Booking(Journey):
     """Two values are asked for, then an agent works."""
 
     class TablePath(Pathway):
-        __fields__ = [Field("people", "integer"), Field("name", "text", validators=[is_known])]
+        __fields__ = [
+            Field("people", "integer"),
+            Field("name", "text", validators=[is_known], verbatim=True),
+        ]
         __agents__ = ["clerk"]
         __complete_when__ = NEVER
 

@@ -242,6 +242,7 @@ def orders(talk, memory_url, tmp_path):
 
 async def test_a_text_says_what_the_call_of_its_own_turn_gave(orders):
     chat = await orders()
+    await chat.says("hello")
 
     assert await chat.says("A-1") == "Order A-1 is in Bonn."
     await chat.says("another")
@@ -298,6 +299,7 @@ async def test_what_an_effect_gave_before_is_no_result_of_one_that_gives_nothing
 
     options = {"tools": {"book": book, "cancel": cancel}, "model": False}
     chat = await talk(Visit, {}, memory_url, options=options)
+    await chat.says("hello")
     await chat.says("sunday")
 
     assert chat.ran == ["book", "cancel"]

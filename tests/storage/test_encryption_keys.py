@@ -398,7 +398,7 @@ class Complaint(Journey):
     __escalation__ = Escalation()
 
     class FilePath(Pathway):
-        __fields__ = [Field("about", "text", ask="What is it about?")]
+        __fields__ = [Field("about", "text", ask="What is it about?", verbatim=True)]
         __effects__ = [Effect("file", save="filed", done="Filed as {filed}.")]
         __agents__ = ["clerk"]
 
