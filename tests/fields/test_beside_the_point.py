@@ -215,8 +215,8 @@ class Trip(Journey):
     [
         ("en", "tomorrow, 9 adults and a small baby", "a small baby"),
         ("en", "tomorrow, and it goes to guy kephart", "goes to guy kephart"),
-        ("en", "tomorrow in 2 cars, my booking is under shley", "booking is under shley"),
-        ("de", "morgen, und unser Baby", "Baby"),
+        ("en", "tomorrow, my booking is under shley", "booking is under shley"),
+        ("de", "morgen, und unser Baby kommt mit", "Baby kommt"),
     ],
 )
 async def test_a_name_or_what_is_counted_is_not_dropped_next_to_a_value(
