@@ -173,15 +173,13 @@ def _found(field: Field, text: str, expected: Expected, *, is_asked: bool) -> It
     """
     if field.type in FREE and not field.extract:
         return
-    if not is_asked and field.type in _LOOSE and not field.extract:
-        return
     alike = [f for f in expected.fields if f.type == field.type and f is not field]
     for span in found_in(field, text, expected.setting):
         if is_foreign(field, span.value):
             continue
         is_shared = any(value_in(f, span.raw, expected) is not None for f in alike)
-        is_bare = field.type in _BARE and span.raw.isalnum()
-        if is_asked or field.extract or not (is_shared or is_bare):
+        is_loose = field.type in _LOOSE or (field.type in _BARE and span.raw.isalnum())
+        if is_asked or span.own or not (is_shared or is_loose):
             yield span
 
 

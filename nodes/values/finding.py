@@ -78,10 +78,7 @@ def found_in(field: Field, text: str, setting: Setting) -> list[Span]:
     """
     if len(text) > LONGEST:
         return []
-    if field.extract:
-        own = extracted(field, text, setting)
-        if own is None:
-            return []
+    if field.extract and (own := extracted(field, text, setting)):
         value, start, end = own
         more = extracted(field, text[end:], setting)
         is_only = more is None or more[0] == value

@@ -219,8 +219,9 @@ async def test_what_a_state_says_is_said_as_users_read_it(
     tmp_path: Path, talk: Any, memory_url: str
 ) -> None:
     text = (
-        "id: a\nstates:\n  ask: {fields: [{name: day, type: date}, {name: pin, sensitive: true, verbatim: true}], "
-        "next: bye}\n  bye: {say: 'On {day}, {pin}{lost}.', on_arrival: run}\n"
+        "id: a\nstates:\n  ask: {fields: [{name: day, type: date}, "
+        "{name: pin, sensitive: true, verbatim: true}], next: bye}\n"
+        "  bye: {say: 'On {day}, {pin}{lost}.', on_arrival: run}\n"
     )
     chat: Talk = await talk(written(tmp_path, text, "a.yaml"), {}, memory_url)
     for said in ("hello", "2026-12-24", "1234"):
@@ -292,7 +293,7 @@ async def test_money_is_sent_once_it_is_confirmed_and_released(talk: Any, memory
     chat = await held(talk, bank_transfer.BankTransfer, bank_transfer, memory_url)
     replies = [reply.message for reply in chat.replies]
 
-    assert replies[0] == "How much do you want to send?"
+    assert replies[0].endswith("How much do you want to send?")
     assert replies[1].endswith("Shall we go on with the transfer?")
     assert "only EUR 1,250.00" in replies[3]
     assert "amount: EUR 40.00" in replies[4]

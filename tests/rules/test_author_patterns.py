@@ -22,7 +22,7 @@ serve = helpers.serve
 
 SLOW = r"(?:[a-z ]|[a-z ])*$"
 """Takes exponentially long where another letter follows many of them."""
-HOSTILE = "the old blue one that stands behind the house by a tiny café"
+HOSTILE = "the old blue bus that stands behind the house by a tiny café"
 assert len(HOSTILE) == 60
 
 
