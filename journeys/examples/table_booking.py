@@ -174,7 +174,7 @@ DEMO_MESSAGES = (
     "Sorry, the time is half past seven",
     "Lee",
     "no",
-    "Oh, for six please",
-    "change it",
+    "yes",
+    "Please change my booking",
     "six",
 )

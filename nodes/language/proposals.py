@@ -84,12 +84,12 @@ def proposed(message: str, expected: Expected) -> Parse:
     if expected.kind == "return" and parts and lexicon.says(parts[0], "yes", "agree"):
         commands.insert(0, Confirm())  # to go back does no harm
     left = _left(words_of(rest), commands, expected)
-    harmless = (*_ASIDE, *(() if left else (Wait, Skip)))
+    harmless = (*_ASIDE, *(() if left else (Wait, Skip, Repeat)))
     commands += [] if commands else [c for c in said if isinstance(c, harmless)][:1]
     return Parse(commands, unread=tuple(left))
 
 
-_ASIDE = (Repeat, Status, Explain, Back)
+_ASIDE = (Status, Explain, Back)
 """Words to the conversation that do no harm where a message says nothing else that is read."""
 
 
