@@ -16,7 +16,7 @@ DEMO_MESSAGES = (
     "it's ana.torres@",
     "ana.torres@example.com",
     "My cat has just knocked over the coffee, sorry!",
-    "Why do you need my number?",
+    "Why do you need my phone number?",
     "+34 912 345 678",
     "Sorry, my email is ana@example.org",
     "14 Harbour Street, Springfield 62704",
