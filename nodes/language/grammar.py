@@ -155,6 +155,8 @@ def _ends(symbol: str, words: Words, place: int, lexicon: Lexicon) -> Iterator[i
 
 def value_in(field: Field, raw: str, expected: Expected) -> object:
     """Return the value of a field that words are as a whole; None if they are none."""
+    if field.extract and not is_whole(field, raw, expected):
+        field = field.model_copy(update={"extract": ()})
     try:
         return value_of(field, raw, expected.setting)
     except Unreadable:

@@ -215,7 +215,7 @@ def is_courtesy(message: str, language: str) -> bool:
 
 def clauses_in(message: str, language: str) -> list[str]:
     """Return the clauses of a message, as they were written."""
-    return [clause.raw for clause in words_of(message).clauses()]
+    return [clause.raw + "?" * clause.asks for clause in words_of(message).clauses()]
 
 
 def questions_in(message: str, language: str) -> list[str]:
