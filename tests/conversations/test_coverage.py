@@ -69,6 +69,7 @@ turns:
   - user: "12"
   - bot: {attempts: {count: [invalid]}}
   - user: "3"
+  - user: "yes"
   - bot: {effects: [order], pathway: after}
 """
 SECOND = """

@@ -71,6 +71,7 @@ TURNS = """
   - bot: {says: We open at 9}
   - user: go on
   - user: "2"
+  - user: "yes"
   - bot: {says: The store is closed., asks: retry}
   - user: "yes"
   - bot: {says: {contains: "Ordered: R-1."}, effects: [place_order, ring], pathway: end}

@@ -315,17 +315,17 @@ async def test_forms_effects_and_checks_are_steps_and_commands_and_rules_are_the
     agents = {"host": lambda ask: "Write to a@example.com."}
     async with Table("s-1", config, agents=agents, tools={"book": book}) as journey:
         await journey.start()
-        for message in ("four!", "4711", "hello?"):
+        for message in ("four!", "4711", "yes", "hello?"):
             response = await journey.process_message(message)
         turns = await journey.turns()
 
-    asked, booked, talk = turns[1:]
+    asked, given, booked, talk = turns[1:]
     assert "  pathway book\n    fields" in tree(asked.steps)
     assert tree(asked.steps).endswith("  settle\n  check")
     assert [(one.command, one.about) for one in asked.decision.commands] == [("fill", "guests")]
     assert asked.decision.denied == ["quiet"]
-    assert [(one.command, one.about) for one in booked.decision.commands] == [("fill", "pin")]
-    assert "4711" not in without_times(repr((booked.decision, booked.steps)))
+    assert [(one.command, one.about) for one in given.decision.commands] == [("fill", "pin")]
+    assert "4711" not in without_times(repr((given.decision, given.steps)))
     assert "    effects\n      tool book" in tree(booked.steps)
     assert talk.checks[0].outcome == "masked"
     [host] = of_kind(talk.steps, "agent")
