@@ -81,6 +81,7 @@ turns:
   - user: a pear
   - user: "2"
   - user: Lee
+  - user: "yes"
   - bot: {effects: [order]}
   - user: again
   - bot: {pathway: order}
@@ -118,7 +119,7 @@ def test_each_part_has_its_place_and_is_counted(shop: Path) -> None:
         ("field", "count"): (line_of('Field("count"'), 1),
         ("field", "name"): (line_of('Field("name"'), 0),
         ("refusal", "count is refused"): (line_of('Field("count"'), 1),
-        ("guideline", "kind"): (line_of('id="kind"'), 4),
+        ("guideline", "kind"): (line_of('id="kind"'), 5),
         ("guideline", "gift"): (line_of('id="gift"'), 0),
         ("effect", "order.order"): (line_of("Effect(order)"), 1),
         ("branch", "order → after"): (line_of("class OrderPath"), 1),

@@ -94,7 +94,7 @@ def test_a_test_of_a_file_needs_no_function_behind_it(shop: Path) -> None:
 
 
 def test_chat_takes_the_results_of_a_file(shop: Path) -> None:
-    said = "a red lamp\nHow long does delivery take?\nWhen do you open?\ngo on\n2\nyes\n"
+    said = "a red lamp\nHow long does delivery take?\nWhen do you open?\ngo on\n2\nyes\nyes\n"
 
     shown = run(
         "chat", "shop.yaml", "--stubs", "results.yaml", "--store", "memory://", typed=said
