@@ -15,6 +15,8 @@ from journeygraph.journeys.agents.signature import FieldSpec
 from journeygraph.journeys.notions.knowledge import Knowledge
 from journeygraph.journeys.notions.transitions import BaseTrigger
 
+_LATER = frozenset({"verbatim"})
+"""Options that came later: unset, they leave the version of a definition as it was."""
 _HELD = -1
 """Stands among the ids of what is being hashed for: something else holds this."""
 _NO_PART = re.compile(r" at 0x[0-9a-fA-F]+|\bjourneygraph\.(?=(?:journeys|nodes|graphs|server)\b)")
@@ -84,7 +86,8 @@ def _plain_instance(value: Any, within: tuple[int, ...]) -> Any:
         return kind.__qualname__
     held = vars(value) if named is None and hasattr(value, "__dict__") else named or {}
     inside = within if _is_own(kind) else (*within, _HELD)
-    items = {name: _plain(getattr(value, name), inside) for name in held}
+    kept = [n for n in held if n not in _LATER or not _is_own(kind) or getattr(value, n)]
+    items = {name: _plain(getattr(value, name), inside) for name in kept}
     return [kind.__qualname__, _plain(_codes(kind), within), items]
 
 

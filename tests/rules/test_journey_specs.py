@@ -19,6 +19,7 @@ from journeygraph import (
     NEVER,
     BaseTrigger,
     ConditionTrigger,
+    Field,
     InputField,
     IntentTrigger,
     Journey,
@@ -574,3 +575,9 @@ def test_the_place_of_a_validator_in_memory_is_no_part_of_the_version() -> None:
         return Trip.spec.version
 
     assert version() == version()
+
+
+def test_an_option_that_came_later_changes_no_version_where_it_is_unset() -> None:
+    kept = "c01049855d11"  # of a release without `verbatim`
+    assert content_hash(Field("x", "text", "Q?"))[:12] == kept
+    assert content_hash(Field("x", "text", "Q?", verbatim=True))[:12] != kept
