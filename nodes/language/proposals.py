@@ -148,10 +148,16 @@ def _values(words: Words, expected: Expected, lexicon: Lexicon) -> Iterator[Fill
     said = ", ".join(clause.raw for clause in clauses)
     told = ", ".join(clause.raw for clause in clauses if not is_question(clause, lexicon))
     order = [*([pending] if pending else []), *(f for f in expected.fields if f is not pending)]
+    found: list[tuple[Field, list[Span]]] = []
     for field in (*order, *expected.correctable):
         is_asked = field is pending
         spans = [*_found(field, said if is_asked else told, expected, is_asked=is_asked)]
-        spans = [span for span in spans if not _over(span, taken)]
+        found.append((field, spans))
+    found.sort(
+        key=lambda each: (each[0] is not pending, -max([len(s.raw) for s in each[1]] or [0]))
+    )
+    for field, proposed_spans in found:
+        spans = [span for span in proposed_spans if not _over(span, taken)]
         if len({repr(span.value) for span in spans}) != 1:
             continue
         span = spans[0]
