@@ -111,7 +111,8 @@ def _may_fill(draft: TurnDraft, reading: Reading, *, floor: bool) -> bool:
     """Return whether something is open that a message may answer or change."""
     forms = any(draft.spec.pathways[t.target].form for t in reading.questions)
     here = reading.questions or draft.here.form is not None or draft.dialogue.asked
-    return forms or (floor and bool(here))
+    left = reading.parse.commands or reading.parse.unread
+    return forms or (floor and bool(here)) or (bool(left) and _leads_to_form(draft, reading))
 
 
 async def decide_dialogue(draft: TurnDraft, reading: Reading) -> bool:

@@ -6,7 +6,7 @@ change or an end is asked back, and what nobody read is told.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from journeygraph.journeys import Field
@@ -20,6 +20,7 @@ from journeygraph.nodes.commands import (
     Explain,
     Fill,
     Human,
+    Noise,
     Repeat,
     Restart,
     Skip,
@@ -44,6 +45,8 @@ def read_message(message: str, expected: Expected) -> Parse:
     """Return what a message says, as far as that can be read without a model; it never raises."""
     if len(message) > MOST_CHARACTERS:
         return Parse(unread=(message,))
+    if message.isascii() and not words_of(message):
+        return Parse([Noise()], exact=True)
     if command := derived(message, expected):
         return Parse([command], exact=True)
     return proposed(message, expected)
@@ -57,9 +60,10 @@ def proposed(message: str, expected: Expected) -> Parse:
     words, lexicon = words_of(message), lexicon_of(expected.setting.language)
     if lexicon.has(words, "person"):
         return Parse([Human()], unread=(message.strip(),))
-    parts = [*_parts(words, lexicon)]
+    clauses = [*_clauses(words, lexicon)]
+    parts = [part for clause in clauses for part in _parts(clause, lexicon)]
     derivations = [(part, derived(part.raw, expected)) for part in parts if len(part) < len(words)]
-    whole = {part.all for part in words.clauses()}
+    whole = {clause.all for clause in clauses}
     derivations = [
         (part, command)
         for part, command in derivations
@@ -74,16 +78,23 @@ def proposed(message: str, expected: Expected) -> Parse:
         return Parse(ends[:1], unread=(message.strip(),))
     given = [replace(c, certain=False) for c in said if isinstance(c, (Fill, Correct))]
     given = [c for c in given if all(c.read == d.read for d in given if d.field == c.field)]
-    rest = words_without(message, [part.raw for part, _ in derivations])
-    known = {command.field for command in given}
-    found = _values(words_of(rest), expected, lexicon)
+    read = [part for part, _ in derivations]
+    rest = ", ".join(part.raw for part in parts if part not in read) if read else message
+    found = [*_values(words_of(rest), expected, lexicon)]
+    doubtful = {c.field for c in given for d in found if c.field == d.field and c.read != d.read}
+    given = [c for c in given if c.field not in doubtful]
+    known = doubtful.union(command.field for command in given)
     commands: list[Command] = [*given, *(c for c in found if c.field not in known)]
     pending = expected.pending
     if not commands and pending is not None and pending.type in FREE:
         commands = [*_in_words(words, pending, expected, lexicon)]
     if expected.kind == "return" and parts and lexicon.says(parts[0], "yes", "agree"):
         commands.insert(0, Confirm())  # to go back does no harm
-    left = _left(words_of(rest), commands, expected)
+    given = [c for c in commands if isinstance(c, (Fill, Correct))]
+    fields = {command.field for command in given}
+    titles = [field.title for field in expected.all_fields if field.name in fields]
+    said_of = [*(command.value for command in given), *titles]
+    left = rest_of(rest, said_of, expected.setting.language)
     harmless = (*_ASIDE, *(() if left else (Wait, Skip, Repeat)))
     commands += [] if commands else [c for c in said if isinstance(c, harmless)][:1]
     return Parse(commands, unread=tuple(left))
@@ -93,17 +104,27 @@ _ASIDE = (Status, Explain, Back)
 """Words to the conversation that do no harm where a message says nothing else that is read."""
 
 
-def _parts(words: Words, lexicon: Lexicon) -> Iterator[Words]:
-    """Yield the parts of a message between its signs and joints."""
+def _clauses(words: Words, lexicon: Lexicon) -> Iterator[Words]:
+    """Yield the clauses of a message; a cue, as "sorry", belongs to what follows it."""
+    begin = end = 0
     for clause in words.clauses():
-        first = 0
-        for place in range(len(clause)):
-            if end := next(lexicon.at(clause, place, "and"), None):
-                if first < place:
-                    yield clause.part(first, place)
-                first = end
-        if first < len(clause):
-            yield clause.part(first)
+        end += len(clause)
+        part = words.part(begin, end)
+        if end == len(words) or not lexicon.says(part, "cue") or lexicon.says(part, "wait"):
+            yield part
+            begin = end
+
+
+def _parts(clause: Words, lexicon: Lexicon) -> Iterator[Words]:
+    """Yield the parts of a clause between its joints."""
+    first = 0
+    for place in range(len(clause)):
+        if end := next(lexicon.at(clause, place, "and"), None):
+            if first < place:
+                yield clause.part(first, place)
+            first = end
+    if first < len(clause):
+        yield clause.part(first)
 
 
 def _in_words(
@@ -191,15 +212,6 @@ def _found(field: Field, text: str, expected: Expected, *, is_asked: bool) -> It
 
 def _over(span: Span, taken: Iterable[Span]) -> bool:
     return any(span.raw in other.raw for other in taken)
-
-
-def _left(words: Words, commands: Sequence[Command], expected: Expected) -> list[str]:
-    """Return the parts of words with weight that no value of the commands covers."""
-    given = [c.value for c in commands if isinstance(c, (Fill, Correct))]
-    text = words.text
-    for value in given:
-        text = text.replace(value, " , ", 1)
-    return [*weight(words_of(text), expected.setting.language)]
 
 
 # --- Questions, clauses ---

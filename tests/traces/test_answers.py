@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from journeygraph.nodes.commands import Correct, Deny, Explain, Fill, OffTopic, Repeat, Skip, Wait
+from journeygraph.nodes.commands import (
+    Confirm,
+    Correct,
+    Deny,
+    Explain,
+    Fill,
+    OffTopic,
+    Repeat,
+    Skip,
+    Wait,
+)
 from tests.traces.conversation import SCRIPTED, Chat, trace
 from tests.traces.journeys import CLAIM, RESTAURANT, SIGN_UP
 
@@ -90,6 +100,8 @@ async def test_four_values_in_one_message_are_all_taken(chat: Chat) -> None:
         Fill("guest", "Lee"),
     )
     assert chat.payload == {"party_size": 4, "day": "2099-03-03", "hour": "19:00", "guest": "Lee"}
+    assert chat.world.count("book_table") == 0
+    await chat.says("yes", Confirm())
     assert chat.world.count("book_table") == 1
     for name in chat.declared:
         assert chat.declared[name].ask not in chat.reply
@@ -111,6 +123,7 @@ async def test_of_four_values_the_one_that_is_refused_is_asked_alone(chat: Chat)
     for name in ("party_size", "hour", "guest"):
         assert chat.declared[name].ask not in chat.reply
     await chat.says("2099-03-03", Fill("day", "2099-03-03"))
+    await chat.says("yes", Confirm())
     assert chat.world.count("book_table") == 1
 
 

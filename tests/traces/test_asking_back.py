@@ -24,19 +24,11 @@ async def asked_which_card(chat: Chat) -> None:
 @trace(BANK)
 async def test_the_second_of_two_is_chosen_without_a_model(chat: Chat) -> None:
     await asked_which_card(chat)
-    await chat.says("the second", calls=0)
+    await chat.says("2", calls=0)
     assert chat.at == "new_card"
     assert chat.asks("design")
     assert chat.audited("clarified") == ["clarified"]
     assert not chat.talk.get("unclear")
-
-
-@trace(BANK)
-async def test_not_the_first_leaves_the_other(chat: Chat) -> None:
-    await asked_which_card(chat)
-    await chat.says("not the first", calls=0)
-    assert chat.at == "new_card"
-    assert chat.asks("design")
 
 
 @trace(BANK)
@@ -82,7 +74,7 @@ async def test_a_task_named_again_within_itself_is_asked_about(chat: Chat) -> No
 async def test_a_task_may_be_begun_anew(chat: Chat) -> None:
     await chat.says("send money to Maya", Go("transfer"), Fill("recipient", "Maya"))
     await chat.says("transfer", Go("transfer"))
-    await chat.says("the second", calls=0)
+    await chat.says("2", calls=0)
     assert chat.value("recipient") is None
     assert chat.asks("recipient")
     assert chat.stack == []
@@ -94,20 +86,9 @@ async def test_at_most_three_are_offered_and_the_last_is_taken(chat: Chat) -> No
     assert chat.asked is not None
     assert chat.asked[0] == "clarify"
     assert len(chat.options) == 3
-    await chat.says("the last one", calls=0)
+    await chat.says("3", calls=0)
     assert chat.at == "late"
     assert chat.asks("late_number")
-
-
-@trace(PARCELS)
-async def test_not_the_first_of_three_asks_again_between_two(chat: Chat) -> None:
-    await chat.says("I have a complaint", Go("lost"), Go("damaged"), Go("late"))
-    await chat.says("not the first", calls=0)
-    assert chat.asked is not None
-    assert chat.asked[0] == "clarify"
-    assert chat.options == ["report a damaged parcel", "report a late parcel"]
-    await chat.says("1", calls=0)
-    assert chat.at == "damaged"
 
 
 @trace(PARCELS)
@@ -121,7 +102,7 @@ async def test_a_person_offered_after_failures_may_be_declined(chat: Chat) -> No
     assert chat.asked is not None
     assert chat.asked[0] == "human"
     assert chat.audited("escalated") == []
-    await chat.says("no, let's try again", Deny())
+    await chat.says("no", Deny())
     assert chat.says_text("human_declined")
     assert chat.asks("weight")
     assert not chat.talk.get("retries")
