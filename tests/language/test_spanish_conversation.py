@@ -65,11 +65,11 @@ def _text(language: str, name: str, **values: str) -> str:
 
 
 async def test_a_table_is_booked_in_spanish(talk: Callable[..., Any], memory_url: str) -> None:
-    dinner = _text("es", "taken", field="fecha", value="martes, 24 de diciembre de 2030")
+    dinner = _text("es", "understood", field="fecha", value="martes, 24 de diciembre de 2030")
     turns = {
         "Hola": "¿Para cuántas personas?",
         "cuatro, por favor": "¿Para qué día?",
-        "creo que el 24 de diciembre de 2030": dinner + "\n\n¿A qué hora?",
+        "pues el 24 de diciembre de 2030": dinner + "\n\n¿A qué hora?",
         "¿por qué?": "Necesito «hora» para continuar.\n\n¿A qué hora?",
         "a las 8 de la tarde": "¿A nombre de quién?",
         "¿tienen algo vegetariano?": (
