@@ -148,7 +148,7 @@ def _without_model(draft: TurnDraft, reading: Reading) -> list[Command]:
 
 
 def _account_for(draft: TurnDraft, reading: Reading) -> None:
-    """Audit the words that nobody read, and say so beside what was taken."""
+    """Audit the unread words, and tell them with the values that were taken."""
     if reading.has_answer:
         return
     parts = [part for part in reading.parse.unread if not _is_taken(draft, part)]

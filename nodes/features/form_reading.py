@@ -212,7 +212,7 @@ def _yields(draft: TurnDraft, command: Command) -> bool:
 def led(draft: TurnDraft, leading: Sequence[Verdict]) -> Parse:
     """Return the reading of a message in which patterns hold.
 
-    Clauses before the phrase of a pattern, or beside a question without fields, are read for what
+    Clauses before the phrase of a pattern, or around a question without fields, are read for what
     was asked. Values in the others are proposed for the fields of where the patterns lead.
     """
     message, language = draft.message, draft.setting.language

@@ -2,7 +2,7 @@
 
 A message is exact if it derives as a whole: ``[courtesy] act [courtesy]``. The acts are the
 productions below, the same for all languages; a language fills in its phrases. Anything else is
-read by a model, said back, or asked back.
+read by a model, repeated, or asked back.
 
 Source: DESIGN section 4, "Exact or asked".
 """
@@ -57,7 +57,7 @@ class Production:
     """A production of an act.
 
     Attributes:
-        act: What it is: answer, control or change.
+        act: The kind of act: answer, control or change.
         form: Its symbols: the name of a list, `[name]` where it may be left out, `name+` for one to
             three of its phrases, and `<slot>` for words that the meaning judges.
         meaning: Returns the command; None if the words do not fit the moment.
@@ -154,7 +154,7 @@ def _ends(symbol: str, words: Words, place: int, lexicon: Lexicon) -> Iterator[i
 
 
 def value_in(field: Field, raw: str, expected: Expected) -> object:
-    """Return the value of a field that words are as a whole; None if they are none."""
+    """Return the value of a field that words are as a whole; None if there is none."""
     if field.extract and not is_whole(field, raw, expected):
         field = field.model_copy(update={"extract": ()})
     try:
@@ -279,7 +279,7 @@ def _own(expected: Expected) -> list[Field]:
 
 
 def _labelled(expected: Expected, slots: Slots) -> Command | None:
-    """Return a value for the field that is named beside it."""
+    """Return a value for the field that is named with it."""
     said, raw = slots["label"], slots["new"].raw
     fields = {f.name: f for f in expected.all_fields if is_called(said, f)}
     if len(fields) != 1:

@@ -1,7 +1,7 @@
 """Proposals of a message that is not exact, where no model reads it.
 
-Scanners find values; nothing that is found is certain. A value for an open field is said back, a
-change or an end is asked back, and what nobody read is told.
+Scanners find values; nothing that is found is certain. A value for an open field is repeated, a
+change or an end is asked back, and unread words are told.
 """
 
 from __future__ import annotations
@@ -284,7 +284,7 @@ def words_without(message: str, parts: Iterable[str]) -> str:
 
 
 def rest_of(message: str, phrases: Iterable[str], language: str) -> list[str]:
-    """Return the parts of a message with weight beside the phrases of patterns."""
+    """Return the parts of a message with weight around the phrases of patterns."""
     text = message
     for phrase in phrases:
         found = _place_of(words_of(phrase).folded, words_of(text).folded)

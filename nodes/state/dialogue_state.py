@@ -16,7 +16,7 @@ Source = Literal["user_provided", "corrected", "inferred", "tool", "operator"]
 SETTLING = ("valid", "cleared")
 """Statuses of attempts that say what a field's value is."""
 UNREAD = ""
-"""Among the guessed names: words of the last message that nobody read."""
+"""Among the guessed names: unread words of the last message."""
 FIELD_WINDOW = 8
 """Attempts of a field that the state keeps; all of them are in the store."""
 

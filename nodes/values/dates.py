@@ -41,7 +41,7 @@ def _names(shown: Sequence[str], more: Mapping[str, int]) -> dict[str, int]:
 
 @cache
 def grammar_of_days(language: str) -> SimpleNamespace:
-    """Return the names of days, and the patterns of what they are said with."""
+    """Return the names of days, and the patterns that have them."""
     own, shown = language_data(language).dates, language_data(language).show
     months, weekdays = _names(shown.months, own.months), _names(shown.weekdays, own.weekdays)
     of, leads = rf"[ .-]*(?:{one_of(own.of)} )?", rf"(?:{one_of(own.leads)} )*"

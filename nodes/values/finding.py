@@ -1,6 +1,6 @@
 """Values inside a longer message: proposals, which the user or a model has to confirm.
 
-A value is proposed for the longest run of words that is one as a whole. One that stands next to a
+A value is proposed for the longest run of words that is one as a whole. One next to a
 word that denies, relates or blurs it is left out.
 """
 
@@ -42,8 +42,8 @@ class Span:
     Attributes:
         value: The value, as plain JSON.
         raw: The words.
-        start: Where they begin in the message.
-        end: Where they end.
+        start: The place of their first character in the message.
+        end: The place behind their last character.
         type: Type of the field that it was looked for.
         own: True if a pattern of the field's author found it.
         slip: True if the words are nearly a choice, and not one.

@@ -52,7 +52,7 @@ PICTURES: dict[str, partial[str]] = {
         "One turn",
         "One message of the user, one run of the graph, one transaction.",
         {
-            "understand": "Read the message; ask a model only if the reading is not certain",
+            "understand": "Read the message; ask a model only if it is not exact",
             "decide": "Choose the move among those that are open now",
             "pathway": "Ask for fields, take effects, call tools, run agents",
             "settle": "Merge outputs into the context; move on if the pathway is complete",
@@ -81,18 +81,17 @@ PICTURES: dict[str, partial[str]] = {
     "reading": partial(
         flow,
         "Reading a message",
-        "One reading of each message, without a model if it is certain.",
+        "A message is understood exactly, or it is asked about.",
         {
-            "clauses": "Split the message where the user begins something new",
-            "values": "Dates, numbers, choices, names: by the types of the fields",
-            "cues": "Yes, no, never mind, why, go back",
-            "reading": "Every word is explained, or the reading is not certain",
-            "model": "One call, with the reading in it",
+            "grammar": "Does the whole message derive: an answer, a control, a change?",
+            "proposals": "Values and wishes in it, without a model",
+            "model": "One call, with the proposals in it",
+            "said back": "An open field; a known one, a cancel, a person is asked back",
             "commands": "fill, correct, clear, confirm, deny, cancel, explain, ...",
             "attempts": "Each value is checked, stored and kept",
         },
-        "start > clauses, clauses > values, clauses > cues, values > reading, cues > reading, "
-        "reading ? model, reading ? commands, model > commands, "
+        "start > grammar, grammar ? commands, grammar ? proposals, proposals ? model, "
+        "proposals ? said back, model > commands, said back > commands, "
         "commands > attempts, attempts > end",
     ),
     "guidelines": partial(

@@ -31,6 +31,8 @@ from journeygraph.journeys.pathway import PATHWAY_ATTRIBUTES
 from journeygraph.journeys.pipelines.shapes import SHAPES
 from journeygraph.journeys.reading.reader import JOURNEY_ATTRIBUTES
 from journeygraph.journeys.spec.spec import PathwaySpec
+from journeygraph.nodes.language.grammar import PRODUCTIONS
+from journeygraph.nodes.values import language_data
 from journeygraph.server.discover.journeys import pipeline_ids
 from journeygraph.server.discover.pipelines import find_pipeline
 from journeygraph.server.settings import known_settings
@@ -169,6 +171,22 @@ def settings() -> Iterator[str]:
         yield f"| {cells[0]} | {cells[1]} | {setting.default} | {about} |"
 
 
+def grammar() -> Iterator[str]:
+    """Yield the lines of the table of all productions, in the order in which they are tried."""
+    yield from ("| act | form | in English, for example |", "|---|---|---|")
+    for production in PRODUCTIONS:
+        said = [_example(symbol) for symbol in production.form.split()]
+        yield f"| {production.act} | `{production.form}` | {' '.join(filter(None, said))} |"
+
+
+def _example(symbol: str) -> str:
+    """Return the first phrase of a list; a slot as it is, and nothing for what may be left out."""
+    if symbol.startswith("<"):
+        return f"`{symbol}`"
+    lists = language_data("en").grammar
+    return "" if symbol.startswith("[") else lists[symbol.rstrip("+")].partition(",")[0].strip()
+
+
 TABLES = {
     "files.md": {
         "key of a journey": lambda: keys_of(JourneyForm),
@@ -245,6 +263,8 @@ def pages() -> dict[Path, str]:
         for heading, rows in tables.items():
             text = _replaced(text, f"| {heading} |", written(heading, rows(), name))
         found[REFERENCE / name] = text
+    page = REFERENCE / "collecting.md"
+    found[page] = _replaced(found[page], "| act | form |", "\n".join(grammar()))
     page = REFERENCE / "settings.md"
     found[page] = _replaced(page.read_text(), "| setting | variable |", "\n".join(settings()))
     return found | {DOCS / "pictures" / f"{name}.svg": draw() for name, draw in PICTURES.items()}
