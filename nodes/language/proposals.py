@@ -1,7 +1,7 @@
 """Proposals of a message that is not exact, where no model reads it.
 
 Scanners find values; nothing that is found is certain. A value for an open field is repeated, a
-change or an end is asked back, and unread words are told.
+change or an end is asked back, and unread words are repeated.
 """
 
 from __future__ import annotations
