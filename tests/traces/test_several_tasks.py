@@ -197,6 +197,7 @@ async def test_values_of_a_blocked_wish_are_there_when_it_begins(chat: Chat) -> 
     assert chat.says_text("blocked")
     assert chat.value("receiver") is None
     await chat.says("1234", Fill("pin", "1234"))
+    await chat.says("yes", Confirm())
     assert chat.world.args("send")["to"] == "Leo"
     assert chat.value("sum") == {"amount": "35.00", "currency": "EUR"}
     assert not chat.talk.get("held")
