@@ -148,21 +148,34 @@ def _without_model(draft: TurnDraft, reading: Reading) -> list[Command]:
 
 
 def _account_for(draft: TurnDraft, reading: Reading) -> None:
-    """Audit the unread words, and tell them with the values that were taken."""
-    if reading.has_answer:
-        return
-    parts = [part for part in reading.parse.unread if not _is_taken(draft, part)]
+    """Audit the words that nobody read, and say so beside what was taken."""
+    unread = () if reading.has_answer else reading.parse.unread
+    parts = [part for part in unread if not _is_taken(draft, part)]
     hidden = [field for field in draft.form_state().live if field.sensitive]
     for part in parts:
         draft.note("unread", reason=HIDDEN if hidden else part[:MOST_RAW])
-    told = [
-        *draft.missed,
-        *(p for p in parts if draft.attempts and not hidden and _helps(draft, p)),
-    ]
+    is_told = not hidden and _is_passed_over(draft)
+    told = [*draft.missed, *(part for part in parts if is_told and _helps(draft, part))]
     texts = [draft.text("unread", words=part) for part in dict.fromkeys(told[:_MOST_QUOTED])]
     is_end = draft.run is None and draft.replies[-1:] == [draft.text("closing")]
     place = len(draft.replies) - is_end
     draft.replies[place:place] = texts
+
+
+_ASKED_BACK = ("human", "leave", "restart", "start_over", "clarify", "paused")
+"""Kinds of questions that say by themselves how a message was heard."""
+_NOT_HEARD = {("repaired", "noise"), ("repaired", "off_topic")}
+
+
+def _is_passed_over(draft: TurnDraft) -> bool:
+    """Return whether nothing else says or hears that words were left: no repair, no agent."""
+    asked, events = draft.dialogue.asked, {(e["kind"], e.get("trigger")) for e in draft.audit}
+    if draft.attempts or "dropped" in {kind for kind, _ in events}:
+        return True
+    is_heard = draft.run is not None and draft.spec.pathways[draft.run].pipeline is not None
+    is_first = draft.dialogue.last_at is None and draft.transition is None
+    is_told = bool(asked and asked["kind"] in _ASKED_BACK) or not events.isdisjoint(_NOT_HEARD)
+    return not (is_heard or is_first or is_told)
 
 
 def _helps(draft: TurnDraft, part: str) -> bool:

@@ -223,7 +223,7 @@ def led(draft: TurnDraft, leading: Sequence[Verdict]) -> Parse:
     first = held[0] if held else 0
     others = clauses[:first] if forms else [c for n, c in enumerate(clauses) if n not in held]
     here = parse_of(draft, ", ".join(others)) if others and held else Parse()
-    scope = [field for form in forms for field in form.fields]
+    scope = [*{field.name: field for form in forms for field in form.fields}.values()]
     there = message if forms and not others else ", ".join(clauses[first:])
     proposed = (
         read_message(there, Expected(None, scope, {}, (), draft.setting)) if scope else Parse()
@@ -232,8 +232,9 @@ def led(draft: TurnDraft, leading: Sequence[Verdict]) -> Parse:
     taken = {getattr(c, "field", "") for c in here.commands}
     commands = [*here.commands, *(c for c in fills if c.field not in taken)]
     given = [c.value for c in commands if isinstance(c, (Fill, Correct))]
-    left = _without(rest_of(there if scope else message, phrases, language), given, language)
-    unread = (*here.unread, *left) if here.commands or not others else tuple(left)
+    is_heard = any(not isinstance(c, _REPAIRS) for c in here.commands)
+    rest = ", ".join([c for c in clauses if c not in others]) if is_heard else message
+    unread = (*here.unread, *_without(rest_of(rest, phrases, language), given, language))
     exact = here.exact and not fills
     return Parse(commands, exact=exact, unread=() if not phrases else tuple(dict.fromkeys(unread)))
 
@@ -268,7 +269,11 @@ def authors_first(draft: TurnDraft, parse: Parse, free: Sequence[Verdict]) -> li
     if not is_taken(free):
         return parse.commands
     kept = () if takes_person(draft, free) else (Human,)
-    return [c for c in parse.commands if not isinstance(c, _REPAIRS) or isinstance(c, kept)]
+    given = [c for c in parse.commands if not isinstance(c, _REPAIRS) or isinstance(c, kept)]
+    for command in parse.commands:
+        if command not in given:
+            draft.note("dropped", trigger=type(command).__name__.lower(), reason="it leads on")
+    return given
 
 
 def held_back(draft: TurnDraft, commands: Sequence[Command], *, leads_on: bool) -> list[Command]:

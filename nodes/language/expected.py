@@ -20,7 +20,7 @@ YES_OR_NO = (
     *("return", "retry"),
 )
 """Kinds of questions whose answer is yes or no."""
-OFFERED = ("return", "start_over", "human", "unclaimed", "retry", "more", "correction", "leave")
+OFFERED = ("start_over", "human", "unclaimed", "retry", "more", "correction", "leave")
 """Kinds of questions for which "forget it" is a no."""
 NAMES = ("name", "full_name")
 """Types of what people are called."""

@@ -43,7 +43,7 @@ from journeygraph.nodes.language.expected import (
 )
 from journeygraph.nodes.language.lexicon import Lexicon, Name, lexicon_of
 from journeygraph.nodes.language.words import Words, words_of
-from journeygraph.nodes.values import Unreadable, value_of
+from journeygraph.nodes.values import Unreadable, place_of, value_of
 
 MOST_WORDS = 24
 """Most words of a message that the grammar is tried on."""
@@ -169,6 +169,8 @@ def value_in(field: Field, raw: str, expected: Expected) -> object:
 def _chosen(expected: Expected, slots: Slots) -> Command | None:
     """Return an offered option by its label, its place in the list, or its id."""
     said = " ".join(slots["choice"].folded)
+    if (place := place_of(said, expected.setting)) and place <= len(expected.options):
+        said = str(place if place > 0 else len(expected.options))
     labels: dict[str, str] = {}
     for place, option in enumerate(expected.options, 1):
         for name in (option["id"], option["label"], str(place)):
@@ -203,7 +205,8 @@ def _agreed(expected: Expected, slots: Slots) -> Command | None:
 
 
 def _declined(expected: Expected, slots: Slots) -> Command | None:
-    return Deny() if expected.kind in YES_OR_NO or expected.changing else None
+    offered = (*YES_OR_NO, *CHOOSING)
+    return Deny() if expected.kind in offered or expected.changing else None
 
 
 def _pending(expected: Expected, slots: Slots) -> Command | None:

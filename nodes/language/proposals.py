@@ -37,6 +37,7 @@ MOST_CHARACTERS = 4096
 """Characters of a message beyond which it is left to others."""
 _LOOSE = (*FREE, *NAMES, "boolean", "integer", "number")
 """Types whose values mean nothing where they were not asked for."""
+_NUMERIC = ("integer", "number", "money")
 _BARE = ("time", "money")
 """Types of which one word alone, such as "seven", means nothing where it was not asked for."""
 
@@ -196,8 +197,11 @@ def _led_off(clause: Words, lexicon: Lexicon) -> Words:
 def _found(field: Field, text: str, expected: Expected, *, is_asked: bool) -> Iterator[Span]:
     """Yield the values of a field in a text that another field cannot have as well.
 
-    A number, a yes or a name that was not asked for may be about anything.
+    A number, a yes or a name that was not asked for may be about anything. Where no field was asked
+    for, a number is about the only field that takes one.
     """
+    numeric = [f.name for f in expected.all_fields if f.type in _NUMERIC]
+    is_only = expected.kind != "field" and numeric == [field.name]
     if field.type in FREE and not field.extract:
         return
     alike = [f for f in expected.fields if f.type == field.type and f is not field]
@@ -206,6 +210,8 @@ def _found(field: Field, text: str, expected: Expected, *, is_asked: bool) -> It
             continue
         is_shared = any(value_in(f, span.raw, expected) is not None for f in alike)
         is_loose = field.type in _LOOSE or (field.type in _BARE and span.raw.isalnum())
+        is_article = lexicon_of(expected.setting.language).says(words_of(span.raw), "articles")
+        is_loose = is_article or (is_loose and not is_only)
         if is_asked or span.own or not (is_shared or is_loose):
             yield span
 

@@ -268,6 +268,7 @@ def hold(draft: TurnDraft, target: PathwaySpec, values: Sequence[Fill]) -> None:
             continue
         held = HeldValue(value=value, raw=given.value[:MOST_RAW], confidence=given.confidence)
         kept[given.field] = held
+        draft.dialogue.guess(given.field, not draft.is_exact)
         draft.keep(given.field, "pending", reason="given for a task that begins later", **held)
     if kept:
         known = draft.dialogue.held

@@ -66,7 +66,7 @@ async def test_an_answer_to_the_paused_question_is_a_yes_to_the_return(chat: Cha
 @trace(BANK)
 async def test_a_declined_return_gives_the_task_up(chat: Chat) -> None:
     await looking_at_the_balance(chat)
-    await chat.says("no, I already paid her", Deny())
+    await chat.says("no", Deny())
     assert chat.stack == []
     assert (chat.value("recipient"), chat.value("amount")) == (None, None)
     assert chat.payload == {}
@@ -172,6 +172,7 @@ async def test_forget_everything_clears_the_whole_stack(chat: Chat) -> None:
     assert [row.to_pathway for row in rows] == ["coverage", "booking"]
     assert chat.value("specialty") is None
     assert chat.payload == {}
+    await chat.says("hello")
     await chat.says("dermatology", Fill("specialty", "dermatology"))
     assert chat.value("specialty") == "dermatology"
 

@@ -153,6 +153,7 @@ async def test_an_upgrade_remembers_what_was_done_under_an_old_name(chat: Chat) 
     await chat.says("hello")
     await chat.says("4b")
     await chat.says("900")
+    await chat.says("yes")
     assert list(chat.talk["done"]) == ["payment.pay"]
     await chat.restart(this_year())
     await chat.says("not 900, 950")

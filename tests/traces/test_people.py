@@ -135,6 +135,8 @@ async def test_what_is_sensitive_is_not_told(chat: Chat) -> None:
 async def test_a_person_is_called_beside_a_wish_for_a_task(chat: Chat) -> None:
     await chat.says("send money to Maya", Go("transfer"), Fill("recipient", "Maya"))
     await chat.says("how much do I have? no wait, get me a human", Go("balance"), Human())
+    if chat.asked == ("human", "asked"):
+        await chat.says("yes", Confirm())
     assert chat.says_text("human_called")
     assert (chat.at, chat.value("recipient")) == ("transfer", "Maya")
     assert chat.audited("escalated") == ["escalated"]
