@@ -170,12 +170,13 @@ _NOT_HEARD = {("repaired", "noise"), ("repaired", "off_topic")}
 def _is_passed_over(draft: TurnDraft) -> bool:
     """Return whether nothing else says or hears that words were left: no repair, no agent."""
     asked, events = draft.dialogue.asked, {(e["kind"], e.get("trigger")) for e in draft.audit}
+    if draft.run is not None and draft.spec.pathways[draft.run].pipeline is not None:
+        return False
     if draft.attempts or "dropped" in {kind for kind, _ in events}:
         return True
-    is_heard = draft.run is not None and draft.spec.pathways[draft.run].pipeline is not None
     is_first = draft.dialogue.last_at is None and draft.transition is None
     is_told = bool(asked and asked["kind"] in _ASKED_BACK) or not events.isdisjoint(_NOT_HEARD)
-    return not (is_heard or is_first or is_told)
+    return not (is_first or is_told)
 
 
 def _helps(draft: TurnDraft, part: str) -> bool:

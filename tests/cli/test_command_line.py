@@ -54,13 +54,13 @@ def test_a_command_that_does_not_exist_gets_a_hint() -> None:
 # ---- demo
 
 
-def test_the_demo_holds_the_referral_in_five_turns(tmp_path: Path) -> None:
+def test_the_demo_holds_the_referral_in_six_turns(tmp_path: Path) -> None:
     picture = tmp_path / "referral.svg"
 
     shown = run("demo", "--fast", "--svg", str(picture)).stdout
 
     assert shown.startswith(NO_MODEL)
-    assert [f"Turn {n} of 5" in shown for n in range(1, 7)] == [True] * 5 + [False]
+    assert [f"Turn {n} of 6" in shown for n in range(1, 8)] == [True] * 6 + [False]
     assert "intake → booking" in shown
     assert "booking → faq · detour, booking waits" in shown
     assert "faq → booking" in shown

@@ -19,6 +19,7 @@ import pytest
 from mcp import Client, MCPError
 
 from journeygraph.graphs.storage.store import open_store
+from journeygraph.journeys.examples.healthcare_referral import DEMO_MESSAGES
 from journeygraph.server.access.keys import StoredKeys, Wanted
 from tests.support import command
 from tests.support.command import ROOT, flat, run
@@ -35,15 +36,8 @@ from tests.support.mcp_desk import (
 folder = command.folder
 logging_as_before = command.logging_as_before
 
-REFERRAL = (
-    "Hi, I need an appointment with a cardiologist. Here is my referral. "
-    "My insurance number is INS-123456.",
-    "Wait, what is the copay for specialist visits?",
-    "Thanks! Now show me the available doctors.",
-    "I don't want Dr. Smith. Can you show me another option?",
-    "Dr. Johnson looks great. Book the Tuesday 2pm slot.",
-)
-PATHWAYS = ["booking", "faq", "booking", "booking", "confirmation"]
+REFERRAL = DEMO_MESSAGES
+PATHWAYS = ["booking", "faq", "booking", "booking", "booking", "confirmation"]
 JSON = {"Accept": "application/json, text/event-stream"}
 LISTING = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 
@@ -110,10 +104,10 @@ async def test_a_referral_with_a_detour_is_held_over_http(url: str, mode: str) -
         replies = await held(client, REFERRAL, f"patient-{mode}")
 
     assert [reply["pathway_id"] for reply in replies] == PATHWAYS
-    assert [reply["is_journey_complete"] for reply in replies] == [False] * 4 + [True]
+    assert [reply["is_journey_complete"] for reply in replies] == [False] * 5 + [True]
     assert "40 dollars" in replies[1]["message"]
     assert "Dr. Alan Smith" not in replies[3]["message"].partition("For cardiology")[2]
-    assert "Tuesday at 14:00" in replies[4]["message"]
+    assert "Tuesday at 14:00" in replies[5]["message"]
 
 
 @pytest.mark.slow

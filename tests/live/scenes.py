@@ -69,6 +69,7 @@ def healthcare_referral() -> Scene:
             "Dr. Smith is turned down": lambda r: _rejected(r) == ["dr-smith"],
             "nobody is chosen yet": lambda r: _kept(r, "selected_doctor") is None,
         },
+        {"it is read back first": lambda r: not _booked()},
         {
             "the journey is complete": lambda r: r.is_journey_complete,
             "the clinic's book has it": lambda r: _booked() == [_WANTED],
