@@ -218,9 +218,9 @@ class JourneyConfig(_Derived):
             waits, with at most 7 others. "reject": it is refused. "interrupt": the running turn is
             given up if it has not begun an effect; then as "enqueue". "coalesce": it joins the
             message that waits, and both are one turn. A message can have its own rule.
-        language: Language of the runtime's own texts, "en", "de", "es" or "fr". This and the next six are
-            the parts of a `Locale` that neither the journey's `__locale__` nor the session sets;
-            "auto": from the environment (`TZ`, `LANG`).
+        language: Language of the runtime's own texts, "en", "de", "es" or "fr". This and the next
+            six are the parts of a `Locale` that neither the journey's `__locale__` nor the session
+            sets; "auto": from the environment (`TZ`, `LANG`).
         region: Country, as an ISO 3166 code of two capitals: how dates, numbers and telephone
             numbers are read that could be read in several ways.
         timezone: IANA name of the time zone of "today" and "at seven".

@@ -76,8 +76,8 @@ class Journey:
         __locale__: `Locale(...)`: language, region, time zone, first day of the week and formats,
             each independent of the others. A subclass can replace single parts; None removes all
             inherited parts. Default: the session's, else the config's.
-        __texts__: Name of a text -> its words, for all languages; or "en", "de", "es", "fr" -> such a
-            dict. Default: the catalogue's.
+        __texts__: Name of a text -> its words, for all languages; or "en", "de", "es", "fr" ->
+            such a dict. Default: the catalogue's.
         __patterns__: Name of a repair pattern -> id of the pathway that replaces it. Default: the
             catalogue's texts.
         __knowledge__: Source for questions that no pathway answers: a retriever, `Knowledge(...)`,

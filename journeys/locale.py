@@ -67,8 +67,9 @@ class Locale(Definition):
     environment's, else English of the United States in UTC.
 
     Attributes:
-        language: Language of the runtime's own texts, as a code of two letters: "en", "de", "es", "fr". A
-            tag with a region, "de-DE", sets both. Default: "en", if no other source sets it.
+        language: Language of the runtime's own texts, as a code of two letters: "en", "de", "es",
+            "fr". A tag with a region, "de-DE", sets both. Default: "en", if no other source sets
+            it.
         region: Country, as an ISO 3166 code of two capitals: how dates, numbers, amounts and
             telephone numbers are read and shown. Default: "US", if no other source sets it.
         timezone: IANA name of the time zone of "today" and "at seven". Default: "UTC", if no other

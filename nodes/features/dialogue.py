@@ -148,7 +148,7 @@ def _without_model(draft: TurnDraft, reading: Reading) -> list[Command]:
 
 
 def _account_for(draft: TurnDraft, reading: Reading) -> None:
-    """Audit the words that nobody read, and say so beside what was taken."""
+    """Audit the words that were not read, and say so beside what was taken."""
     unread = () if reading.has_answer else reading.parse.unread
     parts = [part for part in unread if not _is_taken(draft, part)]
     hidden = [field for field in draft.form_state().live if field.sensitive]
@@ -163,7 +163,7 @@ def _account_for(draft: TurnDraft, reading: Reading) -> None:
 
 
 _ASKED_BACK = ("human", "leave", "restart", "start_over", "clarify", "paused")
-"""Kinds of questions that say by themselves how a message was heard."""
+"""Kinds of questions that say by themselves how a message was read."""
 _NOT_HEARD = {("repaired", "noise"), ("repaired", "off_topic")}
 
 

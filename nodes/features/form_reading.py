@@ -269,7 +269,9 @@ def authors_first(draft: TurnDraft, parse: Parse, free: Sequence[Verdict]) -> li
     if not is_taken(free):
         return parse.commands
     kept = () if takes_person(draft, free) else (Human,)
-    given = [c for c in parse.commands if not isinstance(c, _REPAIRS) or isinstance(c, kept)]
+    given: list[Command] = [
+        c for c in parse.commands if not isinstance(c, _REPAIRS) or isinstance(c, kept)
+    ]
     for command in parse.commands:
         if command not in given:
             draft.note("dropped", trigger=type(command).__name__.lower(), reason="it leads on")

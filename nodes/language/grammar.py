@@ -272,7 +272,7 @@ def _changed(expected: Expected, slots: Slots) -> Command | None:
 
 
 def _is_told(field: Field, raw: str, expected: Expected) -> bool:
-    """Return whether a value of a field is told from any other words."""
+    """Return whether a value of a field differs from any other words."""
     return field.type not in (*FREE, *NAMES) or is_whole(field, raw, expected)
 
 

@@ -89,7 +89,8 @@ DAYS = {
 NO_DAYS = {
     "en": "the 3rd|on the 3rd|3rd|Friday the 27th|later|after that|one week later|two weeks"
     "|next week|not friday|friday or saturday|before friday|about friday|every friday|31 February"
-    "|2026-02-30|May 2026|3 May 20|Friday, November 28|may|november|three|50|12.5|1.5.2|I may come|tomorrow at 7|",
+    "|2026-02-30|May 2026|3 May 20|Friday, November 28|may|november|three|50|12.5|1.5.2|I may come"
+    "|tomorrow at 7|",
     "de": "am 3.|eine Woche später|danach|nicht am Freitag|gegen Freitag|nächste Woche|Mai",
     "es": "el 5|una semana después|la próxima semana|no el viernes|sobre el viernes|mayo",
     "fr": "le 3|une semaine plus tard|la semaine prochaine|pas vendredi|vers vendredi|mai",
