@@ -148,7 +148,7 @@ def _without_model(draft: TurnDraft, reading: Reading) -> list[Command]:
 
 
 def _account_for(draft: TurnDraft, reading: Reading) -> None:
-    """Audit the words that were not read, and say so beside what was taken."""
+    """Audit the words that were not read, and report them with the values that were taken."""
     unread = () if reading.has_answer else reading.parse.unread
     parts = [part for part in unread if not _is_taken(draft, part)]
     hidden = [field for field in draft.form_state().live if field.sensitive]
