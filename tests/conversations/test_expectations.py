@@ -28,10 +28,12 @@ async def played(folder: Path, turns: list[object], **header: object) -> Played:
     return await play(load_conversation(file))
 
 
+NOTED = "For the recipient I have noted: Maya.\n\nHow much do you want to send?"
+
 CASES = [
     ("asked", "says", "How much do you want", "How many do you want"),
     ("asked", "says", "/HOW .* send/i", "/^how much$/"),
-    ("asked", "says", {"equals": "How much do you want to send?"}, {"equals": "How much"}),
+    ("asked", "says", {"equals": NOTED}, {"equals": "How much"}),
     ("asked", "says", {"contains": ["How", "/send\\?$/"]}, {"contains": ["How", "receive"]}),
     ("asked", "says", {"not": "Sorry"}, {"not": ["Sorry", "/s[e]nd/"]}),
     ("asked", "asks", "amount", "recipient"),

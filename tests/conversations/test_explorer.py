@@ -193,14 +193,14 @@ def test_a_fault_is_shown_with_its_place_and_the_shortest_conversation(shop: Pat
     assert "✗ dead end: after: it is never complete, and no transition leads out of it" in shown
     assert f"shop.py:{line}" in shown
     messages = re.findall(r"^    user  (.*)", shown, re.MULTILINE)
-    assert len(messages) == 3
+    assert len(messages) == 4
     assert "1 fault." in shown
     greets = '"""Sell something."""\n    __personality__ = Personality(greeting="Good day!")'
     (shop / "shop.py").write_text(text.replace('"""Sell something."""', greets))
 
     shown = run("explore", "shop.py", code=1).stdout
 
-    assert len(re.findall(r"^    user  (.*)", shown, re.MULTILINE)) == 2
+    assert len(re.findall(r"^    user  (.*)", shown, re.MULTILINE)) == 3
 
 
 @pytest.mark.parametrize(

@@ -103,8 +103,8 @@ def simulated(*words: str, code: int | None = 0) -> dict[str, Any]:
 def test_users_reach_their_goal(users: Path) -> None:
     shown = flat(run("simulate", "table_booking", "--with", "users.yaml", "--sessions", "2").stdout)
 
-    assert "plain, a_table, run 2: completed (3 turns)" in shown
-    assert "4 runs, 100% completed, seed 1" in shown
+    assert "plain, a_table, run 2: completed (4 turns)" in shown
+    assert "4 runs, 75% completed, seed 1" in shown
     for name in ("ends", "turns"):
         root = ElementTree.parse(users / "simulated" / f"{name}.svg").getroot()
         assert root.tag.endswith("svg")
@@ -169,7 +169,7 @@ def test_the_file_of_a_dead_end_passes_when_the_journey_is_mended(desk: Path) ->
     (desk / "desk.yaml").write_text(mended)
     _found.cache_clear()
     file = desk / "simulated" / "hasty-pear-1.conversation.yaml"
-    file.write_text(file.read_text().replace("- {user: yours}\n", ""))
+    file.write_text(file.read_text().replace("- {user: yours}\n", '- {user: "yes"}\n'))
 
     shown = run("test", "simulated").stdout
 
@@ -232,15 +232,17 @@ ONE = ("simulate", "table_booking", "--with", "users.yaml", "--sessions", "1", "
 
 def test_a_model_plays_the_user(users: Path, server: ScriptedServer) -> None:
     (users / "users.yaml").write_text(USERS.replace("  - {id: messy", "  # - {id: messy"))
-    server.script = Script(said("a table for four tomorrow at 7 pm"), said("Lee"), said("no"))
+    server.script = Script(
+        said("a table for four tomorrow at 7 pm"), said("Lee"), said("no"), said("yes")
+    )
 
     data = json.loads(run(*ONE, "--by-model").stdout)
 
     server.script.check()
     [outcome] = data["runs"]
-    assert (outcome["end"], outcome["turns"]) == ("completed", 3)
+    assert (outcome["end"], outcome["turns"]) == ("completed", 4)
     assert data["tokens"] == outcome["tokens"] > 0
-    assert [call.max_tokens for call in server.script.calls] == [600, 600, 600]
+    assert [call.max_tokens for call in server.script.calls] == [600, 600, 600, 600]
     shown = json.loads(server.script.calls[1].message)
     assert shown["the_user_is"] == "answers what is asked"
     assert shown["the_user_wants"] == "books a table for four tomorrow at seven"

@@ -463,7 +463,7 @@ class Harbour(Concierge):
 
 async def test_another_journeys_values_are_neither_told_nor_touched(desk):
     async with desk(Harbour) as at:
-        await at.says("I want to send a parcel")
+        await at.says("a parcel")
         await at.says("12")
         await at.says("3")
         assert at.reply.metadata["journey_result"] == {"weight": 12, "size": 3}

@@ -114,6 +114,7 @@ async def booked(chat: Chat) -> None:
     await chat.says("2099-03-03", Fill("day", "2099-03-03"))
     await chat.says("19:00", Fill("hour", "19:00"))
     await chat.says("Lee", Fill("guest", "Lee"))
+    await chat.says("yes", Confirm())
     assert chat.world.count("book_table") == 1
     assert chat.world.args("book_table") == {
         "people": 4,
