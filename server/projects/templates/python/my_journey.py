@@ -1,7 +1,7 @@
 """The journey and its functions. It hires out bikes: change it into your own."""
 
 from datetime import date
-from typing import Any
+from typing import Any, TypedDict
 from zlib import crc32
 
 from journeygraph import (
@@ -67,7 +67,13 @@ def clerk(ask: dict[str, Any]) -> str:
     return "A city bike is 9 euros a day, a cargo bike 19."
 
 
-def book(bike: str, day: str, name: str, idempotency_key: str) -> dict[str, Any]:
+class Booked(TypedDict):
+    """A booking, as texts about it may name it."""
+
+    number: str
+
+
+def book(bike: str, day: str, name: str, idempotency_key: str) -> Booked:
     """Book a bike; the same key is the same booking. Call your own system here."""
     return {"number": f"B-{crc32(idempotency_key.encode()) % 10_000:04}"}
 

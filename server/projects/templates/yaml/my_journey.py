@@ -2,6 +2,7 @@
 
 from datetime import date
 from pathlib import Path
+from typing import TypedDict
 from zlib import crc32
 
 from journeygraph import load_journey
@@ -14,7 +15,13 @@ def open_that_day(day: str) -> bool | str:
     return date.fromisoformat(day).weekday() != 6 or "We are closed on Sundays."
 
 
-def book(bike: str, day: str, name: str, idempotency_key: str) -> dict[str, str]:
+class Booked(TypedDict):
+    """A booking, as texts about it may name it."""
+
+    number: str
+
+
+def book(bike: str, day: str, name: str, idempotency_key: str) -> Booked:
     """Book a bike; the same key is the same booking. Call your own system here."""
     return {"number": f"B-{crc32(idempotency_key.encode()) % 10_000:04}"}
 
