@@ -25,7 +25,7 @@ MOST_BYTES = 64 * 1024.0
 MOST_GROWTH = 1.5
 """Most that one of many takes, of one of few, for "linear"."""
 OPEN, STREAMS, FEW = 10_000, 1_000, 0.1
-"""How many sessions and streams there are at the end, and the share that is few of them."""
+"""Numbers of sessions and streams at the end, and the share that is few of them."""
 ROUNDS, LEAST_GAIN, CORES = 15, 1.6, 6
 TALKED = 500
 """Turns whose rows are counted."""

@@ -172,7 +172,7 @@ async def test_a_request_sent_again_does_not_interrupt_its_own_turn(
     journey: type[Journey],
     place: str,
 ) -> None:
-    monkeypatch.setattr(connections, "LEASE", 0.6)
+    monkeypatch.setattr(connections, "LEASE", 2.0)
     gate = Gate()
     served = Served(journey, {"clerk": gate})
     options: Any = {"url": postgres_url, "encryption_key": bytes(range(32))}

@@ -33,7 +33,7 @@ _WHOLE = ("stop", "tool_calls")
 
 @dataclass
 class Report:
-    """What came of messages.
+    """Outcomes of messages.
 
     Attributes:
         exchanges: All calls of the model.

@@ -165,7 +165,7 @@ PLACES = (
 
 
 class Shop:
-    """What the journey runs on, and the effects that ran."""
+    """The world of the journey, with the effects that ran."""
 
     def __init__(self) -> None:
         self.effects: list[str] = []

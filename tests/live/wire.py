@@ -33,7 +33,7 @@ class Exchange:
 
     @property
     def purpose(self) -> str:
-        """What the answer is for."""
+        """The purpose of the answer."""
         return str(self.body["response_format"]["json_schema"]["name"])
 
     @property

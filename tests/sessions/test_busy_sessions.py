@@ -177,7 +177,7 @@ async def test_a_turn_that_has_begun_an_effect_is_not_interrupted(
 async def test_the_rule_holds_for_a_turn_of_another_process(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch, rule: Any
 ) -> None:
-    monkeypatch.setattr(connections, "LEASE", 1.0)
+    monkeypatch.setattr(connections, "LEASE", 2.0)
     gate = Gate()
     # Stores with pools of different sizes share nothing in the process.
     held = opened(postgres_url, agents={**AGENTS, "address": gate}, database_pool_size=2)

@@ -89,14 +89,14 @@ async def test_the_turn_of_a_process_that_was_away_for_too_long_is_taken_once(
 async def test_a_turn_that_takes_longer_than_its_lease_keeps_it(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connections, "LEASE", 1.0)
+    monkeypatch.setattr(connections, "LEASE", 2.0)
     order: list[str] = []
     begun = asyncio.Event()
 
     async def slow(payload: dict[str, Any]) -> dict[str, Any]:
         order.append("begins")
         begun.set()
-        await asyncio.sleep(1.5)
+        await asyncio.sleep(2.5)
         order.append("ends")
         return await echo(payload)
 

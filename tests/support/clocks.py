@@ -98,7 +98,7 @@ class Clock:
     """The time as the library sees it; the test moves it."""
 
     ahead_of_all: ClassVar[timedelta] = timedelta()
-    """What all clocks of a run are ahead of the machine's."""
+    """Time by which all clocks of a run are ahead of the machine's."""
 
     def __init__(self) -> None:
         self.ahead = self.ahead_of_all
