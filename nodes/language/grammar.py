@@ -9,9 +9,9 @@ Source: DESIGN section 4, "Exact or asked".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cached_property
 from typing import cast
 
 from journeygraph.journeys import Field, Regex
@@ -52,7 +52,7 @@ Slots = Mapping[str, Words]
 Meaning = Callable[[Expected, Slots], Command | None]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Production:
     """A production of an act.
 
@@ -67,50 +67,52 @@ class Production:
     form: str
     meaning: Meaning
 
+    @cached_property
+    def symbols(self) -> tuple[str, ...]:
+        """The symbols of its form."""
+        return tuple(self.form.split())
 
-def derived(message: str, expected: Expected) -> Command | None:
-    """Return the one command that a message as a whole derives to; None if there is none.
+    @cached_property
+    def needed(self) -> frozenset[str]:
+        """The symbols that it cannot do without, so that the others need no try."""
+        needed = (symbol.rstrip("+") for symbol in self.symbols if symbol[0] != "[")
+        return frozenset(needed).difference(("<old>", "<new>", "<task>"))
+
+
+def derived(words: Words, expected: Expected) -> Command | None:
+    """Return the one command that words as a whole derive to; None if there is none.
 
     A question mark is part of no value and no answer.
     """
-    words = words_of(message)
-    if not words or len(words) > MOST_WORDS:
+    if not 0 < len(words.all) <= MOST_WORDS:
         return None
     lexicon = lexicon_of(expected.setting.language)
-    for act in _without_courtesy(words, lexicon):
-        for production in PRODUCTIONS:
+    said = lexicon.lists_in(words) | _slots_in(words, expected)
+    acts = _without_courtesy(words, lexicon) if "courtesy" in said else [words]
+    tried = [production for production in PRODUCTIONS if production.needed <= said]
+    for act in acts:
+        for production in tried:
             if act.asks and production.act != "control":
                 continue
-            if not _may_have(production.form, act, expected, lexicon):
-                continue
-            for slots in _matches(production.form.split(), act, 0, lexicon, {}):
+            for slots in _matches(production.symbols, act, 0, lexicon, {}):
                 if command := production.meaning(expected, slots):
                     return command
     return None
 
 
-def _may_have(form: str, words: Words, expected: Expected, lexicon: Lexicon) -> bool:
-    """Return whether words have what a form cannot do without, so that it is worth a try."""
-    said = frozenset(words.folded)
-    if "<label>" in form and said.isdisjoint(expected.label_words):
-        return False
-    if "<choice>" in form and not expected.options:
-        return False
-    return not any(map(said.isdisjoint, map(lexicon.first_words.__getitem__, _needed(form))))
-
-
-@cache
-def _needed(form: str) -> tuple[str, ...]:
-    """Return the lists of which a form has a phrase in any case."""
-    return tuple([symbol.rstrip("+") for symbol in form.split() if symbol[0] not in "[<"])
+def _slots_in(words: Words, expected: Expected) -> set[str]:
+    """Return the slots that words may fill now."""
+    slots = {"<value>"} if expected.pending is not None else set()
+    slots |= {"<choice>"} if expected.options else set()
+    return slots if expected.label_words.isdisjoint(words.folded) else {*slots, "<label>"}
 
 
 def _without_courtesy(words: Words, lexicon: Lexicon) -> Iterator[Words]:
     """Yield words as they are, and without the courtesy before and behind them, one by one."""
     yield words
     first, last = 0, len(words)
-    while (end := next(lexicon.at(words, first, "courtesy"), None)) is not None:
-        first = end
+    while ends := lexicon.at(words, first, "courtesy"):
+        first = ends[0]
     if 0 < first < last:
         yield words.part(first)
     places = reversed(range(first, last))  # of two phrases with one end the longer one counts
@@ -121,20 +123,21 @@ def _without_courtesy(words: Words, lexicon: Lexicon) -> Iterator[Words]:
 
 
 def _matches(
-    form: list[str], words: Words, place: int, lexicon: Lexicon, slots: dict[str, Words]
+    symbols: Sequence[str], words: Words, place: int, lexicon: Lexicon, slots: dict[str, Words]
 ) -> Iterator[dict[str, Words]]:
-    """Yield the slots of each way in which words from a place on have a form."""
-    if not form:
-        if place == len(words):
+    """Yield the slots of each way in which words from a place on have symbols."""
+    if not symbols:
+        if place == len(words.all):
             yield slots
         return
-    symbol, *rest = form
-    if symbol.startswith("<"):
-        for end in range(len(words), place, -1):
+    symbol, *rest = symbols
+    if symbol[0] == "<":
+        last = len(words.all)
+        for end in range(last, place if rest else max(place, last - 1), -1):
             filled = {**slots, symbol.strip("<>"): words.part(place, end)}
             yield from _matches(rest, words, end, lexicon, filled)
         return
-    if symbol.startswith("["):
+    if symbol[0] == "[":
         yield from _matches([symbol[1:-1], *rest], words, place, lexicon, slots)
         yield from _matches(rest, words, place, lexicon, slots)
         return

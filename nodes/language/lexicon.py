@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Literal, get_args
 
@@ -28,25 +28,31 @@ class Lexicon:
     """
 
     def __init__(self, lists: Mapping[str, str]) -> None:
-        self.phrases: dict[str, tuple[tuple[str, ...], ...]] = {}
-        self._by_first: dict[str, dict[str, list[tuple[str, ...]]]] = {}
+        self.phrases: dict[str, frozenset[tuple[str, ...]]] = {}
+        self._by_first: dict[tuple[str, str], list[tuple[str, ...]]] = {}
+        self._lists: dict[str, set[str]] = {}
         for name in get_args(Name):
-            said = [words_of(phrase).folded for phrase in lists[name].split(",")]
-            self.phrases[name] = tuple(sorted({*said}, key=len, reverse=True))
-            by_first: dict[str, list[tuple[str, ...]]] = {}
-            for phrase in self.phrases[name]:
-                by_first.setdefault(phrase[0], []).append(phrase)
-            self._by_first[name] = by_first
-        self.first_words = {name: frozenset(known) for name, known in self._by_first.items()}
+            phrases = {words_of(phrase).folded for phrase in lists[name].split(",")}
+            self.phrases[name] = frozenset(phrases)
+            for phrase in sorted(phrases, key=len, reverse=True):
+                self._by_first.setdefault((name, phrase[0]), []).append(phrase)
+                self._lists.setdefault(phrase[0], set()).add(name)
         self.small = frozenset(phrase[0] for phrase in self.phrases["small"])
 
-    def at(self, words: Words, place: int, name: Name) -> Iterator[int]:
-        """Yield where the phrases of a list end that begin at a place, the longest first."""
+    def lists_in(self, words: Words) -> set[str]:
+        """Return the names of the lists of which words have the first word of a phrase."""
+        return set().union(*filter(None, map(self._lists.get, words.folded)))
+
+    def at(self, words: Words, place: int, name: Name) -> list[int]:
+        """Return where the phrases of a list end that begin at a place, the longest first."""
         if place >= len(words.all):
-            return
-        for phrase in self._by_first[name].get(words.all[place].folded, ()):
-            if len(phrase) == 1 or words.folded[place : place + len(phrase)] == phrase:
-                yield place + len(phrase)
+            return []
+        ends = []
+        for phrase in self._by_first.get((name, words.folded[place]), ()):
+            end = place + len(phrase)
+            if words.folded[place:end] == phrase:
+                ends.append(end)
+        return ends
 
     def says(self, words: Words, *names: Name) -> bool:
         """Return whether words are as a whole a phrase of one of some lists."""
@@ -54,18 +60,12 @@ class Lexicon:
 
     def begins(self, words: Words, *names: Name) -> bool:
         """Return whether words begin with a phrase of one of some lists."""
-        return any(next(self.at(words, 0, name), None) is not None for name in names)
-
-    def place_of(self, words: Words, name: Name) -> tuple[int, int] | None:
-        """Return the first and longest phrase of a list in words, by its first and last place."""
-        for place in range(len(words)):
-            if (end := next(self.at(words, place, name), None)) is not None:
-                return place, end
-        return None
+        return any(self.at(words, 0, name) for name in names)
 
     def has(self, words: Words, name: Name) -> bool:
         """Return whether words contain a phrase of a list."""
-        return self.place_of(words, name) is not None
+        places = range(len(words.all)) if name in self.lists_in(words) else ()
+        return any(self.at(words, place, name) for place in places)
 
 
 def load(language: str) -> None:

@@ -6,7 +6,7 @@ change or an end is asked back, and unread words are repeated.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from journeygraph.journeys import Field
@@ -31,7 +31,7 @@ from journeygraph.nodes.language.expected import FREE, NAMES, Expected, Parse
 from journeygraph.nodes.language.grammar import derived, is_foreign, value_in
 from journeygraph.nodes.language.lexicon import Lexicon, Name, lexicon_of, weight
 from journeygraph.nodes.language.words import Words, words_of
-from journeygraph.nodes.values import Span, found_in
+from journeygraph.nodes.values import Scan, Span
 
 MOST_CHARACTERS = 4096
 """Characters of a message beyond which it is left to others."""
@@ -48,7 +48,7 @@ def read_message(message: str, expected: Expected) -> Parse:
         return Parse(unread=(message,))
     if message.isascii() and not words_of(message):
         return Parse([Noise()], exact=True)
-    if command := derived(message, expected):
+    if command := derived(words_of(message), expected):
         return Parse([command], exact=True)
     return proposed(message, expected)
 
@@ -61,44 +61,52 @@ def proposed(message: str, expected: Expected) -> Parse:
     words, lexicon = words_of(message), lexicon_of(expected.setting.language)
     if lexicon.has(words, "person"):
         return Parse([Human()], unread=(message.strip(),))
-    clauses = [*_clauses(words, lexicon)]
+    clauses = [_led_off(clause, lexicon) for clause in _clauses(words, lexicon)]
     parts = [part for clause in clauses for part in _parts(clause, lexicon)]
-    derivations = [(part, derived(part.raw, expected)) for part in parts if len(part) < len(words)]
-    whole = {clause.all for clause in clauses}
-    derivations = [
-        (part, command)
-        for part, command in derivations
-        if command and (part.all in whole or isinstance(command, Correct))
-    ]
-    said = [command for _, command in derivations]
+    read = {part: command for part in parts if (command := _derived(part, clauses, expected))}
+    said = [*read.values()]
     gives_up = lexicon.begins(words, "no", "decline") or any(isinstance(c, Deny) for c in said)
     if expected.kind == "return" and gives_up:
         return Parse(unread=(message.strip(),))  # it may give the paused task up
     ends: list[Command] = [c for c in said if isinstance(c, (Cancel, Restart))]
     if ends:
         return Parse(ends[:1], unread=(message.strip(),))
-    given = [replace(c, certain=False) for c in said if isinstance(c, (Fill, Correct))]
-    given = [c for c in given if all(c.read == d.read for d in given if d.field == c.field)]
-    read = [part for part, _ in derivations]
-    rest = ", ".join(part.raw for part in parts if part not in read) if read else message
-    found = [*_values(words_of(rest), expected, lexicon)]
-    doubtful = {c.field for c in given for d in found if c.field == d.field and c.read != d.read}
-    given = [c for c in given if c.field not in doubtful]
-    known = doubtful.union(command.field for command in given)
-    commands: list[Command] = [*given, *(c for c in found if c.field not in known)]
+    rest = ", ".join([part.raw for part in parts if part not in read]) if read else message
+    commands = _agreeing([c for c in said if isinstance(c, (Fill, Correct))], rest, expected)
     pending = expected.pending
     if not commands and pending is not None and pending.type in FREE:
         commands = [*_in_words(words, pending, expected, lexicon)]
-    if expected.kind == "return" and parts and lexicon.says(parts[0], "yes", "agree"):
-        commands.insert(0, Confirm())  # to go back does no harm
-    given = [c for c in commands if isinstance(c, (Fill, Correct))]
-    fields = {command.field for command in given}
+    given = [command.value for command in commands]
+    fields = {command.field for command in commands}
     titles = [field.title for field in expected.all_fields if field.name in fields]
-    said_of = [*(command.value for command in given), *titles]
-    left = rest_of(rest, said_of, expected.setting.language)
+    left = rest_of(rest, [*given, *titles], expected.setting.language) if rest else []
+    if expected.kind == "return" and parts and lexicon.says(parts[0], "yes", "agree"):
+        return Parse([Confirm(), *commands], unread=tuple(left))  # to go back does no harm
     harmless = (*_ASIDE, *(() if left else (Wait, Skip, Repeat)))
-    commands += [] if commands else [c for c in said if isinstance(c, harmless)][:1]
-    return Parse(commands, unread=tuple(left))
+    asides = [c for c in said if isinstance(c, harmless)][:1]
+    return Parse([*commands] or asides, unread=tuple(left))
+
+
+def _derived(part: Words, clauses: Sequence[Words], expected: Expected) -> Command | None:
+    """Return what a part of a message says by itself: any command as a clause, else a change."""
+    if len(part.all) == len(words_of(part.text).all):
+        return None  # the message, which does not derive
+    command = derived(words_of(part.raw), expected)
+    return command if part in clauses or isinstance(command, Correct) else None
+
+
+def _agreeing(
+    given: Sequence[Fill | Correct], rest: str, expected: Expected
+) -> list[Fill | Correct]:
+    """Return the values that parts of a message say by themselves, and those found in the rest.
+
+    Of a field with two of them, none is left.
+    """
+    alone = [c for c in given if all(c.read == d.read for d in given if d.field == c.field)]
+    found = [*_values(words_of(rest), expected)] if rest else []
+    kept = [c for c in alone if all(c.read == d.read for d in found if d.field == c.field)]
+    taken = {command.field for command in alone}
+    return [replace(c, certain=False) for c in kept] + [c for c in found if c.field not in taken]
 
 
 _ASIDE = (Status, Explain, Back)
@@ -120,17 +128,17 @@ def _parts(clause: Words, lexicon: Lexicon) -> Iterator[Words]:
     """Yield the parts of a clause between its joints."""
     first = 0
     for place in range(len(clause)):
-        if end := next(lexicon.at(clause, place, "and"), None):
+        if ends := lexicon.at(clause, place, "and"):
             if first < place:
                 yield clause.part(first, place)
-            first = end
+            first = ends[0]
     if first < len(clause):
         yield clause.part(first)
 
 
 def _in_words(
     words: Words, field: Field, expected: Expected, lexicon: Lexicon
-) -> Iterator[Command]:
+) -> Iterator[Fill | Correct]:
     """Yield a message as the text that was asked for, unless it asks, refuses or leads away."""
     text = words.text.strip()
     value = value_in(field, text, expected)
@@ -159,25 +167,22 @@ _AWAY: tuple[Name, ...] = (
 )
 
 
-def _values(words: Words, expected: Expected, lexicon: Lexicon) -> Iterator[Fill | Correct]:
+def _values(words: Words, expected: Expected) -> Iterator[Fill | Correct]:
     """Yield a value for each field that a message plainly has one of; what fits two is left out.
 
     The pending field comes first; a span is taken once. An open field comes before a known one.
     """
-    taken: list[Span] = []
-    pending = expected.pending
+    lexicon, pending = lexicon_of(expected.setting.language), expected.pending
     clauses = [_led_off(clause, lexicon) for clause in words.clauses()]
-    said = ", ".join(clause.raw for clause in clauses)
-    told = ", ".join(clause.raw for clause in clauses if not is_question(clause, lexicon))
-    order = [*([pending] if pending else []), *(f for f in expected.fields if f is not pending)]
-    found: list[tuple[Field, list[Span]]] = []
-    for field in (*order, *expected.correctable):
-        is_asked = field is pending
-        spans = [*_found(field, said if is_asked else told, expected, is_asked=is_asked)]
-        found.append((field, spans))
-    found.sort(
-        key=lambda each: (each[0] is not pending, -max([len(s.raw) for s in each[1]] or [0]))
-    )
+    told = [clause for clause in clauses if not is_question(clause, lexicon)]
+    said = Scan(", ".join([clause.raw for clause in clauses]), expected.setting)
+    stated = Scan(", ".join([clause.raw for clause in told]), expected.setting)
+    others = [field for field in expected.all_fields if field is not pending]
+    found = [(field, [*_found(field, stated, expected)]) for field in others]
+    found.sort(key=lambda each: -max([len(span.raw) for span in each[1]] or [0]))
+    if pending:
+        found.insert(0, (pending, [*_found(pending, said, expected)]))
+    taken: list[Span] = []
     for field, proposed_spans in found:
         spans = [span for span in proposed_spans if not _over(span, taken)]
         if len({repr(span.value) for span in spans}) != 1:
@@ -191,28 +196,28 @@ def _values(words: Words, expected: Expected, lexicon: Lexicon) -> Iterator[Fill
 
 def _led_off(clause: Words, lexicon: Lexicon) -> Words:
     """Return a clause without the joint that it begins with: "and at 7 pm"."""
-    return clause.part(next(lexicon.at(clause, 0, "and"), 0))
+    return clause.part(*lexicon.at(clause, 0, "and")[:1] or [0])
 
 
-def _found(field: Field, text: str, expected: Expected, *, is_asked: bool) -> Iterator[Span]:
+def _found(field: Field, scan: Scan, expected: Expected) -> Iterator[Span]:
     """Yield the values of a field in a text that another field cannot have as well.
 
     A number, a yes or a name that was not asked for may be about anything. Where no field was asked
     for, a number is about the only field that takes one.
     """
+    spans = scan.found(field) if field.extract or field.type not in FREE else ()
+    spans = [span for span in spans if not is_foreign(field, span.value)]
+    if not spans or field is expected.pending:
+        yield from spans
+        return
     numeric = [f.name for f in expected.all_fields if f.type in _NUMERIC]
     is_only = expected.kind != "field" and numeric == [field.name]
-    if field.type in FREE and not field.extract:
-        return
     alike = [f for f in expected.fields if f.type == field.type and f is not field]
-    for span in found_in(field, text, expected.setting):
-        if is_foreign(field, span.value):
-            continue
+    for span in spans:
         is_shared = any(value_in(f, span.raw, expected) is not None for f in alike)
         is_loose = field.type in _LOOSE or (field.type in _BARE and span.raw.isalnum())
         is_article = lexicon_of(expected.setting.language).says(words_of(span.raw), "articles")
-        is_loose = is_article or (is_loose and not is_only)
-        if is_asked or span.own or not (is_shared or is_loose):
+        if span.own or not (is_shared or is_article or (is_loose and not is_only)):
             yield span
 
 
@@ -225,15 +230,15 @@ def _over(span: Span, taken: Iterable[Span]) -> bool:
 
 def is_question(words: Words, lexicon: Lexicon) -> bool:
     """Return whether words ask: by their sign, or by the word that they begin with."""
-    return bool(words) and (words.asks or next(lexicon.at(words, 0, "question"), None) is not None)
+    return bool(words) and (words.asks or bool(lexicon.at(words, 0, "question")))
 
 
 def is_courtesy(message: str, language: str) -> bool:
     """Return whether a message is only courtesy, such as a greeting."""
     lexicon, words = lexicon_of(language), words_of(message)
     place = 0
-    while (end := next(lexicon.at(words, place, "courtesy"), None)) is not None:
-        place = end
+    while ends := lexicon.at(words, place, "courtesy"):
+        place = ends[0]
     return bool(words) and place == len(words) and "?" not in message
 
 

@@ -43,10 +43,6 @@ class Words:
         """Return the number of words."""
         return len(self.all)
 
-    def __bool__(self) -> bool:
-        """Return whether there is any word."""
-        return bool(self.all)
-
     @cached_property
     def folded(self) -> tuple[str, ...]:
         """The words as phrases are compared."""
@@ -86,17 +82,13 @@ class Words:
 @lru_cache(maxsize=64)  # a message is read for what is open, and for where it may lead
 def words_of(text: str) -> Words:
     """Return the words of a text."""
-    found = list(_WORD.finditer(text))
-    ends = [*(match.start() for match in found[1:]), len(text)][: len(found)]
-    words = [
-        Word(fold(match[0]), match.start(), match.end(), _closes(text[match.end() : end + 1]))
-        for match, end in zip(found, ends, strict=True)
-    ]
-    return Words(text, tuple(words))
-
-
-def _closes(between: str) -> bool:
-    return _CLOSING.search(between) is not None
+    words: list[Word] = []
+    end = len(text)
+    for match in reversed([*_WORD.finditer(text)]):
+        closes = _CLOSING.search(text[match.end() : end + 1]) is not None
+        words.append(Word(fold(match[0]), *match.span(), closes))
+        end = match.start()
+    return Words(text, tuple(words[::-1]))
 
 
 @lru_cache(maxsize=20_000)

@@ -1,7 +1,7 @@
 """Values of fields: read as plain data, checked, and shown."""
 
 from journeygraph.nodes.values.checking import example_of, hint_of, refusal_of, shown
-from journeygraph.nodes.values.finding import Span, found_in
+from journeygraph.nodes.values.finding import Scan, Span, found_in
 from journeygraph.nodes.values.languages import Language, language_data
 from journeygraph.nodes.values.numbers import place_of
 from journeygraph.nodes.values.reading import load, make_ready, value_of
@@ -10,6 +10,7 @@ from journeygraph.nodes.values.times import is_half_in_doubt
 
 __all__ = [
     "Language",
+    "Scan",
     "Setting",
     "Span",
     "Unreadable",

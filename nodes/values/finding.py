@@ -70,35 +70,44 @@ class _Word(NamedTuple):
 
 
 def found_in(field: Field, text: str, setting: Setting) -> list[Span]:
-    """Return proposals of a field's type in a message, in order; none overlap.
+    """Return proposals of a field's type in a message, in order; none overlap."""
+    return Scan(text, setting).found(field)
 
-    None is left where a word relates or denies another value than the others: which of them is
-    meant, only a reader can tell. Texts and lists are found by the field's `extract` alone, names
-    and addresses behind what brings them in, as "my name is".
+
+class Scan:
+    """A message in which the values of fields are looked for.
+
+    Args:
+        text: The message.
+        setting: Its time, place and language.
     """
-    if len(text) > LONGEST:
-        return []
-    if field.extract and (own := extracted(field, text, setting)):
-        value, start, end = own
-        more = extracted(field, text[end:], setting)
-        is_only = more is None or more[0] == value
-        return [Span(value, text[start:end], start, end, field.type, own=True)] if is_only else []
-    message = _Message(text, setting)
-    spans = [*message.spans(field)]
-    kept = [span for span in spans if not message.relates(span)]
-    values = {repr(span.value) for span in kept}
-    return kept if all(repr(span.value) in values for span in spans) else []
-
-
-class _Message:
-    """The words of a message, with the values that are found in them."""
 
     def __init__(self, text: str, setting: Setting) -> None:
         self.text, self.setting = text, setting
         found = [*re.finditer(r"\S+", text)][:_MOST_WORDS]
         self.words = [_Word(*one.span(), _plain(one[0]), one[0][-1] in ".,;:!?)") for one in found]
 
-    def spans(self, field: Field) -> Sequence[Span]:
+    def found(self, field: Field) -> list[Span]:
+        """Return proposals of a field's type, in order; none overlap.
+
+        None is left where a word relates or denies another value than the others: which of them is
+        meant, only a reader can tell. Texts and lists are found by the field's `extract` alone,
+        names and addresses behind what brings them in, as "my name is".
+        """
+        if not self.words or len(self.text) > LONGEST:
+            return []
+        if field.extract and (own := extracted(field, self.text, self.setting)):
+            value, start, end = own
+            more = extracted(field, self.text[end:], self.setting)
+            is_only = more is None or more[0] == value
+            raw = self.text[start:end]
+            return [Span(value, raw, start, end, field.type, own=True)] if is_only else []
+        spans = [*self._spans(field)]
+        kept = [span for span in spans if not self._relates(span)]
+        values = {repr(span.value) for span in kept}
+        return kept if all(repr(span.value) in values for span in spans) else []
+
+    def _spans(self, field: Field) -> Sequence[Span]:
         if field.type in _WINDOWS:
             spans = [*self._windows(field)]
             if field.type in _COUNTS:
@@ -155,7 +164,7 @@ class _Message:
             other
             for kind in _OTHERS
             if spans and kind.type != field.type
-            for other in self.spans(kind)
+            for other in self._spans(kind)
             if kind.type != "money" or other.value["currency"]
         ]
         return [span for span in spans if not any(span.over(other) for other in others)]
@@ -198,7 +207,7 @@ class _Message:
         raw = self.text[word.start : word.end]
         return [Span(value, raw, word.start, word.end, field.type, slip=True)]
 
-    def relates(self, span: Span) -> bool:
+    def _relates(self, span: Span) -> bool:
         """Return whether a word next to a value denies, relates or blurs it."""
         if span.type in ("email", "phone"):
             return False
