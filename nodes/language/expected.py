@@ -66,8 +66,8 @@ class Expected:
     @cached_property
     def label_words(self) -> frozenset[str]:
         """The words that fields are called by."""
-        names = (name for field in self.all_fields for name in (field.title, field.name))
-        return frozenset(word for name in names for word in words_of(name).folded)
+        names = [name for field in self.all_fields for name in (field.title, field.name)]
+        return frozenset().union(*[words_of(name).folded for name in names])
 
     @property
     def options(self) -> Sequence[Option]:

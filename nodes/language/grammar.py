@@ -148,9 +148,11 @@ def _matches(
 def _ends(symbol: str, words: Words, place: int, lexicon: Lexicon) -> Iterator[int]:
     name = cast("Name", symbol.rstrip("+"))
     for end in lexicon.at(words, place, name):
-        closes, negates = words.all[end - 1].closes, lexicon.says(words.part(place, end), "not")
-        if (name == "not" and closes) or (name == "cue" and negates and not closes):
-            continue  # "Friday not, Saturday" denies the first; "no el viernes" denies the last
+        closes = words.all[end - 1].closes
+        if name == "not" and closes:
+            continue  # "Friday not, Saturday" denies the first
+        if name == "cue" and not closes and lexicon.says(words.part(place, end), "not"):
+            continue  # "no el viernes" denies the last
         yield end
         if symbol.endswith("+"):
             yield from _ends(name, words, end, lexicon)
@@ -158,10 +160,9 @@ def _ends(symbol: str, words: Words, place: int, lexicon: Lexicon) -> Iterator[i
 
 def value_in(field: Field, raw: str, expected: Expected) -> object:
     """Return the value of a field that words are as a whole; None if there is none."""
-    if field.extract and not is_whole(field, raw, expected):
-        field = field.model_copy(update={"extract": ()})
+    searched = bool(field.extract) and is_whole(field, raw, expected)
     try:
-        return value_of(field, raw, expected.setting)
+        return value_of(field, raw, expected.setting, searched=searched)
     except Unreadable:
         return None
 
@@ -243,8 +244,10 @@ def is_whole(field: Field, text: str, expected: Expected) -> bool:
     shapes = [one.pattern for one in field.validators if isinstance(one, Regex)]
     shapes += [] if shapes else field.extract
     matches = expected.setting.patterns.fullmatch
-    is_shaped = bool(shapes) and all(matches(field.name, one, text.strip()) for one in shapes)
-    return is_shaped and not all(matches(field.name, one, _SENTENCE) for one in shapes)
+    for one in shapes:
+        if not matches(field.name, one, text.strip()):
+            return False
+    return any(not matches(field.name, one, _SENTENCE) for one in shapes)
 
 
 _SENTENCE = "so what is that"

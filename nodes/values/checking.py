@@ -134,7 +134,8 @@ def _measure(value: Any, kind: str) -> Any:
 def _lies_in(value: Any, one: Range, kind: str, now: datetime) -> bool:
     """Return whether a value lies in a range. One of times may go over midnight."""
     measure = _measure(value, kind)
-    least, most = (None if end is None else _bound(end, kind, now) for end in (one.least, one.most))
+    least = None if one.least is None else _bound(one.least, kind, now)
+    most = None if one.most is None else _bound(one.most, kind, now)
     # A moment counts as a day where only a day bounds it.
     day = measure.date() if isinstance(measure, datetime) else measure
     above = least is None or (measure if isinstance(least, datetime) else day) >= least
@@ -163,9 +164,10 @@ def _ranges(field: Field) -> list[Range]:
 
 def wants_past(field: Field, setting: Setting) -> bool:
     """Return whether a field takes no day after today."""
-    ends = [one.most for one in _ranges(field) if field.type in ("date", "datetime")]
-    bounds = [_bound(end, "date", setting.minute) for end in ends if end is not None]
-    return any(bound <= setting.minute.date() for bound in bounds)
+    if field.type not in ("date", "datetime"):
+        return False
+    ends = [one.most for one in _ranges(field) if one.most is not None]
+    return any(_bound(end, "date", setting.minute) <= setting.minute.date() for end in ends)
 
 
 async def refusal_of(

@@ -111,9 +111,9 @@ def _counted(field: Field, raw: str, setting: Setting, *, grouped: bool) -> Deci
     if said in setting.words.numbers.none:
         return Decimal(0)
     value = _decimal_of(said, setting, grouped=grouped)
-    words, units = said.split(), units_of(field, setting)
-    for count in (1, 2):
-        if value is None and len(words) > count and units.issuperset(words[-count:]):
+    words = said.split()
+    for count in (1, 2) if value is None else ():
+        if len(words) > count and units_of(field, setting).issuperset(words[-count:]):
             value = _decimal_of(" ".join(words[:-count]), setting, grouped=grouped)
     return value
 

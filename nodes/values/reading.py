@@ -28,14 +28,14 @@ _BULLET = re.compile(r"^\s*(?:[-*\u2022]|\d{1,3}[.)])\s+", re.MULTILINE)
 _CODE = re.compile(r"(?<!\w)([^\W\d_]{1,4})[ .\-/]?(\d{2,})(?!\w)")
 
 
-def value_of(field: Field, raw: str, setting: Setting, *, numbered: bool = False) -> Any:
+def value_of(field: Field, raw: str, setting: Setting, *, searched: bool = True) -> Any:
     """Return the value that the whole of a text gives a field, as plain JSON.
 
     Args:
         field: The field.
         raw: The text; blanks, quotes and punctuation around the value do not count.
         setting: The time, place and language of the message.
-        numbered: True if the choices were shown with numbers, by which they can be named.
+        searched: True if the field's own patterns look for the value inside the text too.
 
     Raises:
         Unreadable: With the name of the text that says why.
@@ -43,10 +43,8 @@ def value_of(field: Field, raw: str, setting: Setting, *, numbered: bool = False
     text = cleaned(raw).strip()
     if len(text) > LONGEST:
         raise Unreadable("too_many_characters", values={"most": LONGEST})
-    value = own[0] if (own := extracted(field, text, setting)) else None
+    value = own[0] if searched and (own := extracted(field, text, setting)) else None
     value = _read(field, text, setting) if value is None else value
-    if value is None and numbered and field.type == "enum":
-        value = _numbered(field, text, setting)
     if value is None:
         values = {"choices": ", ".join(field.ways)} if field.type == "enum" else {}
         raise Unreadable(f"not_{field.type}", values=values)
@@ -115,11 +113,6 @@ def _enum_of(field: Field, raw: str, setting: Setting) -> str | None:
     first, _, rest = said.partition(" ")
     is_led = first in map(spelled, setting.words.articles)
     return ways.get(spelled(raw)) or ways.get(said) or (ways.get(rest) if is_led else None)
-
-
-def _numbered(field: Field, raw: str, setting: Setting) -> str | None:
-    choices, place = list(field.ways), numbers.place_of(folded(bare(raw)), setting)
-    return choices[max(place - 1, -1)] if 0 < abs(place) <= len(choices) else None
 
 
 def _list_of(field: Field, raw: str, setting: Setting) -> list[Any] | None:

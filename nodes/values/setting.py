@@ -97,6 +97,6 @@ def question_of(field: Field) -> str:
 def units_of(field: Field, setting: Setting) -> frozenset[str]:
     """Return the words that may follow a number: those of the field's question, and their like."""
     said = frozenset(words_in(question_of(field)))
-    forms = said.union(word[:-1] if word.endswith("s") else f"{word}s" for word in said)
+    forms = said.union([word[:-1] if word.endswith("s") else f"{word}s" for word in said])
     alike = [group for group in setting.words.numbers.alike if not forms.isdisjoint(group)]
     return forms.union(*alike).difference(setting.words.relation)

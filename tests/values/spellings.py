@@ -17,10 +17,10 @@ ES = Setting(AT, "ES", "es")
 FR = Setting(AT, "FR", "fr")
 
 
-def read(field: Field, raw: str, setting: Setting = US, **how: bool) -> Any:
+def read(field: Field, raw: str, setting: Setting = US) -> Any:
     """Return what a text is read as."""
     try:
-        return value_of(field, raw, setting, **how)
+        return value_of(field, raw, setting)
     except Unreadable as refusal:
         return REFUSED if refusal.text == f"not_{field.type}" else refusal
 

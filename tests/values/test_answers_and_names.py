@@ -3,6 +3,7 @@
 import pytest
 
 from journeygraph.journeys.notions.fields import Field, Regex
+from journeygraph.nodes.values import place_of
 from tests.values.spellings import DE, ES, FR, REFUSED, US, assert_read, assert_refused, read
 
 PLACES = {"en": US, "de": DE, "es": ES, "fr": FR}
@@ -123,14 +124,13 @@ def test_choices_are_named_by_themselves_or_a_synonym() -> None:
     assert read(Field("x", "enum", choices=["Café"]), "cafe") == "Café"
 
 
-def test_choices_are_named_by_place_only_where_they_are_numbered() -> None:
+def test_options_are_named_by_their_place() -> None:
     said = {"2": US, "two": US, "the second one": US, "number two": US, "#2": US}
-    said |= {"der zweite": DE, "Nummer 2": DE, "la segunda": ES, "opción 2": ES}
+    said |= {"der zweite": DE, "nummer 2": DE, "la segunda": ES, "opción 2": ES}
     said |= {"le deuxième": FR, "numéro 2": FR}
-    for text, place in said.items():
-        assert read(SIZES, text, place, numbered=True) == "large", text
-    assert read(SIZES, "the last one", numbered=True) == "extra_large"
-    assert read(SIZES, "4", numbered=True) == REFUSED
+    assert {text: place_of(text, place) for text, place in said.items()} == dict.fromkeys(said, 2)
+    assert place_of("the last one", US) == -1
+    assert place_of("the pink one", US) == 0
 
 
 def test_lists_are_parted_at_commas_lines_and_words() -> None:
