@@ -6,7 +6,7 @@ import logging
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from journeygraph.journeys import (
@@ -217,10 +217,19 @@ class TurnDraft:
         pathway = pathway or self.here
         made = self._form_states.get(pathway.id)
         if made is None or made.attempts is not self.fields or made.context is not self.context:
-            given = (self.fields, self.context, self.dialogue)
+            carried = partial(self._carried, pathway)
+            given = (self.fields, self.context, self.dialogue, carried)
             made = FormState.of(self.spec, pathway, *given)
             self._form_states[pathway.id] = made
         return made
+
+    def _carried(self, pathway: PathwaySpec) -> list[Field]:
+        guessed = [n for n in self.dialogue.guessed if current_value(self.fields, n) is not None]
+        if not guessed:
+            return []
+        used = {n for effect in pathway.effects for n in self.services.names_used(effect)}
+        own = pathway.form or ()
+        return [self.field(n) for n in guessed if n in used and n not in own]
 
     def say(self, name: str, **values: Any) -> None:
         """Return a text of the catalogue, with values for its placeholders."""

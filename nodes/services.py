@@ -9,7 +9,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
-from journeygraph.journeys import Agent, JourneyConfig, JourneySpec, Texts, Validation
+from journeygraph.journeys import Agent, Effect, JourneyConfig, JourneySpec, Texts, Validation
 from journeygraph.journeys.locale import NOWHERE, Locale, in_force, locale_of
 from journeygraph.journeys.phrases import Matcher
 from journeygraph.nodes.agents.adapters import Callee
@@ -163,6 +163,15 @@ class Services:
             self.locale,
             self.retrievers,
         )
+
+    def names_used(self, effect: Effect) -> list[str]:
+        """Return the names of the context that an effect's tool is called with."""
+        if self.toolbox is None or effect.tool not in self.toolbox.tools:
+            return list(effect.arguments.values())
+        parameters = self.toolbox.tools[effect.tool].parameters
+        sources = {name: name for name in parameters.properties[0]} | dict(effect.arguments)
+        filled = ((one.source or name) for name, one in parameters.session.items())
+        return [*sources.values(), *(name for name in filled if isinstance(name, str))]
 
     def telling(self, emit: Callable[[Mapping[str, Any]], None], locale: Locale) -> Services:
         """Return a copy for one node of a session, with its own target of events."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -58,6 +59,7 @@ from journeygraph.nodes.state.form_state import is_record, settled
 from journeygraph.nodes.steer import allowed_transitions
 from journeygraph.nodes.values import Unreadable, found_in, hint_of, value_of
 
+_NUMBERED = re.compile(r"^ *(\d{1,3})[.)] +(.+)$", re.MULTILINE)
 _REPAIRS = (Back, Cancel, Explain, Human, Repeat, Restart, Skip, Status, Wait)
 """Commands that yield to an author's own trigger on the same message."""
 _IN_WORDS = (*FREE, *NAMES)
@@ -139,8 +141,19 @@ def parse_of(draft: TurnDraft, message: str) -> Parse:
         setting=draft.setting,
         tasks=names_of_all(draft.spec),
         changing=_is_changing(draft),
+        numbered=_numbered(draft, asked),
     )
     return read_message(message, expected)
+
+
+def _numbered(draft: TurnDraft, asked: Asked | None) -> dict[int, str]:
+    """Return the choices of what was asked for, by the numbers that the question gives them."""
+    if asked is None or asked["kind"] != "field":
+        return {}
+    lines = [(int(number), normal(line)) for number, line in _NUMBERED.findall(draft.question)]
+    ways = sorted(draft.field(asked["about"]).ways if lines else (), key=len)
+    # The longest choice with which a line begins comes last, and stays.
+    return {number: way for number, line in lines for way in ways if line.startswith(normal(way))}
 
 
 def _is_changing(draft: TurnDraft) -> bool:

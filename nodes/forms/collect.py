@@ -493,7 +493,7 @@ def used_by_effects(
         name
         for effect in pathway.effects
         if step_of(pathway, effect) in taken
-        for name in names_in(draft, effect)
+        for name in draft.services.names_used(effect)
     }
     found = {field.name: field for field in draft.form_state(pathway).live}
     for effect in pathway.effects:
@@ -504,19 +504,8 @@ def used_by_effects(
 
 def _of_others(draft: TurnDraft, effect: Effect) -> Iterator[Field]:
     part = draft.spec.part_of(draft.here.id).id
-    for name in names_in(draft, effect):
+    for name in draft.services.names_used(effect):
         for owner in owners(draft.spec, name):
             if draft.spec.part_of(owner.id).id == part and owner.form:
                 yield owner.form[name]
                 break
-
-
-def names_in(draft: TurnDraft, effect: Effect) -> list[str]:
-    """Return the names of the context that an effect's tool is called with."""
-    toolbox = draft.services.toolbox
-    if toolbox is None or effect.tool not in toolbox.tools:
-        return list(effect.arguments.values())
-    parameters = toolbox.tools[effect.tool].parameters
-    sources = {name: name for name in parameters.properties[0]} | dict(effect.arguments)
-    filled = ((one.source or name) for name, one in parameters.session.items())
-    return [*sources.values(), *(name for name in filled if isinstance(name, str))]

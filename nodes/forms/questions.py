@@ -88,11 +88,9 @@ def _field_question(draft: TurnDraft, field: Field) -> str:
 
 def lines_of(draft: TurnDraft, form_state: FormState) -> str:
     """Return what a form has collected, a line a field."""
-    values = form_state.values
-    known = [(field, values[field.name]) for field in form_state.live if field.name in values]
     lines = [
         draft.text("summary_line", field=field.title, value=draft.shown(field, value))
-        for field, value in known
+        for field, value in form_state.read_back
     ]
     return "\n".join(lines)
 

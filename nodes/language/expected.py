@@ -41,6 +41,7 @@ class Expected:
         setting: Time and locale of the user.
         tasks: The names of the open tasks, for "cancel the transfer".
         changing: True if the field that was asked for has, or just had, a value, which may stay.
+        numbered: Choices of that field, by the numbers that the question gives them.
     """
 
     asked: Asked | None
@@ -50,6 +51,7 @@ class Expected:
     setting: Setting
     tasks: Sequence[str] = ()
     changing: bool = False
+    numbered: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def kind(self) -> str:

@@ -223,9 +223,19 @@ def _pending(expected: Expected, slots: Slots) -> Command | None:
         return None
     raw = words.text.strip() if whole else words.raw
     value = value_in(field, raw, expected)
+    if value is None and (choice := _numbered(expected, words)):
+        raw = value = choice
     if value is None or is_foreign(field, value):
         return None
     return _given(field, raw, value, expected)
+
+
+def _numbered(expected: Expected, words: Words) -> str | None:
+    """Return the choice that words name by its number in the question."""
+    if not expected.numbered:
+        return None
+    place = place_of(" ".join(words.folded), expected.setting)
+    return expected.numbered.get(place if place >= 0 else max(expected.numbered))
 
 
 def is_foreign(field: Field, value: object) -> bool:

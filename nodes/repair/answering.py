@@ -74,12 +74,12 @@ def _summary(draft: TurnDraft, asked: Asked, commands: Sequence[Command]) -> lis
             draft.note("dropped", trigger="confirm", reason="the confirmed values may be outdated")
             return []
         draft.dialogue.confirmed = [*draft.dialogue.confirmed, asked["about"]]
-        for name in (UNREAD, *(field.name for field in form_state.live)):
+        for name in [UNREAD, *(field.name for field, _ in form_state.read_back)]:
             draft.dialogue.guess(name, False)
         return []
     if not _has_values(commands):
-        known = [field for field in form_state.live if field.name in form_state.values]
-        options = [Option(id=field.name, label=field.title) for field in known]
+        known = form_state.read_back
+        options = [Option(id=field.name, label=field.title) for field, _ in known]
         draft.close(Asked(kind="wrong", about=asked["about"], options=options), "summary_wrong")
     return []
 

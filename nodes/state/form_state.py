@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -67,13 +67,16 @@ def _found(spec: JourneySpec, name: str) -> tuple[PathwaySpec, ...]:
     return tuple([p for p in spec.pathways.values() if p.form and name in p.form])
 
 
-def leads_to_effects(spec: JourneySpec, pathway: PathwaySpec) -> bool:
-    """Return whether a pathway, or one that follows it, has effects."""
+def confirms(spec: JourneySpec, pathway: PathwaySpec) -> bool:
+    """Return whether guessed values of a pathway are confirmed there, before an effect.
+
+    They are where it has effects, or leads to one that reads nothing back since it has no form.
+    """
     seen: set[str] = set()
     place: PathwaySpec | None = pathway
     while place is not None and place.id not in seen:
         if place.effects:
-            return True
+            return place is pathway or place.form is None
         seen.add(place.id)
         place = spec.pathways.get(place.next or "")
     return False
@@ -93,14 +96,16 @@ class FormState:
         attempts: All attempts that the state keeps, by field.
         context: The context of the session.
         dialogue: The dialogue state of the session.
-        acts: True if an effect follows: of this pathway, or of one that it leads to.
+        confirms: True if guessed values are confirmed here, before an effect.
+        carried: Gives the guessed fields of other pathways that its effects use.
     """
 
     pathway: PathwaySpec
     attempts: Attempts
     context: Mapping[str, Any]
     dialogue: DialogueState
-    acts: bool = False
+    confirms: bool = False
+    carried: Callable[[], Sequence[Field]] = tuple
 
     @classmethod
     def of(
@@ -110,9 +115,10 @@ class FormState:
         attempts: Attempts,
         context: Mapping[str, Any],
         dialogue: DialogueState,
+        carried: Callable[[], Sequence[Field]] = tuple,
     ) -> FormState:
         """Return the form of a pathway of a journey."""
-        return cls(pathway, attempts, context, dialogue, leads_to_effects(spec, pathway))
+        return cls(pathway, attempts, context, dialogue, confirms(spec, pathway), carried)
 
     @property
     def live(self) -> list[Field]:
@@ -169,13 +175,23 @@ class FormState:
 
         Those that are read back do, and before an effect those that were guessed.
         """
+        if self.carried():
+            return True
         if self.pathway.id in self.dialogue.confirmed:
             return False
         given = [field for field, value in self._walked if value is not None]
         if any(field.confirm for field in given):
             return True
         guessed = {*self.dialogue.guessed}
-        return self.acts and any(f.name in guessed or UNREAD in guessed for f in given)
+        return self.confirms and any(f.name in guessed or UNREAD in guessed for f in given)
+
+    @property
+    def read_back(self) -> list[tuple[Field, Any]]:
+        """The values of a summary: those of the form, and those that are carried into it."""
+        own = [(field, value) for field, value in self._walked if value is not None]
+        names = {field.name for field, _ in own}
+        carried = [field for field in self.carried() if field.name not in names]
+        return [*own, *((field, current_value(self.attempts, field.name)) for field in carried)]
 
     def asked(self) -> Asked | None:
         """Return the next question; None if everything is collected and confirmed."""

@@ -107,7 +107,7 @@ async def test_the_turns_of_the_script_end_with_a_confirmed_appointment(
 async def test_a_specialty_is_known_by_the_words_of_lay_people(
     referral: Opened, message: str, specialty: str
 ) -> None:
-    patient = await referral(message, YES)
+    patient = await referral(message)
 
     assert patient.context["specialty"] == specialty
     assert patient.last.pathway_id == "booking"
@@ -117,7 +117,6 @@ async def test_all_that_one_message_tells_is_taken(referral: Opened) -> None:
     patient = await referral(
         "I was referred to a heart doctor, my number is CIV-987654, Spanish speaking if possible,"
         " near the harbour, on Fridays.",
-        YES,
         context={},
     )
 
@@ -141,7 +140,6 @@ async def test_intake_asks_for_one_thing_after_the_other_until_all_is_settled(
     assert "Your plan asks for a referral" in await patient.says("no")
     assert patient.path == ["intake"] * 4
     await patient.says("ok, I do have a referral now")
-    await patient.says(YES)
     assert patient.last.pathway_id == "booking"
 
 
@@ -162,7 +160,6 @@ async def test_an_insurance_that_does_not_pay_holds_the_patient_at_intake(
     assert patient.last.pathway_id == "intake"
 
     await patient.says("My new number is MER-445566")
-    await patient.says(YES)
     assert (patient.last.pathway_id, patient.context["eligibility_status"]) == (
         "booking",
         "eligible",
@@ -174,8 +171,7 @@ async def test_who_pays_alone_books_under_a_phone_number(referral: Opened) -> No
     assert "FIN-03" in patient.last.message
 
     await patient.says("self-pay then")
-    await patient.says("+1 212 555 0187")
-    assert "You pay for the visit yourself." in await patient.says(YES)
+    assert "You pay for the visit yourself." in await patient.says("+1 212 555 0187")
     for message in ("show me", "Dr. Weber", "Thursday 13:30", "yes"):
         await patient.says(message)
     assert booked(patient) == "Dr. Anna Weber Thursday 13:30"
@@ -317,6 +313,8 @@ async def test_turning_down_a_time_turns_down_no_doctor(referral: Opened) -> Non
             ["Dr. Johnson looks great. Book the Tuesday 2pm slot.", "yes"],
             "Rebecca Johnson Tuesday 14:00",
         ),
+        (["the second one", "14:00"], "Rebecca Johnson Tuesday 14:00"),
+        (["2", "14:00"], "Rebecca Johnson Tuesday 14:00"),
         (["Dr. Johnson", "Tuesday at 2"], "Rebecca Johnson Tuesday 14:00"),
         (["Dr. Johnson", "4:30 pm"], "Rebecca Johnson Tuesday 16:30"),
         (["Dr. Johnson on Thursday please", "yes", "yes"], "Rebecca Johnson Thursday 09:30"),
@@ -388,8 +386,7 @@ async def test_a_question_before_anything_was_said_leads_back_to_intake(referral
     assert "VIS-01" in patient.last.message
 
     await patient.says("Thanks. I need a skin doctor, my GP sent me")
-    await patient.says(YES)
-    assert patient.path == ["faq", "intake", "booking"]
+    assert patient.path == ["faq", "booking"]
     assert patient.context["specialty"] == "dermatology"
 
 

@@ -36,7 +36,7 @@ from tests.support.mcp_desk import (
 folder = command.folder
 logging_as_before = command.logging_as_before
 
-REFERRAL = DEMO_MESSAGES
+REFERRAL = (f"{DEMO_MESSAGES[0]} My insurance number is INS-123456.", *DEMO_MESSAGES[1:])
 PATHWAYS = ["booking", "faq", "booking", "booking", "booking", "confirmation"]
 JSON = {"Accept": "application/json, text/event-stream"}
 LISTING = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}

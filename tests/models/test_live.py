@@ -39,12 +39,12 @@ def test_the_examples_hold_with_a_model_that_works() -> None:
         run = live(url=server.url)
 
     assert (run.returncode, run.stderr) == (0, "")
-    assert "healthcare_referral: 20 checks held, 0 did not" in run.stdout
+    assert "healthcare_referral: 22 checks held, 0 did not" in run.stdout
     assert "parcel_refund: 10 checks held, 0 did not" in run.stdout
     assert "FAIL" not in run.stdout
     assert all(call.authorized for call in server.calls)
     told = re.findall(r"\d+\.\d s, model calls: \d+, tokens: \d+ in, \d+ out", run.stdout)
-    assert len(told) == 5 + 4
+    assert len(told) == 6 + 4
 
 
 def test_a_model_that_nobody_can_read_fails_it() -> None:

@@ -45,8 +45,7 @@ _REFERENCES = (
     "WHERE conrelid = %s::regclass AND contype = 'f'"
 )
 _OTHERS = (
-    "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() "
-    "AND pid <> pg_backend_pid()"
+    "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
 )
 _FENCES = "SELECT tablename, policyname, qual FROM pg_policies WHERE schemaname = 'public'"
 

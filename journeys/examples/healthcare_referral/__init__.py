@@ -31,11 +31,11 @@ MODEL_AGENTS = {**AGENTS, "rag_faq_agent": _READER, "persuasion_agent": _READER}
 
 SAMPLE_CONTEXT = {"insurance_id": "INS-123456", "referral_source": "primary_care"}
 DEMO_MESSAGES = (
-    "Hello! A cardiologist, please.",
+    "Hi, I need to book an appointment with a cardiologist. Here's my referral.",
     "Wait, what is the copay for specialist visits?",
     "Thanks! Now show me the available doctors.",
-    "I don't want Dr. Smith. Show me the others.",
-    "Dr. Johnson, Tuesday 2pm please.",
+    "I don't want Dr. Smith. Can you show me another option?",
+    "Dr. Johnson looks great. Book the Tuesday 2pm slot.",
     "Yes, that is right.",
 )
 
