@@ -159,7 +159,14 @@ def _ends(symbol: str, words: Words, place: int, lexicon: Lexicon) -> Iterator[i
 
 
 def value_in(field: Field, raw: str, expected: Expected) -> object:
-    """Return the value of a field that words are as a whole; None if there is none."""
+    """Return the value of a field that words are as a whole; None if there is none.
+
+    A name does not begin with an article, and is not two: "der Hund", "Ana y Luis".
+    """
+    lexicon, words = lexicon_of(expected.setting.language), words_of(raw)
+    led = words.folded[:1] in [(each,) for each in expected.setting.words.articles]
+    if field.type in NAMES and (led or lexicon.has(words, "and")):
+        return None
     searched = bool(field.extract) and is_whole(field, raw, expected)
     try:
         return value_of(field, raw, expected.setting, searched=searched)

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
-from rapidfuzz.distance import OSA
-
 from journeygraph.journeys.notions.fields import Field
 from journeygraph.nodes.values.dates import grammar_of_days
 from journeygraph.nodes.values.languages import bare, folded, language_data
@@ -29,7 +27,6 @@ _WHEN = ("date", "time", "datetime")
 _WINDOWS = dict.fromkeys(_COUNTS, 6) | {"date": 7, "time": 7, "datetime": 9, "enum": 6}
 """Most words of a value, by its type."""
 _LED = ("name", "full_name", "address")
-_LEAST_SLIP = 4
 _CLAUSE = re.compile(r"[^.,;!?\n]+")
 _OTHERS = [Field("other", kind) for kind in ("date", "time", "money", "phone", "email")]
 """Values of which a number may be a part."""
@@ -46,7 +43,6 @@ class Span:
         end: The place behind their last character.
         type: Type of the field that it was looked for.
         own: True if a pattern of the field's author found it.
-        slip: True if the words are nearly a choice, and not one.
     """
 
     value: Any
@@ -55,7 +51,6 @@ class Span:
     end: int
     type: str = ""
     own: bool = False
-    slip: bool = False
 
     def over(self, other: Span) -> bool:
         """Return whether it shares a place with another."""
@@ -110,9 +105,7 @@ class Scan:
     def _spans(self, field: Field) -> Sequence[Span]:
         if field.type in _WINDOWS:
             spans = [*self._windows(field)]
-            if field.type in _COUNTS:
-                return self._not_of_others(spans, field)
-            return spans or (self._slips(field) if field.type == "enum" else [])
+            return self._not_of_others(spans, field) if field.type in _COUNTS else spans
         if field.type in _LED:
             return [*self._led(field)]
         finders = {"email": self._shaped, "phone": self._shaped, "boolean": self._answers}
@@ -174,6 +167,8 @@ class Scan:
         leads = own.address if is_address else (*own.leads, *own.maybe)
         for at, word in enumerate(self.words):
             count = led_by([each.said for each in self.words[at : at + 8]], leads)
+            if count == 1 and at and not self.words[at - 1].ends:
+                continue  # "tell us his name haha"
             run = self._run(at + count, is_address) if count else []
             for end in range(len(run), 0, -1):
                 raw = bare(self.text[run[0].start : run[end - 1].end])
@@ -193,19 +188,6 @@ class Scan:
             if word.ends and len(word.said) > 1 and not is_address:
                 return words[: at + 1]
         return words
-
-    def _slips(self, field: Field) -> list[Span]:
-        found = {}
-        for word in self.words:
-            said = spelled(word.said)
-            for way, value in ways_of(tuple(field.ways.items())).items():
-                if len(said) >= _LEAST_SLIP and way[0] == said[0] and OSA.distance(way, said) == 1:
-                    found[value] = word
-        if len(found) != 1:
-            return []
-        [(value, word)] = found.items()
-        raw = self.text[word.start : word.end]
-        return [Span(value, raw, word.start, word.end, field.type, slip=True)]
 
     def _relates(self, span: Span) -> bool:
         """Return whether a word next to a value denies, relates or blurs it."""

@@ -169,6 +169,25 @@ def test_a_day_that_is_denied_replaces_none(language: str, message: str) -> None
 
 
 @pytest.mark.parametrize(
+    ("language", "message", "is_name"),
+    [
+        ("de", "der Hund heißt Balu", False),
+        ("de", "der Hund", False),
+        ("de", "Hannes von der Leyen", True),
+        ("fr", "le chien s'appelle Rex", False),
+        ("fr", "Rex s'appelle Rex", False),
+        ("fr", "Jeanne de la Tour", True),
+        ("es", "Rex se llama Rex", False),
+        ("es", "Ana y Luis", False),
+        ("en", "dog called Rex", False),
+        ("en", "Vincent van Gogh", True),
+    ],
+)
+def test_a_name_is_neither_a_sentence_about_one_nor_two(language, message, is_name) -> None:
+    assert (exact(message, expected("name", language=language)) is not None) == is_name
+
+
+@pytest.mark.parametrize(
     ("language", "message", "command"),
     [
         ("de", "nein, nicht vier, sechs", Correct("guests", "sechs")),

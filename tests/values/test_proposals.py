@@ -31,7 +31,6 @@ FOUND: list[tuple[Setting, str, str, list[Any]]] = [
     (US, "phone", "ring 415-555-2671 first", ["+14155552671"]),
     (US, "phone", "on 2026-11-22 at 19:00", []),
     (US, "enum", "I'd say the extra large fits my dog", ["extra_large"]),
-    (US, "enum", "I want a smal one", ["small"]),
     (US, "name", "table for 4, name Lee Smith", ["Lee Smith"]),
     (US, "name", "Hi, my name is Anna Müller and I need a table", ["Anna Müller"]),
     (US, "name", "my name is \u201cLee\u201d, hello", ["Lee"]),
@@ -39,6 +38,7 @@ FOUND: list[tuple[Setting, str, str, list[Any]]] = [
     (US, "name", "send money to Maya", []),
     (US, "address", "I live at 12 Baker Street, Ely and my cat is old", ["12 Baker Street, Ely"]),
     (US, "address", "12 Baker Street", []),
+    (US, "name", "who stole it won't tell us his name haha", []),
     (US, "boolean", "yes, and is there a fee?", [True]),
     (US, "boolean", "there is no parking", []),
     (US, "text", "anything at all", []),
@@ -95,7 +95,7 @@ def test_what_is_denied_related_or_blurred_is_not_proposed() -> None:
 
 def test_of_two_values_one_of_which_is_denied_none_is_proposed() -> None:
     assert found_in(Field("x", "date"), "not on Friday, on Saturday", US) == []
-    assert [span.slip for span in found_in(_field("enum"), "smal or so", US)] in ([True], [])
+    assert found_in(_field("enum"), "my smal one", US) == []
 
 
 def test_the_authors_own_pattern_finds_a_value_anywhere() -> None:
