@@ -31,7 +31,7 @@ from journeygraph.nodes.language import Parse, ready_to_read
 from journeygraph.nodes.repair.clarify import ambiguous, most_specific
 from journeygraph.nodes.repair.resume import completed, left_unsure
 from journeygraph.nodes.repair.tasks import cannot_reply
-from journeygraph.nodes.repair.wishes import begins_later
+from journeygraph.nodes.repair.wishes import begins_later, held_moves
 from journeygraph.nodes.replies.wording import says
 from journeygraph.nodes.state.context import kept
 from journeygraph.nodes.state.dialogue_state import UNREAD, DialogueState, with_dialogue
@@ -132,10 +132,11 @@ async def decide_dialogue(draft: TurnDraft, reading: Reading) -> bool:
 
 
 def _leads_to_form(draft: TurnDraft, reading: Reading) -> bool:
-    """Return whether the message leads to a pathway with fields, which it may fill at once."""
+    """Return whether the message leads to a pathway with fields, at once or as another wish."""
     limits = limits_of(draft.services.config)
     run = steer(draft.spec, draft.situation, reading.commands, limits).run
-    return run is not None and draft.spec.pathways[run].form is not None
+    wished = [t.target for t in held_moves(draft, reading.commands, limits)]
+    return any(draft.spec.pathways[id_].form for id_ in (*wished, *([run] if run else ())))
 
 
 def _without_model(draft: TurnDraft, reading: Reading) -> list[Command]:

@@ -225,48 +225,46 @@ def _yields(draft: TurnDraft, command: Command) -> bool:
 def led(draft: TurnDraft, leading: Sequence[Verdict]) -> Parse:
     """Return the reading of a message in which patterns hold.
 
-    Clauses before the phrase of a pattern, or around a question without fields, are read for what
-    was asked. Values in the others are proposed for the fields of where the patterns lead.
+    Clauses before the phrase of a pattern, or around one that leads to no other form, are read for
+    what was asked. Values in the rest are proposed for the fields of where the patterns lead, which
+    may be the current task.
     """
     message, language = draft.message, draft.setting.language
     phrases = [phrase for v in leading if (phrase := phrase_of(v))]
     clauses = clauses_in(message, language)
     held = [n for n, one in enumerate(clauses) if any(normal(p) in normal(one) for p in phrases)]
     forms = _forms_of(draft, leading)
+    away = [form for form in forms if form is not draft.here.form or _is_over(draft)]
     first = held[0] if held else 0
-    others = clauses[:first] if forms else [c for n, c in enumerate(clauses) if n not in held]
+    others = clauses[:first] if away else [c for n, c in enumerate(clauses) if n not in held]
+    rest = [c for c in clauses if c not in others]
     here = parse_of(draft, ", ".join(others)) if others and held else Parse()
-    scope = [*{field.name: field for form in forms for field in form.fields}.values()]
-    there = message if forms and not others else ", ".join(clauses[first:])
-    proposed = (
-        read_message(there, Expected(None, scope, {}, (), draft.setting)) if scope else Parse()
-    )
+    scope = [*{field.name: field for form in away or forms for field in form.fields}.values()]
+    there = message if not others else ", ".join(rest)
+    expected = Expected(None, scope, {}, (), draft.setting, begins=True)
+    proposed = read_message(there, expected) if scope and rest else Parse()
     fills = [replace(c, certain=False) for c in proposed.commands if isinstance(c, Fill)]
     taken = {getattr(c, "field", "") for c in here.commands}
     commands = [*here.commands, *(c for c in fills if c.field not in taken)]
     given = [c.value for c in commands if isinstance(c, (Fill, Correct))]
     is_heard = any(not isinstance(c, _REPAIRS) for c in here.commands)
-    rest = ", ".join([c for c in clauses if c not in others]) if is_heard else message
-    unread = (*here.unread, *_without(rest_of(rest, phrases, language), given, language))
+    taken_out = sorted([*phrases, *given], key=len, reverse=True)
+    left = rest_of(", ".join(rest) if is_heard else message, taken_out, language)
+    unread = (*here.unread, *left)
     exact = here.exact and not fills
     return Parse(commands, exact=exact, unread=() if not phrases else tuple(dict.fromkeys(unread)))
 
 
-def _without(parts: Sequence[str], given: Sequence[str], language: str) -> list[str]:
-    """Return parts of a message without values, as far as they have weight."""
-    left: list[str] = []
-    for part in parts:
-        left += rest_of(part, given, language)
-    return left
-
-
 def _forms_of(draft: TurnDraft, leading: Sequence[Verdict]) -> list[Form]:
-    """Return the forms to which verdicts lead; not that of the current task, unless it is over."""
+    """Return the forms to which verdicts lead."""
     ids = {verdict.question for verdict in leading}
     reached = {t.target for t in draft.spec.transitions if t.id in ids}
-    begun = draft.here.id if draft.here.id not in draft.dialogue.finished else ""
-    forms = [draft.spec.pathways[id_].form for id_ in sorted(reached - {begun})]
+    forms = [draft.spec.pathways[id_].form for id_ in sorted(reached)]
     return [form for form in forms if form is not None]
+
+
+def _is_over(draft: TurnDraft) -> bool:
+    return draft.here.id in draft.dialogue.finished
 
 
 def is_taken(free: Sequence[Verdict]) -> bool:

@@ -388,6 +388,9 @@ async def _held_for(draft: TurnDraft, pathway: PathwaySpec) -> None:
         if given is None or field not in draft.form_state(pathway).live:
             continue
         refusal = await refused(draft, field, given["value"])
+        if refusal is None:
+            shown = draft.shown(field, given["value"])
+            draft.say("understood", field=field.title, value=shown)
         details: dict[str, Any] = {**given, "source": "user_provided"}
         _take_over(draft, field, refusal, "given before this task began", details)
 

@@ -41,6 +41,7 @@ class Expected:
         setting: Time and locale of the user.
         tasks: The names of the open tasks, for "cancel the transfer".
         changing: True if the field that was asked for has, or just had, a value, which may stay.
+        begins: True if the message leads to the task of these fields.
         numbered: Choices of that field, by the numbers that the question gives them.
     """
 
@@ -51,6 +52,7 @@ class Expected:
     setting: Setting
     tasks: Sequence[str] = ()
     changing: bool = False
+    begins: bool = False
     numbered: Mapping[int, str] = field(default_factory=dict)
 
     @property
@@ -64,6 +66,12 @@ class Expected:
         if self.asked is None or self.kind != "field":
             return None
         return next((f for f in self.fields if f.name == self.asked["about"]), None)
+
+    @cached_property
+    def doubted(self) -> Field | None:
+        """The field of a change that was asked back; a yes or no is about the change."""
+        about = self.asked["about"] if self.asked and self.kind == "correction" else ""
+        return next((f for f in self.correctable if f.name == about and f.type != "boolean"), None)
 
     @cached_property
     def label_words(self) -> frozenset[str]:

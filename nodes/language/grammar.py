@@ -102,7 +102,7 @@ def derived(words: Words, expected: Expected) -> Command | None:
 
 def _slots_in(words: Words, expected: Expected) -> set[str]:
     """Return the slots that words may fill now."""
-    slots = {"<value>"} if expected.pending is not None else set()
+    slots = {"<value>"} if expected.pending or expected.doubted else set()
     slots |= {"<choice>"} if expected.options else set()
     return slots if expected.label_words.isdisjoint(words.folded) else {*slots, "<label>"}
 
@@ -216,13 +216,18 @@ def _agreed(expected: Expected, slots: Slots) -> Command | None:
 
 
 def _declined(expected: Expected, slots: Slots) -> Command | None:
-    offered = (*YES_OR_NO, *CHOOSING)
-    return Deny() if expected.kind in offered or expected.changing else None
+    offered, field = (*YES_OR_NO, *CHOOSING), expected.pending
+    if expected.kind in offered or expected.changing:
+        return Deny()
+    return Skip() if field is not None and field.type != "boolean" else None
 
 
 def _pending(expected: Expected, slots: Slots) -> Command | None:
-    """Return a value for what was asked: a full match of its type, or of its author's pattern."""
-    field, words = expected.pending, slots["value"]
+    """Return a value for what was asked: a full match of its type, or of its author's pattern.
+
+    Another value for a change that was asked back is meant in its place.
+    """
+    field, words = expected.pending or expected.doubted, slots["value"]
     if field is None:
         return None
     whole = is_whole(field, words.text, expected)
@@ -383,9 +388,9 @@ PRODUCTIONS: tuple[Production, ...] = (
     Production("answer", "[no] decline", _declined),
     Production("control", "unknown", _left_open),
     Production("control", "skip", _skipped),
-    Production("control", "cancel", _cancelled),
-    Production("control", "cancel_all", _fixed(Cancel(everything=True))),
-    Production("control", "cancel_task [articles] <task>", _cancelled_task),
+    Production("control", "[cue+] cancel", _cancelled),
+    Production("control", "[cue+] cancel_all", _fixed(Cancel(everything=True))),
+    Production("control", "[cue+] cancel_task [articles] <task>", _cancelled_task),
     Production("control", "restart", _fixed(Restart())),
     Production("control", "back", _fixed(Back())),
     Production("control", "status", _fixed(Status())),

@@ -32,6 +32,7 @@ from journeygraph.nodes.language.grammar import derived, is_foreign, value_in
 from journeygraph.nodes.language.lexicon import Lexicon, Name, lexicon_of, weight
 from journeygraph.nodes.language.words import Words, words_of
 from journeygraph.nodes.values import Scan, Span
+from journeygraph.nodes.values.finding import counts
 
 MOST_CHARACTERS = 4096
 """Characters of a message beyond which it is left to others."""
@@ -71,14 +72,16 @@ def proposed(message: str, expected: Expected) -> Parse:
     ends: list[Command] = [c for c in said if isinstance(c, (Cancel, Restart))]
     if ends:
         return Parse(ends[:1], unread=(message.strip(),))
-    rest = ", ".join([part.raw for part in parts if part not in read]) if read else message
+    rest = _without(message, [*read]) if read else message
     commands = _agreeing([c for c in said if isinstance(c, (Fill, Correct))], rest, expected)
+    taken = {command.field for command in commands}
+    heard = [part for part, c in read.items() if getattr(c, "field", "") in {*taken, ""}]
+    rest = _without(message, heard)
     pending = expected.pending
     if not commands and pending is not None and pending.type in FREE:
         commands = [*_in_words(words, pending, expected, lexicon)]
     given = [command.value for command in commands]
-    fields = {command.field for command in commands}
-    titles = [field.title for field in expected.all_fields if field.name in fields]
+    titles = [field.title for field in expected.all_fields if field.name in taken]
     left = rest_of(rest, [*given, *titles], expected.setting.language) if rest else []
     if expected.kind == "return" and parts and lexicon.says(parts[0], "yes", "agree"):
         return Parse([Confirm(), *commands], unread=tuple(left))  # to go back does no harm
@@ -103,10 +106,28 @@ def _agreeing(
     Of a field with two of them, none is left.
     """
     alone = [c for c in given if all(c.read == d.read for d in given if d.field == c.field)]
-    found = [*_values(words_of(rest), expected)] if rest else []
-    kept = [c for c in alone if all(c.read == d.read for d in found if d.field == c.field)]
-    taken = {command.field for command in alone}
+    found = [*_values(words_of(rest), expected)] if words_of(rest) else []
+    pending, other = expected.pending, False
+    if pending and rest and pending.type in _NUMERIC:  # "2 adults, 1 child"
+        other = any(counts(word, expected.setting.language) for word in words_of(rest).folded)
+        other = other and not Scan(rest, expected.setting).found(pending)
+    kept = [
+        c
+        for c in alone
+        if all(c.read == d.read for d in found if d.field == c.field)
+        and not (other and pending and isinstance(c, Fill) and c.field == pending.name)
+    ]
+    taken = {command.field for command in given}
     return [replace(c, certain=False) for c in kept] + [c for c in found if c.field not in taken]
+
+
+def _without(message: str, parts: Sequence[Words]) -> str:
+    """Return a message without some of its parts, in order; a clause ends in their place."""
+    for part in reversed([part for part in parts if part]):
+        before = message[: part.all[0].start].rstrip(" ,")
+        behind = message[part.all[-1].end :].lstrip(" ,")
+        message = f"{before}{', ' if before and behind[:1].isalnum() else ' '}{behind}"
+    return message.strip()
 
 
 _ASIDE = (Status, Explain, Back)
@@ -173,15 +194,17 @@ def _values(words: Words, expected: Expected) -> Iterator[Fill | Correct]:
     The pending field comes first; a span is taken once. An open field comes before a known one.
     """
     lexicon, pending = lexicon_of(expected.setting.language), expected.pending
-    clauses = [_led_off(clause, lexicon) for clause in words.clauses()]
-    told = [clause for clause in clauses if not is_question(clause, lexicon)]
-    said = Scan(", ".join([clause.raw for clause in clauses]), expected.setting)
-    stated = Scan(", ".join([clause.raw for clause in told]), expected.setting)
-    others = [field for field in expected.all_fields if field is not pending]
-    found = [(field, [*_found(field, stated, expected)]) for field in others]
+    joints = [clause.part(0, _joint(clause, lexicon)) for clause in words.clauses()]
+    asking = [clause if is_question(clause, lexicon) else None for clause in words.clauses()]
+    told = [clause or joint for clause, joint in zip(asking, joints, strict=True)]
+    said = Scan(_without(words.text, joints), expected.setting)
+    stated = Scan(_without(words.text, told), expected.setting) if any(asking) else said
+    found = []
+    for field in expected.all_fields:
+        scan = said if _is_heard_in_questions(field, expected) else stated
+        found.append((field, [*_found(field, scan, expected)]))
     found.sort(key=lambda each: -max([len(span.raw) for span in each[1]] or [0]))
-    if pending:
-        found.insert(0, (pending, [*_found(pending, said, expected)]))
+    found.sort(key=lambda each: each[0] is not pending)
     taken: list[Span] = []
     for field, proposed_spans in found:
         spans = [span for span in proposed_spans if not _over(span, taken)]
@@ -194,9 +217,25 @@ def _values(words: Words, expected: Expected) -> Iterator[Fill | Correct]:
             yield kind(field.name, span.raw, read=span.value, certain=False)
 
 
+def _joint(clause: Words, lexicon: Lexicon) -> int:
+    """Return the length of the joint that a clause begins with, as in "and at 7 pm"."""
+    return (lexicon.at(clause, 0, "and")[:1] or [0])[0]
+
+
+def _is_heard_in_questions(field: Field, expected: Expected) -> bool:
+    """Return whether a value counts in a question: "where is my order L-1234?".
+
+    That is one by its author's pattern, a choice in a message that begins its task, and what was
+    asked for, unless it is a choice.
+    """
+    if field.type == "enum":
+        return expected.begins or (bool(field.extract) and field.name not in expected.known)
+    return field is expected.pending or (bool(field.extract) and field.name not in expected.known)
+
+
 def _led_off(clause: Words, lexicon: Lexicon) -> Words:
     """Return a clause without the joint that it begins with: "and at 7 pm"."""
-    return clause.part(*lexicon.at(clause, 0, "and")[:1] or [0])
+    return clause.part(_joint(clause, lexicon))
 
 
 def _found(field: Field, scan: Scan, expected: Expected) -> Iterator[Span]:
@@ -207,6 +246,8 @@ def _found(field: Field, scan: Scan, expected: Expected) -> Iterator[Span]:
     """
     spans = scan.found(field) if field.extract or field.type not in FREE else ()
     spans = [span for span in spans if not is_foreign(field, span.value)]
+    lexicon = lexicon_of(expected.setting.language)
+    spans = [] if any(_is_denied(scan.text, span, lexicon) for span in spans) else spans
     if not spans or field is expected.pending:
         yield from spans
         return
@@ -216,9 +257,19 @@ def _found(field: Field, scan: Scan, expected: Expected) -> Iterator[Span]:
     for span in spans:
         is_shared = any(value_in(f, span.raw, expected) is not None for f in alike)
         is_loose = field.type in _LOOSE or (field.type in _BARE and span.raw.isalnum())
-        is_article = lexicon_of(expected.setting.language).says(words_of(span.raw), "articles")
+        is_article = lexicon.says(words_of(span.raw), "articles")
         if span.own or not (is_shared or is_article or (is_loose and not is_only)):
             yield span
+
+
+def _is_denied(text: str, span: Span, lexicon: Lexicon) -> bool:
+    """Return whether the words before a value, in its clause, say that it is not wanted."""
+    before = [*words_of(text[: span.start]).clauses()][-1:]
+    if not before or before[0].all[-1].closes:
+        return False
+    first = before[0].part(0, 1)
+    is_answer = lexicon.says(first, "no") and not lexicon.says(first, "not")
+    return lexicon.has(before[0].part(int(is_answer)), "denied_before")
 
 
 def _over(span: Span, taken: Iterable[Span]) -> bool:

@@ -12,6 +12,8 @@ from journeygraph.journeys.phrases import plain
 _WORD = re.compile(r"[^\W_]+(?:['\u2019\u02bc`\u00b4][^\W_]+)*")
 _APOSTROPHES = re.compile(r"['\u2019\u02bc`\u00b4]")
 _CLOSING = re.compile(r"[;!?\u2026\n\u2014]|[,:](?!\d)|\.\s|\s[-\u2013]+\s")
+_ABBREVIATED = re.compile(r"[b-df-hj-np-tv-xz]+")
+"""Words whose full stop ends no clause: "Dr. Smith"."""
 _OUTSIDE = ' \t\n\r.,;:!?\u2026\u00a1\u00bf"\u201c\u201d\u201e\u00ab\u00bb'
 
 
@@ -85,8 +87,10 @@ def words_of(text: str) -> Words:
     words: list[Word] = []
     end = len(text)
     for match in reversed([*_WORD.finditer(text)]):
-        closes = _CLOSING.search(text[match.end() : end + 1]) is not None
-        words.append(Word(fold(match[0]), *match.span(), closes))
+        said, between = fold(match[0]), text[match.end() : end + 1]
+        if between[:1] == "." and _ABBREVIATED.fullmatch(said):
+            between = between[1:]
+        words.append(Word(said, *match.span(), _CLOSING.search(between) is not None))
         end = match.start()
     return Words(text, tuple(words[::-1]))
 

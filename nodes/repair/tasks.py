@@ -109,11 +109,10 @@ def _is_done(draft: TurnDraft) -> bool:
 def _end_detour(draft: TurnDraft) -> None:
     """Leave a detour; what it interrupted is offered again, and given up if that is stopped too."""
     asked = draft.dialogue.asked
-    if asked and asked["kind"] == "return" and draft.dialogue.unclear:
+    if asked and asked["kind"] == "return":
         decline_return(draft, "cancelled by the user")
         return
     if draft.position["returning"]:  # the detour is over: there is only its return to stop
-        draft.dialogue.unclear = 1
         draft.note("repaired", trigger="cancel")
         draft.aside = draft.spec.pattern_in(draft.here.id, "cancel")
     else:

@@ -231,7 +231,7 @@ def values_for(
 def _read_in(draft: TurnDraft, target: PathwaySpec, part: str) -> dict[str, Fill]:
     """Return the values that a part of a message gives to the fields of a pathway."""
     assert target.form is not None
-    expected = Expected(None, target.form.fields, {}, (), draft.setting)
+    expected = Expected(None, target.form.fields, {}, (), draft.setting, begins=True)
     found = read_message(part, expected).commands
     return {c.field: c for c in found if isinstance(c, Fill) and c.field in target.form}
 

@@ -18,13 +18,13 @@ from journeygraph.nodes.values.languages import bare, folded, language_data
 from journeygraph.nodes.values.numbers import numeral_of
 from journeygraph.nodes.values.people import EMAIL, MOST_NAMES, PHONE, led_by
 from journeygraph.nodes.values.reading import READERS, extracted, spelled, ways_of
-from journeygraph.nodes.values.setting import LONGEST, Setting
+from journeygraph.nodes.values.setting import LONGEST, Setting, units_of
 
 _MOST_WORDS = 40
 """Most words of a message that are looked at."""
 _COUNTS = ("integer", "number", "money")
 _WHEN = ("date", "time", "datetime")
-_WINDOWS = dict.fromkeys(_COUNTS, 6) | {"date": 7, "time": 7, "datetime": 9, "enum": 6}
+_WINDOWS = dict.fromkeys(_COUNTS, 6) | {"date": 9, "time": 7, "datetime": 9, "enum": 6}
 """Most words of a value, by its type."""
 _LED = ("name", "full_name", "address")
 _CLAUSE = re.compile(r"[^.,;!?\n]+")
@@ -98,7 +98,7 @@ class Scan:
             raw = self.text[start:end]
             return [Span(value, raw, start, end, field.type, own=True)] if is_only else []
         spans = [*self._spans(field)]
-        kept = [span for span in spans if not self._relates(span)]
+        kept = [s for s in spans if not (self._relates(s) or self._counts_else(s, field))]
         values = {repr(span.value) for span in kept}
         return kept if all(repr(span.value) in values for span in spans) else []
 
@@ -162,6 +162,17 @@ class Scan:
         ]
         return [span for span in spans if not any(span.over(other) for other in others)]
 
+    def _counts_else(self, span: Span, field: Field) -> bool:
+        """Return whether a number is of another unit, as "800 grams", or a day: "am 18. kaputt"."""
+        behind = next((word for word in self.words if word.start >= span.end), None)
+        if behind is None or field.type not in _COUNTS:
+            return False
+        is_day = self.text.startswith(". ", span.end) and self.text[behind.start].islower()
+        own, groups = units_of(field, self.setting), self.setting.words.numbers.alike
+        has_unit = any(not own.isdisjoint(group) for group in groups)
+        is_unit = any(behind.said in group for group in groups)
+        return is_day or (has_unit and is_unit and behind.said not in own)
+
     def _led(self, field: Field) -> Iterator[Span]:
         own, is_address = self.setting.words.names, field.type == "address"
         leads = own.address if is_address else (*own.leads, *own.maybe)
@@ -194,9 +205,11 @@ class Scan:
         if span.type in ("email", "phone"):
             return False
         relation = self.setting.words.relation
-        before = [word for word in self.words if word.end <= span.start][-1:]
-        if before and not before[0].ends and before[0].said in relation:
-            return True
+        before = [word for word in self.words if word.end <= span.start][-2:]
+        if before and not before[-1].ends:
+            both = " ".join(word.said for word in before)  # "um die 300"
+            if before[-1].said in relation or both in relation:
+                return True
         last = [word for word in self.words if word.end >= span.end][:2]
         related = () if span.type in _LED else self.setting.words.relation_behind
         return len(last) > 1 and not last[0].ends and last[1].said in related

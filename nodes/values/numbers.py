@@ -63,11 +63,16 @@ def numeral_of(said: str, language: str) -> int | None:
 
 
 def place_of(said: str, setting: Setting) -> int:
-    """Return the place that a folded text names among options, -1 for the last one; else 0."""
+    """Return the place that a folded text names among options, -1 for the last one; else 0.
+
+    "The one" names none.
+    """
     own = setting.words.numbers
     places = {each: place for place, words in enumerate(own.ordinals, 1) for each in words}
     places |= dict.fromkeys(own.last, -1)
     before, behind = one_of((*setting.words.articles, *own.leads, "#")), one_of(own.behind)
+    if re.fullmatch(f"{one_of(setting.words.articles)} {behind}", said):
+        return 0
     said = re.sub(rf"^{before} ?|^#| {behind}$", "", said)
     return places.get(said) or numeral_of(said, setting.language) or 0
 

@@ -60,6 +60,8 @@ def _is_name(said: str, setting: Setting) -> bool:
     count = len([word for word in plain if word not in own.particles])
     if not words or count > MOST_NAMES or len(said) > _MOST_CHARACTERS or _DOMAIN.search(said):
         return False
+    if words[0].islower() and plain[0] in setting.words.articles:
+        return False  # "die Luna"
     if plain[-1] in {*own.particles}.difference(own.also):
         return False
     return all(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from journeygraph.nodes.commands import Cancel, Confirm, Deny, Explain, Fill, Go, Human
-from tests.traces.conversation import Chat, trace
+from tests.traces.conversation import OFFLINE, Chat, trace
 from tests.traces.journeys import (
     BALANCE,
     BANK,
@@ -143,10 +143,21 @@ async def test_a_yes_and_a_question_are_taken_in_order(chat: Chat) -> None:
 @trace(BANK)
 async def test_stop_in_a_detour_ends_the_detour_alone(chat: Chat) -> None:
     await chat.says("send money to Maya", *MAYA)
-    await chat.says("how much do I have?", Go("balance"))
+    await chat.says("is there a fee?", Go("fee"))
     await chat.says("stop", Cancel())
     assert chat.value("recipient") == "Maya"
-    assert chat.at == "transfer" or chat.asked == ("return", "transfer")
+    assert chat.asked == ("return", "transfer")
+
+
+@trace(BANK, OFFLINE)
+async def test_who_is_asked_whether_to_go_on_and_stops_gives_it_up(chat: Chat) -> None:
+    for said in ("forget it", "no, forget it", "no actually forget the transfer"):
+        await chat.says("send money to Maya")
+        await chat.says("how much do I have?")
+        assert chat.asked == ("return", "transfer")
+        await chat.says(said)
+        assert chat.value("recipient") is None
+        assert chat.asked == ("more", "")
 
 
 @trace(CLINIC)

@@ -130,7 +130,7 @@ def test_options_are_named_by_their_place() -> None:
     said |= {"le deuxième": FR, "numéro 2": FR}
     assert {text: place_of(text, place) for text, place in said.items()} == dict.fromkeys(said, 2)
     assert place_of("the last one", US) == -1
-    assert place_of("the pink one", US) == 0
+    assert place_of("the pink one", US) == place_of("the one", US) == 0
 
 
 def test_lists_are_parted_at_commas_lines_and_words() -> None:
