@@ -32,6 +32,8 @@ def completed(draft: TurnDraft, pathway: PathwaySpec, depth: int) -> None:
             draft.say("collected")
     if pathway.next and draft.position["pathway"] == pathway.next:
         begin_anew(draft, draft.spec.pathways[pathway.next])
+        if draft.spec.pathways[pathway.next].form:
+            return  # it belongs to the task, and comes before what waits
     if len(draft.turn["ran"]) < MAX_HOPS and begin_next(draft, depth):
         return
     if pathway.is_detour and draft.position["returning"] and draft.position["stack"]:
@@ -154,7 +156,7 @@ def _end(draft: TurnDraft) -> None:
 def _end_or_offer(draft: TurnDraft, pathway: PathwaySpec) -> None:
     """Offer what still waits behind the last task: the end is one only where nothing does."""
     position, reception = draft.position, draft.spec.reception
-    is_last = position["status"] == "complete" or (reception and position["pathway"] == reception)
+    is_last = position["status"] == "complete" or position["pathway"] in (reception, pathway.next)
     if is_last and position["stack"]:
         if not offer_waiting(draft):
             draft.position = {**position, "stack": []}
