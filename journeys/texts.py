@@ -43,7 +43,8 @@ class Texts:
         out_of_range: Not from `{least}` to `{most}`. too_low, too_high: only one limit is set.
         too_short, too_few, too_many_characters, too_many_items: `{least}` or `{most}` of them.
         not_matching: A pattern does not match. refused_value: a function refused it.
-        hint: Text after the second refusal; `{hint}` describes valid values.
+        hint: Asks for `{field}` in other words after two misses; `{hint}` describes valid values.
+            may_skip: adds to it that the field is optional.
         exhausted: After the last try; `{field}`.
         collected: Reply when all is collected and there is no other reply.
         summary: Asks whether all is right; `{fields}` has a line for each value.
@@ -62,9 +63,13 @@ class Texts:
         explain: Reason for a question: `{description}`. explain_plain: none is known.
         wait: Answer to "one moment".
         noise: Answer to a message without meaning. not_read: to one that seems to answer the
-            question for `{field}`, and has no value for it. cannot_answer: to a question without an
-            answer here. off_topic: to one off the topic. off_topic_again: to the third of these in
-            a row. unsupported: to a wish that nothing here fulfils; `{tasks}` are possible.
+            question for `{field}`, and has no value for it. not_exact: the same, with a number in
+            it. cannot_answer: to a question without an answer here. off_topic: to one off the
+            topic. off_topic_again: to the third of these in a row. unsupported: to a wish that
+            nothing here fulfils; `{tasks}` are possible.
+        gladly: Answer to a first message that says what the journey is for.
+        thanks: Answer to a name; `{person}` is the first one. nearly: Two questions of a long form
+            are left.
         answered: Answer from knowledge: `{answer}`, and its `{sources}`. not_known: the knowledge
             has no answer. lookup_failed: the lookup failed.
         clarify, clarify_again: Asks which of `{options}` is meant. which_first: asks which of them
@@ -143,7 +148,8 @@ class Texts:
     too_many_items: str = "I can take at most {most} of them."
     not_matching: str = "That is not in the form I need."
     refused_value: str = "I cannot take that."
-    hint: str = "What I can take: {hint}."
+    hint: str = "What I need is the {field}: {hint}."
+    may_skip: str = "It may also stay open: say “skip”."
     exhausted: str = "We are not getting any further with the {field}."
     collected: str = "Thank you, that is all I need."
     summary: str = "Let me read that back:\n{fields}\nIs that right?"
@@ -164,6 +170,10 @@ class Texts:
     wait: str = "Take your time."
     noise: str = "I did not understand that."
     not_read: str = "I did not get that as the {field}."
+    not_exact: str = "For the {field} I need one exact answer."
+    gladly: str = "Gladly."
+    thanks: str = "Thank you, {person}."
+    nearly: str = "Two more questions, then that is all."
     cannot_answer: str = "I cannot answer that here."
     answered: str = "{answer}\nSource: {sources}"
     not_known: str = "I do not know that."

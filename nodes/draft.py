@@ -25,7 +25,7 @@ from journeygraph.nodes.commands import Command, Verdict
 from journeygraph.nodes.guidelines.resolve import GuidelineCandidates
 from journeygraph.nodes.json_data import now as now
 from journeygraph.nodes.json_data import stamp
-from journeygraph.nodes.language import Parse
+from journeygraph.nodes.language import Parse, without_article
 from journeygraph.nodes.llm.form_prompt import Asking
 from journeygraph.nodes.llm.understanding_call import Understood
 from journeygraph.nodes.services import Services, setting_of
@@ -238,6 +238,8 @@ class TurnDraft:
     def text(self, name: str, **values: Any) -> str:
         """Return a text of the catalogue."""
         texts = self.services.texts_in(self.position["pathway"])
+        if "field" in values:  # its article gives way to that of the text
+            values["field"] = without_article(values["field"], self.setting.language)
         return worded(getattr(texts, name), **values)
 
     def repair(self, pattern: str, name: str, **values: Any) -> None:

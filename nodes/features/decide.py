@@ -35,6 +35,7 @@ from journeygraph.nodes.repair.clarify import (
     digressed,
     most_specific,
     not_understood,
+    welcome_wish,
     tasks_of,
 )
 from journeygraph.nodes.repair.knowledge import take_question
@@ -289,6 +290,8 @@ def _stayed(draft: TurnDraft, steering: Steering, said: Sequence[Command], *, sp
     elif cannot_reply(draft) and steering.say != "closing":
         _tell_tasks(draft)
     else:
+        if _has_open_form(draft):
+            welcome_wish(draft)
         adopt(draft, steering)
 
 

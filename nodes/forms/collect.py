@@ -10,11 +10,12 @@ from journeygraph.nodes.commands import Clear, Command, Correct, Fill, Skip
 from journeygraph.nodes.draft import TurnDraft, draft_of
 from journeygraph.nodes.forms.offer import after_effect, effect_of, give_up
 from journeygraph.nodes.forms.questions import question_of
+from journeygraph.nodes.language.expected import NAMES
 from journeygraph.nodes.services import Services
 from journeygraph.nodes.state.effects import step_of
 from journeygraph.nodes.state.form_state import owners
 from journeygraph.nodes.state.session import PathwayState, Update
-from journeygraph.nodes.values import Unreadable, hint_of, is_half_in_doubt, refusal_of, value_of
+from journeygraph.nodes.values import Unreadable, is_half_in_doubt, refusal_of, value_of
 
 FieldCommand = Fill | Correct | Clear | Skip
 TAKEN_BACK = "removed by the user"
@@ -99,6 +100,22 @@ async def _filled(draft: TurnDraft, command: Fill, fillable: Sequence[Field]) ->
     draft.note("field_set", trigger=name)
     _taken(draft, name)
     await _checked_again(draft, name)
+    if is_asked and draft.is_exact:
+        _acknowledged(draft, field, value)
+
+
+def _first_name(value: Any) -> str:
+    return str(value["given"] if isinstance(value, dict) else value).split()[0]
+
+
+def _acknowledged(draft: TurnDraft, field: Field, value: Any) -> None:
+    """Thank for a name, and tell in a long form when it is nearly done, if more is asked."""
+    form_state = draft.form_state()
+    if form_state.open and field.type in NAMES and not field.sensitive:
+        draft.say("thanks", person=_first_name(value))
+    asked = [one for one in form_state.live if one.asked]
+    if len(form_state.open) == 2 and len(asked) >= LONG_FORM:
+        draft.say("nearly")
 
 
 async def _corrected(draft: TurnDraft, command: Correct) -> None:
@@ -294,19 +311,16 @@ def refuse(draft: TurnDraft, field: Field, reason: str, **details: object) -> No
 
 
 def _told(draft: TurnDraft, field: Field, reason: str) -> None:
-    """Return the reason why a value was not taken: the more often, the more; then give up (T21)."""
+    """Say why a value was not taken; after the last try, give up (T21)."""
     times = draft.dialogue.count("retries", field.name)
     if draft.here.form and draft.here.form.order == "flexible":
         draft.dialogue.reopen(field.name)
     if times >= field.max_attempts:
         draft.say("exhausted", field=field.title)
         give_up(draft, f"max_attempts:{field.name}")
-    elif times <= len(field.retry_texts):
-        draft.answer("invalid", field.retry_texts[times - 1])
-    elif times == 1 or (takes := hint_of(field, draft.setting)) in reason:
-        draft.answer("invalid", reason)
     else:
-        draft.answer("invalid", f"{reason} {draft.text('hint', hint=takes)}")
+        own = field.retry_texts[times - 1 :]
+        draft.answer("invalid", own[0] if own else reason)
 
 
 async def refused(draft: TurnDraft, field: Field, value: object) -> Unreadable | None:
@@ -331,6 +345,8 @@ async def is_refused(draft: TurnDraft, field: Field, raw: str) -> bool:
         return True
 
 
+LONG_FORM = 6
+"""Fewest questions of a form that tells when it is nearly done."""
 FORM = "form"
 """Name of what a pathway's progress has of its form."""
 

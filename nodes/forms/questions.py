@@ -77,6 +77,8 @@ def _field_question(draft: TurnDraft, field: Field) -> str:
         own = field.question_in(draft.context)
     except ConfigurationError as error:
         raise PathwayExecutionError("", "", str(error)) from error
+    if not callable(field.ask) and (other := _in_other_words(draft, field)):
+        return other
     question, choices = own or draft.text("ask", field=field.title), ", ".join(field.ways)
     if field.type != "enum" or not choices or (own and field.asks):
         return question
@@ -84,6 +86,17 @@ def _field_question(draft: TurnDraft, field: Field) -> str:
     if any(choices in reply for reply in said):  # the refusal of a value names them
         return question
     return draft.text("ask_choice", question=question, choices=choices)
+
+
+def _in_other_words(draft: TurnDraft, field: Field) -> str:
+    """Return the question for a field that two messages had no value for; empty: as before."""
+    dialogue = draft.dialogue
+    misses = dialogue.unclear + dialogue.off_topic + dialogue.retries.get(field.name, 0)
+    hint = hint_of(field, draft.setting) if misses > 1 and not field.retry_texts else ""
+    if not hint:
+        return ""
+    skips = [] if field.required else [draft.text("may_skip")]
+    return " ".join([draft.text("hint", field=field.title, hint=hint), *skips])
 
 
 def lines_of(draft: TurnDraft, form_state: FormState) -> str:

@@ -1,7 +1,7 @@
 """Read a message without a model: exactly, by a closed grammar, or as proposals."""
 
 from journeygraph.nodes.language.expected import Expected, Parse
-from journeygraph.nodes.language.lexicon import load, ready_to_read
+from journeygraph.nodes.language.lexicon import has_common_word, load, ready_to_read
 from journeygraph.nodes.language.proposals import (
     clauses_in,
     is_courtesy,
@@ -9,6 +9,7 @@ from journeygraph.nodes.language.proposals import (
     read_message,
     refused_in,
     rest_of,
+    without_article,
     words_without,
 )
 
@@ -16,6 +17,7 @@ __all__ = [
     "Expected",
     "Parse",
     "clauses_in",
+    "has_common_word",
     "is_courtesy",
     "load",
     "questions_in",
@@ -23,5 +25,6 @@ __all__ = [
     "ready_to_read",
     "refused_in",
     "rest_of",
+    "without_article",
     "words_without",
 ]

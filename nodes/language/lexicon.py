@@ -94,6 +94,12 @@ def lexicon_of(language: str) -> Lexicon:
     return Lexicon(language_data(language).grammar)
 
 
+def has_common_word(one: str, other: str, language: str) -> bool:
+    """Return whether two texts have a word in common that is not a small one."""
+    common = {*words_of(one).folded} & {*words_of(other).folded}
+    return not common <= lexicon_of(language).small
+
+
 def weight(words: Words, language: str) -> Sequence[str]:
     """Return the parts of words with weight: without courtesy and small words at their ends."""
     lexicon, parts = lexicon_of(language), []

@@ -293,6 +293,13 @@ def is_courtesy(message: str, language: str) -> bool:
     return bool(words) and place == len(words) and "?" not in message
 
 
+def without_article(name: str, language: str) -> str:
+    """Return a name without the article that it begins with."""
+    lexicon, words = lexicon_of(language), words_of(name)
+    ends = lexicon.at(words, 0, "articles") if words else ()
+    return name[words.all[ends[0]].start :] if ends and ends[0] < len(words) else name
+
+
 def clauses_in(message: str, language: str) -> list[str]:
     """Return the clauses of a message, as they were written."""
     return [clause.raw + "?" * clause.asks for clause in words_of(message).clauses()]

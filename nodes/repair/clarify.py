@@ -20,7 +20,7 @@ from journeygraph.nodes.commands import (
 )
 from journeygraph.nodes.draft import TurnDraft
 from journeygraph.nodes.forms.offer import offer_person, policy_of
-from journeygraph.nodes.language import is_courtesy, questions_in
+from journeygraph.nodes.language import has_common_word, is_courtesy, questions_in
 from journeygraph.nodes.repair.knowledge import BESIDE
 from journeygraph.nodes.repair.tasks import status
 from journeygraph.nodes.state.dialogue_state import Asked, Option
@@ -218,7 +218,8 @@ def _beside_the_point(draft: TurnDraft, pattern: str, name: str, *, attempted: b
         return
     field = draft.field(asked["about"]) if asked and asked["kind"] == "field" else None
     if field and attempted and _is_short(draft.message):
-        draft.repair(pattern, "not_read", field=field.title)
+        has_number = any(c.isdigit() for c in draft.message)
+        draft.repair(pattern, "not_exact" if has_number else "not_read", field=field.title)
     else:
         draft.repair(pattern, name)
 
@@ -250,6 +251,14 @@ def not_understood(draft: TurnDraft) -> None:
     _beside_the_point(draft, "noise", "noise", attempted=True)
     if times >= MOST_UNCLEAR and policy_of(draft):
         offer_person(draft, "not_understood")
+
+
+def welcome_wish(draft: TurnDraft) -> None:
+    """Welcome a first message that has a word of weight in common with what is done here."""
+    here = [draft.here.title, draft.here.purpose, draft.spec.part_of(draft.here.id).purpose]
+    is_first = draft.dialogue.last_at is None and not draft.replies
+    if is_first and has_common_word(draft.message, " ".join(here), draft.setting.language):
+        draft.say("gladly")
 
 
 def _clarify_as(draft: TurnDraft, options: Sequence[Option], kind: str, about: str) -> None:
