@@ -68,8 +68,7 @@ class Texts:
             topic. off_topic_again: to the third of these in a row. unsupported: to a wish that
             nothing here fulfils; `{tasks}` are possible.
         gladly: Answer to a first message that says what the journey is for.
-        thanks: Answer to a name; `{person}` is the first one. nearly: Two questions of a long form
-            are left.
+        nearly: Two questions of a long form are left.
         answered: Answer from knowledge: `{answer}`, and its `{sources}`. not_known: the knowledge
             has no answer. lookup_failed: the lookup failed.
         clarify, clarify_again: Asks which of `{options}` is meant. which_first: asks which of them
@@ -172,7 +171,6 @@ class Texts:
     not_read: str = "I did not get that as the {field}."
     not_exact: str = "For the {field} I need one exact answer."
     gladly: str = "Gladly."
-    thanks: str = "Thank you, {person}."
     nearly: str = "Two more questions, then that is all."
     cannot_answer: str = "I cannot answer that here."
     answered: str = "{answer}\nSource: {sources}"

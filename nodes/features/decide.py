@@ -35,8 +35,8 @@ from journeygraph.nodes.repair.clarify import (
     digressed,
     most_specific,
     not_understood,
-    welcome_wish,
     tasks_of,
+    welcome_wish,
 )
 from journeygraph.nodes.repair.knowledge import take_question
 from journeygraph.nodes.repair.resume import begin_next

@@ -10,7 +10,6 @@ from journeygraph.nodes.commands import Clear, Command, Correct, Fill, Skip
 from journeygraph.nodes.draft import TurnDraft, draft_of
 from journeygraph.nodes.forms.offer import after_effect, effect_of, give_up
 from journeygraph.nodes.forms.questions import question_of
-from journeygraph.nodes.language.expected import NAMES
 from journeygraph.nodes.services import Services
 from journeygraph.nodes.state.effects import step_of
 from journeygraph.nodes.state.form_state import owners
@@ -101,19 +100,13 @@ async def _filled(draft: TurnDraft, command: Fill, fillable: Sequence[Field]) ->
     _taken(draft, name)
     await _checked_again(draft, name)
     if is_asked and draft.is_exact:
-        _acknowledged(draft, field, value)
+        _told_progress(draft)
 
 
-def _first_name(value: Any) -> str:
-    return str(value["given"] if isinstance(value, dict) else value).split()[0]
-
-
-def _acknowledged(draft: TurnDraft, field: Field, value: Any) -> None:
-    """Thank for a name, and tell in a long form when it is nearly done, if more is asked."""
+def _told_progress(draft: TurnDraft) -> None:
+    """Say in a long form when two questions are left."""
     form_state = draft.form_state()
-    if form_state.open and field.type in NAMES and not field.sensitive:
-        draft.say("thanks", person=_first_name(value))
-    asked = [one for one in form_state.live if one.asked]
+    asked = [field for field in form_state.live if field.asked]
     if len(form_state.open) == 2 and len(asked) >= LONG_FORM:
         draft.say("nearly")
 

@@ -82,10 +82,13 @@ def _field_question(draft: TurnDraft, field: Field) -> str:
     question, choices = own or draft.text("ask", field=field.title), ", ".join(field.ways)
     if field.type != "enum" or not choices or (own and field.asks):
         return question
-    said = (*draft.turn["replies"], *draft.replies)
-    if any(choices in reply for reply in said):  # the refusal of a value names them
+    if _is_said(draft, choices):  # by the refusal of a value
         return question
     return draft.text("ask_choice", question=question, choices=choices)
+
+
+def _is_said(draft: TurnDraft, words: str) -> bool:
+    return any(words in reply for reply in (*draft.turn["replies"], *draft.replies))
 
 
 def _in_other_words(draft: TurnDraft, field: Field) -> str:
@@ -93,7 +96,7 @@ def _in_other_words(draft: TurnDraft, field: Field) -> str:
     dialogue = draft.dialogue
     misses = dialogue.unclear + dialogue.off_topic + dialogue.retries.get(field.name, 0)
     hint = hint_of(field, draft.setting) if misses > 1 and not field.retry_texts else ""
-    if not hint:
+    if not hint or _is_said(draft, hint):
         return ""
     skips = [] if field.required else [draft.text("may_skip")]
     return " ".join([draft.text("hint", field=field.title, hint=hint), *skips])

@@ -162,12 +162,12 @@ async def test_a_change_whose_function_raises_changes_nothing(theatre: Opened) -
 
 async def test_what_is_never_asked_for_is_taken_where_it_is_said(theatre: Opened) -> None:
     guest = await theatre(
-        "stalls please, and my grandmother comes in a wheelchair", "yes", "row A", "Lee"
+        "stalls please, and my grandmother comes in a wheelchair", "row A", "Lee", "yes"
     )
     assert guest.context["aid"] == "yes"
     assert "Reserved: stalls, row A, yes." in guest.last.message
 
-    other = await theatre("stalls, no wheelchair", "yes", "row B", "Max", session_id="s-2")
+    other = await theatre("stalls, no wheelchair", "row B", "Max", "yes", session_id="s-2")
     assert "aid" not in other.context
     assert "Reserved: stalls, row B, no." in other.last.message
 

@@ -297,8 +297,11 @@ class Chat:
 
     def asks(self, name: str) -> bool:
         """Whether a field is what the user is asked for now, and the reply says so last."""
-        question = self.declared[name].ask or self.text("ask", field=self.declared[name].title)
-        return self.asked == ("field", name) and question in self.reply.split("\n\n")[-1]
+        title, last = self.declared[name].title, self.reply.split("\n\n")[-1]
+        question = self.declared[name].ask or self.text("ask", field=title)
+        in_other_words = self.text("hint", field=title, hint="").partition(":")[0]
+        is_said = question in last or last.startswith(in_other_words)
+        return self.asked == ("field", name) and is_said
 
     # What holds after every message.
 

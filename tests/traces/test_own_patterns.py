@@ -85,7 +85,7 @@ async def test_pathways_answer_in_place_of_texts(memory_url: str) -> None:
     assert said == [
         "How many seats?",
         "No room for that.\n\nHow many seats?",
-        "Polly says hello.\n\nHow many seats?",
+        "Polly says hello.\n\nWhat I need is the seats: 1 to 9, for example 4.",
         "Which day?",
         "The sea is calm.\n\nBack on course.\n\nWhich day?",
     ]
