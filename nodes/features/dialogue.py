@@ -8,7 +8,7 @@ Source: DESIGN section 3; reference traces T01 to T35.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from journeygraph.nodes.commands import Command, Verdict
 from journeygraph.nodes.draft import Hop, Reading, TurnDraft, draft_of
@@ -27,7 +27,7 @@ from journeygraph.nodes.features.form_reading import (
 )
 from journeygraph.nodes.forms.collect import FORM, is_collected
 from journeygraph.nodes.forms.questions import chosen, lines_of
-from journeygraph.nodes.language import Parse, ready_to_read
+from journeygraph.nodes.language import Parse, questions_in, ready_to_read
 from journeygraph.nodes.repair.clarify import ambiguous, most_specific
 from journeygraph.nodes.repair.resume import completed, left_unsure
 from journeygraph.nodes.repair.tasks import cannot_reply
@@ -43,7 +43,7 @@ from journeygraph.nodes.steer import limits_of, steer
 from journeygraph.nodes.values import hint_of
 from journeygraph.nodes.values.finding import counts
 
-_MOST_QUOTED = 1
+_MOST_QUOTED = 3
 
 
 def has_floor(draft: TurnDraft) -> bool:
@@ -157,7 +157,10 @@ def _account_for(draft: TurnDraft, reading: Reading) -> None:
         draft.note("unread", reason=HIDDEN if hidden else part[:MOST_RAW])
     is_told = not hidden and _is_passed_over(draft)
     told = [*draft.missed, *(part for part in parts if is_told and _helps(draft, part))]
-    texts = [draft.text("unread", words=part) for part in dict.fromkeys(told[:_MOST_QUOTED])]
+    told = sorted(dict.fromkeys(told), key=lambda part: not _counts_in(draft, part))[:_MOST_QUOTED]
+    texts = [draft.text("unread", words=" \u2026 ".join(told))] if told else []
+    if not texts and parts and _is_question_left(draft, parts):
+        texts = [draft.text("cannot_answer")]
     is_end = draft.run is None and draft.replies[-1:] == [draft.text("closing")]
     place = len(draft.replies) - is_end
     draft.replies[place:place] = texts
@@ -178,6 +181,24 @@ def _is_passed_over(draft: TurnDraft) -> bool:
     is_first = draft.dialogue.last_at is None and draft.transition is None
     is_told = bool(asked and asked["kind"] in _ASKED_BACK) or not events.isdisjoint(_NOT_HEARD)
     return not (is_first or is_told)
+
+
+def _counts_in(draft: TurnDraft, part: str) -> bool:
+    """Return whether one of some words is a number or has one."""
+    return any(counts(word, draft.setting.language) for word in part.split())
+
+
+def _is_question_left(draft: TurnDraft, parts: Sequence[str]) -> bool:
+    """Return whether nothing replies to a question that was not read."""
+    asked, silent = (
+        draft.dialogue.asked,
+        not {"repaired", "takeover"} & {e["kind"] for e in draft.audit},
+    )
+    agent = draft.run is not None and draft.spec.pathways[draft.run].pipeline is not None
+    is_quiet = silent and not agent and draft.transition is None
+    is_quiet = is_quiet and not (asked and asked["kind"] in _ASKED_BACK)
+    questions = questions_in(draft.message, draft.setting.language)
+    return is_quiet and any(part in one for one in questions for part in parts)
 
 
 def _helps(draft: TurnDraft, part: str) -> bool:

@@ -320,6 +320,19 @@ def _labelled(expected: Expected, slots: Slots) -> Command | None:
     return None if value is None else _given(field, raw, value, expected)
 
 
+def _worded(expected: Expected, slots: Slots) -> Command | None:
+    """Return a change of a known text whose title is said as a whole: "the colour is black"."""
+    said, raw = slots["label"], slots["new"].raw
+    named = [f for f in expected.correctable if f.type in FREE and is_called(said, f)]
+    lexicon = lexicon_of(expected.setting.language)
+    if len(named) != 1 or lexicon.has(slots["new"], "denied_before"):
+        return None
+    words = expected.setting.words
+    is_text = " ".join(slots["new"].folded) not in {*map(plain, (*words.yes, *words.no))}
+    value = value_in(named[0], raw, expected) if is_text else None
+    return None if value is None else _given(named[0], raw, value, expected)
+
+
 def is_called(words: Words, field: Field) -> bool:
     """Return whether words are as a whole what a field is called."""
     return words.folded in (words_of(field.title).folded, words_of(field.name).folded)
@@ -384,7 +397,7 @@ PRODUCTIONS: tuple[Production, ...] = (
     Production("answer", "yes", _yes),
     Production("answer", "no", _no),
     Production("answer", "[yes] agree", _agreed),
-    Production("answer", "agree agree", _agreed),
+    Production("answer", "[yes] agree agree", _agreed),
     Production("answer", "[no] decline", _declined),
     Production("control", "unknown", _left_open),
     Production("control", "skip", _skipped),
@@ -404,6 +417,7 @@ PRODUCTIONS: tuple[Production, ...] = (
     Production("change", "cue+ <new>", _changed),
     Production("change", "<new> cue_behind", _changed),
     Production("change", "[cue+] [articles] <label> [is] <new>", _labelled),
+    Production("change", "[cue+] [articles] <label> is <new>", _worded),
     Production("change", "change [articles] <label> to <new>", _labelled),
     Production("change", "[cue+] not <old> [but] <new>", _contrasted),
     Production("change", "[cue+] <new> not <old>", _contrasted),

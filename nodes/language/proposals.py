@@ -32,7 +32,7 @@ from journeygraph.nodes.language.grammar import derived, is_foreign, value_in
 from journeygraph.nodes.language.lexicon import Lexicon, Name, lexicon_of, weight
 from journeygraph.nodes.language.words import Words, words_of
 from journeygraph.nodes.values import Scan, Span
-from journeygraph.nodes.values.finding import counts
+from journeygraph.nodes.values.finding import counts, is_bare, is_near
 
 MOST_CHARACTERS = 4096
 """Characters of a message beyond which it is left to others."""
@@ -40,7 +40,7 @@ _LOOSE = (*FREE, *NAMES, "boolean", "integer", "number")
 """Types whose values mean nothing where they were not asked for."""
 _NUMERIC = ("integer", "number", "money")
 _BARE = ("time", "money")
-"""Types of which one word alone, such as "seven", means nothing where it was not asked for."""
+"""Types of which numbers alone, such as "seven", mean nothing where they were not asked for."""
 
 
 def read_message(message: str, expected: Expected) -> Parse:
@@ -161,6 +161,12 @@ def _in_words(
     words: Words, field: Field, expected: Expected, lexicon: Lexicon
 ) -> Iterator[Fill | Correct]:
     """Yield a message as the text that was asked for, unless it asks, refuses or leads away."""
+    begin = 0
+    for clause in words.clauses():
+        if begin and _corrects(clause, lexicon, expected):
+            words = words_of(words.part(0, begin).raw)  # the rest is about another value
+            break
+        begin += len(clause)
     text = words.text.strip()
     value = value_in(field, text, expected)
     refuses: tuple[Name, ...] = () if field.required else ("not", "denied_before")
@@ -168,6 +174,12 @@ def _in_words(
         return
     if value is not None and not any(_leads_away(clause, lexicon) for clause in words.clauses()):
         yield Fill(field.name, text, read=value, certain=False)
+
+
+def _corrects(clause: Words, lexicon: Lexicon, expected: Expected) -> bool:
+    """Return whether a clause contrasts a number with another: "it was worth 840 not 640"."""
+    is_number = any(counts(word, expected.setting.language) for word in clause.folded)
+    return bool(expected.known) and is_number and lexicon.has(clause, "not")
 
 
 def _leads_away(clause: Words, lexicon: Lexicon) -> bool:
@@ -226,11 +238,13 @@ def _is_heard_in_questions(field: Field, expected: Expected) -> bool:
     """Return whether a value counts in a question: "where is my order L-1234?".
 
     That is one by its author's pattern, a choice in a message that begins its task, and what was
-    asked for, unless it is a choice.
+    asked for, unless it is a choice or a number: "is eight enough?".
     """
+    if field.extract and field.name not in expected.known:
+        return True
     if field.type == "enum":
-        return expected.begins or (bool(field.extract) and field.name not in expected.known)
-    return field is expected.pending or (bool(field.extract) and field.name not in expected.known)
+        return expected.begins
+    return field is expected.pending and field.type not in _NUMERIC
 
 
 def _led_off(clause: Words, lexicon: Lexicon) -> Words:
@@ -246,7 +260,8 @@ def _found(field: Field, scan: Scan, expected: Expected) -> Iterator[Span]:
     """
     spans = scan.found(field) if field.extract or field.type not in FREE else ()
     spans = [span for span in spans if not is_foreign(field, span.value)]
-    lexicon = lexicon_of(expected.setting.language)
+    setting = expected.setting
+    lexicon = lexicon_of(setting.language)
     spans = [] if any(_is_denied(scan.text, span, lexicon) for span in spans) else spans
     if not spans or field is expected.pending:
         yield from spans
@@ -256,14 +271,20 @@ def _found(field: Field, scan: Scan, expected: Expected) -> Iterator[Span]:
     alike = [f for f in expected.fields if f.type == field.type and f is not field]
     for span in spans:
         is_shared = any(value_in(f, span.raw, expected) is not None for f in alike)
-        is_loose = field.type in _LOOSE or (field.type in _BARE and span.raw.isalnum())
+        is_loose = field.type in _LOOSE or (field.type in _BARE and is_bare(span.raw, setting))
+        is_loose = is_loose or (field.name in expected.known and is_near(span, setting))
         is_article = lexicon.says(words_of(span.raw), "articles")
         if span.own or not (is_shared or is_article or (is_loose and not is_only)):
             yield span
 
 
 def _is_denied(text: str, span: Span, lexicon: Lexicon) -> bool:
-    """Return whether the words before a value, in its clause, say that it is not wanted."""
+    """Return whether the words around a value, in its clause, say that it is not wanted."""
+    behind = next(words_of(text[span.end :]).clauses(), words_of(""))
+    is_closed = text[span.end :].lstrip()[:1] in {*".,;:!?"} or lexicon.begins(behind, "and")
+    ends = len(behind) and lexicon.says(behind.part(len(behind) - 1), "not")
+    if not is_closed and (ends or lexicon.begins(behind, "denied_before")):
+        return True
     before = [*words_of(text[: span.start]).clauses()][-1:]
     if not before or before[0].all[-1].closes:
         return False

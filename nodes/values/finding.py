@@ -141,8 +141,8 @@ class Scan:
         said = bare(self.text[words[0].start : words[-1].end])
         if field.type in _WHEN and self._is_other(words):
             return None
-        if field.type in _COUNTS and said.casefold() in self.setting.words.articles:
-            return None  # "una veintena"
+        if field.type in _COUNTS and len(words) == 1 and self._is_one(said):
+            return None  # "una veintena", "the green one"
         return self._span(field, said, words[0].start)
 
     def _is_other(self, words: Sequence[_Word]) -> bool:
@@ -151,6 +151,12 @@ class Scan:
         [first, *others] = [word.said for word in words if word.said not in leads] or [""]
         is_short = len(first) < 4 and (first.isalpha() or not first)
         return not others and (is_short or numeral_of(first, self.setting.language) is not None)
+
+    def _is_one(self, said: str) -> bool:
+        """Return whether a word is an article or a pronoun beside other words."""
+        is_word = said.isalpha() and len(self.words) > 1
+        is_article = folded(said) in self.setting.words.articles
+        return is_article or (is_word and numeral_of(folded(said), self.setting.language) == 1)
 
     def _not_of_others(self, spans: Sequence[Span], field: Field) -> list[Span]:
         others = [
@@ -205,7 +211,11 @@ class Scan:
         if span.type in ("email", "phone"):
             return False
         relation = self.setting.words.relation
-        before = [word for word in self.words if word.end <= span.start][-2:]
+        articles = self.setting.words.articles
+        before = [word for word in self.words if word.end <= span.start]
+        while before and before[-1].said in articles and not before[-1].ends:
+            before.pop()
+        before = before[-2:]
         if before and not before[-1].ends:
             both = " ".join(word.said for word in before)  # "um die 300"
             if before[-1].said in relation or both in relation:
@@ -233,6 +243,22 @@ def counts(said: str, language: str) -> bool:
     """Return whether a word has a digit, or is or holds a numeral."""
     parts = (said, *said.split("-"))
     return bool(re.search(r"\d", said)) or any(numeral_of(p, language) is not None for p in parts)
+
+
+def is_bare(raw: str, setting: Setting) -> bool:
+    """Return whether a time or an amount is numbers alone, with nothing that says what they are."""
+    own = setting.words
+    small = {word for lead in (*own.times.leads, *own.joints, "to") for word in lead.split()}
+    words = [word for word in folded(raw).split() if word not in small]
+    return all(
+        numeral_of(word, setting.language) is not None or re.fullmatch(r"[\d.,]+", word)
+        for word in words
+    )
+
+
+def is_near(span: Span, setting: Setting) -> bool:
+    """Return whether a span is a day as seen from today, which is said of much: "back tomorrow"."""
+    return span.type == "date" and folded(span.raw) in setting.words.dates.near
 
 
 @cache

@@ -78,6 +78,8 @@ def _read(found: re.Match[str], way: str, setting: Setting) -> list[str]:
     minute = _number(said["minute"], setting) if "minute" in said else 0
     if hour is None or minute is None or hour > 24 or minute > 59:
         return []
+    if way == "-M" and minute % 5 and len(said["minute"]) == len(found[0].split()[0]):
+        return []  # "two to three"
     base = int(re.sub("[+-]M", "", way) or 0)
     minute = base + (-minute if way.endswith("-M") else minute)
     readings = _of_day(60 * hour + minute, hour, said, own.parts.get(said["part"], ""))
