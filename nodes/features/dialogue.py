@@ -190,15 +190,13 @@ def _counts_in(draft: TurnDraft, part: str) -> bool:
 
 def _is_question_left(draft: TurnDraft, parts: Sequence[str]) -> bool:
     """Return whether nothing replies to a question that was not read."""
-    asked, silent = (
-        draft.dialogue.asked,
-        not {"repaired", "takeover"} & {e["kind"] for e in draft.audit},
-    )
-    agent = draft.run is not None and draft.spec.pathways[draft.run].pipeline is not None
-    is_quiet = silent and not agent and draft.transition is None
-    is_quiet = is_quiet and not (asked and asked["kind"] in _ASKED_BACK)
+    asked = draft.dialogue.asked
+    has_agent = draft.run is not None and draft.spec.pathways[draft.run].pipeline is not None
+    is_answered = {"repaired", "takeover"} & {event["kind"] for event in draft.audit}
+    if is_answered or has_agent or draft.transition or (asked and asked["kind"] in _ASKED_BACK):
+        return False
     questions = questions_in(draft.message, draft.setting.language)
-    return is_quiet and any(part in one for one in questions for part in parts)
+    return any(part in one for one in questions for part in parts)
 
 
 def _helps(draft: TurnDraft, part: str) -> bool:

@@ -321,7 +321,7 @@ def _labelled(expected: Expected, slots: Slots) -> Command | None:
 
 
 def _worded(expected: Expected, slots: Slots) -> Command | None:
-    """Return a change of a known text whose title is said as a whole: "the colour is black"."""
+    """Return a change of a known text whose title is said, for a yes: "the colour is black"."""
     said, raw = slots["label"], slots["new"].raw
     named = [f for f in expected.correctable if f.type in FREE and is_called(said, f)]
     lexicon = lexicon_of(expected.setting.language)
@@ -330,7 +330,7 @@ def _worded(expected: Expected, slots: Slots) -> Command | None:
     words = expected.setting.words
     is_text = " ".join(slots["new"].folded) not in {*map(plain, (*words.yes, *words.no))}
     value = value_in(named[0], raw, expected) if is_text else None
-    return None if value is None else _given(named[0], raw, value, expected)
+    return None if value is None else Correct(named[0].name, raw, read=value, certain=False)
 
 
 def is_called(words: Words, field: Field) -> bool:

@@ -50,7 +50,8 @@ def read_message(message: str, expected: Expected) -> Parse:
     if message.isascii() and not words_of(message):
         return Parse([Noise()], exact=True)
     if command := derived(words_of(message), expected):
-        return Parse([command], exact=True)
+        is_exact = getattr(command, "certain", True)
+        return Parse([command], exact=is_exact, unread=() if is_exact else (message.strip(),))
     return proposed(message, expected)
 
 

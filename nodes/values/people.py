@@ -62,6 +62,13 @@ def _is_name(said: str, setting: Setting) -> bool:
         return False
     if words[0].islower() and plain[0] in setting.words.articles:
         return False  # "die Luna"
+    cased = [
+        word[0].isupper()
+        for word, each in zip(words, plain, strict=True)
+        if each not in own.particles
+    ]
+    if any(cased) and not all(cased):
+        return False  # "pon Carmen Vega"
     if plain[-1] in {*own.particles}.difference(own.also):
         return False
     return all(
