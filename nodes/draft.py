@@ -117,7 +117,6 @@ class TurnDraft:
         goes_on: True if the user chose to continue a task.
         changing: Name of the field that the user chose to change after an effect.
         judged: The most confident verdict of a model, if nothing moved.
-        wished: The parts of the message in which several wishes were found.
         missed: The words of values that no task takes.
         is_exact: True if the message was understood exactly; else an effect waits for a yes.
         spec: The journey.
@@ -152,7 +151,6 @@ class TurnDraft:
     goes_on: bool = False
     changing: str = ""
     judged: Judged | None = None
-    wished: Sequence[str] = ()
     missed: Sequence[str] = ()
     is_exact: bool = True
     settled: bool = False

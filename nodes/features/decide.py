@@ -186,7 +186,6 @@ async def _led_on(
     if given_up or len(moves) > 1:
         moves = without_given_up(draft, most_specific(moves), given_up)
     parts = apart(draft, moves, limits) if len(moves) > 1 else []
-    draft.wished = [wish.part for wish in parts if wish.part]
     wishes = parts and all_meant(draft, parts)
     if not wishes and len(moves) > 1:
         wishes = judged_in_turn(draft, moves, said, limits)

@@ -329,15 +329,6 @@ def reason_of(draft: TurnDraft, refusal: Unreadable) -> str:
     return draft.text(refusal.text, **refusal.values)
 
 
-async def is_refused(draft: TurnDraft, field: Field, raw: str) -> bool:
-    """Return whether words are no value that a field takes; nothing is written down."""
-    try:
-        value = value_of(field, raw, draft.setting)
-        return await refused(draft, field, value) is not None
-    except Unreadable:
-        return True
-
-
 LONG_FORM = 6
 """Fewest questions of a form that tells when it is nearly done."""
 FORM = "form"
