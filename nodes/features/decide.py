@@ -216,7 +216,6 @@ async def _follow(
         steering = steer(draft.spec, draft.situation, moves, limits)
     if steering.transition and not _ignored(draft, steering, said):
         await _moved(draft, steering, said, given_up, limits, spoke=spoke)
-        _also_wanted(draft, moves, steering, said, limits)
     elif steering.refused_depth:
         put_off(draft, steering)
         _go_on(draft, _staying(draft, limits), spoke=spoke)
@@ -354,21 +353,6 @@ def _ignored(draft: TurnDraft, steering: Steering, said: Sequence[Command]) -> b
     if steering.transition["tier"] == "chosen":
         return False
     return begun_already(draft)
-
-
-def _also_wanted(
-    draft: TurnDraft, moves: Moves, steering: Steering, said: Sequence[Command], limits: Limits
-) -> None:
-    """Queue what else a message plainly asked for, in the order in which it did."""
-    assert steering.transition is not None
-    sure = (c for c in moves if isinstance(c, Go) and limits.confidence <= c.confidence <= 1)
-    wanted = dict.fromkeys(command.target for command in sure)
-    for target in wanted:
-        if target == steering.transition["target"]:
-            continue
-        ways = [t for t in draft.spec.transitions if t.target == target and t.kind == MOVE]
-        if ways:
-            queue(draft, ways[0], values_for(draft, draft.spec.pathways[target], said))
 
 
 def _consistent(draft: TurnDraft, commands: Sequence[Command]) -> list[Command]:

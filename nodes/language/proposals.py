@@ -348,17 +348,10 @@ def refused_in(message: str, patterns: Iterable[tuple[str, str]], language: str)
     refused: set[str] = set()
     meant: set[str] = set()
     for pattern, question in patterns:
-        phrase = words_of(pattern).folded
         for clause in clauses:
-            if (place := _place_of(phrase, clause.folded)) is not None:
-                denies = _denies(clause, place, place + len(phrase), lexicon)
-                (refused if denies else meant).add(question)
+            if place := clause.find(pattern):
+                (refused if _denies(clause, *place, lexicon) else meant).add(question)
     return refused - meant
-
-
-def _place_of(phrase: tuple[str, ...], words: tuple[str, ...]) -> int | None:
-    places = range(len(words) - len(phrase) + 1) if phrase else ()
-    return next((n for n in places if words[n : n + len(phrase)] == phrase), None)
 
 
 def _denies(clause: Words, first: int, last: int, lexicon: Lexicon) -> bool:
@@ -378,9 +371,8 @@ def rest_of(message: str, phrases: Iterable[str], language: str) -> list[str]:
     """Return the parts of a message with weight around the phrases of patterns."""
     text = message
     for phrase in phrases:
-        found = _place_of(words_of(phrase).folded, words_of(text).folded)
-        if found is not None:
-            words = words_of(text)
-            last = found + len(words_of(phrase))
-            text = text[: words.all[found].start] + " , " + text[words.all[last - 1].end :]
+        words = words_of(text)
+        if found := words.find(phrase):
+            first, last = found
+            text = text[: words.all[first].start] + " , " + text[words.all[last - 1].end :]
     return [*weight(words_of(text), language)]

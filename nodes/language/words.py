@@ -54,6 +54,13 @@ class Words:
         """Return the words from one place to before another."""
         return Words(self.text, self.all[first:last])
 
+    def find(self, phrase: str) -> tuple[int, int] | None:
+        """Return between which places a phrase is first; None if it is not there."""
+        said = words_of(phrase).folded
+        places = range(len(self.all) - len(said) + 1) if said else ()
+        first = next((n for n in places if self.folded[n : n + len(said)] == said), None)
+        return None if first is None else (first, first + len(said))
+
     @property
     def raw(self) -> str:
         """The words as they were written, with signs of a value: "+49", "$40", "5 %"."""

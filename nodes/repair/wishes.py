@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from journeygraph.journeys import IntentTrigger, PathwaySpec, TransitionSpec
-from journeygraph.journeys.phrases import at_edges, normal
+from journeygraph.journeys.phrases import normal
 from journeygraph.journeys.spec.spec import MOVE
 from journeygraph.nodes.commands import Cancel, Command, Fill, Go, Verdict
 from journeygraph.nodes.draft import TurnDraft
 from journeygraph.nodes.forms.collect import SURE
 from journeygraph.nodes.language import Expected, read_message
 from journeygraph.nodes.language.lexicon import Lexicon, lexicon_of
-from journeygraph.nodes.language.words import words_of
+from journeygraph.nodes.language.words import Words, words_of
 from journeygraph.nodes.repair.clarify import clarify, options_of
 from journeygraph.nodes.repair.tasks import postpone, task_named
 from journeygraph.nodes.state.dialogue_state import IN_TURN, Asked, HeldValue
 from journeygraph.nodes.state.form_state import MOST_RAW
 from journeygraph.nodes.steer import MODELS, Limits, allowed_transitions
 from journeygraph.nodes.values import Unreadable, value_of
-
-_BREAK = re.compile(r"[,;.!?\n]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +58,16 @@ def judged_in_turn(
 ) -> list[Wish]:
     """Return the wishes that a model found in words without a phrase that separates them.
 
-    They are all meant if it names each as a command, in that order; or if it is sure of all, and
-    has values for one of them, which comes first. No "or" parts tasks that are all meant.
+    They are all meant if it names them as commands, in that order, behind what a phrase asks for;
+    or if it is sure of all, and has values for one of them, which comes first. No "or" parts tasks
+    that are all meant.
     """
     open_now = {t.target: t for t in reversed(held_moves(draft, moves, limits))}
     named = [c.target for c in moves if isinstance(c, Go) and c.target in open_now]
     judged = [m for m in moves if isinstance(m, Verdict) and m.holds and m.tier in MODELS]
-    order = list(dict.fromkeys(named))
+    said_first = {m.question for m in moves if isinstance(m, Verdict) and m.tier == "pattern"}
+    first = [id_ for id_, one in open_now.items() if one.id in said_first and id_ not in named]
+    order = list(dict.fromkeys([*first, *named])) if named else []
     if not order and len(judged) > 1:
         pathways = {id_: draft.spec.pathways[id_] for id_ in open_now}
         lexicon = lexicon_of(draft.setting.language)
@@ -92,28 +92,19 @@ def apart(draft: TurnDraft, moves: Sequence[Command], limits: Limits) -> list[Wi
         return [Wish(first, ""), *others] if others else []
     if len(held) < 2:
         return []
-    text = normal(draft.message)
-    spans = sorted(
-        (span, transition.id) for transition in held if (span := _said_at(text, transition))
-    )
-    lexicon = lexicon_of(draft.setting.language)
-    if len(spans) < len(held):
+    words, lexicon = words_of(draft.message), lexicon_of(draft.setting.language)
+    said = [(place, one) for one in held if (place := _said_at(words, one))]
+    said.sort(key=lambda each: each[0])
+    cuts = [_cut(words, one[0][1], other[0][0], lexicon) for one, other in pairwise(said)]
+    if len(said) < len(held) or None in cuts:
         return []
-    cuts = [_cut(text, one[0][1], other[0][0], lexicon) for one, other in pairwise(spans)]
-    if not all(cuts):
-        return []
-    known = [_Cut(0), *(cut for cut in cuts if cut)]
-    ends = [*(cut.place for cut in known[1:]), len(text)]
-    by_id = {transition.id: transition for transition in held}
-    return [
-        Wish(
-            by_id[id_],
-            _as_written(draft.message, text[cut.place : end]),
-            follows=cut.follows,
-            either=cut.either,
-        )
-        for (_, id_), cut, end in zip(spans, known, ends, strict=True)
-    ]
+    ends, wishes = [0, *cuts, None], []
+    for n, ((start, _), move) in enumerate(said):
+        between = words.part(said[n - 1][0][1] if n else start, start)
+        follows, either = lexicon.has(between, "then"), lexicon.has(between, "or")
+        part = words.part(ends[n] or 0, ends[n + 1])
+        wishes.append(Wish(move, part.raw, follows, either))
+    return wishes
 
 
 def held_moves(draft: TurnDraft, moves: Sequence[Command], limits: Limits) -> list[TransitionSpec]:
@@ -134,48 +125,19 @@ def held_moves(draft: TurnDraft, moves: Sequence[Command], limits: Limits) -> li
     return list(found.values())
 
 
-def _said_at(text: str, transition: TransitionSpec) -> tuple[int, int] | None:
+def _said_at(words: Words, transition: TransitionSpec) -> tuple[int, int] | None:
     """Return the place of the longest phrase of an intent; None if there is none."""
     trigger = transition.trigger
     patterns = trigger.patterns if isinstance(trigger, IntentTrigger) else ()
-    for pattern in sorted(map(normal, patterns), key=len, reverse=True):
-        start = text.find(pattern)
-        while start >= 0:
-            if at_edges(text, start, start + len(pattern)):
-                return (start, start + len(pattern))
-            start = text.find(pattern, start + 1)
-    return None
+    places = map(words.find, sorted(patterns, key=len, reverse=True))
+    return next(filter(None, places), None)
 
 
-@dataclass(frozen=True, slots=True)
-class _Cut:
-    place: int
-    follows: bool = False
-    either: bool = False
-
-
-def _cut(text: str, end: int, start: int, lexicon: Lexicon) -> _Cut | None:
-    """Return where one wish ends and the next begins; None if they are one."""
-    between = text[end:start]
-    words = words_of(between)
-    if start < end:
-        return None
-    joints = [
-        word
-        for n, word in enumerate(words.all)
-        for name in ("and", "or", "then")
-        if [*lexicon.at(words, n, name)]
-    ]
-    places = [word.start for word in joints] + [found.end() for found in _BREAK.finditer(between)]
-    follows, either = lexicon.has(words, "then"), lexicon.has(words, "or")
-    return _Cut(end + max(places), follows, either) if places else None
-
-
-def _as_written(message: str, part: str) -> str:
-    """Return a part of the normal form as the user wrote it, where that is found."""
-    words = [re.escape(word) for word in part.split()]
-    found = re.search(r"\s+".join(words), message, re.IGNORECASE) if words else None
-    return found[0] if found else part
+def _cut(words: Words, end: int, start: int, lexicon: Lexicon) -> int | None:
+    """Return where, between two phrases, the second wish begins; None if they are one."""
+    breaks = [n + 1 for n in range(end - 1, start) if words.all[n].closes]
+    joints = [n for n in range(end, start) if lexicon.begins(words.part(n), "and", "or", "then")]
+    return max([*breaks, *joints], default=None)
 
 
 def is_in_order(draft: TurnDraft, wishes: Sequence[Wish], said: Sequence[Command]) -> bool:
@@ -238,11 +200,11 @@ def _read_in(draft: TurnDraft, target: PathwaySpec, part: str) -> dict[str, Fill
 
 def _behind_cancel(draft: TurnDraft, target: PathwaySpec) -> str:
     """Return the part of a message that asks for a pathway, without the clauses before it."""
-    text = normal(draft.message)
+    words = words_of(draft.message)
     ways = (t for t in draft.spec.transitions if t.target == target.id)
-    spans = [span for way in ways if (span := _said_at(text, way))]
-    ends = [found.end() for found in _BREAK.finditer(text, 0, min(spans)[0])] if spans else []
-    return _as_written(draft.message, text[ends[-1] :]) if ends else ""
+    first = min([place[0] for way in ways if (place := _said_at(words, way))], default=0)
+    ends = [n + 1 for n in range(first) if words.all[n].closes]
+    return words.part(ends[-1]).raw if ends else ""
 
 
 def begins_later(draft: TurnDraft) -> set[str]:
