@@ -241,7 +241,7 @@ def led(draft: TurnDraft, leading: Sequence[Verdict]) -> Parse:
     here = parse_of(draft, ", ".join(others)) if others and held else Parse()
     scope = [*{field.name: field for form in away or forms for field in form.fields}.values()]
     there = message if not others else ", ".join(rest)
-    expected = Expected(None, scope, {}, (), draft.setting, begins=True)
+    expected = Expected(None, scope, {}, (), draft.setting, begins=bool(away))
     proposed = read_message(there, expected) if scope and rest else Parse()
     fills = [replace(c, certain=False) for c in proposed.commands if isinstance(c, Fill)]
     taken = {getattr(c, "field", "") for c in here.commands}

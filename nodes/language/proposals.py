@@ -110,7 +110,8 @@ def _agreeing(
     found = [*_values(words_of(rest), expected)] if words_of(rest) else []
     pending, other = expected.pending, False
     if pending and rest and pending.type in _NUMERIC:  # "2 adults, 1 child"
-        other = any(counts(word, expected.setting.language) for word in words_of(rest).folded)
+        beside = words_of(words_without(rest, [command.value for command in found]))
+        other = any(counts(word, expected.setting.language) for word in beside.folded)
         other = other and not Scan(rest, expected.setting).found(pending)
     kept = [
         c
@@ -284,7 +285,7 @@ def _is_denied(text: str, span: Span, lexicon: Lexicon) -> bool:
     behind = next(words_of(text[span.end :]).clauses(), words_of(""))
     is_closed = text[span.end :].lstrip()[:1] in {*".,;:!?"} or lexicon.begins(behind, "and")
     ends = len(behind) and lexicon.says(behind.part(len(behind) - 1), "not")
-    if not is_closed and (ends or lexicon.begins(behind, "denied_before")):
+    if not is_closed and (ends or lexicon.begins(behind, "not", "denied_behind")):
         return True
     before = [*words_of(text[: span.start]).clauses()][-1:]
     if not before or before[0].all[-1].closes:

@@ -220,9 +220,10 @@ async def test_what_somebody_else_needs_of_a_doctor_is_a_wish(referral: Opened) 
     assert patient.context["gender"] == "female"
 
 
-async def test_a_doctor_in_a_question_is_said_back(referral: Opened) -> None:
-    patient = await referral(INTAKE, SHOW, "Can I have Dr. Chen?")
-    assert "For the doctor I have noted: Dr. Mei Chen." in patient.last.message
+async def test_a_question_about_a_doctor_does_not_choose_her(referral: Opened) -> None:
+    patient = await referral(INTAKE, SHOW, "Is Dr. Chen a woman?")
+    assert "selected_doctor" not in patient.context
+    await patient.says("Dr. Chen please")
     assert patient.context["selected_doctor"] == "Dr. Mei Chen"
 
 
