@@ -34,4 +34,5 @@ DEMO_MESSAGES = (
     "Then next Tuesday",
     "Oh, make it a city bike",
     "Ada",
+    "Yes",
 )
