@@ -321,7 +321,7 @@ def _labelled(expected: Expected, slots: Slots) -> Command | None:
 
 
 def _worded(expected: Expected, slots: Slots) -> Command | None:
-    """Return a change of a known text whose title is said, for a yes: "the colour is black"."""
+    """Return a change of a known text by its title, to be asked back: "the colour is black"."""
     said, raw = slots["label"], slots["new"].raw
     named = [f for f in expected.correctable if f.type in FREE and is_called(said, f)]
     lexicon = lexicon_of(expected.setting.language)

@@ -82,7 +82,7 @@ def _chosen(asked: Asked, commands: Sequence[Command]) -> str | None:
 
 
 def _meant(asked: Asked, *, yes: bool) -> str | None:
-    """Return the option that a yes or a no stands for; None if it stands for none."""
+    """Return the option that a yes or a no chooses; None without one."""
     if asked["kind"] == "change":
         return asked["options"][0 if yes else -1]["id"]
     return GO_ON if asked["kind"] == "restart" and yes else None

@@ -150,7 +150,7 @@ class _Days:
         return next((day for day in days if day and reached(day)), None)
 
     def _year(self, said: str) -> int:
-        """Return a year in digits or words, as "nineteen ninety"; 0 if it is none."""
+        """Return a year in digits or words, as "nineteen ninety"; 0 without one."""
         if said.isdecimal():
             return int(said)
         first, _, rest = said.partition(" ")

@@ -153,7 +153,7 @@ class Scan:
         return not others and (is_short or numeral_of(first, self.setting.language) is not None)
 
     def _is_one(self, said: str) -> bool:
-        """Return whether a word is an article or a pronoun beside other words."""
+        """Return whether a word is an article or a pronoun, next to other words."""
         is_word = said.isalpha() and len(self.words) > 1
         is_article = folded(said) in self.setting.words.articles
         return is_article or (is_word and numeral_of(folded(said), self.setting.language) == 1)
@@ -257,7 +257,7 @@ def is_bare(raw: str, setting: Setting) -> bool:
 
 
 def is_near(span: Span, setting: Setting) -> bool:
-    """Return whether a span is a day as seen from today, which is said of much: "back tomorrow"."""
+    """Return whether a span is a day counted from today, as in "back tomorrow"."""
     return span.type == "date" and folded(span.raw) in setting.words.dates.near
 
 

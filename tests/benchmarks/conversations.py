@@ -28,6 +28,8 @@ turns:
   - user: Lee
   - bot: {asks: note, stack: []}
   - user: no
+  - bot: {effects: [], says: Is that right?}
+  - user: "yes"
   - bot: {effects: [book_table], pathway: door, complete: false}
 """.replace("trout", "Trout")
 

@@ -202,7 +202,7 @@ async def test_the_journey_of_the_readme_refuses_a_day_of_the_past() -> None:
         for day in ("yesterday", "24 December 2020"):
             reply = await journey.process_message(day)
             assert "day" not in reply.accumulated_context
-            assert "For which day?" in reply.message
+            assert reply.metadata["asked"]["field"] == "day"
         assert (await journey.attempts("day"))[-1].validation_status == "invalid"
         assert (await journey.process_message("today")).is_journey_complete
 

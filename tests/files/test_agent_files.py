@@ -246,7 +246,7 @@ def test_the_demo_of_the_default_agent_ends_with_what_a_person_is_told(folder: P
 
     for said in (
         "Assistant Hello, I am Ava from Harbour Insurance.",
-        "That is not a valid e-mail address. What I can take:",
+        "That is not a valid e-mail address. What I need is the",
         "cat has just knocked over the coffee, sorry! Assistant Let us",
         "A colleague calls you once, to go through the policy with you.",
         "changed the e-mail address to ana@example.org.",
