@@ -101,6 +101,7 @@ def test_the_picture_follows_a_conversation(serve: Serve, visits: Visits) -> Non
     expect(box(page, "book")).to_have_class(has("is-here"))
     expect(box(page, "menu")).to_have_class(has("is-visited"))
     says(page, "no")
+    says(page, "yes")
     expect(box(page, "door")).to_have_class(has("is-here"))
     effect = page.locator('.picture [data-effect="book.book_table"]')
     expect(effect).to_have_class(has("is-taken"))
@@ -138,7 +139,7 @@ def test_it_follows_while_a_turn_runs(serve: Serve, visits: Visits, tmp_path: Pa
 @pytest.mark.slow
 def test_a_rollback_goes_back_in_all_but_effects(serve: Serve, visits: Visits) -> None:
     _, place = serve("table_booking")
-    said = ("two, tomorrow at 7 pm", "Lee", "no", "the menu?")
+    said = ("two, tomorrow at 7 pm", "Lee", "no", "yes", "the menu?")
     session(place, "table_booking", *said, back_to=1)
 
     page = visits.open(place, "#/s/ann/picture")

@@ -103,7 +103,7 @@ def ended(page: Page) -> None:
 
 
 @pytest.mark.slow
-def test_five_turns_with_a_detour_end_with_a_confirmed_appointment(
+def test_six_turns_with_a_detour_end_with_a_confirmed_appointment(
     serve: Serve, visits: Visits
 ) -> None:
     """The picture follows them."""
@@ -122,7 +122,8 @@ def test_five_turns_with_a_detour_end_with_a_confirmed_appointment(
     expect(paused).to_have_attribute("data-pathway", "booking")
     says(page, DEMO_MESSAGES[2])
     assert "Johnson" in says(page, DEMO_MESSAGES[3])
-    assert "Your appointment is confirmed" in says(page, DEMO_MESSAGES[4])
+    assert "Is that right?" in says(page, DEMO_MESSAGES[4])
+    assert "Your appointment is confirmed" in says(page, DEMO_MESSAGES[5])
 
     expect(here).to_have_attribute("data-pathway", "confirmation")
     expect(paused).to_have_count(0)

@@ -16,13 +16,14 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 Serve = Callable[..., tuple[Any, str]]
-SAID = ("a table for four tomorrow at 7 pm", "sorry, five people", "Lee", "no")
+SAID = ("four people", "sorry, five people", "Lee", "no")
 
 
 def booked(place: str) -> None:
     """Book a table in session s-1, over HTTP."""
     with httpx2.Client(base_url=f"{place}/v1/", timeout=60) as client:
-        begun = {"session_id": "s-1", "context": {"about": "<b>x</b>" * 100}}
+        known = {"date": "2030-12-24", "time": "19:00", "about": "<b>x</b>" * 100}
+        begun = {"session_id": "s-1", "context": known}
         assert client.post("sessions", json=begun).status_code == 201
         for message in SAID:
             assert client.post("sessions/s-1/messages", json={"message": message}).is_success
