@@ -949,4 +949,4 @@ async def test_a_journey_names_sentences_to_begin_with(serve: Callable[..., Any]
 
     assert [pathway for pathway, _ in taken] == ["menu", "book", "book"]
     assert "party_size" in taken[1][1]
-    assert "date" in taken[2][1]
+    assert "time" in taken[2][1]

@@ -38,7 +38,10 @@ class Parcels(Journey):
     """Find a parcel."""
 
     class FindPath(Pathway):
-        __fields__ = [Field("number", "integer", "Which number?"), Field("pin", sensitive=True, verbatim=True)]
+        __fields__ = [
+            Field("number", "integer", "Which number?"),
+            Field("pin", sensitive=True, verbatim=True),
+        ]
         __effects__ = [Effect("trace", done="I trace it.")]
         __next__ = "after"
 
