@@ -41,7 +41,7 @@ from journeygraph.nodes.state.secrets import HIDDEN, secrets_in
 from journeygraph.nodes.state.stack import overwritten
 from journeygraph.nodes.steer import limits_of, steer
 from journeygraph.nodes.values import hint_of
-from journeygraph.nodes.values.finding import counts
+from journeygraph.nodes.values.finding import has_number
 
 _MOST_QUOTED = 3
 
@@ -157,7 +157,9 @@ def _account_for(draft: TurnDraft, reading: Reading) -> None:
         draft.note("unread", reason=HIDDEN if hidden else part[:MOST_RAW])
     is_told = not hidden and _is_passed_over(draft)
     told = [*draft.missed, *(part for part in parts if is_told and _helps(draft, part))]
-    told = sorted(dict.fromkeys(told), key=lambda part: not _counts_in(draft, part))[:_MOST_QUOTED]
+    language = draft.setting.language
+    told = sorted(dict.fromkeys(told), key=lambda part: not has_number(part, language))
+    told = told[:_MOST_QUOTED]
     texts = [draft.text("unread", words=" \u2026 ".join(told))] if told else []
     if not texts and parts and _is_question_left(draft, parts):
         texts = [draft.text("cannot_answer")]
@@ -183,11 +185,6 @@ def _is_passed_over(draft: TurnDraft) -> bool:
     return not (is_first or is_told)
 
 
-def _counts_in(draft: TurnDraft, part: str) -> bool:
-    """Return whether one of some words is a number or has one."""
-    return any(counts(word, draft.setting.language) for word in part.split())
-
-
 def _is_question_left(draft: TurnDraft, parts: Sequence[str]) -> bool:
     """Return whether nothing replies to a question that was not read."""
     asked = draft.dialogue.asked
@@ -201,7 +198,7 @@ def _is_question_left(draft: TurnDraft, parts: Sequence[str]) -> bool:
 
 def _helps(draft: TurnDraft, part: str) -> bool:
     """Return whether the user's own words help: one word alone tells nothing, unless it counts."""
-    return len(part.split()) > 1 or counts(part, draft.setting.language)
+    return len(part.split()) > 1 or has_number(part, draft.setting.language)
 
 
 def _is_taken(draft: TurnDraft, part: str) -> bool:

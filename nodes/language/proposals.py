@@ -32,7 +32,7 @@ from journeygraph.nodes.language.grammar import derived, is_foreign, value_in
 from journeygraph.nodes.language.lexicon import Lexicon, Name, lexicon_of, weight
 from journeygraph.nodes.language.words import Words, words_of
 from journeygraph.nodes.values import Scan, Span
-from journeygraph.nodes.values.finding import counts, is_bare, is_near
+from journeygraph.nodes.values.finding import has_number, is_bare, is_near
 
 MOST_CHARACTERS = 4096
 """Characters of a message beyond which it is left to others."""
@@ -111,7 +111,7 @@ def _agreeing(
     pending, other = expected.pending, False
     if pending and rest and pending.type in _NUMERIC:  # "2 adults, 1 child"
         beside = words_of(words_without(rest, [command.value for command in found]))
-        other = any(counts(word, expected.setting.language) for word in beside.folded)
+        other = has_number(" ".join(beside.folded), expected.setting.language)
         other = other and not Scan(rest, expected.setting).found(pending)
     kept = [
         c
@@ -180,7 +180,7 @@ def _in_words(
 
 def _corrects(clause: Words, lexicon: Lexicon, expected: Expected) -> bool:
     """Return whether a clause contrasts a number with another: "it was worth 840 not 640"."""
-    is_number = any(counts(word, expected.setting.language) for word in clause.folded)
+    is_number = has_number(" ".join(clause.folded), expected.setting.language)
     return bool(expected.known) and is_number and lexicon.has(clause, "not")
 
 

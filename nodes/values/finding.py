@@ -235,14 +235,14 @@ def _telling(field: Field, setting: Setting) -> Callable[[str], bool]:
         known = frozenset(word for way in ways for word in way.split())
         return lambda said: not known.isdisjoint(spelled(said).split())
     known = _dated_words(setting.language) if field.type in _WHEN else frozenset()
-    return lambda said: said in known or counts(said, setting.language)
+    return lambda said: said in known or has_number(said, setting.language)
 
 
 @lru_cache(maxsize=4_000)
-def counts(said: str, language: str) -> bool:
-    """Return whether a word has a digit, or is or holds a numeral."""
-    parts = (said, *said.split("-"))
-    return bool(re.search(r"\d", said)) or any(numeral_of(p, language) is not None for p in parts)
+def has_number(text: str, language: str) -> bool:
+    """Return whether a text has a digit, or a word that is or holds a numeral."""
+    parts = (part for word in text.split() for part in (word, *word.split("-")))
+    return bool(re.search(r"\d", text)) or any(numeral_of(p, language) is not None for p in parts)
 
 
 def is_bare(raw: str, setting: Setting) -> bool:
