@@ -59,139 +59,92 @@ def _sign_size(sign: str) -> int:
     return _DIGITS if re.search(r"\\[dD]", sign) else 1
 
 
-MACROS = ("exists", "all", "exists_one", "filter", "map")
-"""Words of CEL that go through a list."""
+MACROS = ("exists", "all", "exists_one", "filter")
+"""Words of CEL that go through a list; `map`, which makes one, is not supported."""
 
-_ROOTS = ("context", "message")
-_WORD = re.compile(
-    r"""(?P<string>(?:[bB]?[rR]|[rR][bB])(?:'''.*?'''|\"{3}.*?\"{3}|'[^'\n]*'|"[^"\n]*")"""
-    r"""|[bB]?(?:'''(?:\\.|.)*?'''|\"{3}(?:\\.|.)*?\"{3}"""
-    r"""|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"))"""
-    r"""|(?P<comment>//[^\n]*)|(?P<name>[A-Za-z_][A-Za-z0-9_]*)"""
-    r"""|(?P<number>[0-9][A-Za-z0-9_.]*)|(?P<sign>\S)""",
+_STRING = re.compile(
+    r"""(?:[bB]?[rR]|[rR][bB])(?:'''.*?'''|"{3}.*?"{3}|'[^'\n]*'|"[^"\n]*")"""
+    r"""|[bB]?(?:'''(?:\\.|.)*?'''|"{3}(?:\\.|.)*?"{3}|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*")"""
+    r"""|(?P<comment>//[^\n]*)""",
     re.DOTALL,
 )
-_NAME = re.compile(r"""(?P<quote>['"])(?P<name>\w+)(?P=quote)""")
+_MACRO = re.compile(rf"\.\s*({'|'.join(MACROS)}|map)\s*\(\s*(\w*)")
+_BRACKET = re.compile(rf"(?:\.\s*({'|'.join(MACROS)})\s*)?[(\[{{]|[)\]}}]")
+_MATCHES = re.compile(r"\bmatches\s*\(\s*(?:'(\d+)'\s*\))?")
+_READ = re.compile(r"(?<![\w.])context\b(?:\s*\.\s*(\w+)(?!\w|\s*\()|\s*\[\s*'(\d+)'\s*\])?")
+_NAME = re.compile(r"""(['"])(\w+)\1""")
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
-    """Content of an expression.
+class _Contents:
+    """Parts of an expression that its limits and its names depend on.
 
     Attributes:
         depth: Depth of its nested brackets.
-        macros: Number of its words that go through lists.
-        sums: Number of '+' in it; each may join texts or lists to a longer one.
-        nested: Word that goes through a list inside another such word; empty: none.
+        macros: Its words that go through lists.
         bound: Names that these words give to the items of a list.
+        nested: Word that goes through a list inside another such word; empty: none.
+        sums: Number of '+' in it; each may join texts or lists to a longer one.
         names: Names of the context that it reads; None if that is unknown.
-        patterns: Patterns that `matches` is given, as they are written.
-        unfit: Part that is not allowed in an expression; empty: none.
+        patterns: Patterns that `matches` is given, as they are written; empty: not in quotes.
     """
 
     depth: int
-    macros: int
-    sums: int
-    nested: str
+    macros: tuple[str, ...]
     bound: tuple[str, ...]
+    nested: str
+    sums: int
     names: frozenset[str] | None
     patterns: tuple[str, ...]
-    unfit: str
 
 
-def _words_of(text: str) -> Words:
-    """Return what is in an expression; for a text that is not valid, the part that was found."""
-    found = [
-        (match.lastgroup or "", match[0])
-        for match in _WORD.finditer(text)
-        if match.lastgroup != "comment"
-    ]
-    words = [word for _, word in found]
-    at = [place for place in range(len(words)) if _is_macro(words, place)]
-    bound = tuple(words[place + 2] for place in at if place + 2 < len(words))
-    patterns, unfit = _matched(found)
-    return Words(
-        depth=_depth(words),
-        macros=len(at),
-        sums=words.count("+"),
-        nested=next((words[inner] for outer in at for inner in _inside(words, outer)), ""),
-        bound=bound,
-        names=_names(words),
-        patterns=patterns,
-        unfit=unfit or _unfit(found, bound),
+def _contents(text: str) -> _Contents:
+    """Return what is in an expression; also in one that is not valid."""
+    strings: list[str] = []
+
+    def numbered(found: re.Match[str]) -> str:
+        if found["comment"]:
+            return " "
+        strings.append(found[0])
+        return f"'{len(strings) - 1}'"
+
+    bare = _STRING.sub(numbered, text)
+    depth, nested = _nesting(bare)
+    macros = _MACRO.findall(bare)
+    return _Contents(
+        depth=depth,
+        macros=tuple(word for word, _ in macros),
+        bound=tuple(name for _, name in macros),
+        nested=nested,
+        sums=bare.count("+"),
+        names=_names(bare, strings),
+        patterns=tuple(strings[int(n)] if n else "" for n in _MATCHES.findall(bare)),
     )
 
 
-def _is_macro(words: Sequence[str], place: int) -> bool:
-    return words[place] in MACROS and _at(words, place - 1) == "." and _at(words, place + 1) == "("
-
-
-def _at(words: Sequence[str], place: int) -> str:
-    return words[place] if 0 <= place < len(words) else ""
-
-
-def _depth(words: Sequence[str]) -> int:
-    deepest = depth = 0
-    for word in words:
-        depth += (word in ("(", "[", "{")) - (word in (")", "]", "}"))
-        deepest = max(deepest, depth)
-    return deepest
-
-
-def _inside(words: Sequence[str], macro: int) -> list[int]:
-    """Return the places of the macros within the brackets of one."""
-    depth, found = 0, []
-    for place in range(macro + 1, len(words)):
-        depth += (words[place] == "(") - (words[place] == ")")
-        if depth <= 0:
-            break
-        if _is_macro(words, place):
-            found.append(place)
-    return found
-
-
-def _names(words: Sequence[str]) -> frozenset[str] | None:
-    names = set()
-    for place, word in enumerate(words):
-        if word != "context" or _at(words, place - 1) == ".":
+def _nesting(bare: str) -> tuple[int, str]:
+    """Return how deep brackets are nested, and a macro that is inside another one."""
+    opened: list[str] = []
+    deepest, nested = 0, ""
+    for found in _BRACKET.finditer(bare):
+        if found[0] in ")]}":
+            opened = opened[:-1]
             continue
-        sign, name, behind = (_at(words, place + step) for step in (1, 2, 3))
-        quoted = _NAME.fullmatch(name) if (sign, behind) == ("[", "]") else None
-        if quoted:
-            names.add(quoted["name"])
-        elif sign == "." and name.isidentifier() and behind != "(":
-            names.add(name)
-        else:
+        nested = nested or (found[1] if any(opened) else "") or ""
+        opened.append(found[1] or "")
+        deepest = max(deepest, len(opened))
+    return deepest, nested
+
+
+def _names(bare: str, strings: Sequence[str]) -> frozenset[str] | None:
+    names = set()
+    for name, number in _READ.findall(bare):
+        quoted = _NAME.fullmatch(strings[int(number)]) if number else None
+        found = quoted[2] if quoted else name
+        if not found:
             return None
+        names.add(found)
     return frozenset(names)
-
-
-def _matched(found: Sequence[tuple[str, str]]) -> tuple[tuple[str, ...], str]:
-    """Return the patterns of `matches`; one that is not written out is unfit."""
-    words = [word for _, word in found]
-    patterns = []
-    for place in range(len(found)):
-        if words[place] == "matches" and _at(words, place + 1) == "(":
-            kinds = [kind for kind, _ in found[place + 2 : place + 3]]
-            if kinds != ["string"] or _at(words, place + 3) != ")":
-                return (), "a pattern of `matches` that is not a text in quotes"
-            patterns.append(words[place + 2])
-    return tuple(patterns), ""
-
-
-def _unfit(found: Sequence[tuple[str, str]], bound: Sequence[str]) -> str:
-    words = [word for _, word in found]
-    before = last = ""
-    for kind, word in found:
-        if word == "{" and before == "name" and last != "in":
-            return "a message in braces"
-        if word == "." and before not in ("name", "string", "closing"):
-            return "'.' in front of a name"
-        before, last = "closing" if word in (")", "]", "}") else kind, word
-    if any(word == "map" and _is_macro(words, place) for place, word in enumerate(words)):
-        return "'map'"
-    taken = next((name for name in bound if name in _ROOTS), "")
-    return f"the name '{taken}' for an item of a list" if taken else ""
 
 
 MOST_SIGNS = 2_000
@@ -249,7 +202,7 @@ class When:
     @property
     def reads(self) -> frozenset[str]:
         """The names of the context that it reads, as far as they are written out."""
-        return _words_of(self.text).names or frozenset()
+        return _contents(self.text).names or frozenset()
 
     @property
     def __name__(self) -> str:
@@ -284,7 +237,7 @@ def expression_fault(text: str, variables: Sequence[str]) -> Fault:
     if len(text) > MOST_SIGNS:
         said = f"it is longer than {MOST_SIGNS:,} characters."
         return Fault(said, remedy="Split it, or decide it in a tool.")
-    words = _words_of(text)
+    words = _contents(text)
     if fault := _shape_fault(words):
         return fault
     try:
@@ -294,21 +247,22 @@ def expression_fault(text: str, variables: Sequence[str]) -> Fault:
     return _name_fault(program, words, variables) or _pattern_fault(words)
 
 
-def _shape_fault(words: Words) -> Fault:
+def _shape_fault(words: _Contents) -> Fault:
     if words.depth > MOST_DEPTH:
         said = f"its brackets have more than {MOST_DEPTH} levels."
         return Fault(said, remedy="Remove levels.")
     if words.nested:
         said = f"'{words.nested}' is inside another of {', '.join(MACROS)}."
         return Fault(said, remedy="Move it out.")
-    if words.macros > MOST_MACROS:
+    if len(words.macros) > MOST_MACROS:
         return Fault(f"it has more than {MOST_MACROS} of {', '.join(MACROS)}.", remedy="Split it.")
     if words.sums > MOST_SUMS:
         said = f"it has more than {MOST_SUMS} of '+'."
         return Fault(said, remedy="Split it, or decide it in a tool.")
-    if words.unfit:
-        remedy = "Write names, values, operators and functions."
-        return Fault(f"{words.unfit} is not supported.", remedy=remedy)
+    if "map" in words.macros:
+        return Fault("'map' is not supported.", remedy="Write names, values and functions.")
+    if not all(words.patterns):
+        return Fault("a pattern of `matches` is not a text in quotes.", remedy="Write it out.")
     return Fault("")
 
 
@@ -321,7 +275,7 @@ def _syntax(said: str) -> Fault:
     return Fault(f"CEL syntax error{at}: {' '.join(reason.split())[:120] or 'unreadable'}.")
 
 
-def _name_fault(program: Any, words: Words, variables: Sequence[str]) -> Fault:
+def _name_fault(program: Any, words: _Contents, variables: Sequence[str]) -> Fault:
     for name in program.variables():
         if name not in (*variables, *words.bound):
             hint = did_you_mean(name, variables) or f" Write context.{name}?"
@@ -335,7 +289,7 @@ def _name_fault(program: Any, words: Words, variables: Sequence[str]) -> Fault:
     return Fault("")
 
 
-def _pattern_fault(words: Words) -> Fault:
+def _pattern_fault(words: _Contents) -> Fault:
     """Judge the patterns once, here: what is written in quotes cannot be wrong in a turn."""
     most = MOST_PATTERN // 10 if words.macros else MOST_PATTERN
     size = 0
@@ -353,11 +307,11 @@ def _pattern_fault(words: Words) -> Fault:
 
 
 @lru_cache(maxsize=4096)
-def _compiled(text: str) -> tuple[Any, Words]:
-    return cel.compile(text), _words_of(text)
+def _compiled(text: str) -> tuple[Any, _Contents]:
+    return cel.compile(text), _contents(text)
 
 
-def _read(words: Words, context: Mapping[str, Any]) -> dict[str, Any]:
+def _read(words: _Contents, context: Mapping[str, Any]) -> dict[str, Any]:
     """Return what of a context is read: the names that are written out, or all of it."""
     if words.names is None:
         return dict(context)

@@ -13,7 +13,7 @@ from journeygraph.journeys.agents.tools import ToolSpec
 from journeygraph.journeys.definitions.definition import Definition
 from journeygraph.journeys.errors import JourneyDefinitionError
 from journeygraph.journeys.faults import Fault, Place, Where
-from journeygraph.journeys.files.documents import TextFault, Tree, json_events, tree_of, yaml_events
+from journeygraph.journeys.files.documents import TextFault, Tree, tree_of
 from journeygraph.journeys.files.form import FORMS, AgentForm, GuidelinesForm, JourneyForm, kind_of
 from journeygraph.journeys.files.part import FileSource, InFile, Part, in_order, unreadable
 from journeygraph.journeys.files.rules import (
@@ -43,7 +43,7 @@ MOST_BYTES = 256 * 1024
 
 
 def read_tree(text: str, name: str) -> Tree:
-    """Return the text of a file as data with places: JSON by its name, else YAML.
+    """Return the text of a file, YAML or JSON, as data with places.
 
     Raises:
         JourneyDefinitionError: It is too long, empty, or no such text; with what else was found.
@@ -51,7 +51,7 @@ def read_tree(text: str, name: str) -> Tree:
     text = text.removeprefix("\ufeff")
     if len(text.encode("utf-8", "surrogatepass")) > MOST_BYTES:
         raise too_large(name)
-    tree = tree_of(json_events(text) if name.lower().endswith(".json") else yaml_events(text))
+    tree = tree_of(text)
     if tree.value is None and not tree.faults:
         tree.faults.append(TextFault(Place(1, 1), "the file is empty.", "Write a journey."))
     return tree
@@ -68,7 +68,7 @@ def read_document(text: str, name: str, wanted: Sequence[str]) -> tuple[Part, De
 
     Args:
         text: The text of the file.
-        name: Its name, for messages; one that ends in .json is read as JSON.
+        name: Its name, for messages.
         wanted: Kinds of documents that it may be.
 
     Raises:

@@ -7,11 +7,11 @@ from difflib import get_close_matches
 from typing import Any
 
 from journeygraph.journeys.config import JourneyConfig
-from journeygraph.journeys.errors import did_you_mean, shown
+from journeygraph.journeys.errors import did_you_mean
 from journeygraph.journeys.faults import Fault, as_where, key_of
-from journeygraph.journeys.notions.fields import Field, Regex
+from journeygraph.journeys.notions.fields import Field
 from journeygraph.journeys.notions.transitions import ConditionTrigger, IntentTrigger
-from journeygraph.journeys.phrases import normal, repeats_within
+from journeygraph.journeys.phrases import normal
 from journeygraph.journeys.spec.spec import JourneySpec, PathwaySpec, TransitionSpec
 from journeygraph.journeys.texts import BRACED
 
@@ -366,7 +366,6 @@ def _field_warnings(
     field: Field, later: Sequence[Field], known: Collection[str]
 ) -> Iterator[Fault]:
     yield from _condition_warnings(field, later, known)
-    yield from _pattern_warnings(field)
     if len(field.retry_texts) >= field.max_attempts:
         number, most = len(field.retry_texts), field.max_attempts
         message = f"has {number} retry_texts and max_attempts {most}: the last ones are never used."
@@ -381,20 +380,6 @@ def _field_warnings(
                 message = f"has '{word}' for both '{first[word]}' and '{value}'."
                 yield Fault(message, remedy="Remove it from one of them.")
             first.setdefault(word, value)
-
-
-def _pattern_warnings(field: Field) -> Iterator[Fault]:
-    validated = [one.pattern for one in field.validators if isinstance(one, Regex)]
-    for pattern in dict.fromkeys([*field.extract, *validated]):
-        if repeats_within(pattern):
-            message = f"has the pattern {shown(pattern)}, in which a repeated part can match the "
-            message += (
-                "same text in several ways: with some messages it times out and never matches."
-            )
-            remedy = (
-                r"Separate the repeated parts, as in (\w+,)+, or write a possessive group, (?>a+)."
-            )
-            yield Fault(message, remedy=remedy)
 
 
 def _condition_warnings(

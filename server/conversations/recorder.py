@@ -473,9 +473,15 @@ class _Dumper(yaml.SafeDumper):
 
 
 def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    value, fault = plain_value(text)
-    style = None if value == text and isinstance(value, str) and not fault else '"'
+    style = None if _is_plain(text) else '"'
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+def _is_plain(text: str) -> bool:
+    try:
+        return bool(plain_value(text) == text)
+    except ValueError:
+        return False
 
 
 _Dumper.add_representer(str, _text)

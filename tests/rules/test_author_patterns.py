@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from journeygraph import ConfigurationError, Field, Journey, JourneyConfig, Pathway, Regex
-from journeygraph.journeys.phrases import LONGEST_MATCH, TOGETHER, MatchBudget, repeats_within
+from journeygraph.journeys.phrases import LONGEST_MATCH, TOGETHER, MatchBudget
 from journeygraph.nodes.draft import new_turn
 from tests.support import api as helpers
 from tests.support.api import one
@@ -171,60 +171,16 @@ def test_what_is_not_read_alike_is_a_fault_of_the_definition(pattern: Any, says:
             declared()
 
 
-@pytest.mark.parametrize(
-    "pattern",
-    [
-        *(r"(a+)+", r"(a|a)*", r"(.*a){10}", r"(\w+\s?)+!", r"(x+x+)+y", r"(a|aa)+"),
-        *(r"([a-zA-Z]+)*", r"^(\s*\w+\s*)+$", r"(?:a?b?)*", r"(?i)(a|A)*", r"(\w|\d)*"),
-        *(r"(?=(a+)+)b", r"(.*?,){11}P", r"(\d{1,3})+", r"((ab)*)*c", r"([a-z]+-?)*\d"),
-    ],
-)
-def test_a_nested_repetition_is_found(pattern: str) -> None:
-    assert repeats_within(pattern)
-
-
-@pytest.mark.parametrize(
-    "pattern",
-    [
-        *("", r"\d{6}", r"(\w+,)+", r"(\w+ )*\w+", r"(\d{1,3}\.){3}\d{1,3}", r"(?:a|b)*"),
-        *(r"(ab|ac)*", r"\s*\w+\s*", r"(a++)+", r"(?>a+)+", r".*foo.*", r"(\d{3}[- ]?)+"),
-        *(r"(?:[A-Z0-9]{4} ?){4,7}", r"(['\"]).*?\1", r"(a+){2}", r"(?:\w+[ -])*\w+"),
-        r"[\w.+-]+@[\w-]+(\.[\w-]+)+",
-    ],
-)
-def test_a_plain_repetition_is_not(pattern: str) -> None:
-    assert not repeats_within(pattern)
-
-
 FILE = """
 id: plates
 states:
   ask:
     fields:
-      - {name: plate, ask: Which plate?, extract: ["(a+)+b"], validators: [{regex: "PATTERN"}]}
+      - {name: plate, ask: Which plate?, validators: [{regex: "x{e}"}]}
 """
 
 
-def test_check_warns_of_it_in_a_file_and_refuses_what_is_no_pattern(tmp_path: Path) -> None:
-    (tmp_path / "plates.yaml").write_text(FILE.replace("PATTERN", "[a-z]+"))
-    checked = run("check", str(tmp_path / "plates.yaml"))
-    assert (
-        "'(a+)+b', in which a repeated part can match the same text in several ways"
-        in checked.output
-    )
-    assert "[a-z]+" not in checked.output
-
-    (tmp_path / "plates.yaml").write_text(FILE.replace("PATTERN", "x{e}"))
+def test_check_refuses_what_is_no_pattern_in_a_file(tmp_path: Path) -> None:
+    (tmp_path / "plates.yaml").write_text(FILE)
     checked = run("check", str(tmp_path / "plates.yaml"), code=1)
     assert "'{e}' is fuzzy matching" in checked.output
-
-
-def test_a_class_is_warned_of_it() -> None:
-    class Lax(Journey):
-        class AskPath(Pathway):
-            __fields__ = [Field("x", validators=[Regex("(a|a)*")], extract=[r"\d+"])]
-
-    (warning,) = Lax.spec.warnings
-    assert warning.startswith(
-        "Lax.AskPath: field 'x' has the pattern '(a|a)*', in which a repeated part can match"
-    )
