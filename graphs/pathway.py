@@ -35,8 +35,8 @@ from journeygraph.nodes.forms.collect import FORM, collect, is_collected
 from journeygraph.nodes.services import Services
 from journeygraph.nodes.state.effects import went_well
 from journeygraph.nodes.state.session import PathwayState, Update
-from journeygraph.nodes.telemetry import PathwayRun
-from journeygraph.nodes.telemetry.activity import Activity
+from journeygraph.nodes.telemetry import PathwaySpan
+from journeygraph.nodes.telemetry.span import Span
 from journeygraph.nodes.turn.call_tools import call_tools
 from journeygraph.nodes.turn.take_effects import take_effects
 from journeygraph.nodes.values import load as load_values
@@ -66,7 +66,7 @@ def node_of(
         if not (pathway.collects or pathway.effects or pathway.calls):
             first = lone_agent(pathway.pipeline, _plan(pathway, config, default))
     pattern = pathway.pipeline.pattern if pathway.pipeline else ""
-    run = partial(PathwayRun, pathway.id, pattern)
+    run = partial(PathwaySpan, pathway.id, pattern)
     return pathway_node(subgraph, run, first, managed=default is None)
 
 
@@ -169,9 +169,7 @@ def reception_subgraph(default: Services | None) -> PatternGraph:
     return graph
 
 
-def pathway_node(
-    graph: Any, run: Callable[[], Activity], first: First | None, *, managed: bool
-) -> Any:
+def pathway_node(graph: Any, run: Callable[[], Span], first: First | None, *, managed: bool) -> Any:
     """Return the node of a pathway, with a span of telemetry for each run.
 
     Reports of its inner nodes then belong to that span, because LangGraph copies the context into

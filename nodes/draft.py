@@ -64,7 +64,7 @@ from journeygraph.nodes.state.session import (
 )
 from journeygraph.nodes.state.stack import Entered, Situation, note, pruned
 from journeygraph.nodes.steer import Steering
-from journeygraph.nodes.telemetry.otel import report
+from journeygraph.nodes.telemetry import report
 from journeygraph.nodes.texts import worded
 from journeygraph.nodes.values import Setting, shown
 

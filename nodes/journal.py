@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from journeygraph.nodes.json_data import digest_of
-from journeygraph.nodes.telemetry.activity import Trail
+from journeygraph.nodes.telemetry.span import Trail
 
 Event = dict[str, Any]
 KINDS = ("retried", "tool_done", "tool_failed", "tool_not_called")

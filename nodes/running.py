@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from journeygraph.journeys import PatternPipeline
 from journeygraph.nodes.journal import Journal, KeptCalls, Usage
-from journeygraph.nodes.telemetry.activity import SLACK
+from journeygraph.nodes.telemetry.span import SLACK
 
 if TYPE_CHECKING:
     from journeygraph.nodes.llm.model_agent import Speculation

@@ -13,7 +13,7 @@ from typing import Any
 
 from journeygraph.journeys import ConfigurationError
 from journeygraph.journeys.errors import require_extra
-from journeygraph.nodes.telemetry.otel import telemetry
+from journeygraph.nodes.telemetry.otel import takes_metrics, takes_spans
 
 ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
 _PROTOCOL, _HTTP = "OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf"
@@ -44,8 +44,7 @@ class Metrics:
         from opentelemetry import metrics  # noqa: PLC0415
         from opentelemetry.sdk.metrics import MeterProvider  # noqa: PLC0415
 
-        seen = telemetry()
-        if seen and not seen.takes_metrics:
+        if not takes_metrics():
             metrics.set_meter_provider(MeterProvider(resource=_resource()))
         provider = metrics.get_meter_provider()
         if not isinstance(provider, MeterProvider):
@@ -104,10 +103,7 @@ def _is_wanted(signal: str) -> bool:
     if not any(os.environ.get(name) for name in (ENDPOINT, f"{own}_ENDPOINT")):
         return False
     require_extra("otel", ENDPOINT, "opentelemetry.exporter.otlp.proto.http", "opentelemetry.sdk")
-    seen = telemetry()
-    if seen is None:
-        return False
-    if seen.takes_metrics if signal == "METRICS" else seen.takes_spans:
+    if takes_metrics() if signal == "METRICS" else takes_spans():
         return False
     exporter = os.environ.get(f"OTEL_{signal}_EXPORTER") or "otlp"
     if exporter not in ("otlp", "none"):

@@ -43,7 +43,7 @@ from journeygraph.nodes.pipelines.rules import conclude_as_one
 from journeygraph.nodes.pipelines.work import Member, Work, ended_as, own_flags, within
 from journeygraph.nodes.services import Services
 from journeygraph.nodes.state.session import AgentError, Ask, InnerState, Output, Update
-from journeygraph.nodes.telemetry import PipelineRun
+from journeygraph.nodes.telemetry import PipelineSpan
 from journeygraph.nodes.turn.run_agent import (
     SAID,
     After,
@@ -397,11 +397,11 @@ async def _inner_worked(
     pipeline = member.pipeline.members[member.name].call
 
     async def ran() -> Output:
-        with PipelineRun(member.path, pipeline.pattern) as seen:
+        with PipelineSpan(member.path, pipeline.pattern) as seen:
             run = await inner.ainvoke(start, {**at_most(pipeline, within=True), **around})
             given = _given_by(member, pipeline, run, services)
             output = result_of(state, member, **given, **brief.notes)
-            seen.ended(ended_as(output))
+            seen.answered(ended_as(output))
         if "error" in output:
             raise InnerFailed(member, output)
         return output

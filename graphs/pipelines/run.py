@@ -59,7 +59,7 @@ from journeygraph.nodes.state.session import (
     add_notes,
     add_results,
 )
-from journeygraph.nodes.telemetry import PipelineRun
+from journeygraph.nodes.telemetry import PipelineSpan
 
 _NEW = "__new"
 """Marks the inputs of this run, because a saver also has those of the last run."""
@@ -153,11 +153,11 @@ async def run(pipeline: PatternPipeline, inputs: Mapping[str, Any]) -> dict[str,
     async with _one_level_deeper(pipeline), _served(pipeline) as services:
         start: Any = {"inputs": given}
         counted = replace(services, usage=usage, running=Running(askers={}))
-        with PipelineRun(pipeline.name, pipeline.pattern) as seen:
+        with PipelineSpan(pipeline.name, pipeline.pattern) as seen:
             values = await _graph(pipeline).ainvoke(start, serving(counted, at_most(pipeline)))
             asks = asks_of(values.get(INTERRUPT, ()), counted)
             outputs = _told(pipeline, values, usage, asks)
-            seen.ended(outputs["pipeline"]["status"])
+            seen.answered(outputs["pipeline"]["status"])
     return outputs
 
 
@@ -179,7 +179,7 @@ async def stream(pipeline: Pipeline, inputs: Mapping[str, Any]) -> AsyncIterator
         events: Any = _graph(pipeline).astream(
             {"inputs": given}, serving(heard, at_most(pipeline)), **modes
         )
-        with PipelineRun(pipeline.name, pipeline.pattern).aside() as seen:
+        with PipelineSpan(pipeline.name, pipeline.pattern).aside() as seen:
             async with aclosing(events) as listed:
                 async for namespace, mode, data in seen.carrying(listed):
                     if event := event_in(mode, data):
@@ -188,7 +188,7 @@ async def stream(pipeline: Pipeline, inputs: Mapping[str, Any]) -> AsyncIterator
                         values = data
                         asked += data.get(INTERRUPT, ())
             outputs = _told(pipeline, values, usage, asks_of(asked, heard))
-            seen.ended(outputs["pipeline"]["status"])
+            seen.answered(outputs["pipeline"]["status"])
     yield {"type": "outputs", "outputs": outputs}
 
 

@@ -21,7 +21,7 @@ from journeygraph.graphs.storage.errors import WriteConflict
 from journeygraph.graphs.storage.statements import OPEN, TENANTS_OVER, UNFINISHED, Row, now
 from journeygraph.graphs.storage.store import Store
 from journeygraph.nodes.json_data import stamp
-from journeygraph.nodes.telemetry import counted_open, report, takes_metrics
+from journeygraph.nodes.telemetry import JOURNEY, measure, report, takes_metrics
 
 if TYPE_CHECKING:
     from journeygraph.journeys import Journey, JourneyResponse
@@ -207,6 +207,13 @@ class Expiry:
             await store.forget(row["session_id"], expired_at=stamp(now()))
 
 
+_METRICS = {
+    "session": "journeygraph.session.open",
+    "escalation": "journeygraph.escalation.waiting",
+    "timer": "journeygraph.timer.due",
+}
+
+
 class OpenCounts:
     """Counts what is open in the store, where an application takes metrics.
 
@@ -226,12 +233,13 @@ class OpenCounts:
         """Report the numbers by one query; return the seconds until the next one."""
         if takes_metrics():
             rows = await self._store.read(OPEN, now=stamp(now()), most=MOST_COUNTED)
-            for what in ("session", "escalation", "timer"):
+            for what, metric in _METRICS.items():
                 numbers = dict.fromkeys(self._journeys(), 0)
                 for row in rows:
                     if row["what"] == what and row["journey_id"] in numbers:
                         numbers[row["journey_id"]] = row["number"]
-                counted_open(what, numbers)
+                for journey, number in numbers.items():
+                    measure(metric, {JOURNEY: journey}, number)
         return COUNT_SECONDS
 
 

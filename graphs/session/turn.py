@@ -82,7 +82,7 @@ from journeygraph.nodes.state.context import Op
 from journeygraph.nodes.state.escalation import takeover_of
 from journeygraph.nodes.state.messages import Message
 from journeygraph.nodes.state.session import PARTING, OutsideEvent, Timer, Turn
-from journeygraph.nodes.telemetry import TurnRun, no_steps, pseudonym, report
+from journeygraph.nodes.telemetry import TurnSpan, no_steps, pseudonym, report
 from journeygraph.nodes.texts import texts_of
 from journeygraph.nodes.turn.understand import matcher_of
 
@@ -426,7 +426,7 @@ async def take(session: Session, head: Row, given: Given, services: Services) ->
         raise NotWaitingError("No agent of this session waits for an answer. Send a message.")
     tenant = "" if session.store.tenant == TENANT else session.store.tenant
     who, number = pseudonym(session.thread, key), head["version"] + 1
-    run = TurnRun(spec.id, spec.version, who, number, tenant, sensitive=spec.sensitive)
+    run = TurnSpan(spec.id, spec.version, who, number, tenant, sensitive=spec.sensitive)
     with run as seen:
         if services.running.journal:
             services.running.journal.trail = seen.trail

@@ -25,7 +25,7 @@ from journeygraph.graphs.storage.statements import Row, Statement, now
 from journeygraph.graphs.storage.store import Store
 from journeygraph.journeys import EscalationCase, JourneyConfig, JourneyError
 from journeygraph.nodes.json_data import stamp
-from journeygraph.nodes.telemetry import escalation_sent, report
+from journeygraph.nodes.telemetry import JOURNEY, measure, report
 
 SECONDS = 10.0
 """Timeout of a delivery, in seconds."""
@@ -258,14 +258,19 @@ class EscalationSender:
         except (DeliveryError, JourneyError) as error:
             reason = str(error) if isinstance(error, DeliveryError) else logged_reason(error)
             report(logging.WARNING, "escalation_not_sent", id=row["id"], reason=reason, tries=tries)
-            escalation_sent(row["journey_id"], taken=False)
+            _measured(row, "failed")
             with suppress(WriteConflict):
                 await _counted(store, {**mine, "tried": tries}, _pause_after(tries))
             return False
         done: Row = {"id_is": row["id"], "now": stamp(now())}
         await store.write(Statement(DELIVERED, [done]))
-        escalation_sent(row["journey_id"], taken=True)
+        _measured(row, "taken")
         return True
+
+
+def _measured(row: Row, result: str) -> None:
+    labels = {JOURNEY: row["journey_id"], "journeygraph.escalation.result": result}
+    measure("journeygraph.escalation.sent", labels)
 
 
 async def _counted(store: Store, mine: Row, seconds: float) -> None:

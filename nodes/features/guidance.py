@@ -25,7 +25,7 @@ from journeygraph.nodes.services import Services
 from journeygraph.nodes.state.session import Guided, Position
 from journeygraph.nodes.state.stack import Situation, note
 from journeygraph.nodes.steer import limits_of, places, steer
-from journeygraph.nodes.telemetry import guidelines_settled, part_raised, report
+from journeygraph.nodes.telemetry import JOURNEY, measure, part_raised, report
 
 if TYPE_CHECKING:
     from journeygraph.nodes.draft import Reading, TurnDraft
@@ -227,7 +227,10 @@ def guidance_of(
             counts_in.setdefault(held.guideline.id, []).append(pathway)
         dropped |= {(held.guideline.id, why): held for held, why in resolution.dropped}
     holding = index.in_order(matched.values())
-    guidelines_settled(spec.id, map(_kind, holding), map(_kind, dropped.values()))
+    for held in holding:
+        measure("journeygraph.guideline.matched", {JOURNEY: spec.id, **_kind(held)})
+    for held in dropped.values():
+        measure("journeygraph.guideline.dropped", {JOURNEY: spec.id, **_kind(held)})
     audit = list(guideline_candidates.audit)
     audit += [_dropped(position, id_, why, held) for (id_, why), held in dropped.items()]
     audit += [
@@ -284,7 +287,11 @@ def _rule_ahead(guideline: GuidelineSpec, is_unsure: bool) -> dict[str, Any]:
 
 
 def _kind(held: Held) -> dict[str, str]:
-    return {"scope": held.guideline.scope.value, "tier": held.tier}
+    # No id: a label for each of thousands would be too many. The span of the turn has them.
+    return {
+        "journeygraph.guideline.scope": held.guideline.scope.value,
+        "journeygraph.guideline.tier": held.tier,
+    }
 
 
 def _guided(held: Held, pathways: list[str]) -> Guided:

@@ -35,7 +35,7 @@ from journeygraph.nodes.state.form_state import FormState, field_named
 from journeygraph.nodes.state.messages import GIVEN_BACK, last_said, mark
 from journeygraph.nodes.state.session import PARTING, Position, Turn, Update
 from journeygraph.nodes.state.stack import note
-from journeygraph.nodes.telemetry import part_raised, person_called
+from journeygraph.nodes.telemetry import JOURNEY, measure, part_raised
 from journeygraph.nodes.texts import worded
 from journeygraph.nodes.values import shown
 
@@ -167,7 +167,10 @@ def _written(services: Services, state: Mapping[str, Any], turn: Turn) -> Turn:
         reason=takeover["reason"],
         payload=_briefing_of(services, state, turn),
     )
-    person_called(services.spec.id, takeover["reason"])
+    # The part after a colon, such as the name of a field, is not a label.
+    reason = takeover["reason"].partition(":")[0]
+    labels = {JOURNEY: services.spec.id, "journeygraph.escalation.reason": reason}
+    measure("journeygraph.escalation.opened", labels)
     return {**turn, "escalations": [*turn.get("escalations", ()), opened]}
 
 

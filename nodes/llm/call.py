@@ -21,7 +21,7 @@ from journeygraph.nodes.llm.client import RUN_CONFIG, Answer, Chat, Message
 from journeygraph.nodes.llm.structured import REPLY, Misfit, object_in
 from journeygraph.nodes.state.messages import text_of
 from journeygraph.nodes.state.session import Turn
-from journeygraph.nodes.telemetry import ModelCall, model_breaker_changed
+from journeygraph.nodes.telemetry import ModelSpan, breaker_changed
 
 _AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 """Statuses after which the same request may well succeed a moment later."""
@@ -172,7 +172,7 @@ def rested(chat: Chat) -> Iterator[None]:
     name = str(chat.name or getattr(chat.model, "model_name", "") or "")
     try:
         with chat.breaker.guarding(
-            _is_silent, lambda opened: model_breaker_changed(name, opened=opened)
+            _is_silent, lambda opened: breaker_changed(opened=opened, model=name)
         ):
             yield
     except BreakerOpenError as rests:
@@ -267,7 +267,7 @@ async def _tried(
 ) -> Answer:
     for number in range(MOST_TRIES):
         hear = listen() if listen else None
-        call = ModelCall(chat.model, chat.name, purpose=question.schema_name, number=number + 1)
+        call = ModelSpan(chat.model, chat.name, purpose=question.schema_name, number=number + 1)
         try:
             with call:
                 async with asyncio.timeout_at(until):
@@ -298,7 +298,7 @@ async def _once(
     usage: Usage,
     hear: Hear | None,
     until: float,
-    call: ModelCall,
+    call: ModelSpan,
 ) -> Answer:
     model, options = chat.prepared(question, streams=hear is not None)
     messages = list(question.messages)
@@ -306,7 +306,7 @@ async def _once(
     if hear is None:
         message = await model.ainvoke(messages, RUN_CONFIG, **options)
     else:
-        call.streams()
+        call.attributes["gen_ai.request.stream"] = True
         chunks = model.astream(messages, RUN_CONFIG, **options)
         message = await _streamed(chunks, chat.listener(question), hear, until)
     usage.add_tokens(message.usage_metadata)

@@ -25,7 +25,7 @@ from journeygraph.nodes.json_data import cleaned, copied, digest_of, plain, word
 from journeygraph.nodes.llm.client import Call
 from journeygraph.nodes.llm.structured import load_schemas, misfits
 from journeygraph.nodes.state.confirmation import Consent
-from journeygraph.nodes.telemetry import ToolRun
+from journeygraph.nodes.telemetry import ToolSpan
 
 KEY = "idempotency_key"
 """Parameter that takes the key of a call: the runtime fills it wherever a function has it."""
@@ -477,7 +477,7 @@ class Toolbox:
         return usable, given, filled
 
     async def _run(self, tool: BaseTool, arguments: dict[str, Any]) -> Any:
-        with ToolRun(tool.name, self.agent):
+        with ToolSpan(tool.name, self.agent):
             if not _is_sync(tool):
                 return await tool.ainvoke(arguments)
             # LangChain would borrow a thread of a pool, and a hanging one keeps it.

@@ -56,7 +56,7 @@ from journeygraph.nodes.llm.prompts import as_data, understanding
 from journeygraph.nodes.llm.structured import Misfit, object_in
 from journeygraph.nodes.state.session import Position
 from journeygraph.nodes.steer import allowed_transitions, asks_model, is_share
-from journeygraph.nodes.telemetry import cache_read
+from journeygraph.nodes.telemetry import measure
 
 _JUDGED_LATER = (Verdict, Go, Noise)
 """Commands whose confidence is judged where it is known what they lead to."""
@@ -495,7 +495,8 @@ async def understood(
     ttl = 0.0 if moment.guidelines or moment.form else config.intent_cache_ttl_seconds
     if ttl:
         entry = models.cache.get(key)
-        cache_read("intent", hit=entry is not None)
+        result = {"journeygraph.cache.result": "hit" if entry else "miss"}
+        measure("journeygraph.cache.read", {"journeygraph.cache.name": "intent", **result})
         if entry:
             return Understood(list(entry[1]))
     limit = config.intent_timeout_seconds if seconds is None else seconds

@@ -35,8 +35,8 @@ from journeygraph.nodes.llm.prompts import manner
 from journeygraph.nodes.llm.replies import answer_from
 from journeygraph.nodes.llm.tools import told
 from journeygraph.nodes.state.form_state import owners
-from journeygraph.nodes.telemetry import ToolRun, report
-from journeygraph.nodes.telemetry.activity import kind_of
+from journeygraph.nodes.telemetry import ToolSpan, report
+from journeygraph.nodes.telemetry.span import kind_of
 
 if TYPE_CHECKING:
     from journeygraph.nodes.draft import Hop
@@ -232,7 +232,7 @@ async def _retrieved(
         TypeError: It gave something else than passages.
         Exception: Whatever an author's function raises.
     """
-    with ToolRun(knowledge.name, journey, kind="datastore"):
+    with ToolSpan(knowledge.name, journey, kind="datastore"):
         async with asyncio.timeout(knowledge.timeout):
             with contained():
                 given = await _given_by(knowledge, retriever, question[:MOST_QUESTION], overdue)

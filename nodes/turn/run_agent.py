@@ -29,7 +29,7 @@ from journeygraph.nodes.services import Services
 from journeygraph.nodes.state.confirmation import Consent
 from journeygraph.nodes.state.effects import EFFECTS
 from journeygraph.nodes.state.session import PARTING, Output, Pending, Turn, Update
-from journeygraph.nodes.telemetry import AgentRun, agent_rests
+from journeygraph.nodes.telemetry import AgentSpan, breaker_changed
 
 After = Callable[[Work, Output, Chooser], Awaitable[dict[str, Any]]]
 """Decides what an agent's result leads to, as a change of the progress."""
@@ -74,7 +74,7 @@ async def run_agent(
     begun = loop.time()
     ask = brief.ask() if agent.asked and brief.ask else None
     call = agent.asked(ask) if agent.asked and ask else agent.call
-    with AgentRun(member.path, member.timeout) as seen:
+    with AgentSpan(member.path, member.timeout) as seen:
         given = await guarded(lambda: call(payload, say), member, came)
         values = typed(signature, outputs_of(given))
         seen.gave(values, services.mask)
@@ -165,7 +165,7 @@ async def guarded(call: Callable[[], Awaitable[Any]], member: Member, came: floa
         overdue = member.timeout is not None and now - came >= _NEARLY * member.timeout
         return True if overdue else None
 
-    with breaker.guarding(failed, lambda opened: agent_rests(member.path, opened=opened)):
+    with breaker.guarding(failed, lambda opened: breaker_changed(opened=opened, agent=member.path)):
         return await call()
 
 

@@ -29,7 +29,7 @@ from journeygraph.nodes.replies.scope import (
 from journeygraph.nodes.replies.wording import broken
 from journeygraph.nodes.services import Services
 from journeygraph.nodes.state.session import PARTING, Check, SessionState, Turn, Update
-from journeygraph.nodes.telemetry import reply_checked
+from journeygraph.nodes.telemetry import JOURNEY, measure
 from journeygraph.nodes.turn.settle import closed
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ async def _checked(services: Services, turn: Turn, validation: Validation) -> Tu
     if later and examiner is not None:
         row["pending"] = True
     else:
-        reply_checked(services.spec.id, outcome=ended.outcome, bypassed=ended.bypassed)
+        _measured(services, row)
     return {
         **turn,
         "replies": turn["replies"] if ended.reply == made else [ended.reply],
@@ -177,8 +177,17 @@ async def judged(services: Services, turn: Turn) -> Check:
         bypassed=bypassed,
         review=sent["review"] or bypassed or found.is_refused(0.0) or found.is_unsure(0.0),
     )
-    reply_checked(services.spec.id, outcome=row["outcome"], bypassed=bypassed)
+    _measured(services, row)
     return row
+
+
+def _measured(services: Services, check: Check) -> None:
+    labels = {
+        JOURNEY: services.spec.id,
+        "journeygraph.check.outcome": check["outcome"],
+        "journeygraph.check.bypassed": check["bypassed"],
+    }
+    measure("journeygraph.reply.checked", labels)
 
 
 def is_refused(

@@ -15,7 +15,7 @@ from typing import Any
 from journeygraph.journeys.notions.fields import Check, Field, Length, Range, Regex
 from journeygraph.nodes.authored import contained, in_thread
 from journeygraph.nodes.json_data import copied
-from journeygraph.nodes.telemetry.otel import part_raised, report
+from journeygraph.nodes.telemetry import part_raised, report
 from journeygraph.nodes.values.languages import everywhere
 from journeygraph.nodes.values.numbers import digits_of
 from journeygraph.nodes.values.people import full_name_shown

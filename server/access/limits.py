@@ -24,7 +24,7 @@ from limits.aio.strategies import FixedWindowRateLimiter
 from journeygraph.journeys import ConfigurationError
 from journeygraph.journeys.errors import require_extra
 from journeygraph.nodes.breaker import Breaker
-from journeygraph.nodes.telemetry import limit_refused, report
+from journeygraph.nodes.telemetry import measure, report
 from journeygraph.server.access.callers import Caller
 
 WHO = ("key", "tenant", "address")
@@ -195,7 +195,8 @@ class Limits:
         return None
 
     async def _refused(self, limit: Limit, caller: Caller) -> Refused:
-        limit_refused(limit.counted, limit.who)
+        who = {"journeygraph.limit.name": limit.counted, "journeygraph.limit.caller": limit.who}
+        measure("journeygraph.limit.refused", who)
         stats = await self._tried("get_window_stats", limit, caller)
         return Refused(limit, max(1, math.ceil(stats.reset_time - self._clock())))
 

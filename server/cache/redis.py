@@ -21,7 +21,7 @@ from redis.exceptions import ResponseError
 from journeygraph.journeys import ConfigurationError
 from journeygraph.journeys.store_url import masked
 from journeygraph.nodes.breaker import Breaker
-from journeygraph.nodes.telemetry.otel import report
+from journeygraph.nodes.telemetry import report
 from journeygraph.server.cache.port import CacheUnavailableError, Counts
 
 BUDGET_SECONDS = 0.05

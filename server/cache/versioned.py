@@ -17,7 +17,7 @@ from journeygraph.graphs.session.directory import Directory, Found
 from journeygraph.graphs.session.session import SessionContext
 from journeygraph.graphs.storage.statements import now
 from journeygraph.journeys import JourneyConfig, StateError
-from journeygraph.nodes.telemetry import cache_read
+from journeygraph.nodes.telemetry import measure
 from journeygraph.server.cache.port import Cache, CacheUnavailableError, Counts
 
 LARGEST = 2**18
@@ -66,7 +66,8 @@ class VersionedCache:
         hit = found is not None and found["version"] == version
         self.counts.hits += hit
         self.counts.misses += not hit
-        cache_read(self._kind, hit=hit)
+        result = {"journeygraph.cache.result": "hit" if hit else "miss"}
+        measure("journeygraph.cache.read", {"journeygraph.cache.name": self._kind, **result})
         return found["data"] if found and hit else None
 
     def seal(self, name: str, version: str, data: Any) -> bytes:

@@ -36,7 +36,7 @@ from journeygraph.journeys.concierge import journey_class
 from journeygraph.journeys.faults import Fault
 from journeygraph.journeys.reading.rule_reader import own_version
 from journeygraph.nodes.llm.models import check_model, is_configured
-from journeygraph.nodes.telemetry.otel import report
+from journeygraph.nodes.telemetry import report
 from journeygraph.server.cache import Cache, MemoryCache, VersionedCache
 from journeygraph.server.definitions.loader import Read, read_all
 from journeygraph.server.discover.errors import CommandError

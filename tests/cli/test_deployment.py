@@ -34,7 +34,7 @@ from journeygraph.graphs.session import turn
 from journeygraph.graphs.storage.migrate_postgres import migrate_postgres
 from journeygraph.nodes.features import guidance
 from journeygraph.nodes.llm.scripted import Fault, ScriptedModel
-from journeygraph.nodes.telemetry import activity
+from journeygraph.nodes.telemetry import span
 from journeygraph.nodes.turn import validate
 from journeygraph.server.access.keys import Wanted
 from journeygraph.server.access.limits import Limits, read_limits
@@ -575,7 +575,7 @@ async def test_alerts_and_dashboard_ask_for_what_a_server_with_traffic_exports(
 def test_values_of_labels_in_alerts_are_ones_that_are_reported(project: Path) -> None:
     pairs = re.findall(r'(\w+)[!=]=?~?"([^"]*)"', " ".join(expressions(project)))
     reported = {
-        "journeygraph_outcome": {activity.OK, activity.FAILED, activity.CANCELLED},
+        "journeygraph_outcome": {span.OK, span.FAILED, span.CANCELLED},
         "journeygraph_turn_flag": {turn.BYPASSED, guidance.BYPASSED, validate.BYPASSED},
         "journeygraph_escalation_result": {"taken", "failed"},
         "http_route": {"/readyz"},

@@ -32,12 +32,16 @@ def test_the_tree_of_the_page_is_what_its_code_prints(tmp_path: Path) -> None:
 
 
 def test_the_page_names_every_name_that_is_reported() -> None:
-    sources = [path.read_text() for path in (ROOT / "nodes" / "telemetry").glob("*.py")]
-    quoted = re.findall(r'"((?:gen_ai|journeygraph)\.[\w.]+)"', "\n".join(sources))
+    folders = ("nodes", "graphs", "server")
+    sources = [path.read_text() for folder in folders for path in (ROOT / folder).rglob("*.py")]
+    quoted = re.findall(
+        r'"((?:gen_ai|journeygraph)\.[\w.]+)"',
+        "\n".join(one for one in sources if "measure(" in one),
+    )
     named = set(re.findall(r"`([\w.]+)`", PAGE))
 
     assert set(quoted) - named == set()
-    assert {*otel._HISTOGRAMS, *otel._COUNTERS} <= named
+    assert {*otel.HISTOGRAMS, *otel.COUNTERS, *otel.LEVELS, *otel.GAUGES} <= named
 
 
 def test_the_page_names_every_event_of_the_log() -> None:

@@ -26,7 +26,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from journeygraph import NEVER, ConfigurationError, Journey, Pathway, Pipeline
 from journeygraph.graphs.session import jobs
 from journeygraph.nodes.llm.scripted import ScriptedModel
-from journeygraph.nodes.telemetry import reply_checked
+from journeygraph.nodes.telemetry import measure
 from journeygraph.server.access.keys import Wanted
 from journeygraph.server.http.auth import Keys
 from journeygraph.server.settings import Settings
@@ -245,12 +245,12 @@ async def test_a_scraper_that_asks_for_it_gets_openmetrics(
 async def test_a_server_that_has_ended_collects_no_more(watch: Watch) -> None:
     metrics = Metrics()
     with metrics.collected():
-        reply_checked("solo", outcome="sent", bypassed=False)
+        measure("journeygraph.cache.read", {})
         during, _ = await metrics.shown("")
     after, _ = await metrics.shown("")
 
-    assert b"journeygraph_reply_checked" in during
-    assert b"journeygraph_reply_checked" not in after
+    assert b"journeygraph_cache_read" in during
+    assert b"journeygraph_cache_read" not in after
 
 
 def test_without_the_packages_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -360,14 +360,11 @@ def test_what_is_not_exported_is_refused(
 ) -> None:
     monkeypatch.setenv(ENDPOINT, "http://127.0.0.1:1")
     monkeypatch.setenv(name, value)
-    monkeypatch.setattr("journeygraph.server.telemetry.telemetry", lambda: NoProviders())
+    for taken in ("takes_spans", "takes_metrics"):
+        monkeypatch.setattr(f"journeygraph.server.telemetry.{taken}", lambda: False)
 
     with pytest.raises(ConfigurationError, match=f"{name} is '{value}'.*{remedy}"), exporting():
         pass
-
-
-class NoProviders:
-    takes_spans = takes_metrics = False
 
 
 def test_nothing_is_set_up_where_the_process_has_providers(

@@ -9,7 +9,6 @@ import pytest
 
 from journeygraph import NEVER, Guideline, Journey, Pathway, Validation
 from journeygraph.nodes.llm.scripted import Fault, ScriptedModel, leads_nowhere, rules_hold
-from journeygraph.nodes.telemetry import cache_read, guidelines_settled, reply_checked
 from tests.support import model_shop, watching
 from tests.support.watching import Watch
 
@@ -102,42 +101,6 @@ async def test_what_was_understood_before_is_a_hit(shop: Callable[..., Any], wat
     assert counted == [("hit", 1), ("miss", 2)]
 
 
-def test_guidelines_are_counted_by_scope_and_by_who_decided(watch: Watch) -> None:
-    said = {"scope": "global", "tier": "model"}
-    written = {"scope": "state", "tier": "code"}
-
-    guidelines_settled("desk", [said, said, written], [said])
-
-    desk = {"journeygraph.journey.id": "desk"}
-    by_model = {
-        **desk,
-        "journeygraph.guideline.scope": "global",
-        "journeygraph.guideline.tier": "model",
-    }
-    evaluate_conditions = {
-        **desk,
-        "journeygraph.guideline.scope": "state",
-        "journeygraph.guideline.tier": "code",
-    }
-    # One look at the reader is one collection of all metrics, so what is asked for second is old.
-    matched = points(watch, "journeygraph.guideline.matched")
-    assert matched == [(by_model, 2), (evaluate_conditions, 1)]
-    guidelines_settled("desk", [], [said])
-    assert points(watch, "journeygraph.guideline.dropped") == [(by_model, 1)]
-
-
-def test_checks_are_counted_by_what_came_of_them(watch: Watch) -> None:
-    reply_checked("desk", outcome="sent", bypassed=False)
-    reply_checked("desk", outcome="masked", bypassed=True)
-    reply_checked("desk", outcome="sent", bypassed=False)
-
-    kinds = [
-        (labels["journeygraph.check.outcome"], labels["journeygraph.check.bypassed"], count)
-        for labels, count in points(watch, "journeygraph.reply.checked")
-    ]
-    assert sorted(kinds) == [("masked", True, 1), ("sent", False, 2)]
-
-
 async def test_a_reply_of_a_conversation_that_is_checked_is_counted(
     shop: Callable[..., Any], watch: Watch
 ) -> None:
@@ -152,14 +115,3 @@ async def test_a_reply_of_a_conversation_that_is_checked_is_counted(
     assert (labels["journeygraph.check.bypassed"], count) == (True, 1)
     assert {"guidelines_bypassed", "validation_bypassed"} <= set(chat.last.metadata["flags"])
     assert "canary" not in watch.everything()
-
-
-def test_looks_into_a_cache_are_counted_by_what_they_found(watch: Watch) -> None:
-    for hit in (False, True, True):
-        cache_read("definition", hit=hit)
-
-    name = {"journeygraph.cache.name": "definition"}
-    assert points(watch, "journeygraph.cache.read") == [
-        ({**name, "journeygraph.cache.result": "hit"}, 2),
-        ({**name, "journeygraph.cache.result": "miss"}, 1),
-    ]

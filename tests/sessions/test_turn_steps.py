@@ -44,8 +44,8 @@ from journeygraph.nodes.llm.scripted import (
     leads_to,
     says,
 )
-from journeygraph.nodes.telemetry import activity
-from journeygraph.nodes.telemetry.activity import MOST_STEP_WORDS
+from journeygraph.nodes.telemetry import span
+from journeygraph.nodes.telemetry.span import MOST_STEP_WORDS
 from tests.pipelines.marked import ALL_PATTERNS, mark
 from tests.pipelines.test_in_journeys import pipeline_of, staff_of
 from tests.support import api, watching
@@ -484,7 +484,7 @@ async def test_a_long_reply_is_stored_once(memory_url):
 
 
 async def test_more_steps_than_are_kept_are_counted(memory_url, monkeypatch):
-    monkeypatch.setattr(activity, "MOST_STEPS", 100)
+    monkeypatch.setattr(span, "MOST_STEPS", 100)
 
     def talkative(ask: Any) -> str:
         return "x"
