@@ -90,17 +90,13 @@ class Concierge(Journey, spec=empty_spec("concierge", "Concierge")):
 
     Attributes:
         __journeys__: The journeys; the `__activation__` of each starts it.
-        __otherwise__: Answer to a message that starts none of them: "ask" which one is meant, a
-            "canned" answer, or "freeform": a model answers, without tools and context.
         __cancel__: A trigger that cancels the active journey.
-        __hand_over__: List of `HandOver(...)`: rules that lead from one journey to another.
         __guidelines__: Global guidelines: of all journeys, and of the concierge itself.
         __shared__: Context names that no journey removes at its end, beyond the `__shared__` of
             each.
         __personality__: Its personality, and that of each journey without its own.
         __locale__: Its locale, and that of each journey for the parts that the journey does not
             set.
-        __texts__: Replacements for the runtime's own texts, also in its journeys.
 
     Raises:
         JourneyDefinitionError: At class creation, with every fault of the body.

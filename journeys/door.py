@@ -7,8 +7,8 @@ imports happen on first use, and they are the only ones that point upwards.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, cast
 
 if TYPE_CHECKING:
     from journeygraph.graphs.session.manager import PathwayManager
@@ -95,3 +95,60 @@ def reset_pipeline(pipeline: PatternPipeline) -> None:
     from journeygraph.nodes.pipelines.memory import forget  # noqa: PLC0415
 
     forget(pipeline)
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class SessionMethod(Generic[P, R]):
+    """Method of the manager that a journey has under the same name.
+
+    Args:
+        method: Returns the method of the manager; only its type is read.
+    """
+
+    def __init__(self, method: Callable[[], Callable[Concatenate[PathwayManager, P], R]]) -> None:
+        self._method = method
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, journey: Any, owner: type) -> Callable[P, R]:
+        method = self if journey is None else getattr(journey.manager, self._name)
+        return cast("Callable[P, R]", method)
+
+
+class SessionMethods:
+    """The methods of a journey's session; `PathwayManager` has them, and says what they do."""
+
+    register_agent = SessionMethod(lambda: PathwayManager.register_agent)
+    start = SessionMethod(lambda: PathwayManager.start_session)
+    process_message = SessionMethod(lambda: PathwayManager.process_message)
+    stream_message = SessionMethod(lambda: PathwayManager.stream_message)
+    resume = SessionMethod(lambda: PathwayManager.resume)
+    stream_resume = SessionMethod(lambda: PathwayManager.stream_resume)
+    process_event = SessionMethod(lambda: PathwayManager.process_event)
+    take_timer = SessionMethod(lambda: PathwayManager.take_timer)
+    next_timer = SessionMethod(lambda: PathwayManager.next_timer)
+    rollback = SessionMethod(lambda: PathwayManager.rollback)
+    fork = SessionMethod(lambda: PathwayManager.fork)
+    list = SessionMethod(lambda: PathwayManager.list)
+    delete = SessionMethod(lambda: PathwayManager.delete)
+    close = SessionMethod(lambda: PathwayManager.close)
+    get_session_state = SessionMethod(lambda: PathwayManager.get_session_state)
+    snapshot = SessionMethod(lambda: PathwayManager.snapshot)
+    versions = SessionMethod(lambda: PathwayManager.versions)
+    state_at = SessionMethod(lambda: PathwayManager.state_at)
+    context_history = SessionMethod(lambda: PathwayManager.context_history)
+    audit = SessionMethod(lambda: PathwayManager.audit)
+    turns = SessionMethod(lambda: PathwayManager.turns)
+    checks = SessionMethod(lambda: PathwayManager.checks)
+    fields = SessionMethod(lambda: PathwayManager.fields)
+    attempts = SessionMethod(lambda: PathwayManager.attempts)
+    escalations = SessionMethod(lambda: PathwayManager.escalations)
+    escalation = SessionMethod(lambda: PathwayManager.escalation)
+    claim = SessionMethod(lambda: PathwayManager.claim)
+    operator_says = SessionMethod(lambda: PathwayManager.operator_says)
+    release = SessionMethod(lambda: PathwayManager.release)
+    transcript = SessionMethod(lambda: PathwayManager.transcript)

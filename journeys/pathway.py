@@ -26,25 +26,14 @@ class Pathway:
     Its id is the class name without the suffix `Pathway` or `Path`, in snake case. The docstring
     says what it is for. Subclasses inherit what they do not set.
 
+    Most attributes are those of `PathwaySpec`, which the states of files have too; a table of all
+    of them is in docs/reference/journeys.md.
+
     Attributes:
         __signature__: The `Signature` of its agents: the sources of their inputs, the types of
             their outputs. Default: agents get only the payload; outputs are taken as they are.
         __agents__: Names of the agents that run, in order; []: no agent runs and there is no reply.
             Default: with a signature one, with the name of the pathway; else none.
-        __action__: The task of its agents here, in words; it is part of the prompt of model agents.
-        __calls__: Tools that are called before its agents run: names, or `Call(tool, arguments,
-            save)`. The agents get the results as `tool_results`.
-        __title__: Its name for users, such as "the transfer". Default: its id, in words.
-        __fields__: The values that it collects before its agents run: a list of `Field(...)`, or
-            `Form([...], order="declared", confirm_corrections=False)`. It asks for them itself,
-            also in the turn in which another pathway leads to it.
-        __effects__: The effects that are taken once, when its fields are collected and confirmed:
-            each an `Effect(tool, arguments, save, done, change)`, or the name of a tool.
-        __knowledge__: Source for questions while it collects, or if no agent answers them. Default:
-            the journey's.
-        __interruptible__: False: detours wait until its form is complete. Names of its fields: it
-            can be interrupted only while it asks for these.
-        __guidelines__: Rules of behaviour that hold only here.
         __tools__: Names of the tools that its model agents may use here; []: none. Other tools of
             these agents are neither shown to the model nor run. Default: all tools of the agents
             and the journey; a tool that a guideline names only while that guideline holds.
@@ -60,12 +49,9 @@ class Pathway:
             or `NEVER`. On a second visit, names that the pathway itself wrote must be written
             again, except `known("name")`. Default: complete after a run that was entered neither by
             a transition nor by a return; a detour after every run.
-        __next__: Id of the pathway that follows when it is complete; not a detour. Default: the
-            journey is complete.
         __return_behavior__: Makes it a detour: `ReturnToPrevious()` or `ReturnToSpecific("id")`.
             Default: no detour.
         __runs_on_arrival__: True: its agents run in the turn in which another pathway leads to it.
-        __timeout__: Longest run in seconds. Default: `pathway_timeout_seconds` of the config.
 
     Source: ADR-025 section 5.2, ADR-018; readings in docs/reference/journeys.md.
     """

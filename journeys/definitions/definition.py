@@ -224,7 +224,9 @@ class Definition(BaseModel, metaclass=_DefinitionType):
         fields = cls.__pydantic_fields__
         of_names = described(cls)
         said = {
-            fields[n].validation_alias or n: text for n, text in of_names.items() if n in fields
+            fields[n].validation_alias or n: re.sub(r"\bpathway", "state", text)
+            for n, text in of_names.items()
+            if n in fields
         }
         schema["properties"] = {
             name: {"description": said[name], **part} if name in said else part

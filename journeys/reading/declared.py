@@ -49,16 +49,17 @@ class Declared(Definition):
         version: Text; a session of another version continues, and this is audited. Default: a hash
             of the definition.
         model: Name of a model for its agents. Default: the config's `agent_model`.
-        personality: Name, tone, formality and greeting. Default: neutral.
-        locale: Language, region, time zone and formats. Default: the session's, else the config's.
+        personality: A `Personality`: name, tone, formality and greeting. Default: neutral.
+        locale: A `Locale`: language, region, time zone, first day of the week and formats, each
+            independent of the others. Default: the session's, else the config's.
         texts: Replacements for the runtime's own texts: name -> text, or a language -> name ->
             text. Default: the catalogue's.
-        validation: Checks of replies. Default: before sending if a guideline is critical;
-            otherwise not.
+        validation: A `Validation`: checks of replies. Default: before sending if a guideline is
+            critical; otherwise not.
         safe_reply: Replaces a reply that breaks the rules. Default: `texts.unsafe`.
         degrade: Answer of a turn that fails.
         shared: Context names that other journeys of a concierge can still use.
-        silence: Reminders and the end of the session if the user sends no message. Default: none.
+        silence: A `Silence`: reminders, and the end of the session, if the user sends no message.
         sensitive: True: state, transcript and audit are encrypted; this needs an `encryption_key`.
     """
 
@@ -140,9 +141,9 @@ class OfJourney(Declared):
     Attributes:
         activation: Conditions that start it in a concierge: text (a model judges it), or
             `{condition, patterns, confidence}`, or `{when}`. Default: only a hand-over starts it.
-        escalation: Conditions under which a person takes over. Default: never.
-        knowledge: Source for questions that no state answers: the name of a retriever, which is
-            passed as one of `TOOLS`, or a `Knowledge`.
+        escalation: An `Escalation`: when a person takes over. Default: never.
+        knowledge: Source for questions that no pathway answers: a `Knowledge`, or the name of a
+            retriever that is passed with the tools; in a class also the retriever itself.
     """
 
     activation: Listed[Annotated[BaseTrigger, Triggered(in_words=True)]] = Field(
@@ -166,12 +167,15 @@ class OfWholeJourney(OfJourney):
     """Declarations of a journey as a whole.
 
     Attributes:
-        entry_pathway: The state in which a session begins; not a detour. Default: the first state.
-        patterns: Repair pattern -> id of the state that replaces it, such as `off_topic:
+        entry_pathway: Id of the pathway in which a session begins; not a detour. Default: the first
+            pathway.
+        patterns: Repair pattern -> id of the pathway that replaces it, such as `off_topic:
             smalltalk`. Default: the catalogue's texts.
-        migrations: Id of a state of an older version -> id of the state that replaces it.
-        stranded: A session whose state does not exist in this version: "move" to a safe place, or
-            "refuse" its turns until a server has its version.
+        migrations: Old id of a pathway -> its new id: sessions that are in the old pathway, or have
+            paused it, continue in the new one. Default: they continue in the newest paused pathway
+            that still exists, else at the entry; the user is informed.
+        stranded: "refuse": a session whose pathway does not exist in this version is not moved; its
+            turns raise `NeedsMigrationError` until its own version is used.
     """
 
     unwritten = frozenset({"abstract"})
@@ -207,7 +211,8 @@ class OfConcierge(Declared):
 
     Attributes:
         journeys: Its journeys.
-        otherwise: Answer to a message that starts none of its journeys.
+        otherwise: Answer to a message that starts none of its journeys: "ask" which one is meant, a
+            "canned" answer, or "freeform": a model answers, without tools and context.
         cancel: Trigger that cancels the active journey.
         hand_over: Rules that lead from one of its journeys to another.
     """

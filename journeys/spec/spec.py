@@ -111,33 +111,38 @@ class PathwaySpec(Definition):
         kind: `tool` requires `calls`. `collect` stays until it has its `fields`, and its `outputs`
             if it declares any; one of the two is required. `chat` requires none of these. Every
             kind may have every key.
-        title: Its name for users, such as "the transfer". Default: its id.
+        title: Its name for users, such as "the transfer". Default: its id, in words.
         purpose: Its purpose.
-        form: Values that it asks the user for itself.
-        effects: Tools that are called once, when all fields are collected: a name, or an `Effect`.
+        form: Values that it asks the user for itself before its agents run, also in the turn in
+            which another pathway leads to it: a list of `Field`, or a `Form`.
+        effects: Tools that are called once, when its fields are collected and confirmed: a name, or
+            an `Effect`.
         interruptible: False: detours wait until it is complete. A list of fields: it can be
             interrupted only while it asks for these.
-        knowledge: Source for questions while it collects. Default: the journey's.
-        action: The task of its agents, in words.
+        knowledge: Source for questions while it collects, or if no agent answers them. Default: the
+            journey's.
+        action: The task of its agents, in words; it is part of the prompt of model agents.
         say: A fixed reply, instead of agents; {name} is replaced by a value of the context.
         tools: Names of the tools that model agents may use here. Default: only tools of guidelines
             that hold.
         agents: Names of registered agents, in their order; []: no agent runs. Default: one, with
-            the name of the state; none if it has `fields` or `say`.
+            the name of the pathway; none if it has `fields` or `say`.
         pipeline: Cooperation of its agents: the name of a pattern, or `{pattern}` with its
             settings and roles. Default: `sequential`.
         inputs: Context names that its agents get besides the message; a model sees no other part of
             the context.
         outputs: Outputs of its agents besides the reply, stored in the context: name -> JSON
             Schema, and `merge`.
-        guidelines: Rules that hold only in this state.
-        calls: Tools that are called before its agents run: a name, or a `Call`.
+        guidelines: Rules of behaviour that hold only here.
+        calls: Tools that are called before its agents run: a name, or a `Call`. The agents get the
+            results as `tool_results`.
         complete_when: Names that the context must have, an expression (`{when}`), or `never`.
             `{known: name}` counts also if it was written on an earlier visit. Default: `collect`:
             all its outputs; otherwise after its agents have run once, but not in the turn that
             entered it.
-        next: The state that follows when it is complete. Default: the journey is complete.
-        runs_on_arrival: `run`: its agents run in the turn in which another state leads to it.
+        next: Id of the pathway that follows when it is complete; not a detour. Default: the journey
+            is complete.
+        runs_on_arrival: `run`: its agents run in the turn in which another pathway leads to it.
             Default: `wait`.
         timeout: Longest run in seconds. Default: the config's.
     """

@@ -29,6 +29,7 @@ from journeygraph.journeys.examples import parcel_refund
 from journeygraph.journeys.files.form import AgentForm, ConciergeForm, JourneyForm
 from journeygraph.journeys.pathway import PATHWAY_ATTRIBUTES
 from journeygraph.journeys.pipelines.shapes import SHAPES
+from journeygraph.journeys.reading.declared import OfConcierge, OfWholeJourney, attribute
 from journeygraph.journeys.reading.reader import JOURNEY_ATTRIBUTES
 from journeygraph.journeys.spec.spec import PathwaySpec
 from journeygraph.nodes.language.grammar import PRODUCTIONS
@@ -135,10 +136,18 @@ def arguments_of(kind: Any) -> list[Row]:
     ]
 
 
-def attributes_of(kind: Any, names: Sequence[str]) -> list[Row]:
-    """Return the attributes of a class body, as far as its docstring or those of its bases go."""
-    said = described(kind)
-    return [_row(name, said[name], _in_code(getattr(kind, name))) for name in said if name in names]
+def attributes_of(kind: Any, form: type[Definition], known: Sequence[str]) -> list[Row]:
+    """Return the attributes of a class body: those of a definition, and its own."""
+    schema = form.model_json_schema()["properties"]
+    enums = {attribute(n): schema.get(key, {}).get("enum", ()) for n, key in form.names().items()}
+    own = described(kind)
+    said = {attribute(name): text for name, text in described(form).items()} | own
+    names = [name for body in kind.__mro__ for name in vars(body).get("__annotations__", ())]
+    return [
+        _row(name, said[name], _in_code(getattr(kind, name)), () if name in own else enums[name])
+        for name in dict.fromkeys(names)
+        if name in known
+    ]
 
 
 def _in_code(value: Any) -> str:
@@ -199,13 +208,17 @@ TABLES = {
         "key of a concierge": lambda: own_keys_of(ConciergeForm),
     },
     "journeys.md": {
-        "attribute of a journey": lambda: attributes_of(Journey, JOURNEY_ATTRIBUTES),
-        "attribute of a pathway": lambda: attributes_of(Pathway, PATHWAY_ATTRIBUTES),
+        "attribute of a journey": lambda: attributes_of(
+            Journey, OfWholeJourney, JOURNEY_ATTRIBUTES
+        ),
+        "attribute of a pathway": lambda: attributes_of(Pathway, PathwaySpec, PATHWAY_ATTRIBUTES),
     },
     "pipelines.md": {"limit": lambda: [row for row in arguments_of(Limits) if row[0] != "clock"]},
     "collecting.md": {"part of a locale": lambda: arguments_of(Locale)},
     "flow-control.md": {
-        "attribute of a concierge": lambda: attributes_of(Concierge, CONCIERGE_ATTRIBUTES)
+        "attribute of a concierge": lambda: attributes_of(
+            Concierge, OfConcierge, CONCIERGE_ATTRIBUTES
+        )
     },
 }
 """Page -> heading of the first column of a table -> its rows."""
