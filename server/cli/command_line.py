@@ -532,6 +532,14 @@ def test(
             "--drawings", metavar="FOLDER", help="Write a drawing of each coverage to it (SVG)."
         ),
     ] = None,
+    failures: Annotated[
+        Path | None,
+        typer.Option(
+            "--failures",
+            metavar="FOLDER",
+            help="Write failed conversations of simulated users to it, as tests.",
+        ),
+    ] = None,
     records: Annotated[
         bool,
         typer.Option("--record", help="Record the answers of the model for `model: recorded`."),
@@ -540,7 +548,7 @@ def test(
         bool, typer.Option("--live", help="Play `model: recorded` with the model itself.")
     ] = False,
     runs: Annotated[
-        int, typer.Option(min=1, max=100, help="Runs of each conversation with a live model.")
+        int, typer.Option(min=1, max=100, help="Runs with a live model or simulated users.")
     ] = 1,
     as_json: AsJson = False,
 ) -> None:
@@ -557,7 +565,7 @@ def test(
     if records and live:
         raise typer.BadParameter("--record and --live exclude each other.")
     models = Models(records, live, runs)
-    play_files(paths, junit, drawings, models=models, as_json=as_json, coverage=coverage)
+    play_files(paths, junit, drawings, failures, models=models, as_json=as_json, coverage=coverage)
 
 
 @command
@@ -593,52 +601,6 @@ def explore(
     from journeygraph.server.cli.conversations import explore_journey
 
     explore_journey(journey, given or (), seconds, as_json=as_json, effects=effects)
-
-
-@command
-def simulate(
-    journey: Annotated[str, typer.Argument(metavar="JOURNEY", help=_JOURNEY, show_default=False)],
-    personas: Annotated[
-        Path, typer.Option("--with", metavar="FILE", help="Personas and goals (YAML or JSON).")
-    ],
-    sessions: Annotated[
-        int, typer.Option(min=1, max=1000, help="Runs of each persona with each goal.")
-    ] = 5,
-    turns: Annotated[int, typer.Option(min=1, max=200, help="Most messages in a run.")] = 40,
-    tokens: Annotated[
-        int, typer.Option(min=1, help="Tokens of all models after which no further run begins.")
-    ] = 500_000,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same scripted users.")] = 1,
-    by_model: Annotated[
-        bool, typer.Option("--by-model", help="The model of the settings plays the users.")
-    ] = False,
-    live: Annotated[bool, typer.Option("--live", help="The journey has its model, too.")] = False,
-    effects: Annotated[
-        bool,
-        typer.Option(
-            "--effects",
-            help="Call the functions of effects, many times. Default: their results are invented.",
-        ),
-    ] = False,
-    output: Annotated[
-        Path,
-        typer.Option("--output", "-o", metavar="FOLDER", help="Folder for plots and failed runs."),
-    ] = Path("simulated"),
-    as_json: AsJson = False,
-) -> None:
-    """Let simulated users talk to a journey, and show how their conversations end.
-
-    Without --by-model the users are scripted: they answer with the values of their goal, make
-    typing errors, correct themselves, and give up without progress. Each failed run is written as a
-    conversation for `journeygraph test`.
-
-    Exit code 0: no fault. 1: a dead end or a failed turn. 2: an unknown journey, or a faulty file.
-    """
-    from journeygraph.server.cli.conversations import simulate_journey
-    from journeygraph.server.simulation.runs import Plan
-
-    plan = Plan(sessions, turns, tokens, seed, effects, live)
-    simulate_journey(journey, personas, plan, output, by_model=by_model, as_json=as_json)
 
 
 @command
@@ -992,11 +954,11 @@ def users(
 @command
 def schema(
     kind: Annotated[
-        Literal["journey", "agent", "concierge", "guidelines", "conversation", "personas"] | None,
+        Literal["journey", "agent", "concierge", "guidelines", "conversation"] | None,
         typer.Argument(
             metavar="KIND",
             show_choices=False,
-            help="journey, agent, concierge, guidelines, conversation or personas. Default: one "
+            help="journey, agent, concierge, guidelines or conversation. Default: one "
             "schema for the first four.",
         ),
     ] = None,

@@ -1,12 +1,11 @@
-"""`journeygraph test`, `record`, `explore` and `simulate`: all that plays conversations."""
+"""`journeygraph test`, `record` and `explore`: all that plays conversations."""
 
 from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from journeygraph.graphs.session.directory import Directory
 from journeygraph.journeys import JourneyConfig, examples
 from journeygraph.journeys.faults import Fault
 from journeygraph.nodes.llm.cassette import Cassette
-from journeygraph.nodes.llm.models import KEY, open_models
+from journeygraph.nodes.llm.models import KEY
 from journeygraph.server.cli.terminal.rendering import (
     Listing,
     err,
@@ -49,27 +48,18 @@ from journeygraph.server.conversations.reports import (
     summary,
     write_junit,
 )
+from journeygraph.server.conversations.simulated import Talk, play_talk, talks_of, write_test
 from journeygraph.server.conversations.stubs import LiveModel
 from journeygraph.server.discover.errors import CommandError
-from journeygraph.server.discover.journeys import Found, example_ids, find
-from journeygraph.server.settings import Settings, StorePlace
-from journeygraph.server.simulation.personas import Personas, load_personas
-from journeygraph.server.simulation.plots import ends_plot, turns_plot
-from journeygraph.server.simulation.runs import (
-    ENDS,
-    FAILED,
-    Plan,
-    Run,
-    Simulation,
-    figures,
-    simulate,
-)
+from journeygraph.server.discover.journeys import example_ids, find
+from journeygraph.server.settings import StorePlace
 
 
 def play_files(
     paths: Sequence[str],
     junit: Path | None,
     drawings: Path | None,
+    failures: Path | None,
     *,
     models: Models,
     as_json: bool = False,
@@ -95,8 +85,18 @@ def play_files(
         _show_outcome(games, runs, covered)
     if drawings:
         _draw(covered, drawings)
+    if failures:
+        _write_failures(games, failures)
     if not all(played.passed for played in games):
         raise typer.Exit(1)
+
+
+def _write_failures(games: Sequence[Played], folder: Path) -> None:
+    """Write the conversations of simulated users that failed as tests."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for played in games:
+        if isinstance(played.loaded, Talk) and not played.passed:
+            err.print(plain(f"Written: {write_test(played, folder)}"), markup=False, soft_wrap=True)
 
 
 def _fault(line: str) -> dict[str, Any]:
@@ -168,7 +168,7 @@ class Models:
     Attributes:
         records: True to record the answers for those that are to be recorded.
         live: True to play these with the model of the settings, too.
-        runs: The number of runs of each conversation with a live model.
+        runs: The number of runs of each conversation with a live model or simulated users.
     """
 
     records: bool = False
@@ -178,7 +178,10 @@ class Models:
     async def games(self, loaded: Loaded, *, whole: bool) -> AsyncIterator[Played]:
         """Play a conversation as often as it is wanted."""
         wanted = loaded.conversation.model
-        if wanted == "recorded" and self.records:
+        if loaded.conversation.users:
+            async for played in self._talks(loaded, whole=whole):
+                yield played
+        elif wanted == "recorded" and self.records:
             yield await record_model(loaded, whole=whole)
         elif wanted == "live" or (wanted and self.live):
             for number in range(1, self.runs + 1):
@@ -189,6 +192,13 @@ class Models:
                     return
         else:
             yield await play(loaded, whole=whole)
+
+    async def _talks(self, loaded: Loaded, *, whole: bool) -> AsyncIterator[Played]:
+        for number in range(1, self.runs + 1):
+            for talk in talks_of(loaded, number):
+                played = await play_talk(talk, whole=whole)
+                played.run = 0 if played.skipped else number
+                yield played
 
 
 async def _played(
@@ -210,7 +220,7 @@ async def _played(
 
 def _show_runs(runs: Sequence[Runs]) -> None:
     """Write how often each conversation passed, and pass^k of all."""
-    listed = Listing("conversation with a live model", "passed", "of")
+    listed = Listing("conversation", "passed", "of")
     for one in runs:
         listed.add_row(*row(one.file, one.passed, one.total))
     out.print(listed)
@@ -316,102 +326,3 @@ def _show_finding(one: Finding) -> None:
     out.print(plain(line), style=style, markup=False, soft_wrap=True)
     for message in one.conversation:
         out.print(plain(f"    user  {message}"), markup=False, soft_wrap=True)
-
-
-_FAULTS = (FAILED, "dead end")
-
-
-def simulate_journey(
-    journey: str,
-    personas: Path,
-    plan: Plan,
-    output: Path,
-    *,
-    by_model: bool = False,
-    as_json: bool = False,
-) -> None:
-    """Simulate the users of a file and show how their conversations ended."""
-    found = find(journey)
-    users = load_personas(personas, found.journey.spec, found.sample_context)
-    config = Settings().config("memory://")
-    if (plan.live or by_model) and not found.has_model(config):
-        raise CommandError(f"No model is configured. Set {KEY}.", exit_code=2)
-    output.mkdir(parents=True, exist_ok=True)  # the files of runs name the journey from there
-    interruptible()
-    done = asyncio.run(_simulated(found, users, plan, output, config, by_model, as_json=as_json))
-    files = _write_runs(found, done, output)
-    if as_json:
-        write_json({"journey": found.journey.spec.id, **done.as_data(), "files": files})
-    else:
-        _show_simulation(done, files, plan)
-    if any(run.end in _FAULTS for run in done.runs):
-        raise typer.Exit(1)
-
-
-async def _simulated(
-    found: Found,
-    users: Personas,
-    plan: Plan,
-    output: Path,
-    config: JourneyConfig,
-    by_model: bool,
-    *,
-    as_json: bool,
-) -> Simulation:
-    models = open_models(found.model, config, found.journey.spec) if by_model else None
-    if models:
-        plan = replace(plan, chat=models.step(config.agent_model))
-    total = len(users.personas) * len(users.goals) * plan.sessions
-    try:
-        with _watching(total, quiet=as_json) as watch:
-            return await simulate(found, users, plan, output, watch)
-    finally:
-        if models:
-            await models.close()
-
-
-@contextmanager
-def _watching(total: int, *, quiet: bool) -> Iterator[Callable[[Run], None]]:
-    """Show a progress bar on a terminal, else a line for each run."""
-    with progress("Simulating", total, quiet=quiet, pause=math.inf) as steps:
-
-        def watch(run: Run) -> None:
-            steps.step(run.persona)
-            if not quiet and not err.is_terminal:
-                turns = f"{run.turns} turn{'s' * (run.turns != 1)}"
-                line = f"{run.persona}, {run.goal}, run {run.number}: {run.end} ({turns})"
-                out.print(plain(line), markup=False, soft_wrap=True)
-
-        yield watch
-
-
-def _write_runs(found: Found, done: Simulation, output: Path) -> list[str]:
-    """Write the plots, and the conversations of failed runs; return these files."""
-    name = found.journey.spec.name
-    for file, text in (("ends", ends_plot(name, done)), ("turns", turns_plot(name, done))):
-        (output / f"{file}.svg").write_text(text, encoding="utf-8")
-    return [str(run.write(output)) for run in done.runs if run.has_failed]
-
-
-def _show_simulation(done: Simulation, files: list[str], plan: Plan) -> None:
-    ends = [end for end in ENDS if any(run.end == end for run in done.runs)]
-    table = Listing("persona", "goal", "runs", *ends, "turns", "corrections", "refusals")
-    for (persona, goal), runs in done.groups().items():
-        found = figures(runs)
-        counts = [found["ends"][end] for end in ends]
-        means = (f"{found['mean_turns']:.1f}", found["corrections"], found["refusals"])
-        table.add_row(*row(persona, goal, found["runs"], *counts, *means))
-    out.print(table)
-    completed = figures(done.runs)["completion"] if done.runs else 0.0
-    tokens = f", {done.tokens} tokens" if done.tokens else ""
-    line = f"{len(done.runs)} runs, {completed:.0%} completed{tokens}, seed {plan.seed}"
-    out.print(line, markup=False, soft_wrap=True)
-    if not done.whole:
-        line = "The bound of tokens ended the simulation; --tokens raises it."
-        out.print(line, style="yellow", soft_wrap=True)
-    for run in done.runs:
-        if run.end == FAILED:
-            line = f"✗ {run.name}: {run.why}"
-            out.print(plain(line), style="bold red", markup=False, soft_wrap=True)
-    for file in files:
-        out.print(plain(f"Written: {file}"), markup=False, soft_wrap=True)

@@ -107,10 +107,6 @@ def _schema(kind: str | None) -> dict[str, Any]:
         from journeygraph.server.conversations.conversation_form import Conversation  # noqa: PLC0415
 
         return schema_of(Conversation)
-    if kind == "personas":
-        from journeygraph.server.simulation.personas import Personas  # noqa: PLC0415
-
-        return schema_of(Personas)
     return published(kind)
 
 

@@ -56,7 +56,7 @@ class Loaded:
         path: The file.
         conversation: Its content.
         found: The journey, with its module.
-        lines: Line of the file in which each turn begins.
+        lines: Line of the file in which each turn begins, or that of its simulated users.
     """
 
     path: Path
@@ -209,8 +209,9 @@ def loaded_from(text: str, path: Path) -> Loaded:
     except JourneyDefinitionError as error:
         lines = placed(path, [reworded(one, " ".join(one.split())) for one in error.faults])
         raise CommandError(*lines, exit_code=2) from error
-    turns = range(len(conversation.turns))
-    return Loaded(path, conversation, found, [part.tree.place(("turns", n)).line for n in turns])
+    turns = [("turns", n) for n in range(len(conversation.turns))]
+    steps: list[Any] = turns or [("users",)]
+    return Loaded(path, conversation, found, [part.tree.place(step).line for step in steps])
 
 
 def read_conversation(text: str, name: str) -> Conversation:
@@ -339,6 +340,10 @@ def _check_names(part: Part, conversation: Conversation, spec: JourneySpec) -> N
         if turn.bot is not None:
             _check_expected(names, turn.bot, "turns", number, "bot")
         _check_answers(names, turn, "turns", number, "model")
+    for number, goal in enumerate(conversation.users.goals if conversation.users else ()):
+        where = ("users", "goals", number)
+        names.check("field", [(name, name) for name in goal.values], names.fields, *where, "values")
+        _check_expected(names, goal.reaches, *where, "reaches")
 
 
 def _called(spec: JourneySpec) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """A conversation test as its file has it: the beginning, the turns, and what each must bring."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY
 from datetime import datetime
 from functools import cached_property
@@ -18,11 +18,13 @@ from journeygraph.journeys.definitions.value_types import (
     ContextName,
     Duration,
     Listed,
+    Name,
     OneOf,
     Phrase,
     Share,
     Short,
     Text,
+    at_least,
 )
 from journeygraph.journeys.errors import one_of
 from journeygraph.journeys.faults import Fault
@@ -333,6 +335,144 @@ class Turn(Definition):
                 yield Fault(f"'{name}' is no part of bot.", name, remedy="Move it to user.")
 
 
+_WORDS = {True: "yes", False: "no", None: "no"}
+
+
+def _typed(value: Any) -> str:
+    return _WORDS[value] if value is None or isinstance(value, bool) else str(value)
+
+
+def _values(value: Any, _: Any) -> Sequence[str]:
+    items = value if isinstance(value, list) else [value]
+    if not items or not all(item is None or isinstance(item, (str, int, float)) for item in items):
+        raise wrong("it must be what the user says, or a list of it: the next after each refusal.")
+    return tuple(map(_typed, items))
+
+
+_TYPED = {"type": ["string", "number", "boolean", "null"]}
+Values = Annotated[
+    Sequence[str],
+    Checked(_values, {"anyOf": [_TYPED, {"type": "array", "items": _TYPED, "minItems": 1}]}),
+]
+"""Answers of a user to a question: the first one, and the next after each refusal."""
+
+
+class Persona(Definition):
+    """A kind of user. The shares are of the turns, 0 to 1.
+
+    Attributes:
+        id: Its name.
+        about: The user in words, for a model as the user.
+        patience: Turns in a row without progress after which the user gives up.
+        tidy: Share of plain answers; others have more words, or a second value.
+        corrects: Share of turns that change an earlier value.
+        detours: Share of turns that ask for a detour of the journey.
+        strays: Share of turns about something else.
+        slips: Share of words with a typing slip.
+        leaves: Share of turns in which the user leaves without a word.
+    """
+
+    model_config = ConfigDict(title="Persona")
+
+    _: KW_ONLY
+    id: Name
+    about: Text = ""
+    patience: Annotated[int, at_least(1)] = 4
+    tidy: Share = 1.0
+    corrects: Share = 0.0
+    detours: Share = 0.0
+    strays: Share = 0.0
+    slips: Share = 0.0
+    leaves: Share = 0.0
+
+
+class Goal(Definition):
+    """An aim of a user.
+
+    Attributes:
+        id: Its name.
+        about: The aim in words, for a model as the user.
+        opens: The messages that begin the conversation, one after the other.
+        values: Field -> what the user says to its question; in a list, the next after each
+            refusal. Other fields get sample values of their types.
+        reaches: The expectations that hold after the turn that reaches it.
+    """
+
+    model_config = ConfigDict(title="Goal")
+
+    _: KW_ONLY
+    id: Name
+    about: Text = ""
+    opens: Annotated[Listed[Phrase], NOT_EMPTY]
+    values: Mapping[str, Values] = Field(default_factory=dict)
+    reaches: Expected
+
+    @rule("reaches")
+    def _says_something(self) -> Iterator[Fault]:
+        if not self.reaches.model_fields_set:
+            remedy = "Write complete, pathway, effects, context or flags."
+            yield Fault("the end of a goal is empty.", "reaches", remedy=remedy)
+
+
+class Phrases(Definition):
+    """Words of simulated users, for journeys in other languages.
+
+    Attributes:
+        corrects: Corrections, with {value} and {field}.
+        untidy: Answers with more words, with {value}.
+        strays: Messages about something else.
+        more: Messages to go on with if nothing is asked.
+    """
+
+    model_config = ConfigDict(title="Phrases")
+
+    _: KW_ONLY
+    corrects: Annotated[Listed[Phrase], NOT_EMPTY] = (
+        "sorry, {field} is {value}",
+        "please change {field} to {value}",
+    )
+    untidy: Annotated[Listed[Phrase], NOT_EMPTY] = ("{value} please", "hm, let me think, {value}")
+    strays: Annotated[Listed[Phrase], NOT_EMPTY] = (
+        "what is the weather like today?",
+        "my cat just jumped on the table",
+    )
+    more: Annotated[Listed[Phrase], NOT_EMPTY] = ("yes", "please go on")
+
+
+class Users(Definition):
+    """Simulated users: each persona tries each goal.
+
+    Attributes:
+        personas: The personas.
+        goals: The goals.
+        by: script: users without a model; model: the model of the settings plays them.
+        seed: The same number gives the same scripted users.
+        longest: Most messages of a conversation.
+        effects: True to call the functions of effects; otherwise their results are invented.
+        phrases: Words of scripted users.
+    """
+
+    model_config = ConfigDict(title="Users")
+    stand_ins = {"personas": (), "goals": ()}
+
+    _: KW_ONLY
+    personas: Annotated[Listed[Persona], NOT_EMPTY]
+    goals: Annotated[Listed[Goal], NOT_EMPTY]
+    by: Annotated[str, OneOf(("script", "model"))] = "script"
+    seed: int = 1
+    longest: Annotated[int, at_least(1)] = 40
+    effects: bool = False
+    phrases: Phrases = Phrases()
+
+    @rule("personas", "goals")
+    def _are_different(self) -> Iterator[Fault]:
+        for key, listed in (("personas", self.personas), ("goals", self.goals)):
+            ids = [one.id for one in listed]
+            for number, id_ in enumerate(ids):
+                if id_ in ids[:number]:
+                    yield Fault(f"'{id_}' is there twice.", key, number, remedy="Rename one.")
+
+
 class Conversation(Definition):
     """A conversation with a journey, and its expectations.
 
@@ -348,10 +488,11 @@ class Conversation(Definition):
         model: recorded: the answers of the recording next to the file; live: the model of the
             settings, whose words are not compared. Default: the answers of the turns, else none.
         turns: The steps.
+        users: Simulated users, in place of turns.
     """
 
     model_config = ConfigDict(title="Conversation")
-    stand_ins = {"conversation": "?", "journey": "?", "turns": ()}
+    stand_ins = {"conversation": "?", "journey": "?"}
 
     _: KW_ONLY
     conversation: Phrase
@@ -363,14 +504,24 @@ class Conversation(Definition):
     tools: Stubs = Field(default_factory=dict)
     agents: Stubs = Field(default_factory=dict)
     model: Annotated[str, OneOf(MODELS)] | None = None
-    turns: Annotated[Listed[Turn], NOT_EMPTY]
+    turns: Annotated[Listed[Turn], NOT_EMPTY] = ()
+    users: Users | None = None
+
+    @rule("turns", "users")
+    def _has_one_speaker(self) -> Iterator[Fault]:
+        if bool(self.turns) == (self.users is not None):
+            said = "a conversation has turns, or simulated users."
+            yield Fault(said, remedy="Write 'turns' or 'users'.")
 
     @rule("model", "clock", "turns")
     def _has_one_model(self) -> Iterator[Fault]:
         if self.model and self.is_scripted:
             said = f"turns have answers of a model, and the model is {self.model}."
             yield Fault(said, "model", remedy="Remove 'model' here, or from the turns.")
-        if self.model == "recorded" and self.clock is None:
+        if self.model == "recorded" and self.users:
+            said = "simulated users have no recording."
+            yield Fault(said, "model", remedy="Write model: live, or remove it.")
+        elif self.model == "recorded" and self.clock is None:
             said = "a recorded conversation needs 'clock': a model is shown dates."
             yield Fault(said, "model", remedy="Add clock, such as 2026-11-24T12:00.")
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from journeygraph.graphs.drawing.pathway_map import sketch
 from journeygraph.journeys import NEVER, AuditEntry, Field, JourneySpec, PathwaySpec, TransitionSpec
-from journeygraph.server.conversations.declarations import Declarations
 from journeygraph.server.conversations.player import Played
+from journeygraph.server.discover.declarations import Declarations
 
 KINDS = ("pathway", "transition", "field", "refusal", "guideline", "effect", "branch")
 """Kinds of parts, in the order in which they are shown."""

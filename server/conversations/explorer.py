@@ -38,9 +38,9 @@ from journeygraph.journeys.spec.warning_signs import kept_names
 from journeygraph.nodes.features.takeover import WITH_PERSON
 from journeygraph.nodes.llm.models import only
 from journeygraph.server.conversations.coverage import fired_in
-from journeygraph.server.conversations.declarations import Declarations
 from journeygraph.server.conversations.samples import WRONG, results_of_effects, samples_of
 from journeygraph.server.conversations.stubs import stand_ins
+from journeygraph.server.discover.declarations import Declarations
 from journeygraph.server.discover.journeys import Found
 from journeygraph.server.settings import Settings
 

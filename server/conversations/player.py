@@ -106,6 +106,7 @@ class Played:
         places: The pathways in which it was.
         seen: All that came of each step, where a game keeps it.
         run: Number of the run with a live model, from 1; 0 with another one.
+        end: End of the conversation of a simulated user.
         skipped: The reason why it was not played; empty if it was.
         notes: Remarks that are no differences.
         responses: The responses of the messages.
@@ -122,6 +123,7 @@ class Played:
     places: set[str] = field(default_factory=set)
     seen: list[Seen] = field(default_factory=list)
     run: int = 0
+    end: str = ""
     skipped: str = ""
     notes: list[str] = field(default_factory=list)
     responses: list[JourneyResponse] = field(default_factory=list)

@@ -42,24 +42,26 @@ class DifferenceError(Exception):
 
 
 class ConversationFile(pytest.File):
-    """A file with a conversation."""
+    """A file with a conversation, or with simulated users."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        """Yield the test of the conversation.
+        """Yield the test of the conversation, or of each simulated one.
 
         Raises:
             CollectError: The file has faults.
         """
         # A session of pytest without conversations does not import the library.
         from journeygraph.server.conversations.conversation_files import load_conversation  # noqa: PLC0415
+        from journeygraph.server.conversations.simulated import talks_of  # noqa: PLC0415
         from journeygraph.server.discover.errors import CommandError  # noqa: PLC0415
 
         try:
             loaded = load_conversation(self.path)
         except CommandError as error:
             raise self.CollectError(str(error)) from None
-        title = loaded.conversation.conversation
-        yield ConversationItem.from_parent(self, name=title, loaded=loaded)
+        for one in talks_of(loaded) if loaded.conversation.users else [loaded]:
+            title = one.conversation.conversation
+            yield ConversationItem.from_parent(self, name=title, loaded=one)
 
 
 class ConversationItem(pytest.Item):
@@ -76,8 +78,10 @@ class ConversationItem(pytest.Item):
             DifferenceError: A turn differs.
         """
         from journeygraph.server.conversations.player import play  # noqa: PLC0415
+        from journeygraph.server.conversations.simulated import Talk, play_talk  # noqa: PLC0415
 
-        played = asyncio.run(play(self.loaded))
+        playing = play_talk if isinstance(self.loaded, Talk) else play
+        played = asyncio.run(playing(self.loaded))
         if played.skipped:
             pytest.skip(played.skipped)
         if not played.passed:

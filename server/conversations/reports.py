@@ -19,6 +19,7 @@ def heading(played: Played) -> str:
     mark = "-" if played.skipped else "✓" if played.passed else "✗"
     turns = f"{played.turns} turn{'s' * (played.turns != 1)}"
     run = f", run {played.run}" if played.run else ""
+    run += f", {played.end}" if played.end else ""
     about = f"skipped: {played.skipped}" if played.skipped else f"{turns}{run}"
     return f"{mark} {played.loaded.name}: {played.loaded.conversation.conversation} ({about})"
 
@@ -38,7 +39,7 @@ def failure_lines(played: Played) -> Iterator[str]:
 
 
 def summary(games: Sequence[Played]) -> str:
-    """Return how many conversations passed and failed, each run with a live model one of them."""
+    """Return how many conversations passed and failed, each run one of them."""
     failed = sum(not played.passed for played in games)
     skipped = sum(bool(played.skipped) for played in games)
     seconds = sum(played.seconds for played in games)
@@ -50,10 +51,10 @@ def summary(games: Sequence[Played]) -> str:
 
 @dataclass(frozen=True)
 class Runs:
-    """Runs of a conversation with a live model.
+    """Runs of a conversation with a live model or a simulated user.
 
     Attributes:
-        file: The file.
+        file: The file; of simulated users also the conversation.
         passed: The number of runs that passed.
         total: The number of runs.
     """
@@ -68,11 +69,12 @@ class Runs:
 
 
 def runs_of(games: Sequence[Played]) -> list[Runs]:
-    """Return the runs with a live model, by conversation."""
+    """Return the runs, by conversation."""
     by_file: dict[str, list[Played]] = {}
     for played in games:
         if played.run:
-            by_file.setdefault(played.loaded.name, []).append(played)
+            name, title = played.loaded.name, played.loaded.conversation.conversation
+            by_file.setdefault(f"{name}: {title}" if played.end else name, []).append(played)
     return [
         Runs(file, sum(one.passed for one in runs), len(runs)) for file, runs in by_file.items()
     ]
@@ -101,6 +103,7 @@ def as_data(played: Played) -> dict[str, Any]:
         "passed": played.passed and not played.skipped,
         "skipped": played.skipped,
         "run": played.run,
+        "end": played.end,
         "turns": played.turns,
         "seconds": round(played.seconds, 3),
         "line": played.at,

@@ -23,6 +23,15 @@ turns:
   - bot: {context: {item: pear}, pathway: pay}
 """
 BAD = GOOD.replace("is ordered", "is paid").replace("pathway: pay", "pathway: help")
+USERS = """
+conversation: orders
+journey: orders.py
+users:
+  personas: [{id: shopper, patience: 1}]
+  goals:
+    - {id: pear, opens: [a pear please], reaches: {context: {item: pear}}}
+    - {id: none, opens: [well], reaches: {pathway: pay}}
+"""
 FAULTY = """
 conversation: nothing fits
 journey: orders.py
@@ -174,7 +183,7 @@ def test_names_that_the_journey_does_not_have_are_faults(files: Path) -> None:
         ("a.yaml", "conversation: x\n\tjourney: y\n", "a.yaml:2:1"),
         ("a.yaml", "[1]", "it must be a mapping"),
         ("a.yaml", "conversation: x\njourney: orders.py\nturns: []\n", "turns"),
-        ("a.yaml", "conversation: x\njourney: orders.py\n", "'turns' is missing"),
+        ("a.yaml", "conversation: x\njourney: orders.py\n", "Write 'turns' or 'users'."),
     ],
 )
 def test_a_file_that_cannot_be_played_ends_with_2(files: Path, name, text, told) -> None:
@@ -212,6 +221,17 @@ def test_pytest_collects_the_same_files(files: Path, pytester: pytest.Pytester) 
     ended.assert_outcomes(passed=1, failed=1)
     ended.stdout.fnmatch_lines(["*pathway (*bad.conversation.yaml:6)*", '*expected  "help"*'])
     assert "site-packages" not in ended.stdout.str()
+
+
+def test_pytest_collects_each_simulated_user(files: Path, pytester: pytest.Pytester) -> None:
+    (pytester.path / "orders.py").write_text((files / "orders.py").read_text())
+    (pytester.path / "users.conversation.yaml").write_text(USERS)
+
+    ended = pytester.runpytest_inprocess(*PLUGIN, "-v")
+
+    ended.assert_outcomes(passed=1, failed=1)
+    ended.stdout.fnmatch_lines(["*::orders: shopper, pear PASSED*", "*::orders: shopper, none *"])
+    ended.stdout.fnmatch_lines(["*goal (*users.conversation.yaml:4)*"])
 
 
 def test_pytest_collects_files_of_configured_names(files: Path, pytester: pytest.Pytester) -> None:

@@ -1,4 +1,4 @@
-"""JSON Schemas of conversations and of personas, from the models that read them."""
+"""JSON Schemas of conversations, with turns or simulated users, from the models that read them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from journeygraph.journeys import examples
 from journeygraph.journeys.files.documents import Tree
 from journeygraph.journeys.files.journey_file import read_tree
 from journeygraph.server.conversations.conversation_files import conversation_files
-from tests.conversations.test_simulation import USERS
+from tests.conversations.test_simulation import BOTH
 from tests.support.command import logging_as_before, run
 
 __all__ = ["logging_as_before"]
@@ -94,10 +94,10 @@ def test_a_conversation_has_turns() -> None:
     assert fault.validator == "minItems"
 
 
-def test_personas() -> None:
-    valid = judge("personas")
+def test_simulated_users() -> None:
+    valid = judge("conversation")
 
-    assert [*valid.iter_errors(written(USERS))] == []
+    assert [*valid.iter_errors(written(BOTH))] == []
     for was, now in (
         ("id: plain", "id: 1"),
         ("tidy: 0.3", "tidy: 3"),
@@ -106,5 +106,5 @@ def test_personas() -> None:
         ("guest: Lee", "guest: {name: Lee}"),
         ("opens: [a table for four tomorrow at 7 pm]", "opens: []"),
     ):
-        assert was in USERS
-        assert [*valid.iter_errors(written(USERS.replace(was, now)))], was
+        assert was in BOTH
+        assert [*valid.iter_errors(written(BOTH.replace(was, now)))], was

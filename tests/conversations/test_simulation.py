@@ -1,4 +1,4 @@
-"""`journeygraph simulate`: scripted users and models as users, their figures, files and plots."""
+"""Conversations with simulated users: scripts and models as users, their ends, and failed ones."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 import re
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 from typer.testing import CliRunner
@@ -21,18 +20,23 @@ from tests.support.command import flat, folder, logging_as_before, run
 server = model_server.server
 __all__ = ["folder", "logging_as_before"]
 
+PLAIN = "{id: plain, about: answers what is asked}"
+MESSY = "{id: messy, tidy: 0.3, slips: 0.1, corrects: 0.3, detours: 0.2, strays: 0.2}"
 USERS = """
+conversation: booking a table
+journey: table_booking
 clock: 2026-11-24T12:00
-personas:
-  - {id: plain, about: answers what is asked}
-  - {id: messy, tidy: 0.3, slips: 0.1, corrects: 0.3, detours: 0.2, strays: 0.2}
-goals:
-  - id: a_table
-    about: books a table for four tomorrow at seven
-    opens: [a table for four tomorrow at 7 pm]
-    values: {guest: Lee, note: no, party_size: [4, 5]}
-    reaches: {effects: [book_table]}
+users:
+  personas: [PERSONAS]
+  goals:
+    - id: a_table
+      about: books a table for four tomorrow at seven
+      opens: [a table for four tomorrow at 7 pm]
+      values: {guest: Lee, note: no, party_size: [4, 5]}
+      reaches: {effects: [book_table]}
 """
+BOTH = USERS.replace("PERSONAS", f"{PLAIN}, {MESSY}")
+FILE = "users.conversation.yaml"
 STUCK = """
 id: desk
 name: Desk
@@ -56,11 +60,8 @@ states:
     complete_when: never
 """
 CODE = '''
-DONE = []
-
 def order(item: str, code: str) -> str:
     """Order it."""
-    DONE.append(item)
     return "R-1"
 
 
@@ -68,19 +69,22 @@ AGENTS = {"clerk": lambda ask: "Anything else I can do?"}
 TOOLS = {"order": order}
 '''
 ORDERS = """
+conversation: ordering
+journey: desk.yaml
 clock: 2026-11-24T12:00
-personas: [{id: hasty, patience: 2}]
-goals:
-  - id: pear
-    opens: [a pear]
-    values: {code: [mine, yours]}
-    reaches: {effects: [order]}
+users:
+  personas: [{id: hasty, patience: 2}]
+  goals:
+    - id: pear
+      opens: [a pear]
+      values: {code: [mine, yours]}
+      reaches: {effects: [order]}
 """
 
 
 @pytest.fixture
 def users(folder: Path) -> Path:
-    (folder / "users.yaml").write_text(USERS)
+    (folder / FILE).write_text(BOTH)
     return folder
 
 
@@ -88,56 +92,51 @@ def users(folder: Path) -> Path:
 def desk(folder: Path) -> Path:
     (folder / "desk.yaml").write_text(STUCK)
     (folder / "desk.py").write_text(CODE)
-    (folder / "users.yaml").write_text(ORDERS)
+    (folder / FILE).write_text(ORDERS)
     _found.cache_clear()
     return folder
 
 
-def simulated(*words: str, code: int | None = 0) -> dict[str, Any]:
-    ended = CliRunner().invoke(app, ["simulate", *words, "--json"])
+def played(*words: str, code: int | None = 0) -> list[dict[str, Any]]:
+    ended = CliRunner().invoke(app, ["test", FILE, *words, "--json"])
     assert code is None or ended.exit_code == code, ended.output
-    data: dict[str, Any] = json.loads(ended.stdout)
+    data: list[dict[str, Any]] = json.loads(ended.stdout)["conversations"]
     return data
 
 
-def test_users_reach_their_goal(users: Path) -> None:
-    shown = flat(run("simulate", "table_booking", "--with", "users.yaml", "--sessions", "2").stdout)
+def spoken(one: dict[str, Any], who: str = "user") -> list[str]:
+    return [line["text"] for line in one["transcript"] if line["who"] == who]
 
-    assert "plain, a_table, run 2: completed (4 turns)" in shown
-    assert "4 runs, 75% completed, seed 1" in shown
-    for name in ("ends", "turns"):
-        root = ElementTree.parse(users / "simulated" / f"{name}.svg").getroot()
-        assert root.tag.endswith("svg")
-        assert "a_table" in str(ElementTree.tostring(root)) or name == "turns"
+
+def test_users_reach_their_goal(users: Path) -> None:
+    shown = flat(run("test", FILE, "--runs", "2").stdout)
+
+    assert f"✓ {FILE}: booking a table: plain, a_table (4 turns, run 2, completed)" in shown
+    assert re.search(r"booking a table: messy, a_table \(\d+ turns, run 1, completed\)", shown)
+    assert f"{FILE}: booking a table: messy, a_table 2 2" in shown
+    assert "4 conversations: 4 passed" in shown
 
 
 def test_the_same_seed_gives_the_same_conversations(users: Path) -> None:
-    words = ("table_booking", "--with", "users.yaml", "--sessions", "3")
+    first, again = (played("--runs", "3", code=None) for _ in range(2))
+    (users / FILE).write_text(BOTH.replace("users:", "users:\n  seed: 2"))
+    other = played("--runs", "3", code=None)
 
-    first, again = simulated(*words), simulated(*words)
-    other = simulated(*words, "--seed", "2")
-
-    assert first == again
-    transcripts = [[run["transcript"] for run in data["runs"]] for data in (first, other)]
-    assert transcripts[0][:3] == transcripts[1][:3]  # the plain ones take no chance
-    assert transcripts[0] != transcripts[1]
+    assert [*map(spoken, first)] == [*map(spoken, again)]
+    assert [*map(spoken, first)][::2] == [*map(spoken, other)][::2]  # the plain ones
+    assert [*map(spoken, first)] != [*map(spoken, other)]
 
 
 @pytest.mark.slow
 def test_manners_show_in_the_conversations(users: Path) -> None:
-    text = USERS.replace("tidy: 0.3, slips: 0.1, corrects: 0.3, detours: 0.2, strays: 0.2", "{}")
     seen: dict[str, list[list[str]]] = {}
     for manner in ("strays: 1", "corrects: 1", "detours: 1", "slips: 1", "tidy: 0", "leaves: 1"):
-        (users / "users.yaml").write_text(text.replace("{}", f"{manner}, patience: 2"))
-        data = simulated("table_booking", "--with", "users.yaml", "--turns", "6", code=None)
-        seen[manner] = [
-            [line["text"] for line in run["transcript"] if line["who"] == "user"]
-            for run in data["runs"]
-            if run["persona"] == "messy"
-        ]
-        ends = {run["end"] for run in data["runs"] if run["persona"] == "messy"}
+        text = USERS.replace("PERSONAS", f"{{id: messy, {manner}, patience: 2}}")
+        (users / FILE).write_text(text.replace("users:", "users:\n  longest: 6"))
+        runs = played("--runs", "5", code=None)
+        seen[manner] = [*map(spoken, runs)]
         if manner == "leaves: 1":
-            assert ends == {"left"}
+            assert {one["end"] for one in runs} == {"left"}
 
     assert any("weather" in said for run in seen["strays: 1"] for said in run[1:])
     assert any(
@@ -149,99 +148,93 @@ def test_manners_show_in_the_conversations(users: Path) -> None:
     assert all(len(run) == 1 for run in seen["leaves: 1"])
 
 
-def test_a_dead_end_is_written_as_a_conversation_that_shows_it(desk: Path) -> None:
-    data = simulated("desk.yaml", "--with", "users.yaml", "--sessions", "1", code=1)
+def test_a_dead_end_is_written_as_a_test_that_shows_it(desk: Path) -> None:
+    [outcome] = played("--failures", "failed", code=1)
 
-    [outcome] = data["runs"]
-    assert (outcome["end"], outcome["refusals"]) == ("dead end", 2)
-    assert data["files"] == ["simulated/hasty-pear-1.conversation.yaml"]
-    shown = flat(run("test", "simulated", code=1).stdout)
-    assert "hasty, pear, run 1: dead end (3 turns)" in shown
-    assert "effects (simulated/hasty-pear-1.conversation.yaml:" in shown
-    played = [line["text"] for line in outcome["transcript"] if line["who"] == "bot"]
-    assert all(flat(text) in shown for text in played)
+    assert (outcome["end"], outcome["turns"]) == ("dead end", 3)
+    shown = flat(run("test", "failed", code=1).stdout)
+    assert "ordering: hasty, pear, run 1: dead end (3 turns)" in shown
+    assert "effects (failed/hasty-pear-1.conversation.yaml:" in shown
+    assert all(flat(text) in shown for text in spoken(outcome, "bot"))
 
 
 def test_the_file_of_a_dead_end_passes_when_the_journey_is_mended(desk: Path) -> None:
-    simulated("desk.yaml", "--with", "users.yaml", "--sessions", "1", code=1)
+    played("--failures", "failed", code=1)
     mended = re.sub(r", validators: \[\{regex: .*?\}\]", "", STUCK)
     assert mended != STUCK
     (desk / "desk.yaml").write_text(mended)
     _found.cache_clear()
-    file = desk / "simulated" / "hasty-pear-1.conversation.yaml"
+    file = desk / "failed" / "hasty-pear-1.conversation.yaml"
     file.write_text(file.read_text().replace("- {user: yours}\n", '- {user: "yes"}\n'))
 
-    shown = run("test", "simulated").stdout
-
-    assert "1 passed" in shown
+    assert "1 passed" in run("test", "failed").stdout
 
 
 def test_functions_of_effects_are_only_called_if_wanted(desk: Path) -> None:
-    (desk / "users.yaml").write_text(ORDERS.replace("[mine, yours]", '"1234"'))
-    made_up = simulated("desk.yaml", "--with", "users.yaml", "--sessions", "1")
-    real = simulated("desk.yaml", "--with", "users.yaml", "--sessions", "1", "--effects")
+    given = ORDERS.replace("[mine, yours]", '"1234"')
+    (desk / FILE).write_text(given)
+    [made_up] = played()
+    (desk / FILE).write_text(given.replace("users:", "users:\n  effects: true"))
+    [real] = played()
 
-    said = [[line["text"] for line in one["runs"][0]["transcript"]] for one in (made_up, real)]
-    assert any("It is ordered: R-1" in text for text in said[1])
-    assert not any("R-1" in text for text in said[0])
-    assert any("It is ordered" in text for text in said[0])
+    assert any("It is ordered: R-1" in text for text in spoken(real, "bot"))
+    assert not any("R-1" in text for text in spoken(made_up, "bot"))
+    assert any("It is ordered" in text for text in spoken(made_up, "bot"))
 
 
-def test_the_longest_run_and_the_end_of_the_journey_are_ends(folder: Path) -> None:
-    text = USERS.replace("reaches: {effects: [book_table]}", "reaches: {pathway: menu}")
-    (folder / "users.yaml").write_text(text)
+def test_the_longest_conversation_is_an_end(users: Path) -> None:
+    text = USERS.replace("PERSONAS", PLAIN).replace("{effects: [book_table]}", "{pathway: menu}")
+    (users / FILE).write_text(text.replace("users:", "users:\n  longest: 2"))
 
-    data = simulated("table_booking", "--with", "users.yaml", "--sessions", "1", "--turns", "2")
+    [one] = played(code=1)
 
-    assert {one["end"] for one in data["runs"]} <= {"bound", "completed"}
-    assert data["runs"][0]["end"] == "bound"
+    assert (one["end"], one["turns"]) == ("bound", 2)
+    assert one["differences"][0]["expected"] == '{"pathway": "menu"}'
 
 
 @pytest.mark.parametrize(
     ("was", "now", "told"),
     [
-        ("{guest: Lee", "{gest: Lee", "users.yaml:10:20: TableBooking has no field 'gest'."),
+        ("{guest: Lee", "{gest: Lee", f"{FILE}:11:22: TableBooking has no field 'gest'."),
         ("[book_table]", "[book_tabel]", "Did you mean 'book_table'?"),
         ("tidy: 0.3", "tidy: 3", "tidy"),
         ("id: messy", "id: plain", "'plain' is there twice."),
         ("{effects: [book_table]}", "{}", "the end of a goal is empty"),
-        ("    reaches: {effects: [book_table]}\n", "", "'reaches' is missing"),
+        ("      reaches: {effects: [book_table]}\n", "", "'reaches' is missing"),
         ("slips", "slip", "Did you mean 'slips'?"),
+        ("users:", "turns: [{user: hello}]\nusers:", "Write 'turns' or 'users'."),
+        ("users:", "model: recorded\nusers:", "simulated users have no recording"),
     ],
 )
 def test_faults_of_the_file(users: Path, was: str, now: str, told: str) -> None:
-    (users / "users.yaml").write_text(USERS.replace(was, now))
+    (users / FILE).write_text(BOTH.replace(was, now))
 
-    ended = run("simulate", "table_booking", "--with", "users.yaml", code=2)
-
-    assert told in flat(ended.stderr)
-
-
-def test_a_missing_file_and_a_missing_model_are_refused(users: Path) -> None:
-    assert "no.yaml" in run("simulate", "table_booking", "--with", "no.yaml", code=2).stderr
-    words = ("simulate", "table_booking", "--with", "users.yaml", "--by-model")
-    assert "No model is configured" in run(*words, code=2).stderr
+    assert told in flat(run("test", FILE, code=2).stderr)
 
 
 def said(message: str, *, leaves: bool = False) -> dict[str, Any]:
     return {"message": message, "leaves": leaves}
 
 
-ONE = ("simulate", "table_booking", "--with", "users.yaml", "--sessions", "1", "--json")
+BY_MODEL = USERS.replace("PERSONAS", PLAIN).replace("users:", "users:\n  by: model")
 
 
-def test_a_model_plays_the_user(users: Path, server: ScriptedServer) -> None:
-    (users / "users.yaml").write_text(USERS.replace("  - {id: messy", "  # - {id: messy"))
+def test_without_a_model_users_played_by_one_are_skipped(folder: Path) -> None:
+    (folder / FILE).write_text(BY_MODEL)
+
+    assert "skipped: no model is configured" in run("test", FILE).stdout
+
+
+def test_a_model_plays_the_user(folder: Path, server: ScriptedServer) -> None:
+    (folder / FILE).write_text(BY_MODEL)
     server.script = Script(
         said("a table for four tomorrow at 7 pm"), said("Lee"), said("no"), said("yes")
     )
 
-    data = json.loads(run(*ONE, "--by-model").stdout)
+    [outcome] = played()
 
     server.script.check()
-    [outcome] = data["runs"]
     assert (outcome["end"], outcome["turns"]) == ("completed", 4)
-    assert data["tokens"] == outcome["tokens"] > 0
     assert [call.max_tokens for call in server.script.calls] == [600, 600, 600, 600]
     shown = json.loads(server.script.calls[1].message)
     assert shown["the_user_is"] == "answers what is asked"
@@ -250,21 +243,15 @@ def test_a_model_plays_the_user(users: Path, server: ScriptedServer) -> None:
     assert [line["who"] for line in shown["conversation"]][-2:] == ["user", "assistant"]
 
 
-def test_a_model_may_leave_or_fail(users: Path, server: ScriptedServer) -> None:
+def test_a_model_may_leave_or_fail(folder: Path, server: ScriptedServer) -> None:
+    two = BY_MODEL.replace(PLAIN, f"{PLAIN}, {{id: other}}")
+    (folder / FILE).write_text(two)
     server.script = Script(said("hello"), said("", leaves=True), Fault.status(400))
 
-    data = json.loads(run(*ONE, "--by-model", code=1).stdout)
+    left, failed = played(code=1)
 
-    assert [one["end"] for one in data["runs"]] == ["left", "failed"]
-    assert "the user: the model answered 400" in data["runs"][1]["why"]
-
-
-def test_tokens_are_a_bound(users: Path, server: ScriptedServer) -> None:
-    server.script = Script(said("hello"), said("", leaves=True))
-
-    data = json.loads(run(*ONE, "--by-model", "--tokens", "1").stdout)
-
-    assert (data["whole"], len(data["runs"])) == (False, 1)
+    assert (left["end"], left["passed"]) == ("left", True)
+    assert "the model answered 400" in failed["differences"][0]["got"]
 
 
 PARCELS = '''
@@ -293,28 +280,22 @@ MODEL_AGENTS = {"clerk": ModelAgent()}
 '''
 
 
-def test_a_failed_run_of_a_live_journey_is_replayed_offline(
-    folder: Path, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_live_model_answers_simulated_users(folder: Path, server: ScriptedServer) -> None:
     (folder / "parcels.py").write_text(PARCELS)
-    (folder / "users.yaml").write_text(
-        "clock: 2026-11-24T12:00\npersonas: [{id: hasty, patience: 1}]\n"
-        "goals: [{id: parcel, opens: [my parcel never came, it is P-1], "
+    (folder / FILE).write_text(
+        "conversation: parcels\njourney: parcels.py\nmodel: live\n"
+        "users:\n  personas: [{id: hasty, patience: 1}]\n"
+        "  goals: [{id: parcel, opens: [my parcel never came, it is P-1], "
         "reaches: {context: {order: P-1}}}]\n"
     )
     _found.cache_clear()
     answers: list[Answer] = [{"response": "Which one?", "order": None}] * 3
     server.script = Script(*answers)
-    words = ("simulate", "parcels.py", "--with", "users.yaml", "--sessions", "1", "--live")
 
-    data = json.loads(run(*words, "--json", code=1).stdout)
+    [outcome] = played(code=1)
 
-    assert data["runs"][0]["end"] == "dead end"
-    assert data["tokens"] > 0
-    model_server.name_none(monkeypatch)
-    shown = flat(run("test", "simulated", code=1).stdout)
-    assert "context.order (simulated/hasty-parcel-1.conversation.yaml:" in shown
-    assert "Which one?" in shown
+    assert outcome["end"] == "dead end"
+    assert spoken(outcome, "bot")[-1] == "Which one?"
 
 
 AGENTS_ALONE = '''
@@ -330,9 +311,12 @@ class Talk(Journey):
         __complete_when__ = ["mood"]
 '''
 TALK = """
-personas: [{id: open, patience: 2}]
-goals: [{id: talk, opens: [hello, well, so, hm, fine], reaches: {context: {mood: good}}}]
+conversation: talk
+journey: talk.py
 agents: {friend: RESULTS}
+users:
+  personas: [{id: open, patience: 2}]
+  goals: [{id: talk, opens: [hello, well, so, hm, fine], reaches: {context: {mood: good}}}]
 """
 
 
@@ -340,26 +324,26 @@ def test_results_of_agents_are_given_and_written(folder: Path) -> None:
     (folder / "talk.py").write_text(AGENTS_ALONE)
     results = "[{gives: {response: Hi.}}, {gives: {response: And?}}, {gives: {response: And?}}, "
     text = TALK.replace("RESULTS", results + "{gives: {response: Good., mood: good}}]")
-    (folder / "users.yaml").write_text(text)
+    (folder / FILE).write_text(text)
     _found.cache_clear()
 
-    [outcome] = simulated("talk.py", "--with", "users.yaml", "--sessions", "1")["runs"]
+    [outcome] = played()
     assert (outcome["end"], outcome["turns"]) == ("completed", 4)
 
-    (folder / "users.yaml").write_text(TALK.replace("RESULTS", "{gives: {response: Hi.}}"))
-    [outcome] = simulated("talk.py", "--with", "users.yaml", "--sessions", "1", code=1)["runs"]
+    (folder / FILE).write_text(TALK.replace("RESULTS", "{gives: {response: Hi.}}"))
+    [outcome] = played("--failures", "failed", code=1)
     assert outcome["end"] == "dead end"
-    shown = flat(run("test", "simulated", code=1).stdout)
+    shown = flat(run("test", "failed", code=1).stdout)
     assert "context.mood" in shown
     assert "Hi." in shown
 
 
 def test_agents_that_are_missing_are_named(folder: Path) -> None:
     (folder / "talk.py").write_text(AGENTS_ALONE)
-    (folder / "users.yaml").write_text(TALK.replace("agents: {friend: RESULTS}\n", ""))
+    (folder / FILE).write_text(TALK.replace("agents: {friend: RESULTS}\n", ""))
     _found.cache_clear()
 
-    told = flat(run("simulate", "talk.py", "--with", "users.yaml", code=2).stderr)
+    told = flat(run("test", FILE, code=2).stderr)
 
     assert "friend" in told
     assert "agents: {name: {gives: ...}}" in told

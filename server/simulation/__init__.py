@@ -1,1 +1,0 @@
-"""Simulated users that talk to a journey: personas and goals as data, outcomes as figures."""
