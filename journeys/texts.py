@@ -71,8 +71,7 @@ class Texts:
         nearly: Two questions of a long form are left.
         answered: Answer from knowledge: `{answer}`, and its `{sources}`. not_known: the knowledge
             has no answer. lookup_failed: the lookup failed.
-        clarify, clarify_again: Asks which of `{options}` is meant. which_first: asks which of them
-            is first.
+        clarify, clarify_again: Asks which of `{options}` is meant.
         offer_human: Asks whether to call a person. human_called: a person is called.
             no_human: no person can be called. human_declined: the user continues without one.
         unclaimed: The conversation is not claimed yet; asks whether to continue here.
@@ -181,7 +180,6 @@ class Texts:
     unsupported: str = "That is nothing I can do here. What I can help with: {tasks}."
     clarify: str = "Which one do you mean?\n{options}"
     clarify_again: str = "I am still not sure. Please choose one:\n{options}"
-    which_first: str = "What shall we do first?\n{options}"
     offer_human: str = "Would you like to speak to a person?"
     human_called: str = "I am handing you over to a person, who can read our conversation so far."
     no_human: str = "I am afraid there is no one here I could hand you over to."

@@ -63,7 +63,7 @@ from journeygraph.nodes.state.session import (
     Update,
 )
 from journeygraph.nodes.state.stack import Entered, Situation, note, pruned
-from journeygraph.nodes.steer import Steering
+from journeygraph.nodes.steer import Limits, Steering, limits_of, steer
 from journeygraph.nodes.telemetry import report
 from journeygraph.nodes.texts import worded
 from journeygraph.nodes.values import Setting, shown
@@ -115,7 +115,6 @@ class TurnDraft:
         leads_to: Other pathway that the message leads to, while its answers are taken: then none of
             them ends the turn with a question.
         goes_on: True if the user chose to continue a task.
-        changing: Name of the field that the user chose to change after an effect.
         judged: The most confident verdict of a model, if nothing moved.
         missed: The words of values that no task takes.
         is_exact: True if the message was understood exactly; else an effect waits for a yes.
@@ -149,7 +148,6 @@ class TurnDraft:
     asks: str = ""
     leads_to: PathwaySpec | None = None
     goes_on: bool = False
-    changing: str = ""
     judged: Judged | None = None
     missed: Sequence[str] = ()
     is_exact: bool = True
@@ -201,6 +199,15 @@ class TurnDraft:
         """Current situation of the session, for moves."""
         number = self.turn["number"]
         return Situation(self.position, self.context, self.question, number, self.message)
+
+    @property
+    def limits(self) -> Limits:
+        """Limits of moves in this journey."""
+        return limits_of(self.services.config)
+
+    def steered(self, commands: Sequence[Command]) -> Steering:
+        """Return where commands lead from here."""
+        return steer(self.spec, self.situation, commands, self.limits)
 
     @property
     def here(self) -> PathwaySpec:
@@ -494,7 +501,6 @@ def _renamed(talk: Any, renamed: Callable[[str], str]) -> Any:
         kept[name] = [renamed(id_) for id_ in kept.get(name, [])]
     for name in ("taken", "unsure"):
         kept[name] = [step_renamed(step, renamed) for step in kept.get(name, [])]
-    kept["held"] = {renamed(id_): held for id_, held in kept.get("held", {}).items()}
     done = kept.get("done", {})
     kept["done"] = {step_renamed(step, renamed): keys for step, keys in done.items()}
     if (asked := kept.get("asked")) and asked["kind"] != "field":

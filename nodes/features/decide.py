@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from journeygraph.journeys import Field, JourneySpec, PathwaySpec, TransitionSpec
-from journeygraph.journeys.spec.spec import ACTIVATION, MOVE
+from journeygraph.journeys import Field, JourneySpec, PathwaySpec
 from journeygraph.nodes.commands import (
     Back,
     Cancel,
@@ -25,16 +24,16 @@ from journeygraph.nodes.commands import (
     Wait,
 )
 from journeygraph.nodes.draft import TurnDraft
-from journeygraph.nodes.forms.collect import fill
+from journeygraph.nodes.forms.collect import as_first, fill
 from journeygraph.nodes.forms.offer import asked_for, policy_of
 from journeygraph.nodes.forms.questions import ask_again
 from journeygraph.nodes.language import is_courtesy
 from journeygraph.nodes.repair.answering import answered, confirmed_corrections
 from journeygraph.nodes.repair.clarify import (
-    ambiguous,
+    clarify,
     digressed,
-    most_specific,
     not_understood,
+    options_of,
     tasks_of,
     welcome_wish,
 )
@@ -42,15 +41,12 @@ from journeygraph.nodes.repair.knowledge import take_question
 from journeygraph.nodes.repair.resume import begin_next
 from journeygraph.nodes.repair.tasks import (
     adopt,
-    as_denial,
     as_kept,
     begun_already,
     cancel,
     cannot_reply,
-    change_instead,
-    drop_named,
+    give_up_named,
     gives_up_here,
-    go_on_elsewhere,
     is_blocked,
     is_changed,
     looked_back,
@@ -59,33 +55,17 @@ from journeygraph.nodes.repair.tasks import (
     status,
     switch,
     task_named,
-    waiting_tasks,
 )
 from journeygraph.nodes.repair.wishes import (
-    all_meant,
-    alone,
-    apart,
-    ask_order,
-    ask_which,
+    ambiguous,
     begins_later,
     held_moves,
-    hold,
-    is_in_order,
-    judged_in_turn,
-    queue,
-    values_for,
-    values_with,
-    without_given_up,
+    most_specific,
+    wishes_in,
+    without,
 )
 from journeygraph.nodes.state.form_state import owners
-from journeygraph.nodes.steer import (
-    OUTSIDE,
-    Limits,
-    Steering,
-    allowed_transitions,
-    asks_model,
-    steer,
-)
+from journeygraph.nodes.steer import OUTSIDE, Steering, allowed_transitions, asks_model
 
 Moves = list[Command]
 AT_STAKE = ("summary", "correction", "retry", "leave")
@@ -96,40 +76,30 @@ _KEPT = ("change", "clarify", "human", "leave", "restart", "retry", "start_over"
 """Kinds of questions that stay open while something else is answered."""
 
 
-async def decide(draft: TurnDraft, commands: Sequence[Command], limits: Limits) -> None:
-    """Decide a turn: what was asked is answered first, then the message leads on (T02, T07).
-
-    Args:
-        draft: The turn; it is changed.
-        commands: The commands of the message, with verdicts on transitions.
-        limits: Depth and confidence.
-    """
+async def decide(draft: TurnDraft, commands: Sequence[Command]) -> None:
+    """Decide a turn: what was asked is answered first, then the message leads on (T02, T07)."""
     agreed = _consistent(draft, allowed_commands(draft, commands))
     moves: Moves = [c for c in agreed if isinstance(c, (Verdict, Go))]
-    said = [as_denial(draft, as_kept(draft, c)) for c in agreed if not isinstance(c, (Verdict, Go))]
+    said = [as_kept(draft, c) for c in agreed if not isinstance(c, (Verdict, Go))]
     if human := next((c for c in said if isinstance(c, Human)), None):
         asked_for(draft, human.reason)
         _stay(draft)
         return
-    again: Collection[str] = ()
-    if draft.dialogue.finished:
-        moves, said, again = _begun_again(draft, moves, said, limits)
-    draft.leads_to = _elsewhere(draft, moves, limits) if _leads_on(moves) else None
+    moves, said, again = _begun_again(draft, moves, said)
+    draft.leads_to = _elsewhere(draft, moves) if _leads_on(moves) else None
+    others = give_up_named(draft, said)
+    said = [c for c in said if c not in others]
     chosen = await _answered(draft, said)
     here = _for_here(draft, said, again)
-    spoke = await fill(draft, here, fillable(draft)) or chosen is not None
+    spoke = await fill(draft, here, fillable(draft)) or chosen is not None or bool(others)
     if draft.dialogue.takeover:
         return  # a person was called for what could not be taken; where it stands stays
     question = draft.dialogue.asked
     draft.leads_to = None
-    if draft.changing:
-        change_instead(draft, limits)
-        _follows(draft, held_moves(draft, moves, limits), said)
-    else:
-        await _led_on(draft, said, [*(chosen or []), *moves], limits, spoke=spoke)
+    await _led_on(draft, said, [*(chosen or []), *moves], spoke=spoke)
     if question and question["kind"] in _KEPT and not (draft.dialogue.asked or _asks(draft)):
         draft.ask(question)  # something else was answered in between
-    _note_order(draft, limits)
+    _note_order(draft)
     _left_over(draft, [c for c in said if c not in here])
 
 
@@ -150,18 +120,11 @@ async def _answered(draft: TurnDraft, said: Sequence[Command]) -> list[Verdict] 
     return chosen
 
 
-def _follows(draft: TurnDraft, wishes: Sequence[TransitionSpec], said: Sequence[Command]) -> None:
-    """Queue wishes behind what runs now, with their values."""
-    for transition in wishes:
-        if transition.target != draft.run:
-            target = draft.spec.pathways[transition.target]
-            queue(draft, transition, values_for(draft, target, said))
-
-
-def _elsewhere(draft: TurnDraft, moves: Moves, limits: Limits) -> PathwaySpec | None:
+def _elsewhere(draft: TurnDraft, moves: Moves) -> PathwaySpec | None:
     """Return the pathway that a message leads to, unless it stays where it is."""
-    target = _target(draft, steer(draft.spec, draft.situation, moves, limits))
-    return target if target and target.id != draft.here.id else None
+    fired = draft.steered(moves).transition
+    leads = fired is not None and fired["target"] != draft.here.id
+    return draft.spec.pathways[fired["target"]] if fired and leads else None
 
 
 def _asks(draft: TurnDraft) -> bool:
@@ -169,75 +132,49 @@ def _asks(draft: TurnDraft) -> bool:
     return draft.run is not None and draft.spec.pathways[draft.run].form is not None
 
 
-def _note_order(draft: TurnDraft, limits: Limits) -> None:
+def _note_order(draft: TurnDraft) -> None:
     """Note what each queued wish waits for; begin one whose task was given up."""
     dialogue, place = draft.dialogue, draft.position["pathway"]
     dialogue.behind = {id_: dialogue.behind.get(id_, place) for id_ in dialogue.queued}
     asked = dialogue.asked
     if dialogue.queued and draft.run is None and asked and asked["kind"] == "more":
-        begin_next(draft, limits.depth)
+        begin_next(draft)
 
 
-async def _led_on(
-    draft: TurnDraft, said: Sequence[Command], moves: Moves, limits: Limits, *, spoke: bool
-) -> None:
+async def _led_on(draft: TurnDraft, said: Sequence[Command], moves: Moves, *, spoke: bool) -> None:
     """Follow a message to where it leads, or stay; of several wishes to one after the other."""
     given_up = next((c for c in said if isinstance(c, Cancel)), None)
-    if given_up or len(moves) > 1:
-        moves = without_given_up(draft, most_specific(moves), given_up)
-    parts = apart(draft, moves, limits) if len(moves) > 1 else []
-    wishes = parts and all_meant(draft, parts)
-    if not wishes and len(moves) > 1:
-        wishes = judged_in_turn(draft, moves, said, limits)
-    if wishes and not spoke and not is_in_order(draft, wishes, said):
-        ask_order(draft, wishes, said)
+    if given_up and given_up.task:
+        moves = without(draft, moves, [draft.here.id])
+    moves = most_specific(moves)
+    later = wishes_in(draft, moves, said)[1:]
+    moves = without(draft, moves, [wish.target for wish in later])
+    if not (later or spoke) and (unclear := ambiguous(draft, moves)):
+        clarify(draft, options_of(draft, unclear))
         return
-    if wishes:
-        moves = alone(draft, moves, wishes[0])
-    elif not spoke and (unclear := ambiguous(draft, _verdicts(moves), limits)):
-        ask_which(draft, unclear, parts, said)
-        return
-    mine = [*values_with(draft, wishes[0], said), *_without_fills(said)] if wishes else said
-    await _follow(draft, mine, moves, limits, spoke=spoke)
-    for wish in wishes[1:]:
-        queue(draft, wish.transition, values_with(draft, wish, said))
+    await _follow(draft, said, draft.steered(moves), given_up, spoke=spoke)
+    for wish in later:
+        postpone(draft, wish.id)
 
 
 async def _follow(
-    draft: TurnDraft, said: Sequence[Command], moves: Moves, limits: Limits, *, spoke: bool
+    draft: TurnDraft,
+    said: Sequence[Command],
+    steering: Steering,
+    given_up: Cancel | None,
+    *,
+    spoke: bool,
 ) -> None:
-    """Go where one wish leads, give a task up, or stay."""
-    given_up = next((c for c in said if isinstance(c, Cancel)), None)
-    steering = steer(draft.spec, draft.situation, moves, limits)
-    if given_up and drop_named(draft, given_up, _target(draft, steering)):
-        given_up, spoke = None, True
-        if _target(draft, steering) is None and draft.position["returning"]:
-            go_on_elsewhere(draft)
-        steering = steer(draft.spec, draft.situation, moves, limits)
+    """Go where one wish leads, give the task up, or stay."""
     if steering.transition and not _ignored(draft, steering, said):
-        await _moved(draft, steering, said, given_up, limits, spoke=spoke)
+        await _moved(draft, steering, said, given_up, spoke=spoke)
     elif steering.refused_depth:
         put_off(draft, steering)
-        _go_on(draft, _staying(draft, limits), spoke=spoke)
-    elif draft.settled:
-        return
-    elif given_up:
+        _go_on(draft, draft.steered([]), spoke=spoke)
+    elif not draft.settled and given_up:
         cancel(draft, everything=given_up.everything)
-    else:
+    elif not draft.settled:
         _stayed(draft, steering, said, spoke=spoke)
-
-
-def _staying(draft: TurnDraft, limits: Limits) -> Steering:
-    return steer(draft.spec, draft.situation, [], limits)
-
-
-def _target(draft: TurnDraft, steering: Steering) -> PathwaySpec | None:
-    fired = steering.transition
-    return draft.spec.pathways[fired["target"]] if fired else None
-
-
-def _without_fills(said: Sequence[Command]) -> list[Command]:
-    return [command for command in said if not isinstance(command, Fill)]
 
 
 async def _moved(
@@ -245,46 +182,47 @@ async def _moved(
     steering: Steering,
     said: Sequence[Command],
     given_up: Cancel | None,
-    limits: Limits,
     *,
     spoke: bool,
 ) -> None:
     assert steering.transition is not None
-    target = draft.spec.pathways[steering.transition["target"]]
-    given = values_for(draft, target, said, behind_cancel=given_up is not None)
-    if not given_up and (draft.settled or (draft.goes_on and not target.is_detour)):
-        postpone(draft, None, queue=steering.transition["id"])
-        hold(draft, target, _for_others(draft, given, target))
-        _go_on(draft, _staying(draft, limits), spoke=True)
-        return
+    id_, target = steering.transition["id"], draft.spec.pathways[steering.transition["target"]]
     if given_up:
-        if given_up.everything and waiting_tasks(draft):
-            draft.repair("cancel", "cancelled_all")
-        else:
-            draft.repair("cancel", "left", task=draft.here.title)
         switch(draft, steering, everything=given_up.everything)
-    elif is_blocked(draft, steering) or (spoke and _is_answered(draft)):
-        postpone(draft, steering, blocked=not (spoke and _is_answered(draft)))
-        hold(draft, target, _for_others(draft, given, target))
+    elif draft.settled or (draft.goes_on and not target.is_detour):
+        postpone(draft, id_)
+        _go_on(draft, draft.steered([]), spoke=True)
+        return
+    elif (ends := spoke and _is_answered(draft)) or is_blocked(draft, steering):
+        postpone(draft, id_, blocked=not ends)
+        draft.run, draft.entered, draft.settled = draft.here.id, "stay", True
         return
     else:
         adopt(draft, steering)
-    await fill(draft, _for_others(draft, given, target), _fields(target))
+    taken = {a["field"] for a in draft.attempts if a["validation_status"] != "cleared"}
+    own = {field.name for field in _fields(target)} - taken
+    values = [c for c in said if isinstance(c, Fill) and c.field in own]
+    await fill(draft, values, _fields(target))
 
 
 def _stayed(draft: TurnDraft, steering: Steering, said: Sequence[Command], *, spoke: bool) -> None:
     asked = draft.dialogue.asked
-    waits = bool(asked and asked["kind"] not in ("field", "more"))
     is_open = bool(asked and asked["kind"] != "more" and _is_open(draft))
-    _take_question(draft, steering, said, spoke=spoke, is_open=is_open)
+    if (
+        spoke
+        or is_open
+        or _has_open_form(draft)
+        or steering.say == "closing"
+        or cannot_reply(draft)
+    ):
+        take_question(draft, said, spoke=spoke)
     if digressed(draft, said, spoke=spoke) or (draft.query and not spoke):
         _go_on(draft, steering, spoke=spoke)
     elif spoke:
         adopt(draft, steering)
     elif is_open:
         not_understood(draft)
-        if not draft.settled:
-            ask_again(draft) if waits else _stay(draft)
+        _go_on(draft, steering, spoke=False)
     elif cannot_reply(draft) and steering.say != "closing":
         _tell_tasks(draft)
     else:
@@ -306,23 +244,12 @@ def _go_on(draft: TurnDraft, steering: Steering, *, spoke: bool) -> None:
         _stay(draft)
 
 
-def _take_question(
-    draft: TurnDraft, steering: Steering, said: Sequence[Command], *, spoke: bool, is_open: bool
-) -> None:
-    """Have a question looked up where no agent is there to answer it."""
-    if not draft.spec.has_knowledge:
-        return
-    is_ours = is_open or _has_open_form(draft) or cannot_reply(draft) or steering.say == "closing"
-    if spoke or is_ours:
-        take_question(draft, said, spoke=spoke)
-
-
 def _tell_tasks(draft: TurnDraft) -> None:
     """Reply with the possible tasks if no agent can answer.
 
     Words that are not understood behind a reply, such as that the journey has changed, count less.
     """
-    if draft.replies or is_courtesy(draft.turn["message"] or "", draft.setting.language):
+    if draft.replies or is_courtesy(draft.message, draft.setting.language):
         draft.say("which", journeys=tasks_of(draft))
     else:
         draft.repair("unsupported", "unsupported", tasks=tasks_of(draft))
@@ -356,7 +283,10 @@ def _ignored(draft: TurnDraft, steering: Steering, said: Sequence[Command]) -> b
 
 
 def _consistent(draft: TurnDraft, commands: Sequence[Command]) -> list[Command]:
-    """Return commands that do not contradict each other; what does is dropped and audited."""
+    """Return commands that do not contradict each other; what does is dropped and audited.
+
+    A value next to going back may be meant for either question; it is repeated.
+    """
     kinds, asked = {type(command) for command in commands}, draft.dialogue.asked
     dropped: set[type] = set()
     reason = ""
@@ -369,27 +299,16 @@ def _consistent(draft: TurnDraft, commands: Sequence[Command]) -> list[Command]:
         dropped, reason = {Confirm, Deny}, "the same message says yes and no"
     elif asked and asked["kind"] in AT_STAKE and not kinds.isdisjoint(_NOT_READY):
         dropped, reason = {Confirm}, "the same message asks for something first"
+    elif Back in kinds:
+        dropped, reason = {Fill}, "the same message goes back"
+        draft.missed = [c.value for c in commands if isinstance(c, Fill)]
     kept: list[Command] = []
     for command in commands:
         if type(command) in dropped:
             draft.note("dropped", trigger=type(command).__name__.lower(), reason=reason)
         else:
             kept.append(command)
-    return _without_answer(draft, kept) if Back in kinds else kept
-
-
-def _without_answer(draft: TurnDraft, commands: Sequence[Command]) -> list[Command]:
-    """Return commands without a value for the question that the message goes back from.
-
-    It may be meant for the question before; it is repeated.
-    """
-    asked = draft.dialogue.asked
-    about = asked["about"] if asked and asked["kind"] == "field" else ""
-    given = [c for c in commands if isinstance(c, Fill) and c.field == about]
-    for command in given:
-        draft.note("dropped", trigger="fill", reason="the same message goes back")
-        draft.missed = [*draft.missed, command.value]
-    return [command for command in commands if command not in given]
+    return kept
 
 
 def _leads_on(commands: Sequence[Command]) -> bool:
@@ -415,7 +334,7 @@ def _fields(pathway: PathwaySpec) -> list[Field]:
 
 
 def _begun_again(
-    draft: TurnDraft, moves: Moves, said: Sequence[Command], limits: Limits
+    draft: TurnDraft, moves: Moves, said: list[Command]
 ) -> tuple[Moves, list[Command], set[str]]:
     """Begin a finished task again where a message asks for it, with the values of the message.
 
@@ -425,81 +344,49 @@ def _begun_again(
         The moves, the commands, and the names of the fields with values for the new start.
     """
     again: set[str] = set()
-    for wish in held_moves(draft, moves, limits):
+    for wish in held_moves(draft, moves) if draft.dialogue.finished else ():
         if wish.target not in draft.dialogue.finished:
             continue
         own = {field.name for field in _fields(draft.spec.pathways[wish.target])}
-        if any(isinstance(c, Go) and c.target == wish.target for c in moves):
-            said = [_as_first(c) if getattr(c, "field", "") in own else c for c in said]
-        elif any(isinstance(c, Correct) and c.field in own for c in said):
-            moves = [m for m in moves if not (isinstance(m, Verdict) and m.question == wish.id)]
-            continue
-        again |= own
-    return moves, [*said], again
+        is_named = any(isinstance(c, Go) and c.target == wish.target for c in moves)
+        changes = [c for c in said if isinstance(c, Correct) and c.field in own]
+        if changes and not is_named:
+            moves = without(draft, moves, [wish.target])
+        else:
+            said = [as_first(c) if isinstance(c, Correct) and c in changes else c for c in said]
+            again |= own
+    return moves, said, again
 
 
-def _as_first(command: Command) -> Command:
-    """Return a change of a value as a first value."""
-    if not isinstance(command, Correct):
-        return command
-    return Fill(command.field, command.value, command.confidence, command.read, command.certain)
-
-
-def _for_here(
-    draft: TurnDraft, said: Sequence[Command], again: Collection[str] = ()
-) -> list[Command]:
+def _for_here(draft: TurnDraft, said: Sequence[Command], again: Collection[str]) -> list[Command]:
     """Return commands without values for fields of pathways that the message may lead to.
 
-    Args:
-        draft: The turn.
-        said: The commands.
-        again: Names of fields of finished tasks that begin again.
+    Values next to a task that is given up, or of a finished task that begins again, are for there.
     """
-    if gives_up_here(draft, said):
-        return _without_fills(said)  # what is said besides is for what comes instead
     known = {field.name for field in fillable(draft)}.difference(again)
-    return [c for c in said if not isinstance(c, Fill) or c.field in known or _nowhere(draft, c)]
-
-
-def _nowhere(draft: TurnDraft, command: Fill) -> bool:
-    targets = {t.target for t in draft.spec.transitions if t.kind in (MOVE, ACTIVATION)}
-    forms = [draft.spec.pathways[target].form for target in targets]
-    return not any(form and command.field in form for form in forms)
-
-
-def _for_others(draft: TurnDraft, said: Sequence[Command], target: PathwaySpec) -> list[Fill]:
-    """Return the values that are left for the pathway that the message led to."""
-    taken = {a["field"] for a in draft.attempts if a["validation_status"] != "cleared"}
-    names = {field.name for field in _fields(target)}
-    return [c for c in said if isinstance(c, Fill) and c.field in names and c.field not in taken]
+    if gives_up_here(draft, said):
+        known = set()
+    here = [c for c in said if not isinstance(c, Fill) or c.field in known]
+    return here + [c for c in said if isinstance(c, Fill) and not owners(draft.spec, c.field)]
 
 
 def _left_over(draft: TurnDraft, elsewhere: Sequence[Command]) -> None:
-    """Keep values for tasks that wait or are offered; audit and repeat those that no task takes."""
+    """Keep values for tasks that begin later; audit and repeat those that no task takes."""
     taken = {attempt["field"] for attempt in draft.attempts}
     used = {attempt["raw"] for attempt in draft.attempts}
+    later = begins_later(draft)
     for command in elsewhere:
         if not isinstance(command, Fill) or command.field in taken:
             continue
         is_said = command.value in draft.message and command.value not in used
-        if is_said and _held_back(draft, command):
+        if is_said and command.field in later:
+            draft.dialogue.held = {**draft.dialogue.held, command.field: command.value}
+            draft.dialogue.guess(command.field, True)
+            draft.note("held", trigger=command.field, reason="its task begins later")
             continue
         draft.note("dropped", trigger="fill", reason=f"'{command.field}' is not asked for here")
         if is_said and not draft.field(command.field).sensitive:
             draft.missed = [*draft.missed, command.value]
-
-
-def _held_back(draft: TurnDraft, command: Fill) -> bool:
-    """Keep a value for the tasks that begin later and have its field; return whether any has."""
-    later = [draft.spec.pathways[id_] for id_ in sorted(begins_later(draft)) if id_ != draft.run]
-    targets = [each for each in later if each.form and command.field in each.form]
-    for target in targets:
-        hold(draft, target, [command])
-    return bool(targets)
-
-
-def _verdicts(moves: Moves) -> list[Verdict]:
-    return [command for command in moves if isinstance(command, Verdict)]
 
 
 def _has_open_form(draft: TurnDraft) -> bool:
@@ -516,11 +403,7 @@ def _is_answered(draft: TurnDraft) -> bool:
     asked = draft.dialogue.asked
     if draft.here.form is None or (asked and asked["kind"] in _KEPT):
         return False
-    return draft.form_state().is_closed and not _is_finished(draft)
-
-
-def _is_finished(draft: TurnDraft) -> bool:
-    return draft.here.id in draft.dialogue.finished
+    return draft.form_state().is_closed and draft.here.id not in draft.dialogue.finished
 
 
 def allowed_commands(draft: TurnDraft, commands: Sequence[Command]) -> list[Command]:
@@ -548,9 +431,9 @@ def _why_not(draft: TurnDraft, command: Command) -> str:
         open_now = not command.task or task_named(draft, command.task)
         return "" if open_now else f"no task '{command.task:.80}' is open"
     if isinstance(command, Go):
-        return (
-            "" if _leads(draft, command) else f"no transition leads to '{command.target:.80}' here"
-        )
+        leading = (t for t in allowed_transitions(draft.spec, draft.position) if asks_model(t))
+        leads = any(t.target == command.target for t in leading)
+        return "" if leads else f"no transition leads to '{command.target:.80}' here"
     if isinstance(command, Human) and command.reason != "asked":
         policy = policy_of(draft)
         return "" if policy and policy.sentiment else "escalation by sentiment is not enabled here"
@@ -563,18 +446,11 @@ def _why_no_answer(draft: TurnDraft, command: Confirm | Deny | Choose) -> str:
     if option or isinstance(command, Choose):
         offered = [one["id"] for one in asked["options"]] if asked else []
         return "" if option in offered else f"'{option:.80}' was not offered"
+    stays = asked is not None
     if asked and asked["kind"] == "field":
         known = draft.value(asked["about"]) is not None
         stays = is_changed(draft, asked["about"]) and (isinstance(command, Deny) or known)
-    else:
-        stays = asked is not None
     return "" if stays else "there is no open question for this answer"
-
-
-def _leads(draft: TurnDraft, command: Go) -> bool:
-    """Return whether a message may lead there: by what an author does not keep from models."""
-    open_now = allowed_transitions(draft.spec, draft.position)
-    return any(asks_model(t) and t.target == command.target for t in open_now)
 
 
 def is_active(draft: TurnDraft, name: str) -> bool:

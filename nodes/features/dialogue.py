@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from journeygraph.nodes.commands import Command, Verdict
+from journeygraph.nodes.commands import Command
 from journeygraph.nodes.draft import Hop, Reading, TurnDraft, draft_of
 from journeygraph.nodes.features.decide import decide
 from journeygraph.nodes.features.form_reading import (
@@ -28,10 +28,9 @@ from journeygraph.nodes.features.form_reading import (
 from journeygraph.nodes.forms.collect import FORM, is_collected
 from journeygraph.nodes.forms.questions import chosen, lines_of
 from journeygraph.nodes.language import Parse, questions_in, ready_to_read
-from journeygraph.nodes.repair.clarify import ambiguous, most_specific
 from journeygraph.nodes.repair.resume import completed, left_unsure
 from journeygraph.nodes.repair.tasks import cannot_reply
-from journeygraph.nodes.repair.wishes import begins_later, held_moves
+from journeygraph.nodes.repair.wishes import ambiguous, begins_later, held_moves, most_specific
 from journeygraph.nodes.replies.wording import says
 from journeygraph.nodes.state.context import kept
 from journeygraph.nodes.state.dialogue_state import UNREAD, DialogueState, with_dialogue
@@ -39,7 +38,6 @@ from journeygraph.nodes.state.effects import EFFECTS, record_effects, went_well
 from journeygraph.nodes.state.form_state import MOST_RAW, field_named
 from journeygraph.nodes.state.secrets import HIDDEN, secrets_in
 from journeygraph.nodes.state.stack import overwritten
-from journeygraph.nodes.steer import limits_of, steer
 from journeygraph.nodes.values import hint_of
 from journeygraph.nodes.values.finding import has_number
 
@@ -84,9 +82,7 @@ async def weigh_patterns(draft: TurnDraft, reading: Reading) -> None:
         reading.parse = led(draft, leading) if leading else reading.parse
         return
     reading.parse, reading.verdicts, is_certain = weighed(draft, reading.parse, reading.verdicts)
-    limits = limits_of(draft.services.config)
-    said = [v for v in most_specific(reading.verdicts) if isinstance(v, Verdict)]
-    if draft.services.models and ambiguous(draft, said, limits):
+    if draft.services.models and ambiguous(draft, most_specific(reading.verdicts)):
         reading.doubted = [v for v in reading.verdicts if v.tier == "pattern"]
         reading.verdicts = [v for v in reading.verdicts if v.tier != "pattern"]
     else:
@@ -125,17 +121,15 @@ async def decide_dialogue(draft: TurnDraft, reading: Reading) -> bool:
         said = _without_model(draft, reading)
     draft.is_exact = reading.parse.exact and not reading.has_answer
     draft.dialogue.guess(UNREAD, reading.parse.unread and not reading.has_answer)
-    limits = limits_of(draft.services.config)
-    await decide(draft, [*reading.verdicts, *said], limits)
+    await decide(draft, [*reading.verdicts, *said])
     _account_for(draft, reading)
     return True
 
 
 def _leads_to_form(draft: TurnDraft, reading: Reading) -> bool:
     """Return whether the message leads to a pathway with fields, at once or as another wish."""
-    limits = limits_of(draft.services.config)
-    run = steer(draft.spec, draft.situation, reading.commands, limits).run
-    wished = [t.target for t in held_moves(draft, reading.commands, limits)]
+    run = draft.steered(reading.commands).run
+    wished = [t.target for t in held_moves(draft, reading.commands)]
     return any(draft.spec.pathways[id_].form for id_ in (*wished, *([run] if run else ())))
 
 
@@ -240,7 +234,9 @@ def close_reading(draft: TurnDraft, reading: Reading) -> None:
     dialogue.failures = dialogue.failures + 1 if _went_wrong(draft) else 0
     dialogue.last_at = draft.turn["at"]
     if dialogue.held:
-        dialogue.hold_only(begins_later(draft))
+        form = draft.spec.pathways[draft.run].form if draft.run else None
+        kept = {*begins_later(draft), *(field.name for field in (form.fields if form else ()))}
+        dialogue.held = {name: raw for name, raw in dialogue.held.items() if name in kept}
     given = [a["field"] for a in draft.attempts if a["validation_status"] == "valid"]
     if given:
         draft.position = overwritten(draft.position, given)
@@ -283,7 +279,8 @@ def record_pathway(hop: Hop) -> None:
     dialogue = DialogueState.of(hop.position)
     if FORM in hop.progress:
         dialogue.asked = hop.progress[FORM]["asked"]
-        dialogue.hold_only([id_ for id_ in dialogue.held if id_ != hop.pathway.id])
+        own = hop.pathway.form or ()
+        dialogue.held = {name: raw for name, raw in dialogue.held.items() if name not in own}
     elif dialogue.asked and dialogue.asked["kind"] in ("field", "summary"):
         dialogue.asked = None
     if EFFECTS in hop.progress:
@@ -300,9 +297,9 @@ def continue_dialogue(hop: Hop) -> None:
     draft = draft_of(hop.services, hop.after(), hop.turn, hop.position)
     draft.run, draft.entered = hop.turn["run"], hop.turn["entered"]
     if unsure:
-        left_unsure(draft, hop.services.config.max_pathway_depth)
+        left_unsure(draft)
     else:
-        completed(draft, hop.pathway, hop.services.config.max_pathway_depth)
+        completed(draft, hop.pathway)
     turn = hop.turn
     turn["run"], turn["entered"] = draft.aside or draft.run, draft.entered
     turn["moved"] = turn["moved"] or draft.position["pathway"] != turn["begun_in"]

@@ -46,7 +46,6 @@ from journeygraph.nodes.language import (
 from journeygraph.nodes.language.expected import FREE, NAMES
 from journeygraph.nodes.language.words import words_of
 from journeygraph.nodes.llm.form_prompt import Asking, asking_of
-from journeygraph.nodes.repair.clarify import phrase_of
 from journeygraph.nodes.repair.tasks import (
     asked_to_leave,
     begun_already,
@@ -54,6 +53,7 @@ from journeygraph.nodes.repair.tasks import (
     is_changed,
     names_of_all,
 )
+from journeygraph.nodes.repair.wishes import phrase_of
 from journeygraph.nodes.state.dialogue_state import Asked, Option
 from journeygraph.nodes.state.form_state import is_record, settled
 from journeygraph.nodes.steer import allowed_transitions

@@ -24,7 +24,7 @@ from journeygraph.nodes.json_data import copied, words_of
 from journeygraph.nodes.services import Services
 from journeygraph.nodes.state.session import Guided, Position
 from journeygraph.nodes.state.stack import Situation, note
-from journeygraph.nodes.steer import limits_of, places, steer
+from journeygraph.nodes.steer import places
 from journeygraph.nodes.telemetry import JOURNEY, measure, part_raised, report
 
 if TYPE_CHECKING:
@@ -64,8 +64,7 @@ def places_of(spec: JourneySpec, targets: Collection[str]) -> list[tuple[str, st
 
 async def weigh_guidelines(draft: TurnDraft, reading: Reading) -> None:
     """Find the guidelines that may hold in all possible targets of this turn."""
-    limits = limits_of(draft.services.config)
-    likely = steer(draft.spec, draft.situation, reading.verdicts, limits).run
+    likely = draft.steered(reading.verdicts).run
     targets = {transition.target for transition in reading.questions}
     places = places_of(draft.spec, targets | ({likely} if likely else set()))
     anyway = bool(reading.questions)

@@ -145,7 +145,12 @@ async def _first_value(draft: TurnDraft, command: Correct) -> None:
         draft.note("dropped", reason=f"no field '{command.field:.80}' has a value to change")
         draft.flags.append("outside_closed_set")
         return
-    await _filled(draft, Fill(command.field, **_said(command)), fillable)
+    await _filled(draft, as_first(command), fillable)
+
+
+def as_first(command: Correct) -> Fill:
+    """Return a change of a value as a first value."""
+    return Fill(command.field, **_said(command))
 
 
 async def replaced(draft: TurnDraft, field: Field, **details: object) -> None:
@@ -348,7 +353,6 @@ async def collect(state: PathwayState, services: Services) -> Update:
     assert turn["run"] is not None
     draft = draft_of(services, state, turn, state["position"])
     await _known_already(draft, draft.spec.pathways[turn["run"]])
-    await _held_for(draft, draft.spec.pathways[turn["run"]])
     form_state = draft.form_state(draft.spec.pathways[turn["run"]])
     asked = form_state.asked()
     if asked is not None and turn.get("asks") != asked["about"]:
@@ -370,32 +374,19 @@ def is_collected(progress: Any) -> bool:
 
 
 async def _known_already(draft: TurnDraft, pathway: PathwaySpec) -> None:
-    """Fill fields with values of the context that the user did not give."""
-    reopened = draft.dialogue.reopened
+    """Fill fields with values of the context, and with what was given before it began."""
+    reopened, held = draft.dialogue.reopened, draft.dialogue.held
     for field in pathway.form.fields if pathway.form else ():
-        known = draft.context.get(field.name)
+        known = held.get(field.name, draft.context.get(field.name))
         if known is None or known == draft.value(field.name) or field.name in reopened:
             continue
         if field in draft.form_state(pathway).live:  # what was taken over just now may decide that
-            await _take_known(draft, field, known)
+            source = "user_provided" if field.name in held else "tool"
+            await _take_known(draft, field, known, source)
 
 
-async def _held_for(draft: TurnDraft, pathway: PathwaySpec) -> None:
-    """Fill in the values that were given for this pathway before it began."""
-    held = draft.dialogue.held.get(pathway.id, {})
-    for field in pathway.form.fields if held and pathway.form else ():
-        given = held.get(field.name)
-        if given is None or field not in draft.form_state(pathway).live:
-            continue
-        refusal = await refused(draft, field, given["value"])
-        if refusal is None:
-            shown = draft.shown(field, given["value"])
-            draft.say("understood", field=field.title, value=shown)
-        details: dict[str, Any] = {**given, "source": "user_provided"}
-        _take_over(draft, field, refusal, "given before this task began", details)
-
-
-async def _take_known(draft: TurnDraft, field: Field, known: Any) -> None:
+async def _take_known(draft: TurnDraft, field: Field, known: Any, source: str) -> None:
+    """Take a value that no message of this form gave; give the reason where it is not taken."""
     value, refusal = known, None
     try:
         if isinstance(known, str):
@@ -403,25 +394,15 @@ async def _take_known(draft: TurnDraft, field: Field, known: Any) -> None:
         refusal = await refused(draft, field, value)
     except Unreadable as unreadable:
         refusal = unreadable
-    raw = known if isinstance(known, str) else ""
-    details = {"value": known if refusal else value, "raw": raw, "source": "tool"}
-    _take_over(draft, field, refusal, "already known", details)
-
-
-def _take_over(
-    draft: TurnDraft,
-    field: Field,
-    refusal: Unreadable | None,
-    origin: str,
-    details: dict[str, Any],
-) -> None:
-    """Write down a value that no message of this form gave; say so where it is not taken."""
+    details = {"raw": known if isinstance(known, str) else "", "source": source}
     if refusal is None:
-        draft.keep(field.name, "valid", **details)
-        draft.note("field_set", trigger=field.name, reason=origin)
+        draft.keep(field.name, "valid", value=value, **details)
+        draft.note("field_set", trigger=field.name, reason="already known")
+        if source != "tool":
+            draft.say("understood", field=field.title, value=draft.shown(field, value))
     else:
         reason = reason_of(draft, refusal)
-        draft.keep(field.name, "invalid", **{**details, "reason": reason})
+        draft.keep(field.name, "invalid", value=known, reason=reason, **details)
         draft.note("field_refused", trigger=field.name, reason=reason)
         draft.replies.append(reason)
     draft.synced(field.name)

@@ -19,7 +19,7 @@ from journeygraph.nodes.commands import Choose, Command, Confirm, Deny, Fill
 from journeygraph.nodes.draft import TurnDraft, talked_about
 from journeygraph.nodes.language.expected import YES_OR_NO
 from journeygraph.nodes.services import Services, brought_locale, setting_of
-from journeygraph.nodes.state.dialogue_state import IN_TURN, Asked
+from journeygraph.nodes.state.dialogue_state import Asked
 from journeygraph.nodes.state.effects import is_taken
 from journeygraph.nodes.state.form_state import FormState, field_named
 from journeygraph.nodes.values import Setting, hint_of, shown
@@ -59,7 +59,7 @@ def question_of(draft: TurnDraft, asked: Asked, form_state: FormState | None = N
         return draft.text(name, task=pathway.title, options=listed)
     if kind in _FIXED:
         return draft.text(_FIXED[kind])
-    return draft.text("which_first" if about == IN_TURN else "clarify", options=listed)
+    return draft.text("clarify", options=listed)
 
 
 _OF_TASK = {"return": "ask_return", "restart": "restart", "start_over": "ask_restart"}

@@ -24,16 +24,16 @@ from journeygraph.nodes.repair.tasks import (
     bring_up,
     cancel,
     cannot_reply,
+    change_instead,
     decline_all,
     decline_return,
     go_on_elsewhere,
     is_changed,
     keep_value,
-    postpone,
     reset,
     start_over,
 )
-from journeygraph.nodes.state.dialogue_state import IN_TURN, UNREAD, Asked, Option
+from journeygraph.nodes.state.dialogue_state import UNREAD, Asked, Option
 from journeygraph.nodes.state.effects import try_unsure_again
 
 GO_ON, BEGIN_ANEW = "go_on", "begin_anew"
@@ -226,9 +226,6 @@ def _paused_task(draft: TurnDraft, asked: Asked, chosen: str) -> list[Verdict] |
 def _meaning(draft: TurnDraft, asked: Asked, chosen: str) -> list[Verdict]:
     draft.note("clarified", trigger=chosen)
     draft.dialogue.unclear = 0
-    others = [o["id"] for o in asked["options"] if o["id"] != chosen and asked["about"] == IN_TURN]
-    for id_ in others:
-        postpone(draft, None, queue=id_)
     return [Verdict(chosen, True, "chosen", reason="chosen by the user")]
 
 
@@ -243,7 +240,7 @@ def _change(draft: TurnDraft, asked: Asked, chosen: str) -> list[Verdict]:
     if chosen == PERSON:
         call_person(draft, f"change:{asked['about']}")
     elif chosen == CHANGE:
-        draft.changing = asked["about"]
+        change_instead(draft, asked["about"])
     else:
         _kept(draft, asked["about"])
         draft.ask(None)

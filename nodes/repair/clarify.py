@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from journeygraph.journeys import TransitionSpec
-from journeygraph.journeys.phrases import normal
-from journeygraph.journeys.phrases import said as contains
 from journeygraph.journeys.spec.spec import ACTIVATION, MOVE
 from journeygraph.nodes.commands import (
     Command,
@@ -25,71 +23,11 @@ from journeygraph.nodes.repair.knowledge import BESIDE
 from journeygraph.nodes.repair.tasks import status
 from journeygraph.nodes.state.dialogue_state import Asked, Option
 from journeygraph.nodes.state.form_state import owners
-from journeygraph.nodes.steer import MODELS, Limits, allowed_transitions, asks_model, is_share
+from journeygraph.nodes.steer import allowed_transitions
 
 MOST_OPTIONS = 3
 MOST_UNCLEAR = 3
 """Consecutive clarifications; the last one offers a person."""
-CLOSE = 0.1
-"""Two verdicts whose confidence differs by less are equally likely."""
-LIKELY = 0.3
-"""Least confidence of what is worth asking back about."""
-
-
-def ambiguous(
-    draft: TurnDraft, verdicts: Sequence[Verdict], limits: Limits
-) -> list[TransitionSpec]:
-    """Return the transitions that a message may mean equally well; none if it is clear.
-
-    Those are intents of one priority that lead to different pathways: by phrases of which none
-    is part of another, or held by a model with about the same confidence, or all of them below the
-    threshold. So of two wishes in one message the user is asked which comes first.
-    """
-    open_now = {t.id: t for t in allowed_transitions(draft.spec, draft.position) if t.kind == MOVE}
-    held = [v for v in verdicts if v.holds and not v.error and v.question in open_now]
-    said = [v for v in held if v.tier == "pattern"]
-    if said:
-        top = max(open_now[v.question].priority for v in said)
-        return _apart([open_now[v.question] for v in said], top)
-    judged = [v for v in held if v.tier in MODELS and asks_model(open_now[v.question])]
-    judged = sorted(
-        (v for v in judged if is_share(v.confidence) and v.confidence >= LIKELY),
-        key=lambda v: -v.confidence,
-    )
-    sure = [v for v in judged if v.confidence >= limits.confidence]
-    if sure:
-        judged = [v for v in sure if sure[0].confidence - v.confidence < CLOSE]
-    top = max((open_now[v.question].priority for v in judged), default=0)
-    return _apart([open_now[v.question] for v in judged], top)
-
-
-def most_specific(moves: Sequence[Command]) -> list[Command]:
-    """Return moves without those whose phrase is only a part of another's, as "card" in "new card".
-
-    Reasons of patterns quote their phrase, so one that is part of another is found in its reason.
-    """
-    said = [phrase_of(v) for v in moves if _is_said(v)]
-    return [m for m in moves if not (_is_said(m) and _is_part(phrase_of(m), said))]
-
-
-def _is_said(move: Command) -> bool:
-    return isinstance(move, Verdict) and move.tier == "pattern" and move.holds
-
-
-def phrase_of(move: Command) -> str:
-    """Return the phrase in the message for a move; empty if there is none."""
-    return move.phrase if isinstance(move, Verdict) else ""
-
-
-def _is_part(phrase: str, others: Sequence[str]) -> bool:
-    return any(normal(phrase) != normal(other) and contains(phrase, other) for other in others)
-
-
-def _apart(transitions: Sequence[TransitionSpec], priority: int) -> list[TransitionSpec]:
-    """Return the first transition to each target; none if there is but one target."""
-    by_target = {t.target: t for t in reversed(transitions) if t.priority == priority}
-    found = [t for t in transitions if by_target.get(t.target) is t]
-    return found if len(found) > 1 else []
 
 
 def clarify(draft: TurnDraft, options: Sequence[Option]) -> None:

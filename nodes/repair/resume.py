@@ -8,6 +8,7 @@ from journeygraph.nodes.draft import TurnDraft
 from journeygraph.nodes.forms.offer import MORE
 from journeygraph.nodes.forms.questions import question_of
 from journeygraph.nodes.repair.tasks import (
+    begin,
     begin_anew,
     cannot_reply,
     decline_all,
@@ -15,17 +16,10 @@ from journeygraph.nodes.repair.tasks import (
     waiting_tasks,
 )
 from journeygraph.nodes.state.session import Fired
-from journeygraph.nodes.state.stack import move
 
 
-def completed(draft: TurnDraft, pathway: PathwaySpec, depth: int) -> None:
-    """Follow what a complete pathway leads to, beyond its own `next`.
-
-    Args:
-        draft: The turn after the pathway.
-        pathway: The pathway.
-        depth: Most paused pathways.
-    """
+def completed(draft: TurnDraft, pathway: PathwaySpec) -> None:
+    """Follow what a complete pathway leads to, beyond its own `next`."""
     if pathway.form:
         draft.dialogue.finish(pathway.id)
         if pathway.pipeline is None and not draft.turn["replies"] and draft.run is None:
@@ -34,7 +28,7 @@ def completed(draft: TurnDraft, pathway: PathwaySpec, depth: int) -> None:
         begin_anew(draft, draft.spec.pathways[pathway.next])
         if draft.spec.pathways[pathway.next].form:
             return  # it belongs to the task, and comes before what waits
-    if len(draft.turn["ran"]) < MAX_HOPS and begin_next(draft, depth):
+    if len(draft.turn["ran"]) < MAX_HOPS and begin_next(draft):
         return
     if pathway.is_detour and draft.position["returning"] and draft.position["stack"]:
         _come_back(draft, pathway)
@@ -42,20 +36,15 @@ def completed(draft: TurnDraft, pathway: PathwaySpec, depth: int) -> None:
         _end_or_offer(draft, pathway)
 
 
-def left_unsure(draft: TurnDraft, depth: int) -> None:
-    """Continue after an effect with an unknown outcome, whose task does not end.
-
-    Args:
-        draft: The turn after the pathway.
-        depth: Most paused pathways.
-    """
-    if len(draft.turn["ran"]) < MAX_HOPS and begin_next(draft, depth):
+def left_unsure(draft: TurnDraft) -> None:
+    """Continue after an effect with an unknown outcome, whose task does not end."""
+    if len(draft.turn["ran"]) < MAX_HOPS and begin_next(draft):
         return
     if not offer_waiting(draft):
         draft.close(MORE, "more")
 
 
-def begin_next(draft: TurnDraft, depth: int) -> bool:
+def begin_next(draft: TurnDraft) -> bool:
     """Start what waited for this to be over (T29), or was asked for in the same message (T07).
 
     What is paused stays paused, and so does what waits for it.
@@ -74,17 +63,12 @@ def begin_next(draft: TurnDraft, depth: int) -> bool:
         return False
     before = draft.position["pathway"]
     paused = [frame for frame in draft.position["stack"] if frame["pathway"] in waiting]
-    moved = move(draft.spec, draft.situation, transition, depth)
-    if moved.refused_depth:
-        draft.note("depth_refused", to=transition.target, reason="it waited")
-        draft.say("too_deep")
+    details = {"trigger": transition.label, "reason": "it waited"}
+    if not begin(draft, transition, "transition", **details):
         return True
-    draft.note("transition", to=transition.target, trigger=transition.label, reason="it waited")
-    draft.position = moved.position
-    draft.change(*moved.ops)
-    draft.audit += [row for row in moved.audit if not (paused and row["kind"] == "stack_cleared")]
     draft.position = {**draft.position, "status": "active"}
     if paused and not draft.position["stack"]:
+        draft.audit = [row for row in draft.audit if row["kind"] != "stack_cleared"]
         draft.position = {**draft.position, "stack": paused}
     draft.transition = Fired(
         id=transition.id,
@@ -95,10 +79,6 @@ def begin_next(draft: TurnDraft, depth: int) -> bool:
         confidence=1.0,
         reason="it waited",
     )
-    target = draft.spec.pathways[transition.target]
-    begin_anew(draft, target)
-    draft.ask(None)
-    draft.run, draft.entered = target.id, "transition"
     return True
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from functools import lru_cache
-from typing import Any
 
 from journeygraph.journeys import Field, JourneySpec, PathwaySpec, TransitionSpec
 from journeygraph.journeys.notions.transitions import AlwaysTrigger
@@ -19,7 +18,7 @@ from journeygraph.nodes.state.dialogue_state import Asked, FieldAttempt, Option
 from journeygraph.nodes.state.effects import begin_effects_anew, may_be_taken
 from journeygraph.nodes.state.form_state import settled
 from journeygraph.nodes.state.stack import at_entry, left, move
-from journeygraph.nodes.steer import Limits, Steering
+from journeygraph.nodes.steer import Steering
 
 EVERYTHING = "everything"
 """Value for all tasks, in place of the id of a pathway."""
@@ -68,7 +67,7 @@ def begin_anew(draft: TurnDraft, pathway: PathwaySpec, cleared: Collection[str] 
     reset(draft, pathway, "started again", known)
 
 
-def cancel(draft: TurnDraft, *, everything: bool, keep: Collection[str] = ()) -> None:
+def cancel(draft: TurnDraft, *, everything: bool) -> None:
     """Give up the current task, or all; a detour alone leaves what it interrupted."""
     position = draft.position
     if everything:
@@ -82,7 +81,7 @@ def cancel(draft: TurnDraft, *, everything: bool, keep: Collection[str] = ()) ->
     for id_ in given_up:
         pathway = draft.spec.pathways[id_]
         draft.note("cancelled", to=id_, reason="cancelled by the user")
-        reset(draft, pathway, "cancelled", keep)
+        reset(draft, pathway, "cancelled")
     draft.dialogue.reopened = []
     if draft.dialogue.queued or draft.leads_to:
         draft.repair("cancel", "left", task=draft.spec.pathways[given_up[0]].title)
@@ -214,16 +213,14 @@ def _ask_more(draft: TurnDraft) -> None:
         draft.close(MORE, "more")
 
 
-def _give_up_paused(
-    draft: TurnDraft, reason: str, id_: str = "", keep: Collection[str] = ()
-) -> None:
+def _give_up_paused(draft: TurnDraft, reason: str, id_: str = "") -> None:
     """Give up a task that was interrupted: that of an id, or the last one."""
     stack = draft.position["stack"]
     pathway = draft.spec.pathways[id_ or stack[-1]["pathway"]]
     draft.note("cancelled", to=pathway.id, reason=reason)
     if pathway.id in waiting_tasks(draft):
         draft.repair("cancel", "left", task=pathway.title)
-    reset(draft, pathway, "cancelled", keep)
+    reset(draft, pathway, "cancelled")
     kept = [f for f in stack if f["pathway"] != pathway.id] if id_ else stack[:-1]
     draft.position = {**draft.position, "stack": kept}
 
@@ -231,27 +228,16 @@ def _give_up_paused(
 def task_named(draft: TurnDraft, words: str) -> str:
     """Return the id of the open task that words name, or are the id of; empty: none.
 
-    Open are the current task, the paused ones, and those that begin later, in this order.
+    Open are the current task, the paused ones, and those that are queued, in this order.
     """
-    called = {id_: names_of(draft.spec, id_) for id_ in open_tasks(draft)}
-    if words in called:
-        return words
-    found = (id_ for id_, names in called.items() if plain(words) in map(plain, names))
-    return next(found, "")
-
-
-def open_tasks(draft: TurnDraft) -> list[str]:
-    """Return the ids of the tasks that may be given up: current, paused, or queued."""
-    position, asked = draft.position, draft.dialogue.asked
-    found = dict.fromkeys([draft.here.id, position["pathway"]])
-    found |= {frame["pathway"]: None for frame in reversed(position["stack"])}
-    later = list(draft.dialogue.queued)
-    if asked and asked["kind"] == "clarify":
-        later += [option["id"] for option in asked["options"]]
-    if later:
-        targets = {t.id: t.target for t in draft.spec.transitions}
-        found |= {targets[id_]: None for id_ in later if id_ in targets}
-    return list(found)
+    position = draft.position
+    paused = [frame["pathway"] for frame in reversed(position["stack"])]
+    queued = [t.target for t in draft.spec.transitions if t.id in draft.dialogue.queued]
+    places: list[str] = [draft.here.id, position["pathway"], *paused, *queued]
+    for id_ in places:
+        if words == id_ or plain(words) in map(plain, names_of(draft.spec, id_)):
+            return id_
+    return ""
 
 
 @lru_cache(maxsize=4_000)
@@ -273,46 +259,30 @@ def names_of_all(spec: JourneySpec) -> tuple[str, ...]:
 def gives_up_here(draft: TurnDraft, commands: Sequence[Command]) -> bool:
     """Return whether a message gives the current task up, and not one that waits."""
     given_up = next((c for c in commands if isinstance(c, Cancel)), None)
-    if given_up is None:
-        return False
+    return given_up is not None and not _other_task(draft, given_up)
+
+
+def _other_task(draft: TurnDraft, given_up: Cancel) -> str:
+    """Return the task that waits and is given up by its name; empty: it is the current one."""
     named = task_named(draft, given_up.task) if given_up.task else ""
-    return not named or named == draft.position["pathway"]
+    return named if named != draft.position["pathway"] else ""
 
 
-def as_denial(draft: TurnDraft, command: Command) -> Command:
-    """Return a cancel of one of the tasks that are offered as what it is: a no to that option."""
-    asked = draft.dialogue.asked
-    if not (isinstance(command, Cancel) and command.task and asked and asked["kind"] == "clarify"):
-        return command
-    named = task_named(draft, command.task)
-    targets = {t.id: t.target for t in draft.spec.transitions}
-    meant = [one["id"] for one in asked["options"] if targets.get(one["id"]) == named]
-    at_hand = named == draft.position["pathway"]
-    return Deny(meant[0], command.confidence) if meant and not at_hand else command
-
-
-def drop_named(draft: TurnDraft, given_up: Cancel, target: PathwaySpec | None) -> bool:
-    """Give up a task that waits, and is not the current one; return whether it was such a one.
-
-    Args:
-        draft: The turn.
-        given_up: The tasks that the user gives up.
-        target: The other target of the message; fields that it collects too are kept.
-    """
-    id_ = task_named(draft, given_up.task) if given_up.task else ""
-    if not id_ or id_ == draft.position["pathway"]:
-        return False
-    goes_on = [one for one in (target, draft.here) if one and one.form and one.id != id_]
-    keep = {field.name for one in goes_on if one.form for field in one.form.fields}
-    reason = "cancelled by the user"
-    if any(frame["pathway"] == id_ for frame in draft.position["stack"]):
-        _give_up_paused(draft, reason, id_, keep)
-    else:
-        ids = {t.id for t in draft.spec.transitions if t.target == id_}
-        draft.dialogue.queued = [each for each in draft.dialogue.queued if each not in ids]
-        draft.note("cancelled", to=id_, reason=reason)
-        draft.repair("cancel", "left", task=draft.spec.pathways[id_].title)
-    return True
+def give_up_named(draft: TurnDraft, commands: Sequence[Command]) -> list[Command]:
+    """Give up the tasks that wait and are named; return the commands that do so."""
+    named = {c.task: c for c in commands if isinstance(c, Cancel) and _other_task(draft, c)}
+    for command in named.values():
+        id_, reason = _other_task(draft, command), "cancelled by the user"
+        if any(frame["pathway"] == id_ for frame in draft.position["stack"]):
+            _give_up_paused(draft, reason, id_)
+        else:
+            ids = {t.id for t in draft.spec.transitions if t.target == id_}
+            draft.dialogue.queued = [each for each in draft.dialogue.queued if each not in ids]
+            draft.note("cancelled", to=id_, reason=reason)
+            draft.repair("cancel", "left", task=draft.spec.pathways[id_].title)
+    if named and draft.position["returning"]:
+        go_on_elsewhere(draft)
+    return [*named.values()]
 
 
 def to_the_beginning(draft: TurnDraft) -> None:
@@ -367,16 +337,17 @@ def _leave_journey(draft: TurnDraft, steering: Steering) -> None:
 
 
 def switch(draft: TurnDraft, steering: Steering, *, everything: bool) -> None:
-    """Give up what was begun for something else; values that both need stay."""
-    assert steering.transition is not None
-    target = draft.spec.pathways[steering.transition["target"]]
-    keep = {field.name for field in target.form.fields} if target.form else set()
+    """Give up what was begun for something else."""
     stack = draft.position["stack"]
+    if everything and waiting_tasks(draft):
+        draft.repair("cancel", "cancelled_all")
+    else:
+        draft.repair("cancel", "left", task=draft.here.title)
     given_up = [draft.position["pathway"]]
     given_up += [frame["pathway"] for frame in reversed(stack)] if everything else []
     for id_ in given_up:
         draft.note("cancelled", to=id_, reason="cancelled for another task")
-        reset(draft, draft.spec.pathways[id_], "cancelled", keep)
+        reset(draft, draft.spec.pathways[id_], "cancelled")
     draft.settled = False
     adopt(draft, steering)
     left = [frame for frame in draft.position["stack"] if frame["pathway"] not in given_up]
@@ -403,21 +374,15 @@ def interruptible(pathway: PathwaySpec, field: str) -> bool:
     return field in pathway.interruptible
 
 
-def postpone(
-    draft: TurnDraft, steering: Steering | None, *, blocked: bool = False, queue: str = ""
-) -> None:
-    """Take a move as soon as the current pathway is complete."""
-    id_ = queue or (steering.transition["id"] if steering and steering.transition else "")
+def postpone(draft: TurnDraft, id_: str, *, blocked: bool = False) -> None:
+    """Make the move of a transition as soon as the current pathway is complete."""
     waiting = draft.dialogue.queued
     if id_ not in waiting and len(waiting) < MOST_QUEUED:
         draft.dialogue.queued = [*waiting, id_]
         draft.note("queued", trigger=id_)
-    if steering is None:
-        return
     if blocked:
         draft.note("blocked", trigger=id_)
         draft.repair("blocked", "blocked")
-    draft.run, draft.entered, draft.settled = draft.here.id, "stay", True
 
 
 def put_off(draft: TurnDraft, steering: Steering) -> None:
@@ -439,32 +404,40 @@ def begun_already(draft: TurnDraft) -> bool:
     return True
 
 
-def change_instead(draft: TurnDraft, limits: Limits) -> None:
-    """Go to the pathway that changes what an effect did (T13)."""
-    field = draft.field(draft.changing)
-    used = effect_of(draft, field)
+def change_instead(draft: TurnDraft, name: str) -> None:
+    """Go to the pathway that changes what an effect did with a value (T13)."""
+    used = effect_of(draft, draft.field(name))
     if used is None or not used[1].change:
         return
-    target = draft.spec.pathways[used[1].change]
-    moved = move(draft.spec, draft.situation, way_to(target), limits.depth)
+    way = TransitionSpec(f"to:{used[1].change}", AlwaysTrigger(), ("*",), used[1].change)
+    if not begin(draft, way, "changing", trigger=name, reason="requested by the user"):
+        draft.run = None
+    draft.settled = True
+
+
+def begin(draft: TurnDraft, way: TransitionSpec, kind: str, **details: str) -> bool:
+    """Move by a transition that is not in the message, if there is room; return whether there is.
+
+    Args:
+        draft: The turn.
+        way: The transition.
+        kind: The kind of audit event.
+        details: Its details.
+    """
+    moved = move(draft.spec, draft.situation, way, draft.limits.depth)
     if moved.refused_depth:
-        draft.note("depth_refused", to=target.id, reason="requested by the user")
+        draft.note("depth_refused", to=way.target, **details)
         draft.refused_depth = moved.refused_depth
         draft.say("too_deep")
-        draft.rest()
-        return
-    draft.note("changing", to=target.id, trigger=field.name)
+        return False
+    draft.note(kind, to=way.target, **details)
     draft.position = moved.position
     draft.change(*moved.ops)
     draft.audit += moved.audit
+    begin_anew(draft, draft.spec.pathways[way.target])
     draft.ask(None)
-    begin_anew(draft, target)
-    draft.run, draft.entered, draft.settled = target.id, "transition", True
-
-
-def way_to(pathway: PathwaySpec, **details: Any) -> TransitionSpec:
-    """Return a move to a pathway that no author declared."""
-    return TransitionSpec(f"to:{pathway.id}", AlwaysTrigger(), ("*",), pathway.id, **details)
+    draft.run, draft.entered = way.target, "transition"
+    return True
 
 
 def looked_back(draft: TurnDraft, commands: Sequence[Command]) -> bool:

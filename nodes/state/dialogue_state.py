@@ -25,7 +25,7 @@ class FieldAttempt(TypedDict):
     """One attempt at a field; attempts are appended, never changed.
 
     `value` is the value as it is kept, `raw` the user's words. `validation_status` is valid,
-    invalid, pending (it waits for a yes, or for its task to begin), or cleared: from there on there
+    invalid, pending (it waits for a yes), or cleared: from there on there
     is no value. `source` is user_provided, corrected, inferred, tool or operator.
     """
 
@@ -39,10 +39,6 @@ class FieldAttempt(TypedDict):
     reason: str
 
 
-IN_TURN = "in_turn"
-"""Subject of the question which of several wishes comes first."""
-
-
 class Option(TypedDict):
     """One of several things that a user may choose: its id, and what it is called."""
 
@@ -54,23 +50,15 @@ class Asked(TypedDict):
     """The last question, which the next message may answer.
 
     `kind` is field, summary, wrong (which field of the summary is), correction, return (to `about`,
-    a paused pathway), paused (which one), clarify (which transition; which first, if `about` is
-    in_turn), restart, start_over (`about`, whose effects were taken), change (of `about`, a field,
-    after an effect), human, unclaimed, retry (of the effects of `about`), or more
-    (anything else). `about` is the name of a field or pathway.
+    a paused pathway), paused (which one), clarify (which transition), restart, start_over
+    (`about`, whose effects were taken), change (of `about`, a field, after an effect), human,
+    unclaimed, retry (of the effects of `about`), leave (`about`), or more (anything else). `about`
+    is the name of a field or pathway.
     """
 
     kind: str
     about: str
     options: list[Option]
-
-
-class HeldValue(TypedDict):
-    """A value for a task that begins later: read already, not yet checked."""
-
-    value: Any
-    raw: str
-    confidence: float
 
 
 class Takeover(TypedDict):
@@ -133,7 +121,7 @@ class DialogueState:
         failures: Turns in a row that failed or were not understood.
         queued: Ids of transitions that are taken as soon as what they wait for is complete.
         behind: Id of a queued transition -> the pathway that it waits for.
-        held: Values of wishes that wait: pathway -> field -> value.
+        held: The user's words for fields of tasks that begin later.
         done: Name of an effect's step -> keys under which it was taken.
         taken: Steps of effects that were taken since their pathway was begun, last time.
         unsure: Steps of effects with an unknown outcome; the user was informed. With other values
@@ -158,7 +146,7 @@ class DialogueState:
     failures: int = 0
     queued: list[str] = field(default_factory=list)
     behind: dict[str, str] = field(default_factory=dict)
-    held: dict[str, dict[str, HeldValue]] = field(default_factory=dict)
+    held: dict[str, str] = field(default_factory=dict)
     done: dict[str, list[str]] = field(default_factory=dict)
     taken: list[str] = field(default_factory=list)
     unsure: list[str] = field(default_factory=list)
@@ -218,11 +206,6 @@ class DialogueState:
         self.reopened = _without(self.reopened, name)
         self.retries, self.refused = _dropped(self.retries, name), _dropped(self.refused, name)
         self.drop_correction(name)
-
-    def hold_only(self, pathways: Collection[str]) -> None:
-        """Forget the values held for all but these pathways."""
-        if any(id_ not in pathways for id_ in self.held):
-            self.held = {id_: held for id_, held in self.held.items() if id_ in pathways}
 
     def try_again(self) -> None:
         """Forget what went wrong until now."""

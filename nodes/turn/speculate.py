@@ -12,7 +12,6 @@ from journeygraph.nodes.payloads import base_of, payload_of
 from journeygraph.nodes.pipelines.work import Member
 from journeygraph.nodes.services import Services
 from journeygraph.nodes.state.confirmation import Consent
-from journeygraph.nodes.steer import limits_of, steer
 from journeygraph.nodes.turn.run_agent import brief_of, is_live
 
 if TYPE_CHECKING:
@@ -73,8 +72,7 @@ def _likely_member(draft: TurnDraft, reading: Reading) -> Member | None:
         return None
     if reading.is_read and draft.dialogue.asked:
         return None
-    limits = limits_of(draft.services.config)
-    steering = steer(draft.spec, draft.situation, reading.verdicts, limits)
+    steering = draft.steered(reading.verdicts)
     if steering.run is None or steering.entered != "stay":
         return None
     return _only_member(draft.spec.pathways[steering.run])

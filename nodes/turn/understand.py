@@ -45,9 +45,7 @@ from journeygraph.nodes.steer import (
     UNSURE,
     Steering,
     allowed_transitions,
-    limits_of,
     rearmed,
-    steer,
     unsettled,
 )
 from journeygraph.nodes.telemetry import part_raised, report
@@ -111,9 +109,7 @@ async def _take_outside(draft: TurnDraft, features: Features) -> Update:
     elif await has_moved(draft):
         return draft.update()
     reading = await _reading_of_outside(draft)
-    steering = steer(
-        draft.spec, draft.situation, reading.verdicts, limits_of(draft.services.config)
-    )
+    steering = draft.steered(reading.verdicts)
     if steering.transition is None:
         draft.position = rearmed(draft.spec, draft.position, reading.verdicts)
         # Nothing returns without a message.
@@ -203,8 +199,7 @@ async def _decide(draft: TurnDraft, reading: Reading, features: Features) -> Non
         if await decide(draft, reading):
             break
     else:
-        limits = limits_of(draft.services.config)
-        draft.adopt(steer(draft.spec, draft.situation, reading.commands, limits))
+        draft.adopt(draft.steered(reading.commands))
     if draft.refused_depth and draft.services.fails_fast:
         raise MaxPathwayDepthError(*draft.refused_depth)
     for answer in features.answers:

@@ -25,7 +25,6 @@ from journeygraph.nodes.features.decide import decide
 from journeygraph.nodes.llm.command_schema import command_in
 from journeygraph.nodes.llm.scripted import Call, ScriptedModel, correct, fill, says
 from journeygraph.nodes.services import Services
-from journeygraph.nodes.steer import limits_of
 from journeygraph.nodes.turn.understand import matcher_of
 from tests.benchmarks.measure import Action, Figure, Steps, alternate, duration, scratch
 
@@ -256,14 +255,13 @@ async def _decided(steps: Steps) -> Figure:
     """Decide on ten commands of one message: values, moves, and what has to be dropped."""
     spec, config = Choices.spec, JourneyConfig()
     services = Services(spec, config, {}, matcher_of(spec))
-    limits = limits_of(config)
     commands = [command_in(item) for item in json.loads(_TEN)]
 
     async def ours() -> None:
         turn, position = new_turn(1, message="all at once"), beginning(spec)
         state: Any = {"messages": [], "context": {}, "fields": {}}
         draft = draft_of(services, state, turn, position)
-        await decide(draft, commands, limits)
+        await decide(draft, commands)
         assert draft.value("limit") == 1400
 
     async def theirs() -> None:
