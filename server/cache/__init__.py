@@ -1,7 +1,7 @@
 """Caches: copies of data from the database.
 
-Each copy is compared with the version in the database, and its seal is checked. So a cache that is
-down, slow or wrong costs time, but never gives a wrong answer.
+Each copy is compared with the version in the database. So a cache that is down or slow costs time,
+and never gives an old answer.
 """
 
 from journeygraph.server.cache.port import Cache, Counts, MemoryCache, open_cache

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from cachetools import TLRUCache
 
@@ -19,16 +18,13 @@ class Counts:
 
     Attributes:
         hits: Valid values.
-        misses: Values that were missing or had another version.
-        refused: Misses because of a value that was not our envelope, was damaged, or had another
-            owner.
+        misses: Values that were missing, damaged, or had another version.
         errors: Operations that failed or took too long.
         unasked: Operations that were skipped because the breaker was open.
     """
 
     hits: int = 0
     misses: int = 0
-    refused: int = 0
     errors: int = 0
     unasked: int = 0
 
@@ -45,15 +41,12 @@ class Cache(Protocol):
 
     async def get(self, keys: Sequence[str]) -> list[bytes | None]:
         """Return the values of keys, in their order; None for each missing one."""
-        ...
 
-    async def put(self, values: Mapping[str, bytes], seconds: float | None = None) -> None:
-        """Store values, for so many seconds or until they are dropped."""
-        ...
+    async def put(self, values: Mapping[str, bytes], seconds: float) -> None:
+        """Store values for so many seconds."""
 
     async def drop(self, keys: Sequence[str]) -> None:
         """Delete values."""
-        ...
 
     async def erase(self, keys: Sequence[str]) -> None:
         """Delete values that must not stay.
@@ -61,7 +54,6 @@ class Cache(Protocol):
         Raises:
             CacheUnavailableError: The cache did not answer.
         """
-        ...
 
     async def clear(self, prefix: str) -> int:
         """Delete every value whose key has this prefix; return their number.
@@ -69,15 +61,9 @@ class Cache(Protocol):
         Raises:
             CacheUnavailableError: The cache did not answer.
         """
-        ...
-
-    async def distrust(self) -> None:
-        """Report a response that did not match the request: reset the connections."""
-        ...
 
     async def close(self) -> None:
         """Close the cache."""
-        ...
 
 
 class CacheUnavailableError(Exception):
@@ -86,11 +72,6 @@ class CacheUnavailableError(Exception):
 
 MOST_BYTES = 64 * 2**20
 """Maximum size of all values together; the least recently used ones are dropped first."""
-
-
-class _Kept(NamedTuple):
-    value: bytes
-    seconds: float
 
 
 class MemoryCache:
@@ -105,23 +86,22 @@ class MemoryCache:
         self, most_bytes: int = MOST_BYTES, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.counts = Counts()
-        self._kept: TLRUCache[str, _Kept] = TLRUCache(
+        self._kept: TLRUCache[str, tuple[bytes, float]] = TLRUCache(
             most_bytes,
-            ttu=lambda _, kept, now: now + kept.seconds,
+            ttu=lambda _, kept, now: now + kept[1],
             timer=clock,
-            getsizeof=lambda kept: len(kept.value),
+            getsizeof=lambda kept: len(kept[0]),
         )
 
     async def get(self, keys: Sequence[str]) -> list[bytes | None]:
         """Return the values of keys, in their order."""
-        found = (self._kept.get(key) for key in keys)
-        return [kept.value if kept else None for kept in found]
+        return [self._kept.get(key, (None, 0.0))[0] for key in keys]
 
-    async def put(self, values: Mapping[str, bytes], seconds: float | None = None) -> None:
+    async def put(self, values: Mapping[str, bytes], seconds: float) -> None:
         """Store values; skip a value that is larger than the whole cache."""
         for key, value in values.items():
             if len(value) <= self._kept.maxsize:
-                self._kept[key] = _Kept(value, math.inf if seconds is None else seconds)
+                self._kept[key] = (value, seconds)
 
     async def drop(self, keys: Sequence[str]) -> None:
         """Delete values."""
@@ -135,9 +115,6 @@ class MemoryCache:
         found = [key for key in self._kept if key.startswith(prefix)]
         await self.drop(found)
         return len(found)
-
-    async def distrust(self) -> None:
-        """Do nothing: a cache in the process cannot return a wrong response."""
 
     async def close(self) -> None:
         """Delete everything."""

@@ -16,7 +16,6 @@ from typing import Any, TypeVar
 from redis.asyncio import ConnectionPool, Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
-from redis.exceptions import ResponseError
 
 from journeygraph.journeys import ConfigurationError
 from journeygraph.journeys.store_url import masked
@@ -34,7 +33,6 @@ CLEAR_SECONDS = 10.0
 """Time limit of a deletion that must succeed."""
 _SCHEMES = ("redis://", "rediss://", "unix://")
 _CONNECTIONS = 16
-_OF_ANOTHER_TYPE = "WRONGTYPE"
 _AT_A_TIME = 500
 _T = TypeVar("_T")
 
@@ -67,17 +65,19 @@ class RedisCache:
 
     async def get(self, keys: Sequence[str]) -> list[bytes | None]:
         """Return the values of keys, in their order, in one round trip."""
-        if not keys:
-            return []
 
         async def ask() -> list[bytes | None]:
-            return await (self._several(keys) if len(keys) > 1 else self._one(keys[0]))
+            found = await self._client.mget(keys)
+            values = [one if isinstance(one, bytes) else None for one in found]
+            if len(values) != len(keys):
+                raise TypeError("the response does not match the request")
+            return values
 
-        return await self._tried(ask) or [None] * len(keys)
+        return (await self._tried(ask) if keys else None) or [None] * len(keys)
 
-    async def put(self, values: Mapping[str, bytes], seconds: float | None = None) -> None:
+    async def put(self, values: Mapping[str, bytes], seconds: float) -> None:
         """Keep values, in one round trip."""
-        lasting = None if seconds is None else max(int(seconds * 1000), 1)
+        lasting = max(int(seconds * 1000), 1)
 
         async def ask() -> None:
             async with self._client.pipeline(transaction=False) as pipeline:
@@ -111,37 +111,9 @@ class RedisCache:
         """
         return await self._surely(self._cleared(prefix))
 
-    async def distrust(self) -> None:
-        """Close every connection: one that is out of step returns wrong responses."""
-        await self._client.connection_pool.disconnect()
-
     async def close(self) -> None:
         """Close the connections."""
         await self._client.aclose()
-
-    async def _one(self, key: str) -> list[bytes | None]:
-        try:
-            found: Any = await self._client.get(key)
-        except ResponseError as error:
-            if not str(error).startswith(_OF_ANOTHER_TYPE):
-                raise
-            found = None
-        return await self._checked([found], 1)
-
-    async def _several(self, keys: Sequence[str]) -> list[bytes | None]:
-        return await self._checked(await self._client.mget(keys), len(keys))
-
-    async def _checked(self, found: Any, count: int) -> list[bytes | None]:
-        """Check the type of returned values; other types mean that the connection is out of step.
-
-        Raises:
-            TypeError: A value has another type.
-        """
-        listed = isinstance(found, list) and len(found) == count
-        if listed and all(value is None or isinstance(value, bytes) for value in found):
-            return list(found)
-        await self.distrust()
-        raise TypeError("the response does not match the request")
 
     async def _cleared(self, prefix: str) -> int:
         count, keys = 0, list[Any]()

@@ -1,10 +1,8 @@
-"""Values of one kind in a cache, each in a sealed envelope; the contexts of sessions are one."""
+"""Values of one kind in a cache, each with its version; the contexts of sessions are one kind."""
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import hmac
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
@@ -12,8 +10,7 @@ from typing import Any, Self
 
 import orjson
 
-from journeygraph.graphs.records.definitions import Epoch
-from journeygraph.graphs.session.directory import Directory, Found
+from journeygraph.graphs.session.directory import Found
 from journeygraph.graphs.session.session import SessionContext
 from journeygraph.graphs.storage.statements import now
 from journeygraph.journeys import JourneyConfig, StateError
@@ -22,66 +19,48 @@ from journeygraph.server.cache.port import Cache, CacheUnavailableError, Counts
 
 LARGEST = 2**18
 """Most bytes of a value; a larger one would cost more time than a cache saves."""
-_FORM = 1
-_SEAL = 64
-_SAYS = frozenset(("version", "data"))
-_UNKEYED = b"journeygraph"
-Envelope = dict[str, Any]
-"""The content of a key: form, tenant, key, version and data, with a verified seal."""
 
 
 class VersionedCache:
     """JSON values of one kind, each with a version that is compared with the database.
 
-    A damaged value, or one with another form, tenant, key or version, is a miss.
+    A value that is damaged, or has another key or version, is a miss.
 
     Args:
         cache: The cache.
         kind: Their kind, a part of their keys.
-        tenant: Their owner.
-        secret: Key of the seal: only its owners can make valid values. Without it, the seal only
-            detects damage.
+        tenant: Their owner, a part of their keys.
     """
 
-    def __init__(
-        self, cache: Cache, kind: str, tenant: str = "default", secret: bytes | None = None
-    ) -> None:
+    def __init__(self, cache: Cache, kind: str, tenant: str = "default") -> None:
         self.counts = Counts()
         self._cache = cache
         self._tenant = tenant
         self._kind = kind
-        self._key = hmac.digest(secret or _UNKEYED, b"cached values", "sha256")
 
-    async def fetch(self, names: Sequence[str]) -> list[Envelope | None]:
-        """Return the envelopes of names, in their order, in any version."""
-        keys = [self.key(name) for name in names]
-        found = await self._cache.get(keys)
-        opened = [self._opened(key, sealed) for key, sealed in zip(keys, found, strict=True)]
-        if any(one is None and sealed for one, sealed in zip(opened, found, strict=True)):
-            await self._cache.distrust()
-        return opened
+    async def get(self, versions: Mapping[str, str]) -> dict[str, Any]:
+        """Return the data of names, where the cache has it in the given version."""
+        written = await self._cache.get([self.key(name) for name in versions])
+        data: dict[str, Any] = {}
+        for (name, version), one in zip(versions.items(), written, strict=True):
+            entry = _entry(one)
+            # A server that is out of step answers with the value of another key.
+            if entry.get("key") == self.key(name) and entry.get("version") == version:
+                data[name] = entry["data"]
+            self._count(hit=name in data)
+        return data
 
-    def judge(self, found: Envelope | None, version: str) -> Any:
-        """Return the data of an envelope with that version and count a hit; else return None."""
-        hit = found is not None and found["version"] == version
-        self.counts.hits += hit
-        self.counts.misses += not hit
-        result = {"journeygraph.cache.result": "hit" if hit else "miss"}
-        measure("journeygraph.cache.read", {"journeygraph.cache.name": self._kind, **result})
-        return found["data"] if found and hit else None
+    def written(self, name: str, version: str, data: Any) -> bytes:
+        """Return data or a dataclass as the value of a name."""
+        return orjson.dumps({"key": self.key(name), "version": version, "data": data})
 
-    def seal(self, name: str, version: str, data: Any) -> bytes:
-        """Return data or a dataclass as a sealed value for a name."""
-        written = orjson.dumps({**self._about(self.key(name)), "version": version, "data": data})
-        return self._seal(written) + written
-
-    async def put(self, sealed: Mapping[str, bytes], seconds: float | None = None) -> None:
-        """Store sealed values by name; delete the names whose value is too large."""
-        kept = {name: value for name, value in sealed.items() if len(value) <= LARGEST}
+    async def put(self, written: Mapping[str, bytes], seconds: float) -> None:
+        """Store values by name for so many seconds; delete those that became too large."""
+        kept = {self.key(name): one for name, one in written.items() if len(one) <= LARGEST}
         if kept:
-            await self._cache.put({self.key(name): kept[name] for name in kept}, seconds)
-        if outgrown := sealed.keys() - kept.keys():
-            await self.drop(sorted(outgrown))
+            await self._cache.put(kept, seconds)
+        if outgrown := [name for name, one in written.items() if len(one) > LARGEST]:
+            await self.drop(outgrown)
 
     async def drop(self, names: Sequence[str]) -> None:
         """Delete values."""
@@ -99,30 +78,20 @@ class VersionedCache:
         """Return the key of a name."""
         return f"jg:{self._tenant}:{self._kind}:{name}"
 
-    def _opened(self, key: str, sealed: bytes | None) -> Envelope | None:
-        if sealed is None:
-            return None
-        seal, written = sealed[:_SEAL], sealed[_SEAL:]
-        if len(sealed) <= LARGEST and hmac.compare_digest(seal, self._seal(written)):
-            found = _read(written)
-            if self._about(key).items() <= found.items() and found.keys() >= _SAYS:
-                return found
-        self.counts.refused += 1
-        return None
-
-    def _about(self, key: str) -> dict[str, Any]:
-        return {"form": _FORM, "tenant": self._tenant, "key": key}
-
-    def _seal(self, written: bytes) -> bytes:
-        return hmac.new(self._key, written, hashlib.sha256).hexdigest().encode("ascii")
+    def _count(self, *, hit: bool) -> None:
+        self.counts.hits += hit
+        self.counts.misses += not hit
+        result = {"journeygraph.cache.result": "hit" if hit else "miss"}
+        measure("journeygraph.cache.read", {"journeygraph.cache.name": self._kind, **result})
 
 
-def _read(written: bytes) -> Envelope:
+def _entry(written: bytes | None) -> dict[str, Any]:
+    """Return what a value holds; empty if it is not one of ours."""
     try:
-        found = orjson.loads(written)
+        found = orjson.loads(written or b"")
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return found if isinstance(found, dict) and "data" in found else {}
 
 
 LASTING = 3600.0
@@ -144,14 +113,14 @@ class Contexts:
     def __init__(self, versioned: VersionedCache, lasting: float) -> None:
         self._versioned = versioned
         self._lasting = min(LASTING, lasting)
-        self._epoch = Epoch(0, 0)
+        self._dropped = 0
         self._pending: dict[str, tuple[bytes, float] | None] = {}
         self._writing: asyncio.Task[None] | None = None
 
     @classmethod
     def of(cls, cache: Cache, config: JourneyConfig) -> Self:
         """Return the contexts of the tenant of a config."""
-        versioned = VersionedCache(cache, "context", config.tenant, config.secret)
+        versioned = VersionedCache(cache, "context", config.tenant)
         return cls(versioned, config.session_ttl_seconds)
 
     @property
@@ -159,31 +128,12 @@ class Contexts:
         """Hits and misses."""
         return self._versioned.counts
 
-    def saw(self, epoch: Epoch) -> None:
-        """Set the epoch: copies from before the last invalidation are not used."""
-        self._epoch = max(self._epoch, epoch)
-
-    async def look(
-        self, directory: Directory, session_id: str
-    ) -> tuple[Found | None, Envelope | None]:
-        """Ask the database for a session's head and the cache for its context, concurrently.
-
-        Raises:
-            StateError: The database could not be read.
-        """
-        kept = asyncio.ensure_future(self._versioned.fetch([session_id]))
-        try:
-            found = await directory.found(session_id)
-        finally:
-            envelopes = await kept
-        if found:
-            self.saw(found.epoch)
-        return found, envelopes[0]
-
-    def judged(self, found: Found, kept: Envelope | None) -> SessionContext | None:
+    async def get(self, found: Found) -> SessionContext | None:
         """Return the cached context of a session if it has the session's version."""
         listed = found.listed
-        data = self._versioned.judge(kept, self._version(listed.version, listed.created_at))
+        self._dropped = max(self._dropped, found.epoch.dropped)
+        version = self._version(listed.version, listed.created_at)
+        data = (await self._versioned.get({listed.session_id: version})).get(listed.session_id)
         return SessionContext(**data) if data is not None and data.keys() == _NAMES else None
 
     def keep(self, context: SessionContext, expires_at: str | None = None) -> None:
@@ -199,8 +149,8 @@ class Contexts:
             seconds = min(seconds, left.total_seconds())
         if seconds > 0:
             version = self._version(context.version, context.started_at)
-            sealed = self._versioned.seal(context.session_id, version, context)
-            self._soon(context.session_id, (sealed, seconds))
+            written = self._versioned.written(context.session_id, version, context)
+            self._soon(context.session_id, (written, seconds))
 
     def forget(self, session_id: str) -> None:
         """Delete the context of a deleted session, in the background."""
@@ -230,13 +180,13 @@ class Contexts:
 
     async def _write(self) -> None:
         while self._pending:
-            pending, self._pending = self._pending, {}
-            if gone := [name for name, value in pending.items() if value is None]:
-                await self._versioned.drop(gone)
-            for name, value in pending.items():
-                if value is not None:
-                    await self._versioned.put({name: value[0]}, value[1])
+            name = next(iter(self._pending))
+            value = self._pending.pop(name)
+            if value is None:
+                await self._versioned.drop([name])
+            else:
+                await self._versioned.put({name: value[0]}, value[1])
 
     def _version(self, version: int, started_at: str) -> str:
         # Deleted and started again, a session of that id and version is another one.
-        return f"{version}|{started_at}|{self._epoch.dropped}"
+        return f"{version}|{started_at}|{self._dropped}"

@@ -107,6 +107,8 @@ def given_by(names: Iterable[str], config: JourneyConfig | None = None) -> Given
 
 DEFINITION_KIND = "definition"
 """Kind of the cached values."""
+LASTING = 86_400.0
+"""Seconds for which the text of a definition stays in the cache."""
 
 
 class Texts:
@@ -135,22 +137,19 @@ class Texts:
             StateError: The store failed.
         """
         versions = {one.id: _version(one, epoch) for one in active}
-        bodies = await self._kept(active, versions)
+        kept = await self.versioned.get(versions)
+        bodies: dict[str, str] = {
+            one.id: kept[one.id]
+            for one in active
+            if isinstance(kept.get(one.id), str) and digest_of(kept[one.id]) == one.digest
+        }
         found = await self._stored([one for one in active if one.id not in bodies], faults)
-        sealed = {id_: self.versioned.seal(id_, versions[id_], body) for id_, body in found.items()}
-        await self.versioned.put(sealed)
+        written = {
+            id_: self.versioned.written(id_, versions[id_], body) for id_, body in found.items()
+        }
+        await self.versioned.put(written, LASTING)
         bodies |= found
         return [Draft.of(one, bodies[one.id]) for one in active if one.id in bodies]
-
-    async def _kept(
-        self, active: Sequence[Definition], versions: Mapping[str, str]
-    ) -> dict[str, str]:
-        bodies: dict[str, str] = {}
-        for one, kept in zip(active, await self.versioned.fetch(list(versions)), strict=True):
-            body = self.versioned.judge(kept, versions[one.id])
-            if isinstance(body, str) and digest_of(body) == one.digest:
-                bodies[one.id] = body
-        return bodies
 
     async def _stored(
         self, missing: Sequence[Definition], faults: dict[str, list[Fault]]
@@ -236,7 +235,7 @@ class Catalogue:
             JourneyDefinitionError: Guidelines for all journeys cannot be read.
         """
         definitions = await Definitions.open(config)
-        versioned = VersionedCache(cache or MemoryCache(), DEFINITION_KIND, secret=config.secret)
+        versioned = VersionedCache(cache or MemoryCache(), DEFINITION_KIND)
         catalogue = cls(definitions, config, given or Given(), versioned, taken)
         try:
             await catalogue._read()

@@ -200,21 +200,15 @@ async def session_view(wiring: Wiring, session_id: str, caller: Caller) -> Sessi
         SessionExpiredError: The session has expired.
         StateError: The store failed.
     """
-    contexts = None if wiring.cache is None else wiring.contexts
-    looked, kept = (
-        await contexts.look(wiring.directory, session_id)
-        if contexts
-        else (await wiring.directory.found(session_id), None)
-    )
+    looked = await wiring.directory.found(session_id)
     if looked:
         await wiring.follow(looked.epoch)
     found = _there(looked, caller)
     listed = found.listed
     served = await served_of(listed, wiring)
-    if served.journey.spec.sensitive:
-        contexts = None
-    is_live = listed.status != "expired"
-    if contexts and is_live and (context := contexts.judged(found, kept)):
+    is_cached = wiring.cache is not None and not served.journey.spec.sensitive
+    contexts = wiring.contexts if is_cached else None
+    if contexts and listed.status != "expired" and (context := await contexts.get(found)):
         return SessionView(listed, context)
     async with wiring.session(served, session_id) as session:
         context = await session.session_context()

@@ -457,9 +457,9 @@ async def test_definitions_are_read_from_the_cache_until_they_are_void(
     assert await restarted() == Counts(hits=1)
     if kind == "redis":
         async with Redis.from_url(redis_server.url) as raw:
-            assert await raw.pttl(VersionedCache(cache, DEFINITION_KIND).key(name)) == -1
+            assert await raw.pttl(VersionedCache(cache, DEFINITION_KIND).key(name)) > 86_000_000
             await raw.set(VersionedCache(cache, DEFINITION_KIND).key(name), "lies")
-        assert await restarted() == Counts(misses=1, refused=1)
+        assert await restarted() == Counts(misses=1)
     await cache.close()
 
 

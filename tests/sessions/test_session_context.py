@@ -214,7 +214,7 @@ async def test_whatever_redis_does_the_answers_are_the_same(
             for _ in range(2):
                 assert await context(api, session) == await context(plain, session)
     counts = api.wiring.cache.counts
-    assert counts.errors + api.wiring.contexts.counts.refused > 0
+    assert counts.errors > 0 or "lags" in fault
     assert counts.unasked > 10 or "lags" in fault
 
 
@@ -286,26 +286,16 @@ async def test_all_is_void_in_every_process_when_that_is_asked_for(
     assert loads == [session_id]
 
 
-@pytest.mark.parametrize(
-    ("key", "refused"), [(None, 1), (KEY, 0)], ids=["without our secret", "of another database"]
-)
-async def test_what_others_put_into_redis_is_not_believed(
-    api_on: Callable[..., Any],
-    redis_server: RedisServer,
-    session_id: str,
-    key: bytes | None,
-    refused: int,
+async def test_the_context_of_another_database_is_a_miss(
+    api_on: Callable[..., Any], redis_server: RedisServer, session_id: str
 ) -> None:
-    api = await api_on(redis=redis_server.url, encryption_key=KEY)
-    forger = await api_on(
-        url=f"memory://{uuid.uuid4()}", redis=redis_server.url, encryption_key=key
-    )
+    api = await api_on(redis=redis_server.url)
+    other = await api_on(url=f"memory://{uuid.uuid4()}", redis=redis_server.url)
     session = await api.begin(session_id=session_id, context={"n": 1})
     await api.wiring.contexts.written()
-    await forger.begin(session_id=session_id, context={"n": "forged"})
-    await forger.wiring.contexts.written()
+    await other.begin(session_id=session_id, context={"n": 2})
+    await other.wiring.contexts.written()
     assert (await context(api, session))["context"] == {"n": 1}
-    assert api.wiring.contexts.counts.refused == refused
     assert api.wiring.contexts.counts.hits == 0
 
 
