@@ -34,7 +34,7 @@ from journeygraph.server.http.routes import journeys as journeys_routes
 from journeygraph.server.http.schemas import ProblemBody
 from journeygraph.server.http.wiring import Wiring, wire
 from journeygraph.server.page.files import page_routes
-from journeygraph.server.protocols import ag_ui, ai_sdk, chat_completions, openai_api, responses
+from journeygraph.server.protocols import ag_ui, ai_sdk, openai_api
 from journeygraph.server.protocols.client_turns import SESSION_HEADER
 from journeygraph.server.settings import Settings
 
@@ -184,8 +184,6 @@ def _routes(*, keyed: bool) -> Sequence[BaseRoute]:
     api.include_router(tokens.router, responses=_problems(), **behind_the_key)
     api.include_router(user_data.router, responses=_problems(), **behind_the_key)
     api.include_router(journeys_routes.router, responses=_problems(), **behind_the_key)
-    api.include_router(chat_completions.router, responses=openai_api.ERRORS, **behind_the_key)
-    api.include_router(responses.router, responses=openai_api.ERRORS, **behind_the_key)
     api.include_router(openai_api.router, responses=openai_api.ERRORS, **behind_the_key)
     api.include_router(metrics.router, responses=_problems(), **behind_the_key)
     api.include_router(ag_ui.router, responses=_problems(), **behind_the_key)

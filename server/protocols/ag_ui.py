@@ -6,60 +6,57 @@ The thread is the session, and a run is a turn for its last message.
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Mapping
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 from starlette.responses import StreamingResponse
 
 from journeygraph.graphs.session.turn import Given
 from journeygraph.journeys.config import ANSWER_RULES
-from journeygraph.server.http.deps import Asking, IdempotencyKey, RequestId, Wired
 from journeygraph.server.http.routing import session_name
 from journeygraph.server.protocols.client_messages import (
-    NO_TOOLS,
-    UNSUPPORTED,
+    MESSAGE_ID,
+    NoTools,
+    Sent,
     TextPart,
     digest_of,
     last_of,
+    message_key,
     text_of,
 )
 from journeygraph.server.protocols.client_turns import (
     AS_STREAM,
-    BusyRule,
+    Asked,
     Conversation,
-    Heard,
     HistoryRoute,
     ModelName,
+    Writer,
     event_stream,
     server_sent,
 )
 
 
-class UserMessage(BaseModel):
+class UserMessage(Sent):
     """A message of the user."""
 
-    model_config = ConfigDict(extra="allow", strict=True)
+    model_config = ConfigDict(extra="allow")
 
-    id: str = Field(min_length=1, description="Id of the message; sent again, it is no new turn.")
+    id: str = Field(min_length=1, description=MESSAGE_ID)
     role: Literal["user"]
     content: str | list[TextPart]
 
 
-class OtherMessage(BaseModel):
+class OtherMessage(Sent):
     """A message of another role, which is not read."""
 
-    model_config = ConfigDict(extra="allow", strict=True)
+    model_config = ConfigDict(extra="allow")
 
     role: Literal["assistant", "system", "developer", "tool", "activity", "reasoning"]
 
 
-class _Sent(BaseModel):
-    model_config = ConfigDict(extra="ignore", strict=True)
-
-
-class ResumeEntry(_Sent):
+class ResumeEntry(Sent):
     """The answer to an interrupt."""
 
     interrupt_id: str = Field(alias="interruptId")
@@ -69,7 +66,10 @@ class ResumeEntry(_Sent):
     payload: Any = None
 
 
-class RunInput(_Sent):
+_MESSAGE: Any = {"id": "m-1", "role": "user", "content": "It is P-1042"}
+
+
+class RunInput(Sent):
     """A conversation whose last message is a turn, or answers to an agent's questions.
 
     `state`, `context` and `forwardedProps` have no effect: the journey has its own state.
@@ -77,13 +77,7 @@ class RunInput(_Sent):
 
     model_config = ConfigDict(
         json_schema_extra={
-            "examples": [
-                {
-                    "threadId": "web-17",
-                    "runId": "run-1",
-                    "messages": [{"id": "m-1", "role": "user", "content": "It is P-1042"}],
-                }
-            ]
+            "examples": [{"threadId": "web-17", "runId": "run-1", "messages": [_MESSAGE]}]
         }
     )
 
@@ -98,30 +92,14 @@ class RunInput(_Sent):
     resume: list[ResumeEntry] | None = Field(
         default=None, description="Answers to the interrupts of the last run, without a message."
     )
-    tools: Annotated[Any, NO_TOOLS] = Field(default=None, description=UNSUPPORTED)
-
-    def message(self) -> UserMessage:
-        """Return the last message.
-
-        Raises:
-            Problem: It is not the user's.
-        """
-        return last_of(self.messages, UserMessage)
+    tools: NoTools = None
 
 
 router = APIRouter(prefix="/v1/ag-ui", tags=["ag-ui"], route_class=HistoryRoute)
 
 
 @router.post("/{model}", response_class=StreamingResponse, responses=AS_STREAM)
-async def run(
-    model: ModelName,
-    given: RunInput,
-    wiring: Wired,
-    caller: Asking,
-    request_id: RequestId,
-    key: IdempotencyKey,
-    when_busy: BusyRule = None,
-) -> StreamingResponse:
+async def run(model: ModelName, given: RunInput, asked: Asked) -> StreamingResponse:
     """Take the last message of a thread as a turn, for clients of AG-UI.
 
     The events are RUN_STARTED, TEXT_MESSAGE_START, TEXT_MESSAGE_CONTENT and TEXT_MESSAGE_END,
@@ -130,46 +108,46 @@ async def run(
     answers it. If the reply is not what was streamed, MESSAGES_SNAPSHOT has it. A message that is
     sent again with its id gets the same reply and is no second turn.
     """
-    thread, may_begin = session_name(given.thread_id), not given.resume
-    conversation = Conversation(wiring, caller, model, thread, when_busy, may_begin)
+    thread = session_name(given.thread_id)
+    conversation = Conversation(asked, model, thread, may_begin=not given.resume)
     if given.resume:
         answers = {entry.interrupt_id: entry.payload for entry in given.resume}
-        once = key or f"resume:{digest_of(answers)}"
+        once = asked.key or f"resume:{digest_of(answers)}"
         answer = Given.answer(answers, once, conversation.rule(ANSWER_RULES))
-        heard = await conversation.streaming(answer, request_id)
-    else:
-        message = given.message()
-        once = key or f"message:{digest_of(message.id)}"
-        heard = await conversation.streamed(text_of(message.content), once, request_id)
-    return event_stream(_events(given, heard), heard.headers)
+        return event_stream(_RunWriter(given), await conversation.streamed(answer))
+    message = last_of(given.messages, UserMessage)
+    heard = await conversation.said(text_of(message.content), message_key(message.id))
+    return event_stream(_RunWriter(given), heard)
 
 
-async def _events(given: RunInput, heard: Heard) -> AsyncIterator[bytes]:
-    """Yield the events of a run."""
-    run = {"threadId": given.thread_id, "runId": given.run_id}
-    message_id = f"msg-{os.urandom(8).hex()}"
-    message = {"messageId": message_id}
-    is_open = False
-    yield _event("RUN_STARTED", run)
-    async for kind, data in heard.pieces():
-        if kind == "text":
-            start = {**message, "role": "assistant"}
-            begun = b"" if is_open else _event("TEXT_MESSAGE_START", start)
-            is_open = True
-            yield begun + _event("TEXT_MESSAGE_CONTENT", {**message, "delta": data})
-            continue
-        if is_open:
-            is_open = False
-            yield _event("TEXT_MESSAGE_END", message)
-        if kind == "replaced":
-            reply = {"id": message_id, "role": "assistant", "content": data}
-            before = [each.model_dump(exclude_unset=True) for each in given.messages]
-            yield _event("MESSAGES_SNAPSHOT", {"messages": [*before, reply]})
-        elif kind == "error":
-            yield _event("RUN_ERROR", {"message": data["detail"], "code": data["code"]})
-        else:
-            yield _event("STATE_SNAPSHOT", {"snapshot": _state(data)})
-            yield _event("RUN_FINISHED", {**run, **_ending(data["metadata"])})
+class _RunWriter(Writer):
+    def __init__(self, given: RunInput) -> None:
+        self._given = given
+        self._run = {"threadId": given.thread_id, "runId": given.run_id}
+        self._message = {"messageId": f"msg-{os.urandom(8).hex()}"}
+
+    def begun(self) -> bytes:
+        return _event("RUN_STARTED", self._run)
+
+    def text(self, text: str, *, is_first: bool) -> bytes:
+        start = _event("TEXT_MESSAGE_START", {**self._message, "role": "assistant"})
+        said = _event("TEXT_MESSAGE_CONTENT", {**self._message, "delta": text})
+        return start + said if is_first else said
+
+    def text_ended(self) -> bytes:
+        return _event("TEXT_MESSAGE_END", self._message)
+
+    def replaced(self, reply: str) -> bytes:
+        said = {"id": self._message["messageId"], "role": "assistant", "content": reply}
+        before = [each.model_dump(exclude_unset=True) for each in self._given.messages]
+        return _event("MESSAGES_SNAPSHOT", {"messages": [*before, said]})
+
+    def failed(self, problem: Mapping[str, Any]) -> bytes:
+        return _event("RUN_ERROR", {"message": problem["detail"], "code": problem["code"]})
+
+    def done(self, reply: Mapping[str, Any], text: str) -> bytes:
+        ended = {**self._run, **_ending(reply["metadata"])}
+        return _event("STATE_SNAPSHOT", {"snapshot": _state(reply)}) + _event("RUN_FINISHED", ended)
 
 
 def _event(name: str, data: Mapping[str, Any]) -> bytes:

@@ -6,7 +6,7 @@ The chat is the session, and its last message is a turn.
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any, Literal
 
@@ -14,16 +14,24 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response, StreamingResponse
 
-from journeygraph.server.http.deps import Asking, IdempotencyKey, RequestId, SessionName, Wired
+from journeygraph.server.http.deps import Asking, Client, RequestId, SessionName, Wired
 from journeygraph.server.http.routing import session_name
-from journeygraph.server.protocols.client_messages import TextPart, digest_of, last_of, text_of
+from journeygraph.server.protocols.client_messages import (
+    MESSAGE_ID,
+    Sent,
+    TextPart,
+    last_of,
+    message_key,
+    text_of,
+)
 from journeygraph.server.protocols.client_turns import (
     AS_STREAM,
-    BusyRule,
+    Asked,
+    ClientRequest,
     Conversation,
-    Heard,
     HistoryRoute,
     ModelName,
+    Writer,
     event_stream,
     server_sent,
 )
@@ -35,22 +43,21 @@ _SHOWN = ("version", "phase", "asked", "waiting", "sources", "usage")
 """Metadata of a reply that a message in the page has."""
 
 
-class ChatTurn(BaseModel):
+class ChatTurn(Sent):
     """A message of the user in a page."""
 
-    model_config = ConfigDict(extra="ignore", strict=True)
-
-    id: str = Field(min_length=1, description="Id of the message; sent again, it is no new turn.")
+    id: str = Field(min_length=1, description=MESSAGE_ID)
     role: Literal["user"]
     parts: list[TextPart] = Field(min_length=1)
 
 
-class EarlierMessage(BaseModel):
+class EarlierMessage(Sent):
     """A message of the assistant, or instructions, which are not read."""
 
-    model_config = ConfigDict(extra="ignore", strict=True)
-
     role: Literal["assistant", "system"]
+
+
+_MESSAGE: Any = {"id": "m-1", "role": "user", "parts": [{"type": "text", "text": "It is P-1042"}]}
 
 
 class Chat(BaseModel):
@@ -59,20 +66,7 @@ class Chat(BaseModel):
     model_config = ConfigDict(
         extra="ignore",
         strict=True,
-        json_schema_extra={
-            "examples": [
-                {
-                    "id": "web-17",
-                    "messages": [
-                        {
-                            "id": "m-1",
-                            "role": "user",
-                            "parts": [{"type": "text", "text": "It is P-1042"}],
-                        }
-                    ],
-                }
-            ]
-        },
+        json_schema_extra={"examples": [{"id": "web-17", "messages": [_MESSAGE]}]},
     )
 
     id: str = Field(min_length=1, description="Id of the session; a new one begins.")
@@ -81,28 +75,12 @@ class Chat(BaseModel):
         description="The chat. Only the last message, which must be the user's, is read.",
     )
 
-    def message(self) -> ChatTurn:
-        """Return the last message.
-
-        Raises:
-            Problem: It is not the user's.
-        """
-        return last_of(self.messages, ChatTurn)
-
 
 router = APIRouter(prefix="/v1/ai-sdk", tags=["ai-sdk"], route_class=HistoryRoute)
 
 
 @router.post("/{model}", response_class=StreamingResponse, responses=AS_STREAM)
-async def chat(
-    model: ModelName,
-    given: Chat,
-    wiring: Wired,
-    caller: Asking,
-    request_id: RequestId,
-    key: IdempotencyKey,
-    when_busy: BusyRule = None,
-) -> StreamingResponse:
+async def chat(model: ModelName, given: Chat, asked: Asked) -> StreamingResponse:
     """Take the last message of a chat as a turn, for `useChat` of the AI SDK.
 
     The events are `start`, `start-step`, `text-start`, `text-delta` and `text-end`, `finish-step`
@@ -111,11 +89,10 @@ async def chat(
     reply is another one, it follows after an empty line. A message that is sent again with its id,
     as to regenerate its reply, gets the same reply and is no second turn.
     """
-    conversation = Conversation(wiring, caller, model, session_name(given.id), when_busy)
-    message = given.message()
-    once = key or f"message:{digest_of(message.id)}"
-    heard = await conversation.streamed(text_of(message.parts), once, request_id)
-    return event_stream(_events(heard), {**heard.headers, **_HEADER})
+    message = last_of(given.messages, ChatTurn)
+    conversation = Conversation(asked, model, session_name(given.id))
+    heard = await conversation.said(text_of(message.parts), message_key(message.id))
+    return event_stream(_ChatWriter(), heard, _HEADER)
 
 
 @router.get(
@@ -124,45 +101,47 @@ async def chat(
     responses={**AS_STREAM, 204: {"description": "No turn runs."}},
 )
 async def resume(
-    model: ModelName, session_id: SessionName, wiring: Wired, caller: Asking, request_id: RequestId
+    model: ModelName,
+    session_id: SessionName,
+    wiring: Wired,
+    caller: Asking,
+    client: Client,
+    request_id: RequestId,
 ) -> Response:
     """Get the message that is being written, from its beginning, for `useChat` with `resume`.
 
     204 if no turn of the chat runs, or there is no such chat. A process that does not run the turn
     sends the whole reply after its end.
     """
-    heard = await Conversation(wiring, caller, model, session_id).running(request_id)
+    asked = ClientRequest(wiring, caller, client, request_id, key=None)
+    heard = await Conversation(asked, model, session_id).running()
     if heard is None:
         return Response(status_code=HTTPStatus.NO_CONTENT)
-    return event_stream(_events(heard), {**heard.headers, **_HEADER})
+    return event_stream(_ChatWriter(), heard, _HEADER)
 
 
-async def _events(heard: Heard) -> AsyncIterator[bytes]:
-    """Yield the events of a message."""
-    is_open = False
-    yield _event("start", messageId=f"msg-{os.urandom(8).hex()}") + _event("start-step")
-    async for kind, data in heard.pieces():
-        if kind == "text":
-            start = b"" if is_open else _event("text-start", id=_TEXT)
-            is_open = True
-            yield start + _event("text-delta", id=_TEXT, delta=data)
-            continue
-        if is_open:
-            is_open = False
-            yield _event("text-end", id=_TEXT)
-        if kind == "error":
-            yield _event("error", errorText=data["detail"])
-        elif kind == "done":
-            yield _event("finish-step") + _event("finish", messageMetadata=_metadata(data))
-    yield b"data: [DONE]\n\n"
+class _ChatWriter(Writer):
+    end = b"data: [DONE]\n\n"
+
+    def begun(self) -> bytes:
+        return _event("start", messageId=f"msg-{os.urandom(8).hex()}") + _event("start-step")
+
+    def text(self, text: str, *, is_first: bool) -> bytes:
+        start = _event("text-start", id=_TEXT) if is_first else b""
+        return start + _event("text-delta", id=_TEXT, delta=text)
+
+    def text_ended(self) -> bytes:
+        return _event("text-end", id=_TEXT)
+
+    def failed(self, problem: Mapping[str, Any]) -> bytes:
+        return _event("error", errorText=problem["detail"])
+
+    def done(self, reply: Mapping[str, Any], text: str) -> bytes:
+        metadata = {name: reply["metadata"][name] for name in _SHOWN}
+        for name in ("session_id", "pathway_id", "is_journey_complete"):
+            metadata[name] = reply[name]
+        return _event("finish-step") + _event("finish", messageMetadata=metadata)
 
 
 def _event(name: str, **data: Any) -> bytes:
     return server_sent({"type": name, **data})
-
-
-def _metadata(reply: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the metadata of a message."""
-    names = ("session_id", "pathway_id", "is_journey_complete")
-    shown = {name: reply["metadata"][name] for name in _SHOWN}
-    return {**{name: reply[name] for name in names}, **shown}

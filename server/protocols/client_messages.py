@@ -5,14 +5,21 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from http import HTTPStatus
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
-from journeygraph.graphs.records.idempotency import HistoryKey
 from journeygraph.nodes.json_data import canonical
 from journeygraph.server.http.problems import Problem
+
+MESSAGE_ID = "Id of the message; sent again, it is no new turn."
+
+
+class Sent(BaseModel):
+    """A part of a body, of which other keys have no effect."""
+
+    model_config = ConfigDict(extra="ignore", strict=True)
 
 
 class TextPart(BaseModel):
@@ -26,8 +33,6 @@ class TextPart(BaseModel):
 
 Content = str | list[TextPart] | None
 _T = TypeVar("_T")
-Said = tuple[str, str]
-"""Role and text of a message."""
 
 
 def text_of(content: Content) -> str:
@@ -61,18 +66,14 @@ def last_of(messages: Sequence[Any], kind: type[_T]) -> _T:
     raise no_message("messages")
 
 
-def history_key(said: Sequence[Said]) -> HistoryKey:
-    """Return the key of a message in its conversation.
-
-    Args:
-        said: The messages of the user and the assistant; the last one is the message.
-    """
-    return HistoryKey(digest_of(said), is_first=len(said) == 1)
-
-
 def digest_of(*values: Any) -> str:
     """Return the SHA-256 of JSON values, in hex."""
     return hashlib.sha256(canonical(values)).hexdigest()
+
+
+def message_key(message_id: str) -> str:
+    """Return the key of a message that has an id."""
+    return f"message:{digest_of(message_id)}"
 
 
 def never(remedy: str) -> AfterValidator:
@@ -90,7 +91,6 @@ def never(remedy: str) -> AfterValidator:
     return AfterValidator(check)
 
 
-UNSUPPORTED = "Not supported."
-"""Description of an option that is refused."""
-NO_TOOLS = never("leave it out: a journey calls its own tools.")
-"""Check of options with tools."""
+UNSUPPORTED = Field(default=None, description="Not supported.")
+NoTools = Annotated[Any, never("leave it out: a journey calls its own tools."), UNSUPPORTED]
+"""Type of options with tools."""

@@ -8,15 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import (
-    AsyncIterator,
-    Awaitable,
-    Callable,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -24,7 +16,7 @@ from http import HTTPStatus
 from operator import methodcaller
 from typing import Annotated, Any, NamedTuple, TypeVar
 
-from fastapi import Header, Path, Request
+from fastapi import Depends, Header, Path, Request
 from fastapi.sse import KEEPALIVE_COMMENT, ServerSentEvent, format_sse_event
 from pydantic import TypeAdapter, ValidationError
 from starlette.responses import StreamingResponse
@@ -36,14 +28,20 @@ from journeygraph.graphs.session.turn import Given, rule_of
 from journeygraph.journeys import SessionExistsError
 from journeygraph.journeys.config import BUSY_RULES, WhenBusy
 from journeygraph.nodes.state.session import PARTING
-from journeygraph.server.access.callers import Caller
-from journeygraph.server.http.deps import REPLAYED, known_version
+from journeygraph.server.http.deps import (
+    REPLAYED,
+    Asking,
+    Client,
+    IdempotencyKey,
+    RequestId,
+    Wired,
+    known_version,
+)
 from journeygraph.server.http.event_logs import TurnLog
 from journeygraph.server.http.problems import Problem, no_session
 from journeygraph.server.http.routes.events import turn_to_come
-from journeygraph.server.http.routing import EVENTS, ApiRoute, session_name
+from journeygraph.server.http.routing import EVENTS, ApiRoute
 from journeygraph.server.http.schemas import Reply, SessionId
-from journeygraph.server.http.wiring import Wiring
 
 SESSION_HEADER = "X-Session-Id"
 """Header of requests and answers with the id of the session."""
@@ -78,6 +76,21 @@ class HistoryRoute(ApiRoute):
         return MAX_HISTORY_BYTES
 
 
+@dataclass(frozen=True)
+class ClientRequest:
+    """The parts of a request that all protocols have."""
+
+    wiring: Wired
+    caller: Asking
+    client: Client
+    request_id: RequestId
+    key: IdempotencyKey
+    when_busy: BusyRule = None
+
+
+Asked = Annotated[ClientRequest, Depends()]
+
+
 @dataclass(slots=True)
 class Conversation:
     """One session and its journey, as a request names them.
@@ -86,81 +99,76 @@ class Conversation:
     an id that is made from the user and the name.
 
     Attributes:
-        wiring: All that the routes use.
-        caller: The client.
+        request: The request.
         model: The journey, as JOURNEY or JOURNEY@VERSION. A version is for the begin alone: a
             session continues in its own.
         session_id: The session.
-        when_busy: Rule if a turn of the session runs; None: that of the server.
         may_begin: True if a session that does not exist begins. What continues a reply, or answers
             a question, belongs to a session that was there.
     """
 
-    wiring: Wiring
-    caller: Caller
+    request: ClientRequest
     model: str
     session_id: str
-    when_busy: WhenBusy | None = None
     may_begin: bool = True
 
     @property
     def journey_id(self) -> str:
-        """Return the journey."""
+        """The journey."""
         return self.model.partition("@")[0]
 
     @property
     def headers(self) -> dict[str, str]:
-        """Return the headers of the answer."""
+        """The headers of the answer."""
         return {SESSION_HEADER: self.session_id}
 
-    async def reply(self, message: str, key: str | HistoryKey | None) -> Answer:
+    async def reply(self, message: str, key: str | HistoryKey) -> Answer:
         """Take a turn and return its reply.
 
         Args:
             message: The message of the user.
-            key: Its idempotency key, if it has one.
+            key: Key of the message, if the request has no idempotency key.
 
         Raises:
             Problem: The journey is not served, or is not that of the session.
             JourneyError: As of `process_message`.
         """
-        given = Given.message(message, key, self.rule())
+        given = self._given(message, key)
         act = self._in_journey(methodcaller("answer", given))
 
         async def turn() -> Any:
-            return await self.wiring.turns.take(
-                self.wiring.in_turn(self.caller, self.session_id, act, given)
+            return await self.request.wiring.turns.take(
+                self.request.wiring.in_turn(self.request.caller, self.session_id, act, given)
             )
 
         response = await self._begun(turn)
         shown = Reply.of(self.session_id, response).model_dump(mode="json")
         return Answer(shown, {**self.headers, **(REPLAYED if response.replayed else {})})
 
-    async def streamed(self, message: str, key: str | HistoryKey | None, request_id: str) -> Heard:
-        """Begin a turn and return its events.
+    async def said(self, message: str, key: str | HistoryKey) -> Heard:
+        """Begin a turn for a message and return its events, as `reply` does with its reply."""
+        return await self.streamed(self._given(message, key))
 
-        Args:
-            message: The message of the user.
-            key: Its idempotency key, if it has one.
-            request_id: Of the request.
+    async def streamed(self, given: Given) -> Heard:
+        """Begin a turn and return its events.
 
         Raises:
             Problem: As of `reply`.
             JourneyError: As of `reply`, unless the turn has begun.
         """
-        given = Given.message(message, key, self.rule())
-        return await self.streaming(given, request_id)
-
-    async def streaming(self, given: Given, request_id: str) -> Heard:
-        """Begin a turn with its input, as `streamed` does."""
         act = self._in_journey(methodcaller("events", given))
-        in_turn = partial(self.wiring.in_turn, self.caller, given=given)
+        in_turn = partial(self.request.wiring.in_turn, self.request.caller, given=given)
 
         async def turn() -> TurnLog:
-            return await self.wiring.turns.tell(self.session_id, in_turn, act, request_id)
+            return await self.request.wiring.turns.tell(
+                self.session_id, in_turn, act, self.request.request_id
+            )
 
         log = await self._begun(turn)
         return Heard(log.events, {**self.headers, **(REPLAYED if log.replayed else {})})
+
+    def _given(self, message: str, key: str | HistoryKey) -> Given:
+        return Given.message(message, self.request.key or key, self.rule())
 
     def rule(self, known: Sequence[WhenBusy] = BUSY_RULES) -> WhenBusy:
         """Return the rule if a turn of the session runs.
@@ -171,36 +179,33 @@ class Conversation:
         Raises:
             ConfigurationError: It is not one of these.
         """
-        return rule_of(self.wiring.config, self.when_busy, known)
+        return rule_of(self.request.wiring.config, self.request.when_busy, known)
 
-    async def running(self, request_id: str) -> Heard | None:
+    async def running(self) -> Heard | None:
         """Return the events of the turn that runs, from its beginning.
 
         A process that does not run it sends the whole reply after the commit.
-
-        Args:
-            request_id: Of the request.
 
         Returns:
             None: no turn runs, or the client has no such session of this journey.
         """
         for name in filter(None, (self.session_id, self._name_of_user())):
-            found = await self.wiring.directory.found(name)
-            if found is None or not self.caller.reaches(name, found.user):
+            found = await self.request.wiring.directory.found(name)
+            if found is None or not self.request.caller.reaches(name, found.user):
                 continue
             if found.listed.journey_id != self.journey_id:
                 return None
             self.session_id = name
-            return await self._running(found.listed, request_id)
+            return await self._running(found.listed)
         return None
 
-    async def _running(self, listed: Listed, request_id: str) -> Heard | None:
-        if log := self.wiring.turns.log_of(listed.session_id, listed.version + 1):
+    async def _running(self, listed: Listed) -> Heard | None:
+        if log := self.request.wiring.turns.log_of(listed.session_id, listed.version + 1):
             return Heard(log.events, self.headers)
-        turn = await self.wiring.directory.running_turn(listed.session_id)
+        turn = await self.request.wiring.directory.running_turn(listed.session_id)
         if turn is None:
             return None
-        events = partial(turn_to_come, self.wiring, listed, turn, request_id)
+        events = partial(turn_to_come, self.request.wiring, listed, turn, self.request.request_id)
         return Heard(events, self.headers)
 
     def _in_journey(self, act: Callable[[PathwayManager], _T]) -> Callable[[PathwayManager], _T]:
@@ -238,9 +243,9 @@ class Conversation:
 
         Users choose names freely: the same name of another user is another session.
         """
-        if self.caller.user is None or self.session_id == self.caller.session:
+        if self.request.caller.user is None or self.session_id == self.request.caller.session:
             return None
-        return new_id(f"{self.caller.tenant}|{self.caller.user}", self.session_id)
+        return new_id(f"{self.request.caller.tenant}|{self.request.caller.user}", self.session_id)
 
     async def _found(self, turn: Callable[[], Awaitable[_T]]) -> _T | None:
         """Take a turn; return None if there is no session."""
@@ -253,16 +258,16 @@ class Conversation:
 
     def _is_out_of_reach(self) -> bool:
         """Return whether the token of the client is for another session."""
-        return self.caller.session not in (None, self.session_id)
+        return self.request.caller.session not in (None, self.session_id)
 
     async def _begin(self) -> None:
-        await self.wiring.follow()
+        await self.request.wiring.follow()
         journey_id, _, version = self.model.partition("@")
-        served = await known_version(self.wiring, journey_id, version or None)
-        await self.wiring.keys.count(self.caller, "sessions")
-        async with self.wiring.session(served, _new_id(self.session_id)) as session:
+        served = await known_version(self.request.wiring, journey_id, version or None)
+        await self.request.wiring.keys.count(self.request.caller, "sessions")
+        async with self.request.wiring.session(served, _new_id(self.session_id)) as session:
             with suppress(SessionExistsError):  # another request was faster
-                await session.start_session(user=self.caller.user)
+                await session.start_session(user=self.request.caller.user)
 
 
 def _new_id(session_id: str) -> str:
@@ -333,19 +338,53 @@ def _rest(sent: str, reply: str) -> Iterator[Piece]:
         yield Piece("replaced", reply)
 
 
-def named_session(names: Iterable[str | None], client: str, key: str | None) -> str:
-    """Return the first name of a session that is given, or the name of a new one.
+class Writer:
+    """Writes the parts of a turn as the events of a protocol."""
 
-    Args:
-        names: The places of a request that may have a name; None or empty: not given.
-        client: Digest of the client's API key.
-        key: The idempotency key of the request: sent again, it gets the same new name.
+    end = b""
+    """The end of a stream."""
 
-    Raises:
-        Problem: There can be no session of this name.
-    """
-    name = next(filter(None, names), None)
-    return session_name(name) if name else new_id(client, key)
+    async def events(self, heard: Heard) -> AsyncIterator[bytes]:
+        """Yield the events of a turn."""
+        yield self.begun()
+        said, is_open = "", False
+        async for kind, data in heard.pieces():
+            if kind == "text":
+                yield self.text(data, is_first=not is_open)
+                said, is_open = said + data, True
+                continue
+            if is_open:
+                yield self.text_ended()
+                is_open = False
+            if kind == "replaced":
+                yield self.replaced(data)
+            else:
+                yield self.failed(data) if kind == "error" else self.done(data, said)
+        yield self.end
+
+    def begun(self) -> bytes:
+        """Return the beginning of a stream."""
+        return b""
+
+    def text(self, text: str, *, is_first: bool) -> bytes:
+        """Return a part of the reply."""
+        raise NotImplementedError
+
+    def text_ended(self) -> bytes:
+        """Return the end of the text."""
+        return b""
+
+    def replaced(self, reply: str) -> bytes:
+        """Return a reply that is not the text so far, which ends with it."""
+        return b""
+
+    def failed(self, problem: Mapping[str, Any]) -> bytes:
+        """Return the error of a turn that failed."""
+        raise NotImplementedError
+
+    def done(self, reply: Mapping[str, Any], text: str) -> bytes:
+        """Return the end of a turn, with its reply as the model `Reply`, and the text so far."""
+        raise NotImplementedError
 
 
 def server_sent(data: Any, event: str | None = None) -> bytes:
@@ -353,24 +392,27 @@ def server_sent(data: Any, event: str | None = None) -> bytes:
     return format_sse_event(data_str=json.dumps(data, ensure_ascii=False), event=event)
 
 
-def event_stream(parts: AsyncIterator[bytes], headers: Mapping[str, str]) -> StreamingResponse:
-    """Return the response that streams server-sent events."""
-    unbuffered = {**headers, "X-Accel-Buffering": "no"}
-    return StreamingResponse(_kept_open(parts), headers=unbuffered, media_type=EVENTS)
+def event_stream(
+    writer: Writer, heard: Heard, headers: Mapping[str, str] | None = None
+) -> StreamingResponse:
+    """Return the response that streams a turn as server-sent events."""
+    unbuffered = {**heard.headers, **(headers or {}), "X-Accel-Buffering": "no"}
+    parts = _kept_open(writer.events(heard))
+    return StreamingResponse(parts, headers=unbuffered, media_type=EVENTS)
 
 
 async def _kept_open(parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     """Yield the parts, with a comment while there is none."""
-    coming = asyncio.ensure_future(anext(parts, b""))
+    coming = asyncio.ensure_future(anext(parts, None))
     try:
         while True:
             await asyncio.wait([coming], timeout=PING_SECONDS)
             if not coming.done():
                 yield KEEPALIVE_COMMENT
-            elif part := coming.result():
-                yield part
-                coming = asyncio.ensure_future(anext(parts, b""))
-            else:
+                continue
+            if (part := coming.result()) is None:
                 return
+            yield part
+            coming = asyncio.ensure_future(anext(parts, None))
     finally:
         coming.cancel()
