@@ -18,6 +18,7 @@ from langgraph.channels.ephemeral_value import EphemeralValue
 from langgraph.config import get_config
 from langgraph.graph import END, START, StateGraph
 
+from journeygraph.graphs.agents.models import opened
 from journeygraph.graphs.agents.registry import services_of
 from journeygraph.graphs.chat_state import ChatInput, ChatState, StepState
 from journeygraph.graphs.pathway import node_of, whole_timeout
@@ -33,15 +34,12 @@ from journeygraph.journeys import (
     PathwaySpec,
     ReturnToSpecific,
 )
-from journeygraph.journeys.locale import NOWHERE, in_force
+from journeygraph.journeys.spec.capability_table import part
 from journeygraph.journeys.spec.spec import MAX_HOPS
-from journeygraph.nodes.guidelines.index import index_of
-from journeygraph.nodes.language import load as load_hearing
-from journeygraph.nodes.llm.models import open_models
+from journeygraph.nodes.capability import Capabilities, capabilities_of
 from journeygraph.nodes.replies.scope import checks_of
 from journeygraph.nodes.services import Services
 from journeygraph.nodes.state.session import Output, SessionInput, SessionState, Update
-from journeygraph.nodes.turn.features import Features, features_of
 from journeygraph.nodes.turn.settle import settle
 from journeygraph.nodes.turn.understand import understand
 
@@ -83,31 +81,29 @@ def build(
     """
     if not spec.entry:
         raise JourneyDefinitionError([spec.why_abstract])
-    if spec.uses_dialogue or spec.can_escalate:
-        for part in (spec, *spec.parts.values()):
-            load_hearing(in_force(part.locale, NOWHERE, config.locale).language or "en")
-    index_of(spec.guidelines)  # thousands take a second, which no message should have to wait for
+    capabilities = capabilities_of(spec)
+    for one in capabilities:
+        one.load(config)
     graph: Any = StateGraph(GraphState, input_schema=SessionInput)
-    features = features_of(spec)
-    begin: Step = partial(understand, features=features)
+    begin: Step = partial(understand, capabilities=capabilities)
     reads = None
     if chat:
         graph = StateGraph(ChatState, input_schema=ChatInput)
         begin, reads = _kept(spec, checkpointer, begin), StepState
     begins = bind(begin, default, "understand")
     graph.add_node("understand", begins, input_schema=reads, **_about(UNDERSTANDS, chat))
-    settles = bind(partial(settle, features=features), default, "settle")
+    settles = bind(partial(settle, capabilities=capabilities), default, "settle")
     graph.add_node("settle", settles, input_schema=reads, **_about(SETTLES, chat))
     for pathway in spec.pathways.values():
         if pathway.id in spec.reachable:
-            node = node_of(spec, pathway, config, default)
+            node = node_of(spec, pathway, config, default, capabilities)
             known = {"timeout": whole_timeout(pathway, config), **_about(summary(pathway), chat)}
             graph.add_node(pathway.id, node, input_schema=reads, **known)
             graph.add_edge(pathway.id, "settle")
     graph.add_edge(START, "understand")
     awaited = awaiting(spec)
     graph.add_conditional_edges("understand", Way("route", awaited), [*awaited, "settle"])
-    last = _checking(graph, spec, features, default, reads, chat=chat)
+    last = _checking(graph, spec, capabilities, default, reads, chat=chat)
     if arrivals := arriving(spec):
         graph.add_conditional_edges("settle", Way("advance", arrivals, last), [*arrivals, last])
     else:
@@ -149,7 +145,7 @@ def summary(pathway: PathwaySpec) -> str:
 def _checking(
     graph: Any,
     spec: JourneySpec,
-    features: Features,
+    capabilities: Capabilities,
     default: Services | None,
     reads: Any,
     *,
@@ -160,11 +156,9 @@ def _checking(
     if checks is None:
         return END
     # Half a second to import; here, and not in the first turn, where it would hold up all others.
-    from journeygraph.nodes.replies.pii import load  # noqa: PLC0415
-    from journeygraph.nodes.turn.validate import validate  # noqa: PLC0415
-
-    load(checks.pii)
-    checks_reply = bind(partial(validate, features=features), default, "check")
+    checking = part("checks")
+    checking.load(checks.pii)
+    checks_reply = bind(partial(checking.validate, capabilities=capabilities), default, "check")
     graph.add_node("check_reply", checks_reply, input_schema=reads, **_about(CHECKS, chat))
     graph.add_edge("check_reply", END)
     return "check_reply"
@@ -218,7 +212,7 @@ def compile_standalone(
         **options: For LangGraph's own `compile`: checkpointer, store, cache, name, ...
     """
     checkpointer = options.get("checkpointer")
-    models = open_models(model, config, spec)
+    models = opened(model, config, spec)
     services = services_of(spec, config, agents, models, tools=tools or {})
     services = replace(services, listening=False)  # but to runs whose stream somebody reads
     graph = build(spec, config, services, chat=True, checkpointer=checkpointer)

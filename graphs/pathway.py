@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -20,7 +20,7 @@ from journeygraph.graphs.pipelines.build import (
     lone_agent,
     task_of,
 )
-from journeygraph.graphs.pipelines.patterns import PathwayOutput, PatternGraph
+from journeygraph.graphs.pipelines.stage import PathwayOutput, PatternGraph
 from journeygraph.graphs.standalone import LEVELS, SAVER
 from journeygraph.graphs.steps import bind, passes_on
 from journeygraph.graphs.storage.checkpoints import commit_of
@@ -30,16 +30,13 @@ from journeygraph.journeys import (
     PathwaySpec,
     PatternPipeline,
 )
-from journeygraph.nodes.features.concierge import receive
-from journeygraph.nodes.forms.collect import FORM, collect, is_collected
+from journeygraph.journeys.spec.capability_table import part
+from journeygraph.nodes.capability import Capabilities, PathwayStep
 from journeygraph.nodes.services import Services
-from journeygraph.nodes.state.effects import went_well
+from journeygraph.nodes.state.form_state import FORM, is_collected
 from journeygraph.nodes.state.session import PathwayState, Update
 from journeygraph.nodes.telemetry import PathwaySpan
 from journeygraph.nodes.telemetry.span import Span
-from journeygraph.nodes.turn.call_tools import call_tools
-from journeygraph.nodes.turn.take_effects import take_effects
-from journeygraph.nodes.values import load as load_values
 
 GoesOn = Callable[[Mapping[str, Any]], bool]
 """Decides from the progress of a pathway whether its next step is taken."""
@@ -53,17 +50,23 @@ First = Callable[[Any, Runtime[Any], RunnableConfig], Awaitable[Update]]
 
 
 def node_of(
-    spec: JourneySpec, pathway: PathwaySpec, config: JourneyConfig, default: Services | None
+    spec: JourneySpec,
+    pathway: PathwaySpec,
+    config: JourneyConfig,
+    default: Services | None,
+    capabilities: Capabilities,
 ) -> Any:
     """Return the subgraph of a pathway, or of a concierge's reception, as a node."""
-    first: First | None = bind(collect, default, "fields") if pathway.collects else None
+    steps = [step for one in capabilities for step in one.steps(pathway)]
+    collects = next((step for step in steps if step.name == "collect"), None)
+    first: First | None = bind(collects.run, default, collects.about) if collects else None
     if pathway.id == spec.reception:
         subgraph = reception_subgraph(default).compile()
     else:
-        subgraph = pathway_subgraph(pathway, config, default).compile()
+        subgraph = pathway_subgraph(pathway, config, default, steps).compile()
     if pathway.pipeline is not None:
         subgraph = subgraph.with_config(at_most(pathway.pipeline))
-        if not (pathway.collects or pathway.effects or pathway.calls):
+        if not steps:
             first = lone_agent(pathway.pipeline, _plan(pathway, config, default))
     pattern = pathway.pipeline.pattern if pathway.pipeline else ""
     run = partial(PathwaySpan, pathway.id, pattern)
@@ -71,11 +74,14 @@ def node_of(
 
 
 def pathway_subgraph(
-    pathway: PathwaySpec, config: JourneyConfig, default: Services | None
+    pathway: PathwaySpec,
+    config: JourneyConfig,
+    default: Services | None,
+    steps: Sequence[PathwayStep],
 ) -> PatternGraph:
     """Return the graph of one pathway: its pipeline's pattern over its agents."""
     graph: PatternGraph = StateGraph(PathwayState, output_schema=PathwayOutput)
-    begin = _prelude(graph, pathway, default)
+    begin = _prelude(graph, steps, default)
     if pathway.pipeline is None:
         return _silent(graph, begin)
     build_pattern(graph, pathway.pipeline, _plan(pathway, config, default), begin=begin)
@@ -88,33 +94,29 @@ def _plan(pathway: PathwaySpec, config: JourneyConfig, default: Services | None)
     return Plan(pathway, timeout, retries, config.retry_backoff_seconds, default)
 
 
-def _prelude(graph: PatternGraph, pathway: PathwaySpec, default: Services | None) -> str:
+def _prelude(graph: PatternGraph, steps: Sequence[PathwayStep], default: Services | None) -> str:
     """Add the steps before the agents: fields, effects, tools; return the last of them.
 
     While a field is open or an effect failed, the pathway ends there.
     """
-    steps: list[tuple[str, Any, GoesOn | None]] = []
-    if pathway.form:
-        # Here, and not in the first message with a date, which would hold up all others.
-        load_values(pathway.form.fields)
-    if pathway.collects:
-        steps.append(("collect", bind(collect, default, "fields"), is_collected))
-    if pathway.effects:
-        steps.append(("effects", bind(take_effects, default, "effects"), went_well))
-    if pathway.calls:
-        steps.append(("tools", bind(call_tools, default, "tools"), None))
-    elif steps:
-        steps.append(("ready", _ready, None))
     before: str = START
     goes_on: GoesOn | None = None
-    for name, step, next_goes_on in steps:
-        graph.add_node(name, step)
-        if goes_on is None:
-            graph.add_edge(before, name)
-        else:
-            graph.add_conditional_edges(before, _going_on(goes_on, name), [name, END])
-        before, goes_on = name, next_goes_on
+    for step in steps:
+        graph.add_node(step.name, bind(step.run, default, step.about))
+        _connect(graph, before, step.name, goes_on)
+        before, goes_on = step.name, step.goes_on
+    if goes_on is not None:
+        graph.add_node("ready", _ready)
+        _connect(graph, before, "ready", goes_on)
+        before = "ready"
     return before
+
+
+def _connect(graph: PatternGraph, before: str, after: str, goes_on: GoesOn | None) -> None:
+    if goes_on is None:
+        graph.add_edge(before, after)
+    else:
+        graph.add_conditional_edges(before, _going_on(goes_on, after), [after, END])
 
 
 async def _ready(state: Any) -> Update:
@@ -163,7 +165,7 @@ def reception_subgraph(default: Services | None) -> PatternGraph:
     A message that starts a journey leaves it before it runs, as with every transition.
     """
     graph: PatternGraph = StateGraph(PathwayState, output_schema=PathwayOutput)
-    graph.add_node("answer", bind(receive, default))
+    graph.add_node("answer", bind(part("concierge").receive, default))
     graph.add_edge(START, "answer")
     graph.add_edge("answer", END)
     return graph

@@ -8,6 +8,7 @@ one that a model is not sure enough of; what is no model is sure.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -228,3 +229,10 @@ Command = (
     | Human
     | Noise
 )
+
+_NAMES: Mapping[type, str] = {OffTopic: "off_topic"}
+
+
+def command_name(kind: type) -> str:
+    """Return the name of a kind of command in audits and prompts: its class in small letters."""
+    return _NAMES.get(kind, kind.__name__.lower())

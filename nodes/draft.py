@@ -17,17 +17,13 @@ from journeygraph.journeys import (
     PathwayExecutionError,
     PathwayNotFoundError,
     PathwaySpec,
-    TransitionSpec,
 )
 from journeygraph.journeys.notions.behaviors import ReturnToSpecific
 from journeygraph.journeys.phrases import LONGEST_MATCH
-from journeygraph.nodes.commands import Command, Verdict
-from journeygraph.nodes.guidelines.resolve import GuidelineCandidates
+from journeygraph.journeys.spec.capability_table import part
+from journeygraph.nodes.commands import Command
 from journeygraph.nodes.json_data import now as now
 from journeygraph.nodes.json_data import stamp
-from journeygraph.nodes.language import Parse, without_article
-from journeygraph.nodes.llm.form_prompt import Asking
-from journeygraph.nodes.llm.understanding_call import Understood
 from journeygraph.nodes.services import Services, setting_of
 from journeygraph.nodes.state.context import Op, apply_ops, checked
 from journeygraph.nodes.state.dialogue_state import (
@@ -66,7 +62,7 @@ from journeygraph.nodes.state.stack import Entered, Situation, note, pruned
 from journeygraph.nodes.steer import Limits, Steering, limits_of, steer
 from journeygraph.nodes.telemetry import report
 from journeygraph.nodes.texts import worded
-from journeygraph.nodes.values import Setting, shown
+from journeygraph.nodes.values import Setting
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +240,8 @@ class TurnDraft:
         """Return a text of the catalogue."""
         texts = self.services.texts_in(self.position["pathway"])
         if "field" in values:  # its article gives way to that of the text
-            values["field"] = without_article(values["field"], self.setting.language)
+            cut = part("language").without_article
+            values["field"] = cut(values["field"], self.setting.language)
         return worded(getattr(texts, name), **values)
 
     def repair(self, pattern: str, name: str, **values: Any) -> None:
@@ -311,7 +308,8 @@ class TurnDraft:
         """Return a value as the user reads it."""
         if wanted.sensitive:
             return self.services.texts_in(self.position["pathway"]).hidden
-        return shown(wanted, value, self.setting)
+        text: str = part("values").shown(wanted, value, self.setting)
+        return text
 
     def synced(self, *names: str) -> None:
         """Copy the values of these fields, and of others in the same forms, into the context."""
@@ -609,70 +607,6 @@ def _unanswered(state: SessionState) -> str | None:
     """Return the last message of the user, if it has no reply yet."""
     messages = state["messages"]
     return messages[-1]["content"] if messages and messages[-1]["role"] == "user" else None
-
-
-_NOT_READ, _NOTHING_WEIGHED, _NO_ANSWER = Parse(), GuidelineCandidates(), Understood()
-
-
-@dataclass(slots=True)
-class Reading:
-    """Reading of a message before the decision.
-
-    Attributes:
-        position: The position of the session when the message was read.
-        parse: The reading of the message without a model.
-        welcomed: The number of replies to a user who returns after a pause.
-        is_certain: True if no model has to judge the message.
-        verdicts: The verdicts on triggers that need no model.
-        doubted: Patterns that contradict each other, which count only if no model answers.
-        open_now: Transitions that may fire now.
-        questions: Transitions that a model may judge.
-        guideline_candidates: Guidelines that may hold.
-        form: The open form for a model; None if no form is open.
-        answer: The answer of a model.
-    """
-
-    position: Position
-    parse: Parse = _NOT_READ
-    is_certain: bool = False
-    welcomed: int = 0
-    verdicts: list[Verdict] = field(default_factory=list)
-    doubted: list[Verdict] = field(default_factory=list)
-    open_now: Sequence[TransitionSpec] = ()
-    questions: list[TransitionSpec] = field(default_factory=list)
-    guideline_candidates: GuidelineCandidates = _NOTHING_WEIGHED
-    form: Asking | None = None
-    answer: Understood = _NO_ANSWER
-
-    @property
-    def is_read(self) -> bool:
-        """Return whether the dialogue has read the message."""
-        return self.parse is not _NOT_READ
-
-    @property
-    def is_open(self) -> bool:
-        """Return whether there is anything to ask a model."""
-        return bool(self.questions or self.guideline_candidates.asked or self.asks_form)
-
-    @property
-    def asks_form(self) -> bool:
-        """Return whether a model is to say what the message makes of the form."""
-        return self.form is not None and self.form.is_asked
-
-    @property
-    def is_answered(self) -> bool:
-        """Return whether a model answered."""
-        return self.answer is not _NO_ANSWER
-
-    @property
-    def has_answer(self) -> bool:
-        """Return whether a model gave the commands of the message for the form."""
-        return self.asks_form and self.answer != _NO_ANSWER
-
-    @property
-    def commands(self) -> list[Command]:
-        """Verdicts of triggers and model on the message."""
-        return [*self.verdicts, *self.answer.commands]
 
 
 @dataclass(slots=True)

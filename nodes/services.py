@@ -14,8 +14,6 @@ from journeygraph.journeys.locale import NOWHERE, Locale, in_force, locale_of
 from journeygraph.journeys.phrases import Matcher
 from journeygraph.nodes.agents.adapters import Callee
 from journeygraph.nodes.journal import Journal, Usage
-from journeygraph.nodes.llm.models import Models
-from journeygraph.nodes.llm.tools import Toolbox
 from journeygraph.nodes.replies.scope import validation_of
 from journeygraph.nodes.running import Running
 from journeygraph.nodes.state.effects import Effects
@@ -24,6 +22,8 @@ from journeygraph.nodes.texts import texts_of
 from journeygraph.nodes.values import Setting
 
 if TYPE_CHECKING:
+    from journeygraph.nodes.llm.models import Models
+    from journeygraph.nodes.llm.tools import Toolbox
     from journeygraph.nodes.replies.stream import Filter
 
 

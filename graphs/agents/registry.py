@@ -5,17 +5,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cachetools import LRUCache
 
-from journeygraph.graphs.agents.tools import (
-    check_allowed,
-    reserved_in,
-    shared_tools,
-    tools_of,
-    with_tools,
-)
 from journeygraph.journeys import (
     Agent as DeclaredAgent,
 )
@@ -28,34 +21,24 @@ from journeygraph.journeys import (
     JourneySpec,
     ModelAgent,
     PathwaySpec,
+    PatternPipeline,
 )
 from journeygraph.journeys.agents.agent import Saying
-from journeygraph.journeys.agents.signature import SignatureSpec
 from journeygraph.journeys.errors import did_you_mean
 from journeygraph.journeys.locale import NOWHERE, Locale, in_force
+from journeygraph.journeys.spec.capability_table import part
 from journeygraph.nodes.agents.adapters import Callee, as_agent
 from journeygraph.nodes.authored import Overdue
-from journeygraph.nodes.forms.questions import spoken
 from journeygraph.nodes.json_data import now
-from journeygraph.nodes.llm.call import limited
-from journeygraph.nodes.llm.client import Chat
-from journeygraph.nodes.llm.model_agent import ModelCaller, contract_of
-from journeygraph.nodes.llm.models import (
-    Models,
-    chat_of,
-    check_name,
-    has_none,
-    provided,
-    provider_of,
-)
-from journeygraph.nodes.llm.tools import Usable, toolbox_of
 from journeygraph.nodes.payloads import TOOL_RESULTS
-from journeygraph.nodes.pipelines.identity import identity_of
 from journeygraph.nodes.replies.scope import checks_of
 from journeygraph.nodes.services import Services, setting_at
 from journeygraph.nodes.texts import texts_of, worded
-from journeygraph.nodes.turn.call_tools import not_saved
 from journeygraph.nodes.turn.understand import matcher_of
+
+if TYPE_CHECKING:
+    from journeygraph.nodes.llm.models import Models
+    from journeygraph.nodes.llm.tools import Usable
 
 
 def speaking(
@@ -65,23 +48,22 @@ def speaking(
 
     A text that needs the result of a call that failed in this turn is left out.
     """
-    part = spec.part_of(pathway)
-    texts = texts_of(part, config, session)
+    own = spec.part_of(pathway)
+    texts = texts_of(own, config, session)
     calls = spec.pathways[pathway].calls
 
     async def said(ask: Mapping[str, Any]) -> str:
-        if saying.reads & not_saved(calls, ask.get(TOOL_RESULTS, {})):
+        if not saying.reads:
+            return worded(saying.text)
+        if saying.reads & part("calls").not_saved(calls, ask.get(TOOL_RESULTS, {})):
             return texts.lookup_failed
-        locale = in_force(part.locale, session, config.locale)
+        locale = in_force(own.locale, session, config.locale)
         setting = setting_at(now(), locale)
         unknown = dict.fromkeys(saying.reads, "")
-        return worded(saying.text, **unknown | spoken(part, ask["context"], setting, texts.hidden))
+        known = part("forms").spoken(own, ask["context"], setting, texts.hidden)
+        return worded(saying.text, **unknown | known)
 
     return said
-
-
-_SHARE = 0.9
-"""Maximum share of a pathway's timeout for one model agent."""
 
 
 def timeout_of(pathway: PathwaySpec, config: JourneyConfig) -> float:
@@ -109,12 +91,8 @@ def check_agent(spec: JourneySpec, name: str, agent: Any, overdue: Overdue) -> N
     if isinstance(agent, DeclaredAgent):
         agent = agent.call
     if isinstance(agent, ModelAgent):
-        toolbox_of(name, agent.tools, overdue)
-        for pathway in known[name]:
-            _contract_signature(spec.pathways[pathway], name, agent)
-        _check_model_name(name, agent)
-        if agent.model is not None and not isinstance(agent.model, str):
-            chat_of(agent.model)
+        places = [spec.pathways[pathway] for pathway in known[name]]
+        part("model_agents").check_model_agent(name, agent, places, overdue)
     else:
         as_agent(name, agent, overdue)
 
@@ -141,10 +119,11 @@ def refusals(
         except JourneyError as error:
             yield error
     for _, path, agent in _places(spec):
-        try:
-            _check_model_name(path, agent)
-        except ConfigurationError as error:
-            yield error
+        if isinstance(agent.call, ModelAgent):
+            try:
+                part("model_agents").check_model_name(path, agent.call)
+            except ConfigurationError as error:
+                yield error
     missing = {
         name: left
         for name, used in spec.agents.items()
@@ -180,12 +159,6 @@ def check_all(
         raise error
 
 
-def _check_model_name(name: str, agent: Any) -> None:
-    call = agent.call if isinstance(agent, DeclaredAgent) else agent
-    if isinstance(call, ModelAgent) and isinstance(call.model, str):
-        check_name(call.model, f"model of agent '{name}'")
-
-
 def _or_a_model(spec: JourneySpec, missing: Mapping[str, list[str]]) -> str:
     """Return the hint that a configured model would be enough, if that is true."""
     signed = all(spec.pathways[id_].signature for used in missing.values() for id_ in used)
@@ -208,20 +181,20 @@ def services_of(
         ConfigurationError: A `ModelAgent` has no model, or a tool is missing.
     """
     check_all(spec, agents, overdue, has_model=models is not None)
-    shared = shared_tools(spec, tools or {})
     known = {name: registered_agent(name, agent) for name, agent in agents.items()}
-    check_allowed(spec, known, shared)
+    toolbox, shared = None, {}
+    if _uses_tools(spec, known, tools):
+        toolbox, shared = part("tools").opened_tools(spec, known, tools or {}, overdue)
     agents = {name: agent.call for name, agent in known.items()}
-    made = _Maker(spec, config, models, overdue, shared, known)
+    made = Maker(spec, config, models, overdue, shared, known)
     callable_agents = {
         (pathway.id, path): made.agent(
             pathway, path, agents.get(agent.name) if agent.call is None else agent.call
         )
         for pathway, path, agent in _places(spec)
     }
-    toolbox = toolbox_of(spec.id, [], overdue, shared=shared)
     return Services(
-        with_tools(spec, toolbox),
+        part("tools").with_tools(spec, toolbox) if toolbox else spec,
         config,
         callable_agents,
         matcher_of(spec),
@@ -232,6 +205,19 @@ def services_of(
         texts=texts_of(spec, config),
         retrievers={name: (tools or {})[name] for name in spec.retrievers},
     )
+
+
+def _uses_tools(
+    spec: JourneySpec, agents: Mapping[str, DeclaredAgent], tools: Mapping[str, Any] | None
+) -> bool:
+    """Return whether anything in a journey may call a tool."""
+    places = spec.pathways.values()
+    declared = spec.tools or spec.guidelines or spec.has_knowledge
+    called = any(one.form or one.effects or one.calls or one.tools for one in places)
+    given = [one.call for one in agents.values()]
+    given += [agent.call for _, _, agent in _places(spec) if agent.call or agent.name not in agents]
+    asks = any(one is None or isinstance(one, (ModelAgent, PatternPipeline)) for one in given)
+    return bool(tools or declared or called or asks)
 
 
 def services_to_read(spec: JourneySpec, config: JourneyConfig) -> Services:
@@ -260,7 +246,7 @@ def _places(spec: JourneySpec) -> Iterator[tuple[PathwaySpec, str, DeclaredAgent
 
 
 @dataclass(frozen=True, slots=True)
-class _Maker:
+class Maker:
     """Makes a registered object, or a configured model, the agent of a pathway."""
 
     spec: JourneySpec
@@ -271,11 +257,13 @@ class _Maker:
     known: Mapping[str, DeclaredAgent]
 
     def agent(self, pathway: PathwaySpec, path: str, given: Any) -> Callee:
+        """Return how to call what is registered for a place, or a model where nothing is."""
         name = path.rpartition("/")[2]
-        if isinstance(given, ModelAgent) and given.model is not None and has_none():
-            return as_agent(name, _without_model(name), self.overdue)
         if given is None or isinstance(given, ModelAgent):
-            return self._model_agent(pathway, path, given or ModelAgent())
+            made: Callee = part("model_agents").model_agent(
+                self, pathway, path, given or ModelAgent()
+            )
+            return made
         if isinstance(given, Saying):
             return self._saying(pathway, name, given)
         return as_agent(name, given, self.overdue)
@@ -286,76 +274,3 @@ class _Maker:
         said = speaking(given, self.spec, self.config, pathway.id, locale)
         localized = partial(self._saying, pathway, name, given)
         return replace(as_agent(name, said, self.overdue), localized=localized)
-
-    def _model_agent(self, pathway: PathwaySpec, path: str, given: ModelAgent) -> Callee:
-        name = path.rpartition("/")[2]
-        signature = _contract_signature(pathway, name, given)
-        caller = ModelCaller(
-            contract_of(self.spec, pathway.id, signature, self._language(pathway, NOWHERE)),
-            limited(
-                self._chat(pathway, name, given),
-                self.config,
-                given.max_tokens or self.config.agent_max_tokens,
-            ),
-            toolbox_of(
-                name,
-                given.tools,
-                self.overdue,
-                pathway.tools,
-                shared=tools_of(self.spec, pathway, self.shared),
-                reserved=reserved_in(self.spec, pathway),
-            ),
-            # Before the pathway's own time is up: what a model failed at is not tried again.
-            min(self.config.model_timeout_seconds, _SHARE * timeout_of(pathway, self.config)),
-            partial(identity_of, pathway.pipeline, path, self.known),
-        )
-
-        def localized(locale: Locale) -> Callee:
-            language = self._language(pathway, locale)
-            contract = contract_of(self.spec, pathway.id, signature, language)
-            spoken = replace(caller, contract=contract)
-            return Callee(name, spoken, signature, spoken.asked)
-
-        return Callee(name, caller, signature, caller.asked, localized)
-
-    def _language(self, pathway: PathwaySpec, session: Locale) -> str | None:
-        own = self.spec.part_of(pathway.id).locale
-        return in_force(own, session, self.config.locale).language
-
-    def _chat(self, pathway: PathwaySpec, name: str, given: ModelAgent) -> Chat:
-        if given.model is not None and not isinstance(given.model, str):
-            return self.models.of(given.model) if self.models else chat_of(given.model)
-        if self.models is None:
-            if given.model and provider_of(given.model):
-                return provided(given.model)
-            raise ConfigurationError(
-                f"Agent '{name}' is a ModelAgent, but no model is configured: set OPENAI_API_KEY, "
-                "give it a model of another provider (such as 'anthropic:...'), or pass "
-                "model=... to the journey."
-            )
-        if given.model:
-            return self.models.named(given.model)
-        own = self.spec.part_of(pathway.id).model
-        return self.models.named(own) if own else self.models.step(self.config.agent_model)
-
-
-def _without_model(name: str) -> Callable[[Mapping[str, Any]], Awaitable[str]]:
-    async def refuse(ask: Mapping[str, Any]) -> str:
-        raise ConfigurationError(
-            f"Agent '{name}' asks a model, and there is none here. Give its results as agents, or "
-            "the answers of a model."
-        )
-
-    return refuse
-
-
-def _contract_signature(pathway: PathwaySpec, name: str, given: ModelAgent) -> SignatureSpec:
-    """Return the limits and rules of a model agent in a pathway."""
-    own = given.signature() if isinstance(given.signature, type) else given.signature
-    signature = own.spec if own is not None else pathway.signature
-    if signature is None:
-        raise ConfigurationError(
-            f"Agent '{name}' is a ModelAgent, but pathway '{pathway.id}' has no __signature__: "
-            "give it one, or ModelAgent(signature=...)."
-        )
-    return signature

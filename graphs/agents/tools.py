@@ -24,8 +24,16 @@ from journeygraph.journeys.faults import Fault, as_where
 from journeygraph.journeys.notions.fields import Check, ToolCheck
 from journeygraph.journeys.notions.knowledge import retriever_fault
 from journeygraph.journeys.spec.spec import frozen
+from journeygraph.nodes.authored import Overdue
 from journeygraph.nodes.guidelines.index import index_of
-from journeygraph.nodes.llm.tools import Occasion, Toolbox, Usable, shared_tool, tool_name
+from journeygraph.nodes.llm.tools import (
+    Occasion,
+    Toolbox,
+    Usable,
+    shared_tool,
+    tool_name,
+    toolbox_of,
+)
 
 
 def checking_tools(spec: JourneySpec) -> list[str]:
@@ -103,6 +111,19 @@ def check_tools(spec: JourneySpec, tools: Mapping[str, Any]) -> None:
                 f"{spec.name} declares no tool '{name}'.{hint} Its tools: {', '.join(spec.tools)}."
             )
         shared_tool(name, given, spec.tools.get(name))
+
+
+def opened_tools(
+    spec: JourneySpec, agents: Mapping[str, Any], tools: Mapping[str, Any], overdue: Overdue
+) -> tuple[Toolbox, dict[str, Usable]]:
+    """Return the toolbox of a journey, and its tools by name.
+
+    Raises:
+        ConfigurationError: A tool is missing or does not fit, or a name in `__tools__` is unknown.
+    """
+    shared = shared_tools(spec, tools)
+    check_allowed(spec, agents, shared)
+    return toolbox_of(spec.id, [], overdue, shared=shared), shared
 
 
 def shared_tools(spec: JourneySpec, tools: Mapping[str, Any]) -> dict[str, Usable]:

@@ -24,7 +24,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Interrupt, RetryPolicy
 
-from journeygraph.graphs.pipelines.patterns import PatternGraph, Stage, build
+from journeygraph.graphs.pipelines.stage import PatternGraph, Stage, build
 from journeygraph.graphs.steps import (
     REPLY,
     Graph,

@@ -1,20 +1,13 @@
-"""The nine patterns in which agents work together, built on a stage that adds agents as nodes.
+"""The patterns in which several agents work together, built on a stage.
 
 All have one signature: a stage, to which they add agents and edges.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
-from langgraph.graph import END, START, StateGraph
-from langgraph.types import RetryPolicy, Send
-from typing_extensions import TypedDict
-
-from journeygraph.graphs.steps import bind
-from journeygraph.journeys import Agent, PathwaySpec, PatternPipeline
+from journeygraph.graphs.pipelines.stage import Goal, Stage, Way, sent
 from journeygraph.nodes.pipelines.rules import blackboard as blackboard_rule
 from journeygraph.nodes.pipelines.rules import consensus as consensus_rule
 from journeygraph.nodes.pipelines.rules import debate as debate_rule
@@ -23,144 +16,9 @@ from journeygraph.nodes.pipelines.rules import supervisor_worker as supervisor_r
 from journeygraph.nodes.pipelines.rules.consensus import VOTE
 from journeygraph.nodes.pipelines.rules.debate import JUDGE, JUDGING, OVER
 from journeygraph.nodes.pipelines.rules.simple import AGGREGATOR, SYNTHESIZER
-from journeygraph.nodes.pipelines.work import Member
 from journeygraph.nodes.services import Services
-from journeygraph.nodes.state.session import Output, Update
-from journeygraph.nodes.turn.run_agent import After, chooser_of, work_of
-
-PatternGraph = StateGraph[Any, Any, Any, Any]
-Goal = str | Sequence[str] | Sequence[Send]
-Route = Callable[[Any], Awaitable[Goal]]
-"""Chooses the next nodes from the state: names, or a send."""
-
-
-class PathwayOutput(TypedDict):
-    """Output of a pathway: deltas only, never its input."""
-
-    results: list[Output]
-    progress: dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Way:
-    """Edge of a node: a route decides among known nodes."""
-
-    route: Route
-    targets: Sequence[str]
-
-
-class MakeNode(Protocol):
-    """Creates the node of an agent."""
-
-    def __call__(self, member: Member, after: After | None) -> Any:
-        """Return the node of a member."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """A graph that a pattern is being built in.
-
-    Attributes:
-        graph: The graph.
-        pipeline: The pipeline of the pattern.
-        pathway: The pathway of the pipeline.
-        make: Creates the nodes of agents.
-        default: Services for runs without their own.
-        begin: Start of the pattern: LangGraph's start, or a node of the outer graph.
-        end: End of the pattern: LangGraph's end, or a node of the outer graph.
-        prefix: Path of the pipeline within the pathway's, with "/" at its end; empty at the top.
-        has_word: True if its reply is certainly the reply to the user.
-        timeout: Longest try of an agent, in seconds; None for no limit.
-        retries: Retry policy of an agent; None: no retries.
-    """
-
-    graph: PatternGraph
-    pipeline: PatternPipeline
-    pathway: PathwaySpec
-    make: MakeNode
-    default: Services | None = None
-    begin: str = START
-    end: str = END
-    prefix: str = ""
-    has_word: bool = True
-    timeout: float | None = None
-    retries: RetryPolicy | None = None
-
-    @property
-    def peers(self) -> list[str]:
-        """Names of the agents without a role, in declared order."""
-        return [agent.name for agent in self.pipeline.agents]
-
-    @property
-    def forgives(self) -> bool:
-        """Return whether the work continues without a failed agent."""
-        return self.pipeline.error_handling == "graceful"
-
-    def role(self, role: str) -> str:
-        """Return the name of the agent in a role."""
-        agent: Agent = self.pipeline.roles[role]
-        return agent.name
-
-    def member(self, name: str, *, has_word: bool = False) -> Member:
-        """Return the node name of an agent, or of a step of the pattern."""
-        word = self.has_word and has_word
-        return Member(self.pathway, self.pipeline, name, self.prefix, word, self.timeout)
-
-    def add(
-        self, name: str, way: Way | str, *, has_word: bool = False, after: After | None = None
-    ) -> None:
-        """Add an agent as a node.
-
-        Args:
-            name: Its name in the pipeline.
-            way: Its target.
-            has_word: True if its reply is certainly the pipeline's reply.
-            after: Chooses the next node from its result.
-        """
-        node = self.make(self.member(name, has_word=has_word), after)
-        # A try that is forgiven is timed where it is forgiven.
-        timeout = None if self.forgives else self.timeout
-        self.graph.add_node(name, node, retry_policy=self.retries, timeout=timeout)
-        self._lead(name, way)
-
-    def step(self, name: str, run: Callable[[Any, Services], Awaitable[Update]], way: Way) -> None:
-        """Add a step of the pattern."""
-        self.graph.add_node(name, bind(run, self.default))
-        self._lead(name, way)
-
-    def start(self, *first: str) -> None:
-        """Connect the start to nodes; several nodes start at once."""
-        for name in first:
-            self._lead(self.begin, name)
-
-    def _lead(self, name: str, way: Way | str) -> None:
-        if isinstance(way, str):
-            self.graph.add_edge(name, way)
-        else:
-            self.graph.add_conditional_edges(name, _unnamed(way), list(way.targets))
-
-
-def _unnamed(way: Way) -> Any:
-    async def route(state: Any) -> Any:  # without a type, or LangGraph would take it for a schema
-        return await way.route(state)
-
-    return route
-
-
-def sent(name: str, state: Any, part: Any) -> Send:
-    """Return a run of a node for one part of the work; several of one node can run at once."""
-    return Send(name, {**state, "part": part})
-
-
-def sequential(stage: Stage) -> None:
-    """Run the agents in declared order; a failure ends the pattern.
-
-    START -> first -> second -> ... -> END
-    """
-    last = stage.peers[-1]
-    stage.start(stage.peers[0])
-    for name, following in zip(stage.peers, [*stage.peers[1:], stage.end], strict=True):
-        stage.add(name, following, has_word=name == last)
+from journeygraph.nodes.state.session import Update
+from journeygraph.nodes.turn.run_agent import chooser_of, work_of
 
 
 def parallel(stage: Stage) -> None:
@@ -344,8 +202,3 @@ def handoff(stage: Stage) -> None:
     stage.start(stage.peers[0])
     for name in stage.peers:
         stage.add(name, Way(holder, [*stage.peers, stage.end]), after=handoff_rule.after)
-
-
-def build(stage: Stage) -> None:
-    """Build the pattern of a stage's pipeline, by the function of its name."""
-    globals()[stage.pipeline.pattern](stage)

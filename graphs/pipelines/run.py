@@ -16,10 +16,11 @@ from langgraph.types import Interrupt, Overwrite
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from journeygraph.graphs.agents.models import opened
 from journeygraph.graphs.agents.registry import services_of
 from journeygraph.graphs.chat_state import FOR_CHATS
 from journeygraph.graphs.pipelines.build import Plan, asks_of, at_most, build_pattern
-from journeygraph.graphs.pipelines.patterns import PatternGraph
+from journeygraph.graphs.pipelines.stage import PatternGraph
 from journeygraph.graphs.standalone import compiled_with
 from journeygraph.graphs.steps import (
     INTERRUPT,
@@ -44,7 +45,7 @@ from journeygraph.journeys import (
 from journeygraph.journeys.pipelines.shapes import MOST_LEVELS
 from journeygraph.journeys.spec.spec import frozen
 from journeygraph.nodes.journal import Usage
-from journeygraph.nodes.llm.models import Models, open_models
+from journeygraph.nodes.llm.models import Models
 from journeygraph.nodes.payloads import inputs_of
 from journeygraph.nodes.pipelines.rules import conclude_as_one
 from journeygraph.nodes.pipelines.work import RESPONSE, Work, outcome_of, waiting_of
@@ -277,7 +278,7 @@ def _asks_models(pipeline: PatternPipeline) -> bool:
 
 
 def _models(pipeline: PatternPipeline) -> Models | None:
-    return open_models(pipeline.model, _config(pipeline))
+    return opened(pipeline.model, _config(pipeline))
 
 
 def _config(pipeline: PatternPipeline) -> JourneyConfig:

@@ -27,7 +27,7 @@ from journeygraph.graphs.storage.statements import Records, Row, Sql, Statement,
 from journeygraph.graphs.storage.store import Store
 from journeygraph.graphs.storage.tables import sessions, timers
 from journeygraph.journeys import JourneySpec
-from journeygraph.nodes.features.reminders import next_timer
+from journeygraph.journeys.spec.capability_table import part
 from journeygraph.nodes.json_data import stamp
 from journeygraph.nodes.state.escalation import takeover_of
 from journeygraph.nodes.state.session import Position, Timer, Turn
@@ -105,7 +105,7 @@ def after_turn(
             return dropped(session_id)
     if timer := turn.get("timer"):
         taken.append(timer["id"])
-    due = next_timer(spec, position, since, moved, taken)
+    due = part("silence").next_timer(spec, position, since, moved, taken)
     row: Row = {
         "session_id": session_id,
         "journey_id": spec.id,

@@ -12,13 +12,13 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from journeygraph.graphs.agents.models import check_model, is_configured, opened
 from journeygraph.graphs.agents.registry import (
     check_agent,
     check_all,
     services_of,
     services_to_read,
 )
-from journeygraph.graphs.agents.tools import check_tools
 from journeygraph.graphs.records import escalations, idempotency, timers
 from journeygraph.graphs.records.data_keys import with_data_key
 from journeygraph.graphs.records.effects import EffectsOfSession
@@ -133,18 +133,18 @@ from journeygraph.journeys import (
     VersionState,
 )
 from journeygraph.journeys.config import ANSWER_RULES, AnswerRule, WhenBusy
+from journeygraph.journeys.spec.capability_table import part
 from journeygraph.nodes.draft import new_turn
-from journeygraph.nodes.features.takeover import WITH_PERSON
 from journeygraph.nodes.json_data import size
-from journeygraph.nodes.llm.models import Models, check_model, is_configured, open_models
 from journeygraph.nodes.services import Services
 from journeygraph.nodes.state.context import Context
 from journeygraph.nodes.state.dialogue_state import OperatorAct, Takeover
-from journeygraph.nodes.state.escalation import takeover_of
+from journeygraph.nodes.state.escalation import WITH_PERSON, takeover_of
 from journeygraph.nodes.telemetry import report
 
 if TYPE_CHECKING:
     from journeygraph.journeys import Journey
+    from journeygraph.nodes.llm.models import Models
 
 _T = TypeVar("_T")
 _Act = Callable[[Session, Row], Awaitable[_T]]
@@ -1268,7 +1268,8 @@ class PathwayManager:
         """Refuse a model, tools or agents that are not valid for the journey."""
         check_model(self._model, self.config, self.spec)
         self._tools = dict(self._tools)
-        check_tools(self.spec, self._tools)
+        if self._tools:
+            part("tools").check_tools(self.spec, self._tools)
         self._agents = dict(self._agents)
         for name, agent in self._agents.items():
             check_agent(self.spec, name, agent, overdue)
@@ -1276,7 +1277,7 @@ class PathwayManager:
     def _opened_models(self) -> Models | None:
         if self._shared:
             return self._shared().models
-        self._models = self._models or open_models(self._model, self.config, self.spec)
+        self._models = self._models or opened(self._model, self.config, self.spec)
         return self._models
 
     def _shown(self, head: Row, values: Mapping[str, Any]) -> JourneySession:

@@ -19,8 +19,8 @@ from journeygraph.journeys import (
     JourneySpec,
     PathwaySpec,
 )
+from journeygraph.journeys.spec.capability_table import part
 from journeygraph.nodes.draft import new_turn, talked_about
-from journeygraph.nodes.forms.questions import asked_after
 from journeygraph.nodes.journal import Usage
 from journeygraph.nodes.json_data import copied
 from journeygraph.nodes.replies.scope import counting
@@ -92,7 +92,10 @@ def _metadata(services: Services, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _asked(services: Services, values: Mapping[str, Any]) -> dict[str, Any] | None:
-    return asked_after(services, values) if "talk" in values["position"] else None
+    if "talk" not in values["position"]:
+        return None
+    asked: dict[str, Any] | None = part("forms").asked_after(services, values)
+    return asked
 
 
 def _guidelines(turn: Turn) -> list[str]:

@@ -12,11 +12,11 @@ from journeygraph.graphs.storage.sealing import Seal
 from journeygraph.graphs.storage.statements import Row, thread_of
 from journeygraph.graphs.storage.store import Store, open_store
 from journeygraph.journeys import JourneyConfig, JourneySpec, NeedsMigrationError
+from journeygraph.journeys.spec.capability_table import part
 from journeygraph.journeys.spec.spec import REFUSED
 from journeygraph.nodes.draft import migrated
 from journeygraph.nodes.state.session import Position
 from journeygraph.nodes.state.stack import Situation
-from journeygraph.nodes.turn.upgrade import misfits, safe_place
 
 _AT_ONCE = 200
 
@@ -81,7 +81,8 @@ def _stranding(spec: JourneySpec, name: str, version: str, values: Mapping[str, 
     position = migrated(spec, values["position"])
     gone, place = _gone(spec, position, values)
     finished = (position.get("talk") or {}).get("finished", [])
-    fields = [field.name for field in misfits(spec, values.get("fields", {}), finished)]
+    found = part("upgrade").misfits(spec, values.get("fields", {}), finished)
+    fields = [field.name for field in found]
     return Stranding(name, version, gone, place, fields)
 
 
@@ -89,7 +90,7 @@ def _gone(
     spec: JourneySpec, position: Position, values: Mapping[str, Any]
 ) -> tuple[list[str], str]:
     """Return the pathways of a position that a version does not have, and its pathway there."""
-    moved = safe_place(spec, Situation(position, values.get("context", {})))
+    moved = part("upgrade").safe_place(spec, Situation(position, values.get("context", {})))
     gone = [event["from"] for event in moved.audit] if moved else []
     return gone, (moved.position if moved else position)["pathway"]
 

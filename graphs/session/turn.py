@@ -17,7 +17,7 @@ from collections.abc import (
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import merge_configs, var_child_runnable_config
@@ -68,23 +68,23 @@ from journeygraph.journeys import (
 )
 from journeygraph.journeys.config import BUSY_RULES, TENANT, WhenBusy, checked_word
 from journeygraph.journeys.locale import NOWHERE, Locale
+from journeygraph.journeys.spec.capability_table import part
 from journeygraph.nodes.draft import new_turn
-from journeygraph.nodes.features.takeover import WITH_PERSON
 from journeygraph.nodes.journal import WAITING, Usage
 from journeygraph.nodes.json_data import plain, words_of
-from journeygraph.nodes.llm.models import Models
-from journeygraph.nodes.llm.prompts import manner
-from journeygraph.nodes.llm.replies import freeform
 from journeygraph.nodes.replies.scope import checks_of, place_of
 from journeygraph.nodes.running import Running
 from journeygraph.nodes.services import Services, brought_locale
 from journeygraph.nodes.state.context import Op
-from journeygraph.nodes.state.escalation import takeover_of
+from journeygraph.nodes.state.escalation import WITH_PERSON, takeover_of
 from journeygraph.nodes.state.messages import Message
 from journeygraph.nodes.state.session import PARTING, OutsideEvent, Timer, Turn
 from journeygraph.nodes.telemetry import TurnSpan, no_steps, pseudonym, report
 from journeygraph.nodes.texts import texts_of
 from journeygraph.nodes.turn.understand import matcher_of
+
+if TYPE_CHECKING:
+    from journeygraph.nodes.llm.models import Models
 
 _T = TypeVar("_T")
 TAKEN_OVER = {"kind": "taken_over", "reason": "the process that began the turn ended"}
@@ -724,18 +724,23 @@ async def _without_journey(
     The journey's author chooses it (DESIGN section 4).
     """
     texts, spec = services.texts_in(pathway), services.spec
-    part = spec.part_of(pathway) if pathway in spec.pathways else spec
-    if part.degrade == "refuse":
+    own = spec.part_of(pathway) if pathway in spec.pathways else spec
+    if own.degrade == "refuse":
         return texts.refused, True
     in_time = asyncio.get_running_loop().time() < until
-    if part.degrade == "canned" or services.models is None or not in_time:
+    if own.degrade == "canned" or services.models is None or not in_time:
         return texts.apology, True
     message = Message(role="user", content=turn["message"] or "")
     usage, language = services.usage or Usage(), services.locale_in(pathway).language
-    speaks = manner(part.personality, language)
     try:
-        said = await freeform(
-            services.config, services.models, usage, [message], until=until, manner=speaks
+        said: str = await part("model_replies").freeform(
+            services.config,
+            services.models,
+            usage,
+            [message],
+            until=until,
+            personality=own.personality,
+            language=language,
         )
     except ModelError:
         return texts.apology, True

@@ -18,10 +18,10 @@ from journeygraph.journeys import (
     NotWaitingError,
     PathwayExecutionError,
 )
+from journeygraph.journeys.spec.capability_table import part
 from journeygraph.nodes.commands import Cancel, Human
 from journeygraph.nodes.journal import KINDS, WAITING
 from journeygraph.nodes.json_data import plain
-from journeygraph.nodes.language import Expected, load, read_message
 from journeygraph.nodes.services import Services, brought_locale, setting_of
 from journeygraph.nodes.state.messages import Message, add_messages
 from journeygraph.nodes.state.phases import phase_of
@@ -88,7 +88,7 @@ class Wait:
         asking: Turn = {**turn, "run": self.first["pathway"]}
         services = services.localized(brought_locale(self.values))
         language = setting_of(services, asking).language
-        await asyncio.to_thread(load, language)  # once; it takes up to a second
+        await asyncio.to_thread(part("language").load, language)  # once; it takes up to a second
         return _gives_up(services, asking)
 
     def going_on(self, turn: Turn, messages: Sequence[Message]) -> PausedRun:
@@ -220,9 +220,7 @@ def _gives_up(services: Services, turn: Turn) -> str:
     """
     setting = setting_of(services, turn)
     tasks = [p.title for id_, p in services.spec.pathways.items() if id_ == turn["run"]]
-    parse = read_message(turn["message"] or "", Expected(None, (), {}, (), setting, tasks))
-    if not parse.exact:
-        return ""
-    if isinstance(parse.commands[0], Cancel):
+    command = part("language").exact_command(turn["message"] or "", setting, tasks)
+    if isinstance(command, Cancel):
         return "the user wants to stop"
-    return "the user asks for a person" if isinstance(parse.commands[0], Human) else ""
+    return "the user asks for a person" if isinstance(command, Human) else ""

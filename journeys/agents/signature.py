@@ -527,3 +527,18 @@ def _declared_fields(cls: type[Signature]) -> dict[str, Field]:
         declared = {name: field for name, field in declared.items() if name not in vars(body)}
         declared |= vars(body).get("_own_fields", {})
     return declared
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """Request of a pattern to a model agent, in addition to its signature.
+
+    Attributes:
+        instructions: The instructions for this answer.
+        outputs: The outputs of the answer.
+        keeps_own: True if the outputs of its signature are wanted as well.
+    """
+
+    instructions: str
+    outputs: tuple[FieldSpec, ...] = ()
+    keeps_own: bool = True

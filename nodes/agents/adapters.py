@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cachetools import LRUCache
 
@@ -14,8 +14,10 @@ from journeygraph.journeys.agents.agent import AgentCall, call_of
 from journeygraph.journeys.agents.signature import SignatureSpec
 from journeygraph.journeys.locale import NOWHERE, Locale
 from journeygraph.nodes.authored import Overdue, contained, in_thread
-from journeygraph.nodes.llm.model_agent import OutputSink
 from journeygraph.nodes.payloads import is_message, named, text_in
+
+if TYPE_CHECKING:
+    from journeygraph.nodes.llm.model_agent import OutputSink
 
 Payload = dict[str, Any]
 MAX_STEPS = 10_000
@@ -26,7 +28,7 @@ class PipelineFailed(RuntimeError):
     """A pipeline that is an agent failed as a whole."""
 
 
-Call = Callable[[Payload, OutputSink], Awaitable[Any]]
+Call = Callable[[Payload, "OutputSink"], Awaitable[Any]]
 
 
 @dataclass(frozen=True, slots=True)

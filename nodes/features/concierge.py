@@ -12,15 +12,16 @@ from typing import Any
 from journeygraph.journeys import JourneySpec, ModelError
 from journeygraph.journeys.reading.reader import journey_id
 from journeygraph.journeys.spec.spec import ACTIVATION
+from journeygraph.nodes.capability import Capability
 from journeygraph.nodes.commands import Verdict
-from journeygraph.nodes.draft import Hop, Reading, TurnDraft
+from journeygraph.nodes.draft import Hop, TurnDraft
 from journeygraph.nodes.journal import Usage
-from journeygraph.nodes.llm.prompts import manner
 from journeygraph.nodes.llm.replies import freeform
 from journeygraph.nodes.payloads import GUIDELINES, given_in_turn
 from journeygraph.nodes.replies.scope import is_own_voice
 from journeygraph.nodes.services import Services
 from journeygraph.nodes.state.context import Op
+from journeygraph.nodes.state.interpretation import Reading
 from journeygraph.nodes.state.secrets import without_secrets
 from journeygraph.nodes.state.session import Completed, Output, PathwayState, Update
 from journeygraph.nodes.state.stack import left, note, overwritten, written_names
@@ -28,14 +29,37 @@ from journeygraph.nodes.steer import MODELS, allowed_transitions
 from journeygraph.nodes.texts import worded
 
 
-def note_journey(draft: TurnDraft, reading: Reading) -> None:
-    """Note which journeys a model held likely, and since when the present one has been active."""
-    if draft.transition is None:
-        draft.turn["near"] = _nearest(draft, reading)
-    pathways = draft.spec.pathways
-    active = pathways[draft.position["pathway"]].journey
-    if active and active != pathways[draft.turn["begun_in"]].journey:
-        draft.position = {**draft.position, "activated_at": draft.turn["at"]}
+class Journeys(Capability):
+    """The journeys of a concierge: which are near, which one begins, which one ends."""
+
+    def complete(self, draft: TurnDraft, reading: Reading) -> None:
+        """Note which journeys a model held likely, and since when the present one is active."""
+        if draft.transition is None:
+            draft.turn["near"] = _nearest(draft, reading)
+        pathways = draft.spec.pathways
+        active = pathways[draft.position["pathway"]].journey
+        if active and active != pathways[draft.turn["begun_in"]].journey:
+            draft.position = {**draft.position, "activated_at": draft.turn["at"]}
+
+    def record(self, hop: Hop) -> None:
+        """Mark what the reception says as the runtime's own words."""
+        if is_own_voice(hop.services.spec, hop.services.texts, hop.turn):
+            hop.turn["worded"] = [*range(len(hop.turn["replies"]))]
+
+    def lead(self, hop: Hop) -> None:
+        """Free the session of a journey that a pathway has just completed, and forget its names."""
+        pathway, spec = hop.pathway, hop.services.spec
+        if not pathway.journey or hop.position["pathway"] != spec.reception:
+            return
+        values = {name: hop.context[name] for name in pathway.forgets if name in hop.context}
+        ops: list[Op] = [["clear", name, None, pathway.id] for name in values]
+        reason = f"'{pathway.journey}' is complete"
+        event = note("journey_completed", hop.position, to=spec.reception, reason=reason)
+        event["from"] = pathway.id
+        hop.turn["audit"].append(event)
+        hop.turn["completed"] = Completed(journey=pathway.journey, values=values)
+        hop.change(*ops)
+        hop.position = overwritten(left(spec, hop.position, pathway.id), written_names(ops))
 
 
 def _nearest(draft: TurnDraft, reading: Reading) -> list[str]:
@@ -50,28 +74,6 @@ def _nearest(draft: TurnDraft, reading: Reading) -> list[str]:
     likely = [v for v in judged if v.holds and v.question in starts and 0 < v.confidence <= 1]
     likely.sort(key=lambda verdict: -verdict.confidence)
     return list(dict.fromkeys(starts[verdict.question] for verdict in likely))
-
-
-def note_voice(hop: Hop) -> None:
-    """Mark what the reception says as the runtime's own words."""
-    if is_own_voice(hop.services.spec, hop.services.texts, hop.turn):
-        hop.turn["worded"] = [*range(len(hop.turn["replies"]))]
-
-
-def complete_journey(hop: Hop) -> None:
-    """Free the session of a journey that a pathway has just completed, and forget its names."""
-    pathway, spec = hop.pathway, hop.services.spec
-    if not pathway.journey or hop.position["pathway"] != spec.reception:
-        return
-    values = {name: hop.context[name] for name in pathway.forgets if name in hop.context}
-    ops: list[Op] = [["clear", name, None, pathway.id] for name in values]
-    reason = f"'{pathway.journey}' is complete"
-    event = note("journey_completed", hop.position, to=spec.reception, reason=reason)
-    event["from"] = pathway.id
-    hop.turn["audit"].append(event)
-    hop.turn["completed"] = Completed(journey=pathway.journey, values=values)
-    hop.change(*ops)
-    hop.position = overwritten(left(spec, hop.position, pathway.id), written_names(ops))
 
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s")
@@ -117,10 +119,17 @@ async def _freely(state: PathwayState, services: Services, otherwise: str) -> tu
     spec, config = services.spec, services.config
     rules = given_in_turn(state, spec.entry).get(GUIDELINES, [])
     messages = without_secrets(spec, state)
-    speaks = manner(spec.personality, services.locale_in(spec.entry).language)
+    language = services.locale_in(spec.entry).language
     try:
         said = await freeform(
-            config, services.models, usage, messages, spec, rules=rules, manner=speaks
+            config,
+            services.models,
+            usage,
+            messages,
+            spec,
+            rules=rules,
+            personality=spec.personality,
+            language=language,
         )
     except ModelError as failure:
         return otherwise, [f"freeform_failed:{failure.kind}"]

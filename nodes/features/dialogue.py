@@ -10,8 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from journeygraph.journeys import JourneyConfig, PathwaySpec
+from journeygraph.nodes.capability import Capability, PathwayStep
 from journeygraph.nodes.commands import Command
-from journeygraph.nodes.draft import Hop, Reading, TurnDraft, draft_of
+from journeygraph.nodes.draft import Hop, TurnDraft, draft_of
 from journeygraph.nodes.features.decide import decide
 from journeygraph.nodes.features.form_reading import (
     asking_in,
@@ -25,9 +27,9 @@ from journeygraph.nodes.features.form_reading import (
     weighed,
     welcome,
 )
-from journeygraph.nodes.forms.collect import FORM, is_collected
-from journeygraph.nodes.forms.questions import chosen, lines_of
-from journeygraph.nodes.language import Parse, questions_in, ready_to_read
+from journeygraph.nodes.forms.collect import collect
+from journeygraph.nodes.forms.questions import ask_first, chosen, lines_of
+from journeygraph.nodes.language import load_languages, questions_in, ready_to_read
 from journeygraph.nodes.repair.resume import completed, left_unsure
 from journeygraph.nodes.repair.tasks import cannot_reply
 from journeygraph.nodes.repair.wishes import ambiguous, begins_later, held_moves, most_specific
@@ -35,10 +37,12 @@ from journeygraph.nodes.replies.wording import says
 from journeygraph.nodes.state.context import kept
 from journeygraph.nodes.state.dialogue_state import UNREAD, DialogueState, with_dialogue
 from journeygraph.nodes.state.effects import EFFECTS, record_effects, went_well
-from journeygraph.nodes.state.form_state import MOST_RAW, field_named
+from journeygraph.nodes.state.form_state import FORM, MOST_RAW, field_named, is_collected
+from journeygraph.nodes.state.interpretation import Parse, Reading
 from journeygraph.nodes.state.secrets import HIDDEN, secrets_in
 from journeygraph.nodes.state.stack import overwritten
 from journeygraph.nodes.values import hint_of
+from journeygraph.nodes.values import load as load_values
 from journeygraph.nodes.values.finding import has_number
 
 _MOST_QUOTED = 3
@@ -347,3 +351,56 @@ def _given(draft: TurnDraft) -> Iterator[str]:
 
 def _figures(text: str) -> list[str]:
     return [figure.lstrip("0") for figure in _FIGURES.findall(text)]
+
+
+class Dialogue(Capability):
+    """The dialogue of a journey that collects, acts, repairs, or comes back as it declares."""
+
+    def load(self, config: JourneyConfig) -> None:
+        """Load the languages, and the values of the fields."""
+        load_languages(self.spec, config)
+        for pathway in self.spec.pathways.values():
+            if pathway.form:
+                load_values(pathway.form.fields)
+
+    def steps(self, pathway: PathwaySpec) -> Sequence[PathwayStep]:
+        """Return the step that collects, if a pathway has fields."""
+        return [PathwayStep("collect", collect, "fields", is_collected)] if pathway.collects else []
+
+    def greet(self, draft: TurnDraft) -> None:
+        """Ask the first question behind the greeting."""
+        ask_first(draft)
+
+    async def read(self, draft: TurnDraft, reading: Reading) -> None:
+        """Read what a message says of fields and of the dialogue."""
+        await read_message(draft, reading)
+
+    async def weigh(self, draft: TurnDraft, reading: Reading) -> None:
+        """Weigh what was read against the patterns that hold."""
+        await weigh_patterns(draft, reading)
+
+    async def ask(self, draft: TurnDraft, reading: Reading) -> None:
+        """Have a model asked what the message makes of the form."""
+        await ask_about_form(draft, reading)
+
+    async def decide(self, draft: TurnDraft, reading: Reading) -> bool:
+        """Decide the turn where the dialogue has the floor."""
+        return await decide_dialogue(draft, reading)
+
+    def complete(self, draft: TurnDraft, reading: Reading) -> None:
+        """Use the words of a model where they fit, and note how the message was taken."""
+        use_wording(draft, reading)
+        close_reading(draft, reading)
+
+    def gather(self, hop: Hop) -> None:
+        """Take over the outcome of a form and of effects."""
+        if hop.pathway.collects or hop.pathway.effects:
+            gather_form(hop)
+
+    def record(self, hop: Hop) -> None:
+        """Note in the dialogue state what a pathway asked, and what it did."""
+        record_pathway(hop)
+
+    def lead(self, hop: Hop) -> None:
+        """Go on with what waited, or with what was interrupted."""
+        continue_dialogue(hop)

@@ -36,7 +36,6 @@ from journeygraph.nodes.forms.offer import offer_person, policy_of, takes_person
 from journeygraph.nodes.forms.questions import lines_of, question_of
 from journeygraph.nodes.language import (
     Expected,
-    Parse,
     clauses_in,
     is_courtesy,
     questions_in,
@@ -56,6 +55,7 @@ from journeygraph.nodes.repair.tasks import (
 from journeygraph.nodes.repair.wishes import phrase_of
 from journeygraph.nodes.state.dialogue_state import Asked, Option
 from journeygraph.nodes.state.form_state import is_record, settled
+from journeygraph.nodes.state.interpretation import Parse
 from journeygraph.nodes.steer import allowed_transitions
 from journeygraph.nodes.values import Unreadable, found_in, hint_of, value_of
 

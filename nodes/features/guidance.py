@@ -17,18 +17,21 @@ from journeygraph.journeys import GuidelineSpec, JourneyConfig, JourneySpec
 from journeygraph.journeys.spec.spec import MAX_HOPS
 from journeygraph.nodes.authored import contained
 from journeygraph.nodes.breaker import breaker_of
+from journeygraph.nodes.capability import Capability
 from journeygraph.nodes.commands import Verdict
 from journeygraph.nodes.guidelines.index import Candidate, index_of
-from journeygraph.nodes.guidelines.resolve import GuidelineCandidates, Held, resolve
+from journeygraph.nodes.guidelines.resolve import resolve
 from journeygraph.nodes.json_data import copied, words_of
 from journeygraph.nodes.services import Services
+from journeygraph.nodes.state.interpretation import GuidelineCandidates, Held
 from journeygraph.nodes.state.session import Guided, Position
 from journeygraph.nodes.state.stack import Situation, note
 from journeygraph.nodes.steer import places
 from journeygraph.nodes.telemetry import JOURNEY, measure, part_raised, report
 
 if TYPE_CHECKING:
-    from journeygraph.nodes.draft import Reading, TurnDraft
+    from journeygraph.nodes.draft import TurnDraft
+    from journeygraph.nodes.state.interpretation import Reading
 
 
 BYPASSED = "guidelines_bypassed"
@@ -62,24 +65,30 @@ def places_of(spec: JourneySpec, targets: Collection[str]) -> list[tuple[str, st
     return list(places)
 
 
-async def weigh_guidelines(draft: TurnDraft, reading: Reading) -> None:
-    """Find the guidelines that may hold in all possible targets of this turn."""
-    likely = draft.steered(reading.verdicts).run
-    targets = {transition.target for transition in reading.questions}
-    places = places_of(draft.spec, targets | ({likely} if likely else set()))
-    anyway = bool(reading.questions)
-    reading.guideline_candidates = await _weigh(
-        draft.services, draft.situation, draft.message, places, anyway=anyway
-    )
+class Guidelines(Capability):
+    """The guidelines of a journey: asked before its form, and applied where the turn leads."""
 
+    def load(self, config: JourneyConfig) -> None:
+        """Build the index: thousands take a second, which no message should have to wait for."""
+        index_of(self.spec.guidelines)
 
-def apply_guidelines(draft: TurnDraft, reading: Reading) -> None:
-    """Write into the turn which guidelines hold where it leads."""
-    places = places_of(draft.spec, [draft.run] if draft.run else [])
-    found = guidance_of(draft.spec, reading.guideline_candidates, draft.position, places)
-    draft.turn["guidelines"] = found.guidelines
-    draft.turn["audit"] += found.audit
-    draft.turn["flags"] += found.flags
+    async def ask(self, draft: TurnDraft, reading: Reading) -> None:
+        """Find the guidelines that may hold in all possible targets of this turn."""
+        likely = draft.steered(reading.verdicts).run
+        targets = {transition.target for transition in reading.questions}
+        places = places_of(draft.spec, targets | ({likely} if likely else set()))
+        anyway = bool(reading.questions)
+        reading.guideline_candidates = await _weigh(
+            draft.services, draft.situation, draft.message, places, anyway=anyway
+        )
+
+    def complete(self, draft: TurnDraft, reading: Reading) -> None:
+        """Write into the turn which guidelines hold where it leads."""
+        places = places_of(draft.spec, [draft.run] if draft.run else [])
+        found = guidance_of(draft.spec, reading.guideline_candidates, draft.position, places)
+        draft.turn["guidelines"] = found.guidelines
+        draft.turn["audit"] += found.audit
+        draft.turn["flags"] += found.flags
 
 
 async def _weigh(

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from journeygraph.journeys import JourneySpec, TimeTrigger
+from journeygraph.nodes.capability import Capability
 from journeygraph.nodes.draft import TurnDraft
 from journeygraph.nodes.json_data import stamp
 from journeygraph.nodes.state.session import Position, Update
@@ -55,24 +56,26 @@ def _later(time: str, seconds: int) -> str:
     return stamp(datetime.fromisoformat(time) + timedelta(seconds=seconds))
 
 
-def break_silence(draft: TurnDraft, timer: str) -> None:
-    """Remind the user, or close the session; nothing if the journey has no such timer any more."""
-    silence = draft.spec.silence_in(draft.position["pathway"])
-    if silence is None:
-        return
-    if timer == CLOSE and silence.close_after is not None:
-        draft.replies.append(silence.closing or draft.text("closed"))
-        draft.note("closed", reason="the user sent no message")
-        draft.position = {**draft.position, "status": "closed"}
-    elif timer.startswith(_REMINDER):
-        number = int(timer.removeprefix(_REMINDER))
-        if number < len(silence.reminders):
-            draft.replies.append(silence.reminders[number].say or draft.text("reminder"))
+class Silence(Capability):
+    """Reminders, and the end of a session by silence."""
 
+    async def hold(self, draft: TurnDraft) -> Update | None:
+        """Open a closed session again if the user sends a message; the turn continues."""
+        if draft.position["status"] == "closed" and draft.turn["message"] is not None:
+            draft.note("reopened", reason="the user sent a message")
+            draft.position = {**draft.position, "status": "active"}
+        return None
 
-async def reopen(draft: TurnDraft) -> Update | None:
-    """Open a closed session again if the user sends a message; the turn continues."""
-    if draft.position["status"] == "closed" and draft.turn["message"] is not None:
-        draft.note("reopened", reason="the user sent a message")
-        draft.position = {**draft.position, "status": "active"}
-    return None
+    def remind(self, draft: TurnDraft, timer: str) -> None:
+        """Remind the user, or close the session; nothing if this timer is no longer declared."""
+        silence = draft.spec.silence_in(draft.position["pathway"])
+        if silence is None:
+            return
+        if timer == CLOSE and silence.close_after is not None:
+            draft.replies.append(silence.closing or draft.text("closed"))
+            draft.note("closed", reason="the user sent no message")
+            draft.position = {**draft.position, "status": "closed"}
+        elif timer.startswith(_REMINDER):
+            number = int(timer.removeprefix(_REMINDER))
+            if number < len(silence.reminders):
+                draft.replies.append(silence.reminders[number].say or draft.text("reminder"))

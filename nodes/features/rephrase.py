@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from journeygraph.journeys import GuidelineSpec, JourneySpec, ModelError
+from journeygraph.nodes.capability import Capability
 from journeygraph.nodes.journal import Usage
 from journeygraph.nodes.json_data import now
 from journeygraph.nodes.llm.call import limited, seconds_for, spent
@@ -24,37 +25,41 @@ SECONDS = 5.0
 """Longest wait for other words; half of what is left of the turn's time, where that is less."""
 
 
-async def reworded(state: SessionState, services: Services, turn: Turn) -> Turn:
-    """Return the turn with its own texts in other words, as far as they say the same.
+class Rewording(Capability):
+    """The texts of the runtime in the tone of a personality."""
 
-    It costs one call, and none where the runtime itself says nothing or its journey did not ask for
-    it. Replies of an agent, of a model in the place of a text, and a greeting are not changed.
-    """
-    places, models = turn.get("worded", []), services.models
-    if not places or models is None or turn["kind"] not in ("turn", "timer"):
-        return turn
-    place = place_of(turn)
-    part = services.spec.part_of(place)
-    if not part.personality.reword:
-        return turn
-    chat = models.named(part.model) if part.model else models.step(services.config.agent_model)
-    texts = [turn["replies"][place] for place in places]
-    begun = asyncio.get_running_loop().time()
-    until = begun + _seconds(services, turn)
-    chat = limited(chat, services.config, services.config.wording_max_tokens)
-    try:
-        said = await worded_anew(
-            chat,
-            manner(part.personality, services.locale_in(place).language),
-            turn["message"] or "",
-            texts,
-            until,
-            services.usage or Usage(),
-        )
-    except ModelError as failure:
-        turn = {**turn, "flags": [*turn["flags"], f"rewording_failed:{failure.kind}"]}
-        return spent(turn, begun)
-    return _said(state, services, spent(turn, begun), dict(zip(places, said, strict=True)))
+    async def reword(self, state: SessionState, services: Services, turn: Turn) -> Turn:
+        """Return the turn with its own texts in other words, as far as they say the same.
+
+        It costs one call, and none where the runtime itself says nothing or its journey did not ask
+        for it. Replies of an agent, of a model in the place of a text, and a greeting are not
+        changed.
+        """
+        places, models = turn.get("worded", []), services.models
+        if not places or models is None or turn["kind"] not in ("turn", "timer"):
+            return turn
+        place = place_of(turn)
+        part = services.spec.part_of(place)
+        if not part.personality.reword:
+            return turn
+        chat = models.named(part.model) if part.model else models.step(services.config.agent_model)
+        texts = [turn["replies"][place] for place in places]
+        begun = asyncio.get_running_loop().time()
+        until = begun + _seconds(services, turn)
+        chat = limited(chat, services.config, services.config.wording_max_tokens)
+        try:
+            said = await worded_anew(
+                chat,
+                manner(part.personality, services.locale_in(place).language),
+                turn["message"] or "",
+                texts,
+                until,
+                services.usage or Usage(),
+            )
+        except ModelError as failure:
+            turn = {**turn, "flags": [*turn["flags"], f"rewording_failed:{failure.kind}"]}
+            return spent(turn, begun)
+        return _said(state, services, spent(turn, begun), dict(zip(places, said, strict=True)))
 
 
 def _seconds(services: Services, turn: Turn) -> float:

@@ -6,13 +6,15 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from journeygraph.journeys import Escalation, Field, JourneySpec, PathwaySpec, Texts
+from journeygraph.journeys import Escalation, Field, JourneyConfig, JourneySpec, PathwaySpec, Texts
 from journeygraph.nodes.authored import FAILURES
+from journeygraph.nodes.capability import Capability
 from journeygraph.nodes.commands import Confirm, Deny
 from journeygraph.nodes.draft import TurnDraft
+from journeygraph.nodes.forms.offer import ask_about_person, called_by_word, decide_wish, read_wish
 from journeygraph.nodes.forms.questions import question_of
 from journeygraph.nodes.json_data import words_of
-from journeygraph.nodes.language import Expected, read_message, ready_to_read
+from journeygraph.nodes.language import Expected, load_languages, read_message, ready_to_read
 from journeygraph.nodes.services import Services, setting_of
 from journeygraph.nodes.state.dialogue_state import (
     Asked,
@@ -23,6 +25,7 @@ from journeygraph.nodes.state.dialogue_state import (
     with_dialogue,
 )
 from journeygraph.nodes.state.escalation import (
+    WITH_PERSON,
     PolicyFacts,
     active_policies,
     escalate,
@@ -32,6 +35,7 @@ from journeygraph.nodes.state.escalation import (
     takeover_of,
 )
 from journeygraph.nodes.state.form_state import FormState, field_named
+from journeygraph.nodes.state.interpretation import Reading
 from journeygraph.nodes.state.messages import GIVEN_BACK, last_said, mark
 from journeygraph.nodes.state.session import PARTING, Position, Turn, Update
 from journeygraph.nodes.state.stack import note
@@ -43,28 +47,70 @@ _JUDGED = ("turn", "failure")
 """Kinds of turns after which the policies are tried."""
 
 
-def hand_over(services: Services, state: Mapping[str, Any], turn: Turn) -> tuple[Position, Turn]:
-    """Call a person if a policy is met; record their payload, for every kind of call.
+class Person(Capability):
+    """A person who takes the conversation over: called, waiting, in charge, gone."""
 
-    Args:
-        services: Services of the turn.
-        state: The state as the turn leaves it.
-        turn: Its record.
-    """
-    position: Position = state["position"]
-    dialogue = DialogueState.of(position)
-    dialogue.began_at = dialogue.began_at or turn["at"]
-    policy = escalation_of(services.spec, position, dialogue.takeover)
-    policy = policy or _of_completed(services.spec, turn)
-    if policy is None:
-        return with_dialogue(position, dialogue), turn
-    kinds = {event["kind"] for event in turn["audit"]}
-    if dialogue.takeover is None and turn["kind"] in _JUDGED and "released" not in kinds:
-        turn = _judged(services, policy, state, dialogue, turn)
-    position = with_dialogue(position, dialogue)
-    if any(event["kind"] == "escalated" for event in turn["audit"]):
-        turn = _written(services, {**state, "position": position}, turn)
-    return position, turn
+    def load(self, config: JourneyConfig) -> None:
+        """Load the languages in which a user may ask for a person."""
+        load_languages(self.spec, config)
+
+    async def hold(self, draft: TurnDraft) -> Update | None:
+        """Return what becomes of a turn in which the assistant has no say; None if it has.
+
+        What the user writes meanwhile is kept for the person; no model is asked.
+        """
+        turn = draft.turn
+        if "operator" in turn:
+            return _acted(draft)
+        takeover = takeover_of(draft.position)
+        if takeover is None or turn["kind"] != "turn" or turn["message"] is None:
+            return None
+        draft.dialogue.last_at = turn["at"]
+        turn["flags"].append(WITH_PERSON)
+        if takeover["by"] is None:
+            return await _unclaimed(draft, takeover)
+        return draft.undecided()
+
+    def stop(self, draft: TurnDraft) -> bool:
+        """Call a person at once if the message has a keyword for it."""
+        return called_by_word(draft)
+
+    async def read(self, draft: TurnDraft, reading: Reading) -> None:
+        """Read whether the user asks for a person, where the dialogue does not read the message."""
+        await read_wish(draft, reading)
+
+    async def ask(self, draft: TurnDraft, reading: Reading) -> None:
+        """Offer the command for a person to a model that is asked anyway."""
+        ask_about_person(draft, reading)
+
+    async def decide(self, draft: TurnDraft, reading: Reading) -> bool:
+        """Answer a request for a person."""
+        return decide_wish(draft, reading)
+
+    def close(
+        self, services: Services, state: Mapping[str, Any], turn: Turn
+    ) -> tuple[Position, Turn]:
+        """Call a person if a policy is met; record their payload, for every kind of call.
+
+        Args:
+            services: Services of the turn.
+            state: The state as the turn leaves it.
+            turn: Its record.
+        """
+        position: Position = state["position"]
+        dialogue = DialogueState.of(position)
+        dialogue.began_at = dialogue.began_at or turn["at"]
+        policy = escalation_of(services.spec, position, dialogue.takeover)
+        policy = policy or _of_completed(services.spec, turn)
+        if policy is None:
+            return with_dialogue(position, dialogue), turn
+        kinds = {event["kind"] for event in turn["audit"]}
+        if dialogue.takeover is None and turn["kind"] in _JUDGED and "released" not in kinds:
+            turn = _judged(services, policy, state, dialogue, turn)
+        position = with_dialogue(position, dialogue)
+        if any(event["kind"] == "escalated" for event in turn["audit"]):
+            turn = _written(services, {**state, "position": position}, turn)
+        return position, turn
 
 
 def _of_completed(spec: JourneySpec, turn: Turn) -> Escalation | None:
@@ -172,28 +218,6 @@ def _written(services: Services, state: Mapping[str, Any], turn: Turn) -> Turn:
     labels = {JOURNEY: services.spec.id, "journeygraph.escalation.reason": reason}
     measure("journeygraph.escalation.opened", labels)
     return {**turn, "escalations": [*turn.get("escalations", ()), opened]}
-
-
-WITH_PERSON = "with_person"
-"""Flag of a turn in which the assistant was silent, since a person has the conversation."""
-
-
-async def with_person(draft: TurnDraft) -> Update | None:
-    """Return what becomes of a turn in which the assistant has no say; None if it has.
-
-    What the user writes meanwhile is kept for the person; no model is asked.
-    """
-    turn = draft.turn
-    if "operator" in turn:
-        return _acted(draft)
-    takeover = takeover_of(draft.position)
-    if takeover is None or turn["kind"] != "turn" or turn["message"] is None:
-        return None
-    draft.dialogue.last_at = turn["at"]
-    turn["flags"].append(WITH_PERSON)
-    if takeover["by"] is None:
-        return await _unclaimed(draft, takeover)
-    return draft.undecided()
 
 
 async def _unclaimed(draft: TurnDraft, takeover: Takeover) -> Update:

@@ -12,7 +12,7 @@ from journeygraph.nodes.forms.offer import after_effect, effect_of, give_up
 from journeygraph.nodes.forms.questions import question_of
 from journeygraph.nodes.services import Services
 from journeygraph.nodes.state.effects import step_of
-from journeygraph.nodes.state.form_state import owners
+from journeygraph.nodes.state.form_state import FORM, owners
 from journeygraph.nodes.state.session import PathwayState, Update
 from journeygraph.nodes.values import Unreadable, is_half_in_doubt, refusal_of, value_of
 
@@ -336,8 +336,6 @@ def reason_of(draft: TurnDraft, refusal: Unreadable) -> str:
 
 LONG_FORM = 6
 """Fewest questions of a form that tells when it is nearly done."""
-FORM = "form"
-"""Name of what a pathway's progress has of its form."""
 
 
 async def collect(state: PathwayState, services: Services) -> Update:
@@ -366,11 +364,6 @@ async def collect(state: PathwayState, services: Services) -> Update:
         "audit": draft.audit,
     }
     return {"progress": {FORM: outcome}, "context": dict(draft.context)}
-
-
-def is_collected(progress: Any) -> bool:
-    """Return whether a pathway's form has nothing left to ask."""
-    return FORM not in progress or progress[FORM]["asked"] is None
 
 
 async def _known_already(draft: TurnDraft, pathway: PathwaySpec) -> None:

@@ -10,14 +10,15 @@ from journeygraph.journeys import Effect, Escalation, Field, PathwaySpec
 from journeygraph.journeys.phrases import normal, said
 from journeygraph.nodes.commands import Command, Human, Verdict
 from journeygraph.nodes.draft import TurnDraft
-from journeygraph.nodes.language import Expected, Parse, read_message, ready_to_read
+from journeygraph.nodes.language import Expected, read_message, ready_to_read
 from journeygraph.nodes.llm.form_prompt import Asking
 from journeygraph.nodes.state.dialogue_state import Asked, Option
 from journeygraph.nodes.state.escalation import escalate, escalation_of
 from journeygraph.nodes.state.form_state import owners
+from journeygraph.nodes.state.interpretation import Parse
 
 if TYPE_CHECKING:
-    from journeygraph.nodes.draft import Reading
+    from journeygraph.nodes.state.interpretation import Reading
 
 MORE = Asked(kind="more", about="", options=[])
 """The question what else there is."""
@@ -89,7 +90,7 @@ async def read_wish(draft: TurnDraft, reading: Reading) -> None:
         reading.is_certain = parse.exact
 
 
-async def ask_about_person(draft: TurnDraft, reading: Reading) -> None:
+def ask_about_person(draft: TurnDraft, reading: Reading) -> None:
     """Offer the command for a person to a model that is asked anyway."""
     policy = policy_of(draft)
     if policy and reading.questions and reading.form is None and draft.services.models:
@@ -103,7 +104,7 @@ async def ask_about_person(draft: TurnDraft, reading: Reading) -> None:
         )
 
 
-async def decide_wish(draft: TurnDraft, reading: Reading) -> bool:
+def decide_wish(draft: TurnDraft, reading: Reading) -> bool:
     """Answer a request for a person; return whether there is one.
 
     A trigger of the author's own on the same words comes before what was read in them.

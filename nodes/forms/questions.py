@@ -254,3 +254,20 @@ def _said(spec: JourneySpec, name: str, value: Any, setting: Setting, hidden: st
     except KeyError:
         return value
     return hidden if field.sensitive else shown(field, value, setting)
+
+
+def ask_first(draft: TurnDraft) -> None:
+    """Ask for the first field that the context does not know already.
+
+    Where only what the context knows makes that field count, it is asked in the first turn, which
+    takes over what is known.
+    """
+    live = [field.name for field in draft.form_state().live]
+    for field in draft.here.form.fields if draft.here.form else ():
+        # Taken for collected here; the first turn checks it, and writes it down.
+        if (value := draft.context.get(field.name)) is not None:
+            draft.keep(field.name, "valid", value=value, source="tool")
+    asked = draft.form_state().asked()
+    if asked is not None and asked["kind"] == "field" and asked["about"] in live:
+        draft.ask(asked)
+        draft.turn["replies"].append(question_of(draft, asked))

@@ -13,7 +13,7 @@ from threading import Lock
 from cachetools import LRUCache, cached
 
 from journeygraph.journeys import GuidelineSpec, Scope
-from journeygraph.nodes.guidelines.resolve import Held, order_of
+from journeygraph.nodes.guidelines.resolve import order_of
 from journeygraph.nodes.guidelines.vocabulary import (
     RARITY,
     SURE,
@@ -23,6 +23,7 @@ from journeygraph.nodes.guidelines.vocabulary import (
     terms_of,
     weight_of,
 )
+from journeygraph.nodes.state.interpretation import Held
 
 KEYWORD, PART, CONDITION = 100, 50, 50
 """Weight of a hit in percent: a whole keyword, a word of a longer keyword, a word of a condition

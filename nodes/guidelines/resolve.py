@@ -10,47 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from journeygraph.journeys import GuidelineSpec, Scope
+from journeygraph.nodes.state.interpretation import Held
 
 _SCOPES = {scope: place for place, scope in enumerate((Scope.STATE, Scope.JOURNEY, Scope.GLOBAL))}
-
-
-@dataclass(frozen=True, slots=True)
-class Held:
-    """A guideline that holds for a message.
-
-    Attributes:
-        guideline: The guideline.
-        tier: The source: model, code, keyword, always; or bypassed, if it cannot be judged.
-        confidence: From 0 to 1; what is not a model is sure.
-        reason: The reason, in a few words.
-    """
-
-    guideline: GuidelineSpec
-    tier: str
-    confidence: float = 1.0
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class GuidelineCandidates:
-    """Guidelines of a message, before a model has its say.
-
-    Attributes:
-        asked: Those that a model is to judge.
-        held: Those that hold without one.
-        denied: Ids of those that code judged, and that do not hold.
-        audit: The failures while they were found.
-        bypassed: True if some could not be judged.
-    """
-
-    asked: tuple[GuidelineSpec, ...] = ()
-    held: tuple[Held, ...] = ()
-    denied: tuple[str, ...] = ()
-    audit: tuple[dict[str, Any], ...] = ()
-    bypassed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

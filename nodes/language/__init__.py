@@ -1,9 +1,10 @@
 """Read a message without a model: exactly, by a closed grammar, or as proposals."""
 
-from journeygraph.nodes.language.expected import Expected, Parse
-from journeygraph.nodes.language.lexicon import has_common_word, load, ready_to_read
+from journeygraph.nodes.language.expected import Expected
+from journeygraph.nodes.language.lexicon import has_common_word, load, load_languages, ready_to_read
 from journeygraph.nodes.language.proposals import (
     clauses_in,
+    exact_command,
     is_courtesy,
     questions_in,
     read_message,
@@ -15,11 +16,12 @@ from journeygraph.nodes.language.proposals import (
 
 __all__ = [
     "Expected",
-    "Parse",
     "clauses_in",
+    "exact_command",
     "has_common_word",
     "is_courtesy",
     "load",
+    "load_languages",
     "questions_in",
     "read_message",
     "ready_to_read",

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 from journeygraph.journeys import Field
-from journeygraph.nodes.commands import Command
 from journeygraph.nodes.language.words import words_of
 from journeygraph.nodes.state.dialogue_state import Asked, Option
 from journeygraph.nodes.values import Setting
@@ -88,19 +87,3 @@ class Expected:
     def all_fields(self) -> Sequence[Field]:
         """All fields, the open ones first."""
         return (*self.fields, *self.correctable)
-
-
-@dataclass(frozen=True, slots=True)
-class Parse:
-    """The reading of a message.
-
-    Attributes:
-        commands: All that it asks for; proposals where it is not exact.
-        exact: True if the message as a whole derives from the grammar, so that it has no other
-            meaning, and no model is asked.
-        unread: The words that nothing read, as they were written, clause by clause.
-    """
-
-    commands: list[Command] = field(default_factory=list)
-    exact: bool = False
-    unread: tuple[str, ...] = ()

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Literal, get_args
 
+from journeygraph.journeys import JourneyConfig, JourneySpec
+from journeygraph.journeys.locale import NOWHERE, in_force
 from journeygraph.nodes.language.words import Words, words_of
 from journeygraph.nodes.values import language_data, make_ready
 
@@ -73,6 +75,12 @@ def load(language: str) -> None:
     lexicon_of(language)
     make_ready(language)
     _LOADED.add(language)
+
+
+def load_languages(spec: JourneySpec, config: JourneyConfig) -> None:
+    """Read the data of the languages that a journey and its parts are spoken in."""
+    for part in (spec, *spec.parts.values()):
+        load(in_force(part.locale, NOWHERE, config.locale).language or "en")
 
 
 _LOADED: set[str] = set()

@@ -27,11 +27,12 @@ from journeygraph.nodes.commands import (
     Status,
     Wait,
 )
-from journeygraph.nodes.language.expected import FREE, NAMES, Expected, Parse
+from journeygraph.nodes.language.expected import FREE, NAMES, Expected
 from journeygraph.nodes.language.grammar import derived, is_foreign, value_in
 from journeygraph.nodes.language.lexicon import Lexicon, Name, lexicon_of, weight
 from journeygraph.nodes.language.words import Words, words_of
-from journeygraph.nodes.values import Scan, Span
+from journeygraph.nodes.state.interpretation import Parse
+from journeygraph.nodes.values import Scan, Setting, Span
 from journeygraph.nodes.values.finding import has_number, is_bare, is_near
 
 MOST_CHARACTERS = 4096
@@ -377,3 +378,15 @@ def rest_of(message: str, phrases: Iterable[str], language: str) -> list[str]:
             first, last = found
             text = text[: words.all[first].start] + " , " + text[words.all[last - 1].end :]
     return [*weight(words_of(text), language)]
+
+
+def exact_command(message: str, setting: Setting, tasks: Sequence[str]) -> Command | None:
+    """Return the command that a whole message is where nothing was asked; else None.
+
+    Args:
+        message: The message.
+        setting: The time and the locale of the user.
+        tasks: The names of the tasks that may be given up.
+    """
+    parse = read_message(message, Expected(None, (), {}, (), setting, tasks))
+    return parse.commands[0] if parse.exact else None

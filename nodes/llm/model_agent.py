@@ -13,13 +13,12 @@ from cachetools import LRUCache
 from pydantic import PydanticUserError
 
 from journeygraph.journeys import ConfigurationError, JourneySpec, ModelError
-from journeygraph.journeys.agents.signature import SignatureSpec
+from journeygraph.journeys.agents.signature import Ask, SignatureSpec
 from journeygraph.nodes.journal import CallsOfRun, ToolLog, Usage
 from journeygraph.nodes.llm.call import Hear, Question, ask
 from journeygraph.nodes.llm.client import Answer, Call, Chat, Message, tool_result
 from journeygraph.nodes.llm.prompts import (
     ASKED,
-    Ask,
     agent_system,
     as_data,
     confirming,

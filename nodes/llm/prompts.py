@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -92,21 +91,6 @@ def agent_system(
         _DATA,
     ]
     return "\n\n".join(part for part in parts if part)
-
-
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """Request of a pattern to a model agent, in addition to its signature.
-
-    Attributes:
-        instructions: The instructions for this answer.
-        outputs: The outputs of the answer.
-        keeps_own: True if the outputs of its signature are wanted as well.
-    """
-
-    instructions: str
-    outputs: tuple[FieldSpec, ...] = ()
-    keeps_own: bool = True
 
 
 def with_ask(system: str, instructions: str, outputs: Sequence[FieldSpec]) -> str:

@@ -8,13 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from journeygraph.journeys import JourneyConfig, JourneySpec, ModelError
+from journeygraph.journeys import JourneyConfig, JourneySpec, ModelError, Personality
 from journeygraph.nodes.journal import Usage
 from journeygraph.nodes.json_data import MOST_WORDS, cleaned
 from journeygraph.nodes.llm.call import Question, limited, object_asked, reply_asked
 from journeygraph.nodes.llm.client import Chat
 from journeygraph.nodes.llm.models import Models
 from journeygraph.nodes.llm.prompts import JUDGING_REPLY, REWRITING, as_data, guided
+from journeygraph.nodes.llm.prompts import manner as manner_of
 from journeygraph.nodes.state.messages import Message
 
 _MOST = 20
@@ -187,7 +188,8 @@ async def freeform(
     *,
     rules: Sequence[Mapping[str, Any]] = (),
     until: float = math.inf,
-    manner: str = "",
+    personality: Personality | None = None,
+    language: str | None = None,
 ) -> str:
     """Return what a model says to the last message, given these messages and nothing else.
 
@@ -199,7 +201,8 @@ async def freeform(
         spec: The journey with the model and the purpose; None: the config's model, and no purpose.
         rules: The guidelines that hold, those that count first at the front.
         until: The deadline of the turn, on the event loop's clock.
-        manner: The style, in words for a model.
+        personality: The style.
+        language: The language of the user, two letters.
 
     Raises:
         ModelError: There is no usable answer within `model_timeout_seconds`, and by then.
@@ -207,7 +210,8 @@ async def freeform(
     own, about = (spec.model, spec.purpose) if spec else (None, "")
     chat = models.named(own) if own else models.step(config.agent_model)
     purpose = f"What you are there for:\n{about}" if about else ""
-    system = "\n\n".join(filter(None, [_FREEFORM, purpose, manner]))
+    speaks = manner_of(personality, language) if personality else ""
+    system = "\n\n".join(filter(None, [_FREEFORM, purpose, speaks]))
     chat = limited(chat, config, config.wording_max_tokens)
     told = [{"role": "system", "content": guided(system, rules)}]
     told += [{"role": message["role"], "content": message["content"]} for message in messages]

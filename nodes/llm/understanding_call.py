@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
 
@@ -31,8 +31,8 @@ from journeygraph.nodes.commands import (
     Go,
     Human,
     Noise,
-    OffTopic,
     Verdict,
+    command_name,
 )
 from journeygraph.nodes.journal import Usage
 from journeygraph.nodes.json_data import MOST_WORDS, cleaned
@@ -54,25 +54,13 @@ from journeygraph.nodes.llm.form_prompt import Asking, form_instructions, form_t
 from journeygraph.nodes.llm.models import UNDERSTANDING, Models
 from journeygraph.nodes.llm.prompts import as_data, understanding
 from journeygraph.nodes.llm.structured import Misfit, object_in
+from journeygraph.nodes.state.interpretation import Dropped, Understood
 from journeygraph.nodes.state.session import Position
 from journeygraph.nodes.steer import allowed_transitions, asks_model, is_share
 from journeygraph.nodes.telemetry import measure
 
 _JUDGED_LATER = (Verdict, Go, Noise)
 """Commands whose confidence is judged where it is known what they lead to."""
-
-
-@dataclass(frozen=True, slots=True)
-class Dropped:
-    """A command that does not count, and why.
-
-    `confidence` is None if it was not valid; `is_open` says whether it could have counted.
-    """
-
-    command: str
-    reason: str
-    confidence: float | None = None
-    is_open: bool = True
 
 
 def accepted_commands(
@@ -93,9 +81,9 @@ def accepted_commands(
             kept.append(command)
         elif not is_share(sure := command.confidence):
             reason = "its confidence is not from 0 to 1"
-            dropped.append(Dropped(_name(command), reason))
+            dropped.append(Dropped(command_name(type(command)), reason))
         elif sure < least and not isinstance(command, Fill):
-            dropped.append(Dropped(_name(command), "confidence too low", sure))
+            dropped.append(Dropped(command_name(type(command)), "confidence too low", sure))
         else:
             kept.append(command)
     return kept, dropped
@@ -121,7 +109,7 @@ def open_now(
         if not (reason := moment.why_closed(command)):
             kept.append(command)
         elif not isinstance(command, Verdict) or command.holds:
-            dropped.append(Dropped(_name(command), reason, is_open=False))
+            dropped.append(Dropped(command_name(type(command)), reason, is_open=False))
     return kept, dropped
 
 
@@ -142,8 +130,8 @@ class _Moment:
             return "" if known else f"'{command.question:.80}' is not open here"
         if isinstance(command, (Fill, Correct, Clear, Explain)):
             return self._why_no_field(command)
-        if _name(command) not in self._commands:
-            return f"the command '{_name(command)}' is not possible here"
+        if command_name(type(command)) not in self._commands:
+            return f"the command '{command_name(type(command))}' is not possible here"
         if isinstance(command, Go):
             target = command.target
         elif isinstance(command, (Choose, Deny)):
@@ -159,14 +147,6 @@ class _Moment:
         return "" if known else f"no field '{command.field:.80}' is open here"
 
 
-COMMAND_NAMES: Mapping[type, str] = {OffTopic: "off_topic"}
-"""Names of commands that are not those of their classes in small letters."""
-
-
-def _name(command: Command) -> str:
-    return COMMAND_NAMES.get(type(command), type(command).__name__.lower())
-
-
 _REASON: Mapping[str, Any] = {"type": "string", "description": "Why, in a few words."}
 _REPLY: Mapping[str, Any] = {
     "anyOf": [{"type": "string"}, {"type": "null"}],
@@ -177,26 +157,6 @@ MOST_NAMES = 200
 """Most names of a journey that its schema lists; with more, a name is any text in it."""
 MOST_REPLY = 4096
 """Longest reply, in characters; a longer one is not sent."""
-
-
-@dataclass(frozen=True, slots=True)
-class Understood:
-    """Reading of a message by a model.
-
-    Attributes:
-        commands: The commands of the message, with verdicts on transitions.
-        guidelines: The guidelines that hold.
-        reply: The model's reply to the user; None if it wrote none.
-        asks: Name of the field that this reply asks for; None: it asks for none. What was
-            collected is read back by the runtime alone, for the user says yes to that.
-        dropped: Commands that do not count.
-    """
-
-    commands: list[Command] = field(default_factory=list)
-    guidelines: list[Verdict] = field(default_factory=list)
-    reply: str | None = None
-    asks: str | None = None
-    dropped: list[Dropped] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from journeygraph.journeys import Agent, PathwaySpec, PatternPipeline
+from journeygraph.journeys.agents.signature import Ask
 from journeygraph.nodes.json_data import cleaned, copied
-from journeygraph.nodes.llm.prompts import Ask
 from journeygraph.nodes.state.context import apply_ops
 from journeygraph.nodes.state.session import PARTING, Output
 

@@ -26,7 +26,6 @@ from journeygraph.nodes.commands import (
     OffTopic,
 )
 from journeygraph.nodes.draft import Query, TurnDraft
-from journeygraph.nodes.forms.collect import FORM
 from journeygraph.nodes.journal import Usage
 from journeygraph.nodes.json_data import cleaned
 from journeygraph.nodes.llm.call import limited, seconds_for, spent
@@ -34,7 +33,7 @@ from journeygraph.nodes.llm.client import RUN_CONFIG
 from journeygraph.nodes.llm.prompts import manner
 from journeygraph.nodes.llm.replies import answer_from
 from journeygraph.nodes.llm.tools import told
-from journeygraph.nodes.state.form_state import owners
+from journeygraph.nodes.state.form_state import FORM, owners
 from journeygraph.nodes.telemetry import ToolSpan, report
 from journeygraph.nodes.telemetry.span import kind_of
 
@@ -190,22 +189,24 @@ def _is_sensitive(draft: TurnDraft) -> bool:
     return draft.spec.sensitive or draft.spec.part_of(draft.here.id).sensitive
 
 
-def add_answer_before(hop: Hop) -> None:
+def say_before(hop: Hop) -> None:
     """Say an answer that was held back before the form of the pathway asks on."""
     if hop.turn.get("held") and hop.progress.get(FORM, {}).get("asked"):
-        _tell(hop)
+        _tell(hop, len(hop.state["turn"]["replies"]))
 
 
-def add_answer_after(hop: Hop) -> None:
+def say_after(hop: Hop) -> None:
     """Say an answer that was held back behind what the pathway did."""
     if hop.turn.get("held") and not hop.is_aside:
-        _tell(hop)
+        _tell(hop, len(hop.turn["replies"]))
 
 
-def _tell(hop: Hop) -> None:
-    # By itself, and not as a text of the catalogue, which may be worded anew.
-    hop.turn["replies"] = [*hop.turn["replies"], *hop.turn["held"]]
-    hop.turn["held"] = []
+def _tell(hop: Hop, place: int) -> None:
+    """Put the answer at its place; it is no text of the catalogue, which a model may word."""
+    turn, held = hop.turn, hop.turn["held"]
+    turn["replies"] = [*turn["replies"][:place], *held, *turn["replies"][place:]]
+    turn["worded"] = [n if n < place else n + len(held) for n in turn.get("worded", ())]
+    turn["held"] = []
 
 
 MOST_QUESTION = 1_000

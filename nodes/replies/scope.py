@@ -10,7 +10,6 @@ from cachetools import LRUCache, cached
 
 from journeygraph.journeys import JourneySpec, Texts, Validation
 from journeygraph.journeys.notions.guidelines import GuidelineSpec
-from journeygraph.nodes.guidelines.index import index_of
 from journeygraph.nodes.replies.folding import as_read
 from journeygraph.nodes.state.session import Guided, Turn
 
@@ -87,22 +86,6 @@ def is_own_voice(spec: JourneySpec, texts: Texts, turn: Turn) -> bool:
     """Return whether only the runtime itself speaks in a turn, in texts that its operator wrote."""
     fixed = spec.otherwise != "freeform" or turn["replies"] == [texts.unsure]
     return not turn["ran"] or (fixed and turn["ran"] == [spec.reception])
-
-
-def in_force(spec: JourneySpec, turn: Turn, pathway: str) -> list[GuidelineSpec]:
-    """Return the guidelines that a reply is held against, those that count first at the front.
-
-    They are those that hold in what ran in this turn. If they could not be judged, the critical
-    ones.
-    """
-    if (holding := turn.get("guidelines")) is not None:
-        return index_of(spec.guidelines).named(one["id"] for one in counting(turn, holding))
-    journey = spec.part_of(pathway).id
-    return [
-        guideline
-        for guideline in spec.guidelines
-        if guideline.critical and guideline.enabled and guideline.applies_in(pathway, journey)
-    ]
 
 
 def counting(turn: Turn, holding: Iterable[Guided]) -> list[Guided]:

@@ -17,6 +17,8 @@ from journeygraph.nodes.state.dialogue_state import DialogueState, Takeover
 from journeygraph.nodes.state.session import Position, Turn
 from journeygraph.nodes.state.stack import note
 
+WITH_PERSON = "with_person"
+"""Flag of a turn in which the assistant was silent, since a person has the conversation."""
 CALLING = ("human", "unclaimed")
 """Kinds of questions that are about the call for a person itself."""
 

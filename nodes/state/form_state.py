@@ -272,3 +272,12 @@ def by_field(attempts: list[Attempted]) -> dict[str, list[Any]]:
         kept = {key: value for key, value in given.items() if key != "field"}
         channel.setdefault(given["field"], []).append(kept)
     return channel
+
+
+FORM = "form"
+"""Name of what a pathway's progress has of its form."""
+
+
+def is_collected(progress: Any) -> bool:
+    """Return whether a pathway's form has nothing left to ask."""
+    return FORM not in progress or progress[FORM]["asked"] is None

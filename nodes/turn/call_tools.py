@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from journeygraph.journeys import Call
+from journeygraph.journeys import Call, PathwaySpec
+from journeygraph.nodes.capability import Capability, PathwayStep
 from journeygraph.nodes.journal import ASKED, is_pause, tool_log
 from journeygraph.nodes.json_data import copied, plain
 from journeygraph.nodes.llm.tools import Occasion, Toolbox, told
@@ -103,7 +104,14 @@ def not_saved(calls: Sequence[Call], results: Mapping[str, Any]) -> frozenset[st
     )
 
 
-def keep_saved(hop: Hop) -> None:
-    """Keep in the context what the tools of a pathway gave, under the names of its `save`."""
-    saved = _saved(hop.pathway.calls, hop.progress.get(TOOL_RESULTS, {}))
-    hop.ops += [[*op, hop.pathway.id] for op in saved]
+class Calls(Capability):
+    """Calls of tools before the agents of a pathway."""
+
+    def steps(self, pathway: PathwaySpec) -> Sequence[PathwayStep]:
+        """Return the step that calls the tools of a pathway, if it calls any."""
+        return [PathwayStep("tools", call_tools, "tools")] if pathway.calls else []
+
+    def gather(self, hop: Hop) -> None:
+        """Keep in the context what the tools of a pathway gave, under the names of its `save`."""
+        saved = _saved(hop.pathway.calls, hop.progress.get(TOOL_RESULTS, {}))
+        hop.ops += [[*op, hop.pathway.id] for op in saved]

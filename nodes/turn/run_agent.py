@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from journeygraph.nodes.forms.collect import FORM
+from journeygraph.journeys.spec.capability_table import part
 from journeygraph.nodes.journal import CallsOfRun, ToolLog, Usage, is_pause, tool_log
 from journeygraph.nodes.json_data import cleaned
-from journeygraph.nodes.llm.model_agent import Speculation
 from journeygraph.nodes.payloads import (
     base_of,
     given_in_turn,
@@ -21,17 +20,21 @@ from journeygraph.nodes.payloads import (
     task_of,
     typed,
 )
-from journeygraph.nodes.pipelines.choosing import Chooser
 from journeygraph.nodes.pipelines.memory import breaker_of
-from journeygraph.nodes.pipelines.rules import RULES
+from journeygraph.nodes.pipelines.rules import rules_of
 from journeygraph.nodes.pipelines.work import Brief, Member, Work
 from journeygraph.nodes.services import Services
 from journeygraph.nodes.state.confirmation import Consent
 from journeygraph.nodes.state.effects import EFFECTS
+from journeygraph.nodes.state.form_state import FORM
 from journeygraph.nodes.state.session import PARTING, Output, Pending, Turn, Update
 from journeygraph.nodes.telemetry import AgentSpan, breaker_changed
 
-After = Callable[[Work, Output, Chooser], Awaitable[dict[str, Any]]]
+if TYPE_CHECKING:
+    from journeygraph.nodes.llm.model_agent import Speculation
+    from journeygraph.nodes.pipelines.choosing import Chooser
+
+After = Callable[[Work, Output, "Chooser"], Awaitable[dict[str, Any]]]
 """Decides what an agent's result leads to, as a change of the progress."""
 State = Mapping[str, Any]
 SAID = "said"
@@ -128,14 +131,15 @@ def work_of(state: State, member: Member, services: Services) -> Work:
 
 def brief_of(state: State, member: Member, services: Services) -> Brief | None:
     """Return what an agent is asked now; None if there is nothing left to ask it."""
-    rules = RULES[member.pipeline.pattern]
+    rules = rules_of(member.pipeline.pattern)
     return rules.brief(work_of(state, member, services), member.name, state.get("part"))
 
 
 def chooser_of(state: State, services: Services, member: Member) -> Chooser:
     """Return the chooser among the members of its pipeline."""
     turn = (state.get("progress") or {}).get("turn")
-    return Chooser(member.pipeline, services, task_of(state), turn)
+    chooser: Chooser = part("selection").Chooser(member.pipeline, services, task_of(state), turn)
+    return chooser
 
 
 def _named(member: Member) -> dict[str, str]:

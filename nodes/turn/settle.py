@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from journeygraph.journeys import NEVER, ConversationPhase, PathwayExecutionError, PathwaySpec
 from journeygraph.journeys.spec.spec import MAX_HOPS
 from journeygraph.nodes.authored import FAILURES
+from journeygraph.nodes.capability import Capabilities
 from journeygraph.nodes.draft import Hop
 from journeygraph.nodes.json_data import copied, words_of
-from journeygraph.nodes.pipelines.rules import RULES
+from journeygraph.nodes.pipelines.rules import rules_of
 from journeygraph.nodes.pipelines.work import Conclusion, Work, flags_of, leaves
 from journeygraph.nodes.services import Services
 from journeygraph.nodes.state.confirmation import waiting
@@ -21,11 +22,8 @@ from journeygraph.nodes.state.session import PARTING, Output, Position, SessionS
 from journeygraph.nodes.state.stack import completed, entered, note, pruned, written_names, wrote
 from journeygraph.nodes.telemetry import part_raised
 
-if TYPE_CHECKING:
-    from journeygraph.nodes.turn.features import Features
 
-
-async def settle(state: SessionState, services: Services, features: Features) -> Update:
+async def settle(state: SessionState, services: Services, capabilities: Capabilities) -> Update:
     """Store the outputs of the pathway, and decide whether the turn continues or ends.
 
     Raises:
@@ -34,22 +32,22 @@ async def settle(state: SessionState, services: Services, features: Features) ->
         PathwayExecutionError: The pathway's pipeline failed.
     """
     if state["turn"]["run"] is None:
-        return await _ended(state, services, state["turn"], features)
+        return await _ended(state, services, state["turn"], capabilities)
     hop = _open_hop(state, services)
-    for gather in features.gathers.get(hop.pathway.id, ()):
-        gather(hop)
+    for one in capabilities:
+        one.gather(hop)
     _keep(hop, _concluded(hop))
-    for prepare in features.prepares:
-        prepare(hop)
+    for one in capabilities:
+        one.record(hop)
     if not hop.is_aside:
         _advance(hop)
-    for lead_on in features.leads:
-        lead_on(hop)
+    for one in capabilities:
+        one.lead(hop)
     _tell(hop)
     if hop.turn["run"]:
         services.emit({"type": "pathway", "pathway": hop.turn["run"]})
         return hop.update()
-    return {**hop.update(), **await _ended(hop.after(), services, hop.turn, features)}
+    return {**hop.update(), **await _ended(hop.after(), services, hop.turn, capabilities)}
 
 
 def _open_hop(state: SessionState, services: Services) -> Hop:
@@ -78,7 +76,7 @@ def _concluded(hop: Hop) -> Conclusion:
     if pathway.pipeline is None or hop.is_idle:
         return Conclusion([result["values"] for result in results])
     work = Work(pathway.pipeline, results, hop.progress, hop.services.registered)
-    ended = RULES[pathway.pipeline.pattern].conclude(work)
+    ended = rules_of(pathway.pipeline.pattern).conclude(work)
     if ended.blame is not None:
         raise PathwayExecutionError(pathway.id, ended.blame, ended.error)
     return ended
@@ -202,32 +200,36 @@ def _tell(hop: Hop) -> None:
         hop.services.say(parting + reply, None if place in worded else turn["ran"][-1])
 
 
-async def _ended(state: SessionState, services: Services, turn: Turn, features: Features) -> Update:
+async def _ended(
+    state: SessionState, services: Services, turn: Turn, capabilities: Capabilities
+) -> Update:
     """Close the turn, unless its reply is checked first."""
-    for reword in features.rewords:
-        turn = await reword(state, services, turn)
+    for one in capabilities:
+        turn = await one.reword(state, services, turn)
     if services.checks:
         return {"turn": turn}
     if services.holds and turn["replies"]:
         services.emit({"type": "token", "text": PARTING.join(turn["replies"])})
-    return closed(services, state, turn, features)
+    return closed(services, state, turn, capabilities)
 
 
-def closed(services: Services, state: Mapping[str, Any], turn: Turn, features: Features) -> Update:
+def closed(
+    services: Services, state: Mapping[str, Any], turn: Turn, capabilities: Capabilities
+) -> Update:
     """Close the record; the replies of all hops become one message.
 
     Args:
         services: Services of the turn.
         state: The state as the turn leaves it.
         turn: Its record.
-        features: The features of the journey, which also take part in the end of the turn.
+        capabilities: The capabilities of the journey.
 
     Raises:
         InvalidPhaseError: The turn would bring the session into a phase that cannot follow.
     """
     position: Position = state["position"]
-    for close in features.closes:
-        position, turn = close(services, {**state, "position": position}, turn)
+    for one in capabilities:
+        position, turn = one.close(services, {**state, "position": position}, turn)
     phase = ConversationPhase(turn["phase"])
     next_phase(phase, closing_facts(position, state.get("messages", ()), turn))
     usage = services.usage.counted() if services.usage else None

@@ -15,7 +15,8 @@ from journeygraph.nodes.state.confirmation import Consent
 from journeygraph.nodes.turn.run_agent import brief_of, is_live
 
 if TYPE_CHECKING:
-    from journeygraph.nodes.draft import Reading, TurnDraft
+    from journeygraph.nodes.draft import TurnDraft
+    from journeygraph.nodes.state.interpretation import Reading
 
 
 def may_speculate(services: Services) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from journeygraph.journeys import Call, Effect, PathwaySpec
 from journeygraph.nodes import draft as turn_draft
 from journeygraph.nodes.authored import contained
+from journeygraph.nodes.capability import Capability, PathwayStep
 from journeygraph.nodes.draft import TurnDraft, draft_of
 from journeygraph.nodes.forms.collect import take_back_refused, used_by_effects
 from journeygraph.nodes.forms.questions import question_of, spoken
@@ -30,6 +31,7 @@ from journeygraph.nodes.state.effects import (
     Step,
     Taken,
     step_of,
+    went_well,
 )
 from journeygraph.nodes.state.session import PathwayState, Turn, Update
 from journeygraph.nodes.texts import worded
@@ -48,6 +50,16 @@ _DOUBTED = "it may have been taken with other values; the user is asked first"
 _REOPENED = ("reopened", "skipped", "confirmed")
 """Attributes of the dialogue state that change when a value is taken back."""
 _without_session = EffectsOfRun()
+
+
+class TakenEffects(Capability):
+    """Effects of pathways."""
+
+    def steps(self, pathway: PathwaySpec) -> Sequence[PathwayStep]:
+        """Return the step that takes the effects of a pathway, if it has any."""
+        if not pathway.effects:
+            return []
+        return [PathwayStep("effects", take_effects, "effects", went_well)]
 
 
 async def take_effects(state: PathwayState, services: Services) -> Update:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -18,43 +17,33 @@ from journeygraph.journeys import (
     IntentTrigger,
     JourneySpec,
     MaxPathwayDepthError,
-    ModelError,
     TransitionSpec,
 )
 from journeygraph.journeys.phrases import Matcher
+from journeygraph.journeys.spec.capability_table import part
 from journeygraph.nodes.authored import contained
-from journeygraph.nodes.commands import Noise, Verdict, matched
-from journeygraph.nodes.draft import Reading, TurnDraft, check_known, open_draft
-from journeygraph.nodes.features.guidance import BYPASSED, bypassed, judged, rules_here
-from journeygraph.nodes.features.reminders import break_silence
-from journeygraph.nodes.features.takeover import WITH_PERSON
-from journeygraph.nodes.forms.questions import question_of
-from journeygraph.nodes.journal import Usage
+from journeygraph.nodes.capability import Capabilities
+from journeygraph.nodes.commands import Noise, Verdict, command_name, matched
+from journeygraph.nodes.draft import TurnDraft, check_known, open_draft
 from journeygraph.nodes.json_data import copied, words_of
 from journeygraph.nodes.language import ready_to_read, refused_in
-from journeygraph.nodes.llm.call import seconds_for, spent
-from journeygraph.nodes.llm.understanding_call import COMMAND_NAMES, Moment, Understood, understood
 from journeygraph.nodes.services import Services
 from journeygraph.nodes.state.context import kept
-from journeygraph.nodes.state.escalation import takeover_of
+from journeygraph.nodes.state.escalation import WITH_PERSON, takeover_of
+from journeygraph.nodes.state.interpretation import Reading
 from journeygraph.nodes.state.session import OutsideEvent, Position, SessionState, Timer, Update
 from journeygraph.nodes.state.stack import note
 from journeygraph.nodes.steer import (
     MODELS,
-    OUTSIDE,
-    UNSURE,
     Steering,
     allowed_transitions,
     rearmed,
     unsettled,
 )
-from journeygraph.nodes.telemetry import part_raised, report
-from journeygraph.nodes.turn.features import Features
-from journeygraph.nodes.turn.speculate import may_speculate, speculate
-from journeygraph.nodes.turn.upgrade import has_moved
+from journeygraph.nodes.telemetry import part_raised
 
 
-async def understand(state: SessionState, services: Services, features: Features) -> Update:
+async def understand(state: SessionState, services: Services, capabilities: Capabilities) -> Update:
     """Decide what this turn runs.
 
     Raises:
@@ -64,34 +53,34 @@ async def understand(state: SessionState, services: Services, features: Features
     """
     draft = open_draft(state, services)
     if draft.turn["kind"] in ("event", "timer"):
-        return await _take_outside(draft, features)
-    if (held := await _held(draft, features)) is not None:
+        return await _take_outside(draft, capabilities)
+    if (held := await _held(draft, capabilities)) is not None:
         return held
-    if await _is_stopped(draft, features):
+    if await _is_stopped(draft, capabilities):
         return draft.update()
-    reading = await interpret(draft, features)
-    await _decide(draft, reading, features)
+    reading = await interpret(draft, capabilities)
+    await _decide(draft, reading, capabilities)
     if journal := services.running.journal:
         journal.decision = _decision(draft, reading)
     _check_ahead(draft)
-    for complete in features.completes:
-        complete(draft, reading)
+    for one in capabilities:
+        one.complete(draft, reading)
     return draft.update()
 
 
-async def _held(draft: TurnDraft, features: Features) -> Update | None:
+async def _held(draft: TurnDraft, capabilities: Capabilities) -> Update | None:
     """Return the changes of a turn in which nothing is decided; None if its message counts."""
-    for hold in features.holds:
-        if (held := await hold(draft)) is not None:
+    for one in capabilities:
+        if (held := await one.hold(draft)) is not None:
             return held
     if draft.turn["kind"] == "turn" and draft.turn["message"] is not None:
         return None
     if draft.turn["kind"] == "start":
-        greet(draft)
+        greet(draft, capabilities)
     return draft.undecided()
 
 
-async def _take_outside(draft: TurnDraft, features: Features) -> Update:
+async def _take_outside(draft: TurnDraft, capabilities: Capabilities) -> Update:
     """Take an event from outside, or a timer that is due: no message, but maybe a transition.
 
     The data of an event goes into the context; conditions are judged too, since it has changed.
@@ -101,21 +90,21 @@ async def _take_outside(draft: TurnDraft, features: Features) -> Update:
     if event := draft.turn.get("event"):
         _take_data(draft, event)
     draft.rest()
-    if features.holds and takeover_of(draft.position) is not None:
+    if draft.spec.can_escalate and takeover_of(draft.position) is not None:
         draft.flags.append(WITH_PERSON)
         return draft.update()
     if draft.position["version"] == draft.spec.version:
         check_known(draft.spec, draft.position)
-    elif await has_moved(draft):
+    elif await part("upgrade").has_moved(draft):
         return draft.update()
-    reading = await _reading_of_outside(draft)
+    reading = await _reading_of_outside(draft, capabilities)
     steering = draft.steered(reading.verdicts)
     if steering.transition is None:
         draft.position = rearmed(draft.spec, draft.position, reading.verdicts)
         # Nothing returns without a message.
         draft.audit += [event for event in steering.audit if event["kind"] in _NOT_MADE]
     else:
-        await _follow(draft, steering, reading, features)
+        await _follow(draft, steering, reading, capabilities)
     if journal := draft.services.running.journal:
         journal.decision = _decision(draft, reading)
     return draft.update()
@@ -126,15 +115,15 @@ _NOT_MADE = ("dropped", "depth_refused", "condition_raised")
 
 
 async def _follow(
-    draft: TurnDraft, steering: Steering, reading: Reading, features: Features
+    draft: TurnDraft, steering: Steering, reading: Reading, capabilities: Capabilities
 ) -> None:
     """Make the move of an event or a timer, with what it needs where it leads."""
-    for ask in features.asks:
-        await ask(draft, reading)
+    for one in capabilities:
+        await one.ask(draft, reading)
     draft.settled = False
     draft.adopt(steering)
-    for complete in features.completes:
-        complete(draft, reading)
+    for one in capabilities:
+        one.complete(draft, reading)
 
 
 def _take_data(draft: TurnDraft, event: OutsideEvent) -> None:
@@ -143,12 +132,12 @@ def _take_data(draft: TurnDraft, event: OutsideEvent) -> None:
     draft.change(*(kept(name, value) for name, value in event["data"].items()))
 
 
-async def _reading_of_outside(draft: TurnDraft) -> Reading:
+async def _reading_of_outside(draft: TurnDraft, capabilities: Capabilities) -> Reading:
     """Return the reading of an event or a timer: the open transitions, and the verdicts on them."""
     services, reading = draft.services, Reading(draft.position)
     reading.open_now = allowed_transitions(services.spec, draft.position)
     if timer := draft.turn.get("timer"):
-        reading.verdicts = _take_timer(draft, timer, reading.open_now)
+        reading.verdicts = _take_timer(draft, timer, reading.open_now, capabilities)
         return reading
     event = draft.turn["event"]["name"]
     reading.verdicts = await free_verdicts(services, (), draft.position, "", draft.context)
@@ -161,26 +150,29 @@ async def _reading_of_outside(draft: TurnDraft) -> Reading:
 
 
 def _take_timer(
-    draft: TurnDraft, timer: Timer, open_now: Sequence[TransitionSpec]
+    draft: TurnDraft,
+    timer: Timer,
+    open_now: Sequence[TransitionSpec],
+    capabilities: Capabilities,
 ) -> list[Verdict]:
     """Return the verdict on the transition of a timer; none if it is that of a reminder."""
     moves = [transition for transition in open_now if transition.id == timer["id"]]
     reason = f"no message since {timer['since']}"
     draft.note("timer", trigger=moves[0].label if moves else timer["id"], reason=reason)
-    if not moves:
-        break_silence(draft, timer["id"])
+    for one in capabilities if not moves else ():
+        one.remind(draft, timer["id"])
     return [Verdict(transition.id, True, "timer", reason=reason) for transition in moves]
 
 
-async def _is_stopped(draft: TurnDraft, features: Features) -> bool:
+async def _is_stopped(draft: TurnDraft, capabilities: Capabilities) -> bool:
     """Return whether the turn is decided before its message is interpreted."""
     if draft.position["version"] == draft.spec.version:
         check_known(draft.spec, draft.position)
-    elif await has_moved(draft):
+    elif await part("upgrade").has_moved(draft):
         return True
     if "pending" in draft.position:
         _take_pending(draft)
-    return any(stop(draft) for stop in features.stops)
+    return any(one.stop(draft) for one in capabilities)
 
 
 def _check_ahead(draft: TurnDraft) -> None:
@@ -190,20 +182,20 @@ def _check_ahead(draft: TurnDraft) -> None:
         ahead.discard(draft.services.usage)
 
 
-async def _decide(draft: TurnDraft, reading: Reading, features: Features) -> None:
+async def _decide(draft: TurnDraft, reading: Reading, capabilities: Capabilities) -> None:
     """Decide where the message leads, and answer what it asks next to that.
 
     A feature that has the floor decides, or else triggers do.
     """
-    for decide in features.decides:
-        if await decide(draft, reading):
+    for one in capabilities:
+        if await one.decide(draft, reading):
             break
     else:
         draft.adopt(draft.steered(reading.commands))
     if draft.refused_depth and draft.services.fails_fast:
         raise MaxPathwayDepthError(*draft.refused_depth)
-    for answer in features.answers:
-        await answer(draft)
+    for one in capabilities:
+        await one.answer(draft)
 
 
 def _take_pending(draft: TurnDraft) -> None:
@@ -220,116 +212,38 @@ def _take_pending(draft: TurnDraft) -> None:
         draft.turn["audit"].append(note("dropped", emptied, trigger=one["tool"], reason=reason))
 
 
-def greet(draft: TurnDraft) -> None:
+def greet(draft: TurnDraft, capabilities: Capabilities) -> None:
     """Say the greeting in the turn that begins a session; nothing if none is declared."""
     greeting = draft.spec.personality.greeting
     if not greeting:
         return
     draft.turn["replies"] = [greeting]
-    if draft.here.form is not None:
-        _ask_first(draft)
+    for one in capabilities:
+        one.greet(draft)
 
 
-def _ask_first(draft: TurnDraft) -> None:
-    """Ask for the first field that the context does not know already.
-
-    Where only what the context knows makes that field count, it is asked in the first turn, which
-    takes over what is known.
-    """
-    live = [field.name for field in draft.form_state().live]
-    for field in draft.here.form.fields if draft.here.form else ():
-        # Taken for collected here; the first turn checks it, and writes it down.
-        if (value := draft.context.get(field.name)) is not None:
-            draft.keep(field.name, "valid", value=value, source="tool")
-    asked = draft.form_state().asked()
-    if asked is not None and asked["kind"] == "field" and asked["about"] in live:
-        draft.ask(asked)
-        draft.turn["replies"].append(question_of(draft, asked))
-
-
-_MOST_TOLD = 20
-"""Most commands that do not count which the audit of a turn names."""
-
-
-async def interpret(draft: TurnDraft, features: Features) -> Reading:
+async def interpret(draft: TurnDraft, capabilities: Capabilities) -> Reading:
     """Return what is known of the message of a turn."""
     reading = Reading(draft.position)
-    for read in features.reads:
-        await read(draft, reading)
+    for one in capabilities:
+        await one.read(draft, reading)
     services, message = draft.services, draft.message
     reading.open_now = open_now = allowed_transitions(services.spec, reading.position)
     verdicts = await free_verdicts(services, open_now, reading.position, message, draft.began)
     reading.verdicts = await wanted(verdicts, message, services, draft)
-    for weigh in features.weighs:
-        await weigh(draft, reading)
+    for one in capabilities:
+        await one.weigh(draft, reading)
     if not reading.is_certain:
         reading.questions = unsettled(open_now, reading.position, reading.verdicts)
-    for ask in features.asks:
-        await ask(draft, reading)
-    may_ask_ahead = services.models is not None and may_speculate(services)
-    if reading.is_open:
-        await _ask_model(draft, reading, may_ask_ahead=may_ask_ahead)
+    for one in capabilities:
+        await one.ask(draft, reading)
+    if reading.is_open and services.models is None:
+        draft.turn["flags"].append("model_not_configured")
+    elif reading.is_open:
+        await part("understanding").ask_model(draft, reading)
     if not reading.has_answer:
         reading.verdicts = [*reading.doubted, *reading.verdicts]
     return reading
-
-
-async def _ask_model(draft: TurnDraft, reading: Reading, *, may_ask_ahead: bool) -> None:
-    """Put all that is open to a model: where to go, which guidelines hold, what is filled.
-
-    The agent that answers if nothing moves is asked meanwhile. Without an answer the turn continues
-    as it is, under the guidelines that need no model.
-    """
-    services, config = draft.services, draft.services.config
-    turn, position = draft.turn, reading.position
-    if services.models is None:
-        turn["flags"].append("model_not_configured")
-        return
-    moment = Moment(
-        services.spec,
-        position,
-        draft.question,
-        draft.message,
-        reading.questions,
-        reading.guideline_candidates.asked,
-        reading.form,
-        rules_here(draft.spec, position, config.guideline_candidates),
-    )
-    begun = asyncio.get_running_loop().time()
-    seconds = seconds_for(turn, config, config.intent_timeout_seconds)
-    usage = services.usage or Usage()
-    if may_ask_ahead:
-        speculate(draft, reading)
-    try:
-        answer = await understood(moment, services.models, config, usage, seconds)
-    except ModelError as failure:
-        event = note("model_failed", position, trigger="understanding", reason=str(failure))
-        turn["audit"].append(event)
-        turn["flags"].append(f"understanding_failed:{failure.kind}")
-        draft.turn = spent(turn, begun)
-        if reading.guideline_candidates.asked:
-            report(logging.WARNING, BYPASSED, kind=failure.kind)
-            reading.guideline_candidates = bypassed(reading.guideline_candidates)
-        return
-    draft.turn = spent(turn, begun)
-    _note_doubts(draft, answer, position)
-    least = config.guideline_confidence_threshold
-    reading.guideline_candidates = judged(
-        reading.guideline_candidates, answer.guidelines, position, least
-    )
-    reading.answer = answer
-
-
-def _note_doubts(draft: TurnDraft, answer: Understood, position: Position) -> None:
-    """Audit the commands of a model that are not open now, or that it was not sure enough of."""
-    draft.turn["flags"] += dict.fromkeys(UNSURE if d.is_open else OUTSIDE for d in answer.dropped)
-    draft.turn["audit"] += [
-        note("dropped", position, trigger=d.command, reason=d.reason, confidence=d.confidence)
-        for d in answer.dropped[:_MOST_TOLD]
-    ]
-    if len(answer.dropped) > _MOST_TOLD:
-        reason = f"{len(answer.dropped) - _MOST_TOLD} more commands were ignored"
-        draft.turn["audit"].append(note("dropped", position, reason=reason))
 
 
 _MOST_LISTED = 20
@@ -346,17 +260,13 @@ def _decision(draft: TurnDraft, reading: Reading) -> dict[str, list[Any]]:
     said = reading.answer.commands if reading.has_answer else reading.parse.commands
     if said:
         meant = [c for c in said if not isinstance(c, (Verdict, Noise))][:_MOST_LISTED]
-        made["commands"] = [[_command(type(c)), _about(c), c.confidence] for c in meant]
+        made["commands"] = [[command_name(type(c)), _about(c), c.confidence] for c in meant]
     weighed = reading.guideline_candidates
     if weighed.asked or weighed.denied:
         held = {one.guideline.id for one in weighed.held}
         asked = [guideline.id for guideline in weighed.asked if guideline.id not in held]
         made["denied"] = [*weighed.denied, *asked][:_MOST_LISTED]
     return made
-
-
-def _command(kind: type) -> str:
-    return COMMAND_NAMES.get(kind, kind.__name__.lower())
 
 
 def _about(command: Any) -> str:

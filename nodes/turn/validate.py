@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 from journeygraph.journeys import JourneySpec, Validation
 from journeygraph.journeys.notions.guidelines import GuidelineSpec
+from journeygraph.nodes.guidelines.index import index_of
 from journeygraph.nodes.journal import Usage
 from journeygraph.nodes.llm.call import limited, seconds_for
 from journeygraph.nodes.llm.models import CHECK
 from journeygraph.nodes.llm.replies import Examiner
 from journeygraph.nodes.replies.examination import Examination, Finding
+from journeygraph.nodes.replies.pii import load as load
 from journeygraph.nodes.replies.scope import (
-    in_force,
+    counting,
     is_own_voice,
     place_of,
     safe_reply_of,
@@ -33,7 +35,7 @@ from journeygraph.nodes.telemetry import JOURNEY, measure
 from journeygraph.nodes.turn.settle import closed
 
 if TYPE_CHECKING:
-    from journeygraph.nodes.turn.features import Features
+    from journeygraph.nodes.capability import Capabilities
 
 BYPASSED = "validation_bypassed"
 """Flag of a turn whose reply a model should have judged, and could not."""
@@ -50,7 +52,7 @@ class _Outcome:
     bypassed: bool
 
 
-async def validate(state: SessionState, services: Services, features: Features) -> Update:
+async def validate(state: SessionState, services: Services, capabilities: Capabilities) -> Update:
     """Check the reply of the turn, and close it with the allowed text.
 
     Before it is sent, an invalid reply is rewritten once, and then replaced. After it was sent,
@@ -66,7 +68,7 @@ async def validate(state: SessionState, services: Services, features: Features) 
     turn = _corrected(turn)
     if services.holds:
         _tell(services, PARTING.join(turn["replies"]))
-    return closed(services, state, turn, features)
+    return closed(services, state, turn, capabilities)
 
 
 def _tell(services: Services, text: str) -> None:
@@ -259,3 +261,19 @@ def _rule(guideline: GuidelineSpec) -> Mapping[str, Any]:
         "must_contain_one_of": list(guideline.requires),
     }
     return {name: value for name, value in told.items() if value}
+
+
+def in_force(spec: JourneySpec, turn: Turn, pathway: str) -> list[GuidelineSpec]:
+    """Return the guidelines that a reply is held against, those that count first at the front.
+
+    They are those that hold in what ran in this turn. If they could not be judged, the critical
+    ones.
+    """
+    if (holding := turn.get("guidelines")) is not None:
+        return index_of(spec.guidelines).named(one["id"] for one in counting(turn, holding))
+    journey = spec.part_of(pathway).id
+    return [
+        guideline
+        for guideline in spec.guidelines
+        if guideline.critical and guideline.enabled and guideline.applies_in(pathway, journey)
+    ]

@@ -35,8 +35,8 @@ from journeygraph.journeys import (
 )
 from journeygraph.journeys.locale import DEFAULT
 from journeygraph.journeys.spec.warning_signs import kept_names
-from journeygraph.nodes.features.takeover import WITH_PERSON
 from journeygraph.nodes.llm.models import only
+from journeygraph.nodes.state.escalation import WITH_PERSON
 from journeygraph.server.conversations.coverage import fired_in
 from journeygraph.server.conversations.samples import WRONG, results_of_effects, samples_of
 from journeygraph.server.conversations.stubs import stand_ins

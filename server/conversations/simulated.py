@@ -16,11 +16,11 @@ from typing import Any, Protocol
 from journeygraph.journeys import Field, JourneySpec, ModelError
 from journeygraph.journeys.files.journey_file import read_tree
 from journeygraph.journeys.files.loading import text_of
-from journeygraph.nodes.features.takeover import WITH_PERSON
 from journeygraph.nodes.journal import Usage
 from journeygraph.nodes.llm.call import Question, object_asked
 from journeygraph.nodes.llm.client import Chat
 from journeygraph.nodes.llm.models import open_models
+from journeygraph.nodes.state.escalation import WITH_PERSON
 from journeygraph.server.conversations.conversation_files import Loaded
 from journeygraph.server.conversations.conversation_form import (
     Conversation,

@@ -16,13 +16,12 @@ from journeygraph import (
     JourneyConfig,
     Pathway,
 )
-from journeygraph.nodes.features.takeover import hand_over
+from journeygraph.nodes.features.takeover import Person
 from journeygraph.nodes.llm import scripted
 from journeygraph.nodes.llm.scripted import ScriptedModel
 from journeygraph.nodes.state.escalation import PolicyFacts, policy_met
 from journeygraph.nodes.state.phases import PhaseFacts, next_phase
 from journeygraph.nodes.state.session import Position, Turn
-from journeygraph.nodes.turn import features
 from tests.support.bike_shop import Workshop, clerk, workshop
 
 GREETING, COLLECTING = ConversationPhase.GREETING, ConversationPhase.COLLECTING
@@ -106,14 +105,16 @@ async def test_a_move_that_is_none_is_never_committed(
     memory_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Something in a turn forgets that a person has the conversation: the turn fails instead."""
-    true, forgets = hand_over, False
+    true, forgets = Person.close, False
 
-    def forgetful(services: Any, state: Mapping[str, Any], turn: Turn) -> tuple[Position, Turn]:
-        position, turn = true(services, state, turn)
+    def forgetful(
+        person: Person, services: Any, state: Mapping[str, Any], turn: Turn
+    ) -> tuple[Position, Turn]:
+        position, turn = true(person, services, state, turn)
         lost: Any = {**position, "talk": {**position["talk"], "takeover": None}}
         return (lost if forgets and turn["kind"] != "failure" else position), turn
 
-    monkeypatch.setattr(features, "hand_over", forgetful)  # the graph is built with it
+    monkeypatch.setattr(Person, "close", forgetful)  # the graph is built with it
     monkeypatch.setitem(vars(Workshop.spec), "compiled", {})
     async with workshop("s-1", memory_url) as journey:
         await journey.start()

@@ -43,7 +43,8 @@ from journeygraph.nodes.llm import scripted
 from journeygraph.nodes.llm.form_prompt import Asking, asking_of
 from journeygraph.nodes.llm.models import Models
 from journeygraph.nodes.llm.scripted import Answer, Call, ScriptedModel, says
-from journeygraph.nodes.llm.understanding_call import Moment, Understood, understood
+from journeygraph.nodes.llm.understanding_call import Moment, understood
+from journeygraph.nodes.state.interpretation import Understood
 
 DOG = Field("dog", "name", "What is your dog called?", description="We call it by its name.")
 NIGHTS = Field("nights", "integer", "How many nights?", label="length of the stay")

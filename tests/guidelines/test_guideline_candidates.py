@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from journeygraph import GuidelineSpec, Scope
 from journeygraph.nodes.guidelines.index import MOST_SCORED, Index, index_of
-from journeygraph.nodes.guidelines.resolve import Held, resolve
+from journeygraph.nodes.guidelines.resolve import resolve
+from journeygraph.nodes.state.interpretation import Held
 from tests.guidelines.recall.stage_one import MOST, found, recall
 
 # A busy machine is slow, not wrong.

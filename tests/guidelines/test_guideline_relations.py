@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from journeygraph import GuidelineSpec, Scope
-from journeygraph.nodes.guidelines.resolve import Held, Resolution, order_of, resolve
+from journeygraph.nodes.guidelines.resolve import Resolution, order_of, resolve
+from journeygraph.nodes.state.interpretation import Held
 
 # A busy machine is slow, not wrong.
 

@@ -47,6 +47,21 @@ PICTURES: dict[str, partial[str]] = {
     "rental": partial(of_page, "journeys", "Rental"),
     "delivery": partial(of_page, "detours", "Delivery", "hours", ("order", "allergy")),
     "gift": partial(of_page, "effects", "Gift"),
+    "capability": partial(
+        flow,
+        "Capabilities",
+        "The moments of a turn to which a capability can add.",
+        {
+            "first": "hold, stop: answer or decide before the message is read",
+            "reading": "read, weigh, ask: what the message says",
+            "deciding": "decide, answer, complete: where the turn leads",
+            "pathway": "steps: before the agents of a pathway",
+            "settling": "gather, record, lead: what the pathway did, and what follows",
+            "closing": "reword, close: the end of the turn",
+        },
+        "start > first, first > reading, reading > deciding, deciding > pathway, "
+        "pathway > settling, settling ? pathway, settling > closing, closing > end",
+    ),
     "one_turn": partial(
         flow,
         "One turn",

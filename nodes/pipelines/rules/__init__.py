@@ -1,31 +1,36 @@
 """The rules of the nine patterns: the input of each agent, and the result of a run. No graph."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
+from importlib import import_module
 
 from journeygraph.journeys import ContextMergeError
-from journeygraph.nodes.pipelines.rules import (
-    blackboard,
-    consensus,
-    debate,
-    handoff,
-    supervisor_worker,
-)
-from journeygraph.nodes.pipelines.rules.simple import Ensemble, Parallel, Router, Sequential
 from journeygraph.nodes.pipelines.work import Conclusion, Rules, Work, merged
 
-RULES: Mapping[str, Rules] = {
-    "sequential": Sequential(),
-    "supervisor_worker": supervisor_worker,
-    "router": Router(),
-    "ensemble": Ensemble(),
-    "blackboard": blackboard,
-    "consensus": consensus,
-    "debate": debate,
-    "handoff": handoff,
-    "parallel": Parallel(),
+_PLACES: Mapping[str, tuple[str, str]] = {
+    "sequential": ("simple", "Sequential"),
+    "supervisor_worker": ("supervisor_worker", ""),
+    "router": ("simple", "Router"),
+    "ensemble": ("simple", "Ensemble"),
+    "blackboard": ("blackboard", ""),
+    "consensus": ("consensus", ""),
+    "debate": ("debate", ""),
+    "handoff": ("handoff", ""),
+    "parallel": ("simple", "Parallel"),
 }
-"""Pattern -> its rules."""
+"""Pattern -> the module of its rules, and the class in it where the module has several."""
+
+
+@cache
+def rules_of(pattern: str) -> Rules:
+    """Return the rules of a pattern; their module is imported on first use."""
+    module, name = _PLACES[pattern]
+    found = import_module(f"{__name__}.{module}")
+    rules: Rules = getattr(found, name)() if name else found
+    return rules
 
 
 def conclude_as_one(work: Work) -> Conclusion:
@@ -37,7 +42,7 @@ def conclude_as_one(work: Work) -> Conclusion:
         ContextMergeError: They do not, in one that fails fast.
     """
     try:
-        ended = RULES[work.pipeline.pattern].conclude(work)
+        ended = rules_of(work.pipeline.pattern).conclude(work)
         return replace(ended, values=(merged(ended.values),))
     except ContextMergeError as error:
         if work.pipeline.error_handling != "graceful":

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from journeygraph.journeys.agents.signature import FieldSpec
+from journeygraph.journeys.agents.signature import Ask, FieldSpec
 from journeygraph.nodes.json_data import canonical, copied
-from journeygraph.nodes.llm.prompts import Ask
 from journeygraph.nodes.pipelines.work import RESPONSE, Brief, Conclusion, Work, failed, in_order
 from journeygraph.nodes.state.session import Output
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from journeygraph.journeys.agents.signature import FieldSpec
-from journeygraph.nodes.llm.prompts import Ask
+from journeygraph.journeys.agents.signature import Ask, FieldSpec
 from journeygraph.nodes.pipelines.rules.consensus import VOTE, Outcome, counted, vote_on, votes_in
 from journeygraph.nodes.pipelines.work import (
     RESPONSE,

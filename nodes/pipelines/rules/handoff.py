@@ -9,10 +9,9 @@ from typing import Any, Literal
 from pydantic import create_model
 
 from journeygraph.journeys import ConfigurationError, Handoff
-from journeygraph.journeys.agents.signature import FieldSpec
+from journeygraph.journeys.agents.signature import Ask, FieldSpec
 from journeygraph.nodes.authored import contained
 from journeygraph.nodes.json_data import copied
-from journeygraph.nodes.llm.prompts import Ask
 from journeygraph.nodes.pipelines.choosing import Chooser
 from journeygraph.nodes.pipelines.work import Brief, Conclusion, Work, failed, short
 from journeygraph.nodes.state.session import Output

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from journeygraph.journeys.agents.signature import Ask
 from journeygraph.nodes.json_data import copied
-from journeygraph.nodes.llm.prompts import Ask
 from journeygraph.nodes.pipelines.work import Brief, Conclusion, Work, failed, failures, only, shown
 from journeygraph.nodes.state.session import Output
 

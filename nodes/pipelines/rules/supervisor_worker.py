@@ -7,9 +7,8 @@ from typing import Any, Literal
 
 from pydantic import create_model
 
-from journeygraph.journeys.agents.signature import FieldSpec
+from journeygraph.journeys.agents.signature import Ask, FieldSpec
 from journeygraph.nodes.json_data import copied
-from journeygraph.nodes.llm.prompts import Ask
 from journeygraph.nodes.pipelines.choosing import Chooser
 from journeygraph.nodes.pipelines.work import (
     Brief,

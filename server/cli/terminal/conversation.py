@@ -17,8 +17,8 @@ from journeygraph.journeys import (
     JourneyResponse,
     JourneySession,
 )
-from journeygraph.nodes.features.takeover import WITH_PERSON
 from journeygraph.nodes.llm.cassette import Cassette
+from journeygraph.nodes.state.escalation import WITH_PERSON
 from journeygraph.server.cli.terminal.rendering import (
     Flow,
     firing,

@@ -1,0 +1,180 @@
+"""Capabilities: those of packages, missing ones, and a plain journey that imports none."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from journeygraph import (
+    ConfigurationError,
+    Field,
+    Guideline,
+    Journey,
+    JourneyConfig,
+    Pathway,
+    ReturnToPrevious,
+)
+from journeygraph.nodes.capability import GROUP, installed
+from tests.support.pages import blocks
+
+ROOT = Path(__file__).resolve().parents[2]
+GUIDE = ROOT / "docs" / "how-to" / "extend.md"
+
+
+class Parcel(Journey):
+    """Find a parcel."""
+
+    class FindPath(Pathway):
+        """Find it."""
+
+        __agents__ = ["clerk"]
+
+    class HoursPath(Pathway):
+        """Say when the counter is open."""
+
+        __agents__ = ["hours"]
+        __return_behavior__ = ReturnToPrevious()
+
+
+AGENTS = {"clerk": lambda ask: {"response": "Found it."}, "hours": lambda ask: "From nine."}
+
+
+@pytest.fixture(autouse=True)
+def compiled_anew(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Graphs and entry points are kept for a process; a test has its own."""
+    monkeypatch.setitem(vars(Parcel.spec), "compiled", {})
+    installed.cache_clear()
+    yield
+    installed.cache_clear()
+
+
+def package(folder: Path, monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    """Put a package with an entry point on the path of the interpreter."""
+    info = folder / "journeygraph_survey-0.1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: journeygraph-survey\nVersion: 0.1\n"
+    )
+    (info / "entry_points.txt").write_text(f"[{GROUP}]\nsurvey = {value}\n")
+    monkeypatch.syspath_prepend(str(folder))
+    importlib.invalidate_caches()
+
+
+async def test_the_guides_survey_asks_after_a_journey_and_keeps_the_score(
+    tmp_path: Path, memory_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    survey = next(one for one in blocks(GUIDE) if one.options.get("title") == "survey.py")
+    (tmp_path / "survey.py").write_text(survey.text)
+    package(tmp_path, monkeypatch, "survey:Survey")
+
+    config = JourneyConfig(persistence=memory_url)
+    async with Parcel("s-1", config, agents=AGENTS, model=False) as journey:
+        await journey.start()
+        found = await journey.process_message("where is it?")
+        scored = await journey.process_message("4")
+        later = await journey.process_message("5")
+
+    assert found.message == "Found it.\n\nHow was it, from 1 (bad) to 5 (good)?"
+    assert scored.message == "Thank you!"
+    assert scored.accumulated_context["survey_score"] == 4
+    assert later.accumulated_context["survey_score"] == 4, "it is asked once a session"
+    assert later.message.startswith("We are all done here.")
+    monkeypatch.delitem(sys.modules, "survey")
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ("no_such_module:Survey", "cannot be imported .ModuleNotFoundError"),
+        ("json:dumps", "'json:dumps' is no subclass of Capability"),
+    ],
+)
+async def test_a_capability_that_is_none_is_an_error_that_names_its_entry_point(
+    tmp_path: Path, memory_url: str, monkeypatch: pytest.MonkeyPatch, value: str, reason: str
+) -> None:
+    package(tmp_path, monkeypatch, value)
+    config = JourneyConfig(persistence=memory_url)
+    journey = Parcel("s-1", config, agents=AGENTS, model=False)
+    with pytest.raises(ConfigurationError, match=f"{reason}.*'survey' in {GROUP}"):
+        await journey.start()
+
+
+async def test_a_missing_capability_is_one_sentence_with_its_name(
+    memory_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Polite(Parcel):
+        """Find a parcel, politely."""
+
+        __guidelines__ = [Guideline(id="calm", condition="is angry", action="stay calm")]
+
+    monkeypatch.setitem(sys.modules, "journeygraph.nodes.features.guidance", None)
+    config = JourneyConfig(persistence=memory_url)
+    journey = Polite("s-1", config, agents=AGENTS, model=False)
+    with pytest.raises(ConfigurationError, match="The capability 'guidelines' is not installed"):
+        await journey.start()
+
+
+PLAIN = """
+import asyncio, json, sys
+from journeygraph import *
+
+class Plain(Journey):
+    '''Talk.'''
+
+    class MainPath(Pathway):
+        __agents__ = ["a"]
+
+    class HoursPath(Pathway):
+        __agents__ = ["h"]
+        __return_behavior__ = ReturnToPrevious()
+
+    __transitions__ = [Transition(IntentTrigger(["when do you open"]), to_pathway="hours")]
+
+async def main():
+    agents = {"a": lambda ask: "ok", "h": lambda ask: "at six"}
+    config = JourneyConfig(persistence="memory://plain")
+    async with Plain("s", config, agents=agents, model=False) as session:
+        await session.start()
+        assert (await session.process_message("when do you open?")).message == "at six"
+
+asyncio.run(main())
+print(json.dumps(sorted(name for name in sys.modules if name.startswith("journeygraph."))))
+"""
+CAPABILITIES = (
+    *("nodes.features", "nodes.forms", "nodes.repair", "nodes.guidelines", "nodes.llm"),
+    *("nodes.turn.take_effects", "nodes.turn.call_tools", "nodes.turn.validate"),
+    *("graphs.pipelines.patterns", "graphs.agents.tools", "graphs.drawing", "server"),
+)
+
+
+@pytest.mark.slow
+def test_a_plain_journey_imports_no_capability() -> None:
+    run = subprocess.run(
+        [sys.executable, "-c", PLAIN], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    loaded = [name.removeprefix("journeygraph.") for name in json.loads(run.stdout)]
+    assert [name for name in loaded if name.startswith(CAPABILITIES)] == []
+
+
+async def test_what_a_journey_declares_is_imported(memory_url: str) -> None:
+    class Asked(Parcel):
+        """Find a parcel by its number."""
+
+        class FindPath(Pathway):
+            """Find it."""
+
+            __fields__ = [Field("number", "integer", "Which number?")]
+            __agents__ = ["clerk"]
+
+    config = JourneyConfig(persistence=memory_url)
+    async with Asked("s-1", config, agents=AGENTS, model=False) as journey:
+        await journey.start()
+        asked = await journey.process_message("hello")
+    assert asked.message.endswith("Which number?")
+    assert "journeygraph.nodes.features.dialogue" in sys.modules
