@@ -108,10 +108,7 @@ class Settings(_OfSessions):
         log_level: Lowest level of the server's log: "debug", "info" (one event a turn), "warning"
             or "error".
         max_turns: Maximum number of turns that run or wait in a process; further ones get 503.
-        max_connections: Maximum number of open connections of a process, and at most 100 fewer
-            than the files that it may open.
-        max_connections_per_address: The same for each address of a client; unset: no limit, as
-            behind a proxy, where all clients have one address.
+        max_connections: Number of open connections of a process from which on requests get 503.
 
     Raises:
         ConfigurationError: A name or a value is not valid; the text has its place.
@@ -154,7 +151,6 @@ class Settings(_OfSessions):
     log_level: Annotated[Level, BeforeValidator(lambda level: str(level).lower())] = "warning"
     max_turns: int = Field(default=1_000, ge=1)
     max_connections: int = Field(default=10_000, ge=1)
-    max_connections_per_address: int | None = Field(default=None, ge=1)
     origins: Mapping[str, Origin] = Field(
         default_factory=dict, validation_alias=ORIGINS, repr=False, exclude=True
     )

@@ -1,10 +1,6 @@
 """`journeygraph serve`: listen at an address, and serve until a signal to stop.
 
 With --reload, this process only watches files: a child serves, and is started again after a change.
-
-A full collection of garbage visits every object and stops all sessions meanwhile. So the objects
-that exist after the start are excluded from all collections, and a full one runs in a moment
-without a turn. If there is never such a moment, Python's own thresholds apply, at longer intervals.
 """
 
 from __future__ import annotations
@@ -21,8 +17,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
@@ -45,7 +40,6 @@ from journeygraph.server.discover.errors import CommandError, described
 from journeygraph.server.discover.modules import shown
 from journeygraph.server.http.auth import KEY_REMEDY, Keys, is_loopback
 from journeygraph.server.http.problems import MEDIA_TYPE, Problem
-from journeygraph.server.http.protocols import PROTOCOLS, ConnectionLimits, limited
 from journeygraph.server.http.turns import GRACE_SECONDS, Turns
 from journeygraph.server.http.wiring import Wiring, keys_of, wire
 from journeygraph.server.logs import (
@@ -64,8 +58,6 @@ _STOPS = (signal.SIGINT, signal.SIGTERM)
 _USER_TIMEOUT_MS = 30_000
 _ANSWER_SECONDS = 5.0
 """Seconds after the end of the last turn for the answers."""
-_FILES = 100
-"""Files that a process opens besides its connections."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,19 +127,7 @@ def serve(
         write_log(settings.log_level)
         heard = wiring.errors.listening() if wiring.errors else contextlib.nullcontext()
         with exporting(), heard, listening(host, port, wiring.keys) as listener:
-            run_loop(_run(app_of(wiring), listener, limits_of(settings)))
-
-
-def limits_of(settings: Settings) -> ConnectionLimits:
-    """Return the limits of connections; a process needs some files for other purposes."""
-    most = settings.max_connections
-    with contextlib.suppress(ImportError):  # not on Windows, which has no such limit
-        import resource  # noqa: PLC0415
-
-        files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-        if files != resource.RLIM_INFINITY:
-            most = min(most, max(files - _FILES, 1))
-    return ConnectionLimits(most, settings.max_connections_per_address)
+            run_loop(_run(app_of(wiring), listener, settings.max_connections))
 
 
 def _introduce(
@@ -196,14 +176,14 @@ def _tell(line: str) -> None:
     out.print(line, markup=False, soft_wrap=True)
 
 
-async def _run(app: FastAPI, listener: socket.socket, limits: ConnectionLimits) -> None:
+async def _run(app: FastAPI, listener: socket.socket, most: int) -> None:
     wiring: Wiring = app.state.wiring
     async with wiring.opened():
         faults = await wiring.readiness.faults()
         stored = wiring.keys.stored
         unused = bool(stored and not wiring.keys and not faults and await stored.page(1))
         _introduce(wiring, listener, faults, has_unused_keys=unused)
-        await answer(app, listener, wiring.turns, _tell, limits)
+        await answer(app, listener, wiring.turns, _tell, most)
 
 
 # --- Listening -----------------------------------------------------------------------------------
@@ -288,7 +268,7 @@ async def answer(
     listener: socket.socket,
     turns: Turns,
     tell: Callable[[str], None],
-    limits: ConnectionLimits | None = None,
+    most: int | None = None,
 ) -> None:
     """Serve until the process gets a signal to stop; finish running turns.
 
@@ -297,11 +277,12 @@ async def answer(
         listener: The socket.
         turns: The running turns of this process.
         tell: Writes a line to the terminal.
-        limits: Limits of connections; None: none.
+        most: Maximum number of open connections; None: no limit.
     """
     config = uvicorn.Config(
         app,
-        http=limited(PROTOCOLS[0], limits) if limits else PROTOCOLS[0],
+        http="auto",  # httptools if it is installed, else h11
+        limit_concurrency=most,
         ws="none",
         lifespan="off",  # opened by the command, where an error becomes a line and an exit code
         server_header=False,
@@ -314,8 +295,9 @@ async def answer(
     # more, after its work is done.
     for number in _STOPS:
         signal.signal(number, server.stop)
-    async with collected_between(turns):
-        await server.serve([listener])
+    gc.collect()
+    gc.freeze()  # what exists at the start is not collected: a full collection stops all sessions
+    await server.serve([listener])
     for number in _STOPS:  # who asks again does not want to wait; whole turns stay whole
         signal.signal(number, signal.SIG_DFL)
     if server.force_exit:
@@ -448,7 +430,7 @@ def _serve_once(wanted: Wanted, listener: socket.socket, *, debug: bool) -> None
         write_log(settings.log_level)
         wiring.errors = ErrorLog(None if debug else _tell_raised)
         with exporting(), wiring.errors.listening():
-            run_loop(_run(app_of(wiring, follows=True), listener, limits_of(settings)))
+            run_loop(_run(app_of(wiring, follows=True), listener, settings.max_connections))
     except Exception as error:
         say(error)
         _tell("Not served. The next change of a file starts the server again.")
@@ -485,44 +467,3 @@ def _faulty_page(faults: Sequence[str]) -> Response:
     )
     headers = {"Content-Security-Policy": POLICY, "Cache-Control": "no-store"}
     return HTMLResponse(text, HTTPStatus.SERVICE_UNAVAILABLE, headers)
-
-
-# --- Garbage -------------------------------------------------------------------------------------
-
-THRESHOLDS = (5_000, 20, 50)
-"""Arguments of `gc.set_threshold` while a server runs, larger than Python's defaults."""
-LOOK_SECONDS = 0.5
-"""Seconds between two checks for running turns."""
-MOST_TURNS = 100
-"""Turns after which the first moment without a turn is used; before, one full interval must be
-free.
-"""
-
-
-@asynccontextmanager
-async def collected_between(turns: Turns) -> AsyncIterator[None]:
-    """Collect garbage between these turns, until the block ends."""
-    before = gc.get_threshold()
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(*THRESHOLDS)
-    looking = asyncio.get_running_loop().create_task(_look(turns, turns.begun))
-    try:
-        yield
-    finally:
-        looking.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await looking
-        gc.set_threshold(*before)
-        gc.unfreeze()
-
-
-async def _look(turns: Turns, collected: int) -> None:
-    seen = collected
-    while True:
-        await asyncio.sleep(LOOK_SECONDS)
-        is_quiet = turns.begun == seen
-        seen = turns.begun
-        if not turns and seen > collected and (is_quiet or seen - collected >= MOST_TURNS):
-            gc.collect()
-            collected = seen

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import sys
 import uuid
@@ -14,8 +15,6 @@ from statistics import median
 
 from journeygraph import Journey, JourneyConfig
 from journeygraph.journeys.examples.table_booking import AGENTS, TOOLS, TableBooking
-from journeygraph.server.cli.serve import collected_between
-from journeygraph.server.http.turns import Turns
 from tests.benchmarks.material import questions, session
 from tests.benchmarks.measure import Figure, Pairs, Steps, Times, duration, timed
 
@@ -63,15 +62,14 @@ async def _measured_in_a_process(first: str, later: int) -> list[list[Times]]:
 async def _measure(message: str, most: int) -> None:
     """Print the seconds of plain turns, and of corrections in their order.
 
-    Garbage is collected as while serving: else one collection falls into the one first correction.
+    Garbage is collected before: else one collection falls into the one first correction.
     """
     url, said = f"memory://{uuid.uuid4()}", questions(1)
     plain = await session(url)
     config = JourneyConfig(persistence=url)
-    async with (
-        TableBooking("table", config, agents=AGENTS, tools=TOOLS, model=False) as booking,
-        collected_between(Turns()),
-    ):
+    async with TableBooking("table", config, agents=AGENTS, tools=TOOLS, model=False) as booking:
+        gc.collect()
+        gc.freeze()
         await booking.start()
         await _took(booking, _FILLED)
         first = await _took(booking, [message])

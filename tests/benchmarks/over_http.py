@@ -30,7 +30,6 @@ from journeygraph.server.access.limits import Limits, read_limits
 from journeygraph.server.app import app_of
 from journeygraph.server.discover.journeys import Served
 from journeygraph.server.http.auth import Keys
-from journeygraph.server.http.protocols import PROTOCOLS
 from journeygraph.server.http.turns import Turns
 from journeygraph.server.http.wiring import Wiring
 from tests.benchmarks.material import CONTEXT, Referral, desk, questions, session
@@ -217,9 +216,7 @@ async def served(
     )
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.bind(("127.0.0.1", 0))
-    config = uvicorn.Config(
-        app_of(wiring), http=PROTOCOLS[0], loop="asyncio", access_log=False, log_config=None
-    )
+    config = uvicorn.Config(app_of(wiring), loop="asyncio", access_log=False, log_config=None)
     server = uvicorn.Server(config)
     running = asyncio.create_task(server.serve([listener]))
     while not server.started:  # noqa: ASYNC110

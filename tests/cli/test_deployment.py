@@ -199,6 +199,16 @@ def test_the_proxy_hands_events_on_as_they_come_and_refuses_no_valid_body(projec
     assert int(most) * 1024 * 1024 >= largest
 
 
+def test_the_proxy_of_the_guide_is_that_of_a_project(project: Path) -> None:
+    proxy = (project / "deploy" / "proxy.conf").read_text()
+    (shown,) = re.findall(r"```nginx\n(.*?)```", (ROOT / "docs/how-to/deploy.md").read_text(), re.S)
+    lines = [line for line in shown.splitlines() if line.strip(" {}")]
+
+    assert [line for line in lines if line not in proxy.splitlines()] == []
+    for limit in ("client_header_timeout", "large_client_header_buffers", "limit_conn addresses"):
+        assert re.search(rf"^    {limit} [\w ]+;$", shown, re.M)
+
+
 async def test_a_server_behind_the_proxy_knows_the_address_of_its_client(
     project: Path, compose: dict[str, Any]
 ) -> None:

@@ -250,6 +250,7 @@ READERS: dict[str, Any] = {
     "ini": configparser.ConfigParser().read_string,
     "js": str,
     "json": json.loads,
+    "nginx": str,  # it is compared with the file of a project
     "python": str,  # it is run
     "sh": str,
     "text": str,

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable
-from contextlib import AsyncExitStack
 from functools import partial
 from typing import Any
 
@@ -15,10 +13,8 @@ from journeygraph import Journey
 from journeygraph.graphs.session import jobs
 from journeygraph.graphs.storage import connections
 from journeygraph.server.access.callers import Scope
-from journeygraph.server.cli.serve import limits_of
 from journeygraph.server.discover.journeys import Served
 from journeygraph.server.http.auth import Keys
-from journeygraph.server.http.protocols import PROTOCOLS, ConnectionLimits, limited
 from journeygraph.server.http.turns import Turns
 from journeygraph.server.http.wiring import wire
 from journeygraph.server.settings import Settings
@@ -28,7 +24,7 @@ from tests.sessions.test_session_faults import Gate
 from tests.sessions.test_unfinished_turns import KEPT, left
 from tests.support import api as helpers
 from tests.support import watching
-from tests.support.api import KEY, Api, answer_in, events_in
+from tests.support.api import KEY, Api, events_in
 from tests.support.post_office import found
 from tests.support.solo import Solo
 from tests.support.watching import Watch
@@ -333,63 +329,7 @@ async def test_a_process_runs_so_many_turns_at_once(
     assert (await sent(api, session, "m2")).json()["metadata"]["version"] == 3
 
 
-@pytest.fixture(params=PROTOCOLS)
-def protocol(request: pytest.FixtureRequest) -> Any:
-    return limited(request.param, ConnectionLimits(3, 2))
-
-
-READY = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
-
-
-async def test_a_connection_over_the_limit_is_answered_and_closed(
-    serve: Serve, memory_url: str, protocol: Any
-) -> None:
-    api = await serve(url=memory_url)
-    async with AsyncExitStack() as open_:
-        for _ in range(2):
-            reader, writer = await open_.enter_async_context(api.connected())
-            writer.write(READY)
-            assert (await answer_in(reader))[0] == 200
-
-        async with api.connected() as (reader, _):
-            status, headers, body = await answer_in(reader)
-            assert await reader.read() == b""
-        assert (status, json.loads(body)["code"]) == (503, "too_many_connections")
-        assert headers["retry-after"] == "1"
-        assert protocol.limits.open == {"127.0.0.1": 2}
-
-    while protocol.limits.open:  # noqa: ASYNC110
-        await asyncio.sleep(0.001)
-    async with api.connected() as (reader, writer):
-        writer.write(READY)
-        assert (await answer_in(reader))[0] == 200
-
-
-async def test_a_connection_that_h11_takes_over_counts_once(
-    serve: Serve, memory_url: str, protocol: Any
-) -> None:
-    api = await serve(url=memory_url)
-    async with api.connected() as (reader, writer):
-        writer.write(READY.replace(b"\r\n\r\n", b"\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n"))
-        assert (await answer_in(reader))[0] == 200
-        assert protocol.limits.open == {"127.0.0.1": 1}
-    while protocol.limits.open:  # noqa: ASYNC110
-        await asyncio.sleep(0.001)
-
-
-def test_limits_count_in_total_and_per_address() -> None:
-    limits = ConnectionLimits(3, 2)
-    entered = [limits.enter(address) for address in ("a", "a", "a", "b", "b")]
-    assert entered == [True, True, False, True, False]
-    limits.leave("a")
-    assert limits.enter("b")
-    assert not limits.enter("c")
-    assert limits.open == {"a": 1, "b": 2}
-
-
-def test_the_limits_of_a_server_are_settings() -> None:
-    limits = limits_of(Settings(max_connections=7, max_connections_per_address=3))
-    assert (limits.most, limits.most_of_address) == (7, 3)
+def test_the_most_turns_of_a_server_are_a_setting() -> None:
     wiring = wire(Settings(max_turns=1, persistence="memory://"), ["parcel_refund"])
     running = asyncio.Event()
 

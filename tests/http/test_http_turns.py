@@ -12,9 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import uvicorn
 from langgraph.types import interrupt
-from uvicorn.server import ServerState
 
 from journeygraph import EventTrigger, IntentTrigger, Journey, Pathway, Transition
 from journeygraph.graphs.storage.store import open_store
@@ -22,7 +20,6 @@ from journeygraph.server.access.callers import ANYONE
 from journeygraph.server.app import app_of
 from journeygraph.server.discover.journeys import Served
 from journeygraph.server.http import envelope, turns
-from journeygraph.server.http.protocols import PROTOCOLS
 from tests.support import api as helpers
 from tests.support.api import Api, events_in, message_request, one, serving, wired
 from tests.support.clerks import staff
@@ -571,58 +568,6 @@ async def calls_of(turn: Callable[[], Any]) -> int:
     await turn()
     sys.setprofile(None)
     return count
-
-
-class Line(asyncio.Transport):
-    """The line to a client, which keeps what is written to it, piece by piece."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.pieces: list[bytes] = []
-
-    def write(self, data: Any) -> None:
-        self.pieces.append(bytes(data))
-
-    def is_closing(self) -> bool:
-        return False
-
-    def resume_reading(self) -> None:
-        pass
-
-    def close(self) -> None:
-        pass
-
-    abort = close
-
-
-@pytest.mark.parametrize("kind", PROTOCOLS)
-async def test_an_answer_is_one_packet_and_the_head_of_a_stream_waits_for_nothing(
-    kind: Any,
-) -> None:
-    let = asyncio.Event()
-
-    async def app(scope: Any, _: Any, send: Any) -> None:
-        await send({"type": "http.response.start", "status": 200, "headers": []})
-        if scope["path"] == "/stream":
-            await let.wait()
-        await send({"type": "http.response.body", "body": b"all of it"})
-
-    config = uvicorn.Config(app, http=kind, lifespan="off", log_config=None)
-    for path in ("/json", "/stream"):
-        let.clear()
-        line = Line()
-        protocol = kind(config, ServerState(), {})
-        protocol.connection_made(line)
-        protocol.data_received(f"GET {path} HTTP/1.0\r\nHost: localhost\r\n\r\n".encode())
-        while not line.pieces:  # noqa: ASYNC110
-            await asyncio.sleep(0)
-        ended = b"all of it" in line.pieces[0]
-        assert line.pieces[0].startswith(b"HTTP/1.1 200")
-        assert ended == (path == "/json")
-        let.set()
-        while b"all of it" not in b"".join(line.pieces):  # noqa: ASYNC110
-            await asyncio.sleep(0)
-        protocol.connection_lost(None)
 
 
 async def test_a_message_reads_its_session_once(serve: Callable[..., Any], tmp_path: Path) -> None:

@@ -16,7 +16,6 @@ import subprocess
 import sys
 import threading
 import time
-import weakref
 from contextlib import ExitStack, suppress
 from functools import partial
 from http.client import HTTPConnection
@@ -379,6 +378,15 @@ def test_slow_bodies_without_a_key_leave_descriptors_for_a_client_with_one(folde
             trickling.join()
 
 
+def test_more_connections_than_the_setting_are_refused(folder: Path) -> None:
+    with (
+        served(folder, "parcel_refund", JOURNEYGRAPH_MAX_CONNECTIONS="2") as (_, place, _),
+        httpx2.Client() as first,
+    ):
+        assert first.get(f"{place}/healthz").status_code == 200
+        assert httpx2.get(f"{place}/healthz").status_code == 503
+
+
 def test_with_keys_any_address_may_be_listened_at(folder: Path) -> None:
     words = ("parcel_refund", "--host", "0.0.0.0")
     with served(folder, *words, JOURNEYGRAPH_API_KEYS=KEY) as (_, place, _):
@@ -596,45 +604,3 @@ def test_it_runs_on_uvloop_where_that_is_installed(
     run_loop(look())
 
     assert seen == ["uvloop" if installed else "asyncio"]
-
-
-async def test_garbage_is_collected_between_turns_and_not_in_them(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(serve, "LOOK_SECONDS", 0.01)
-    turns, gone, go_on = Turns(), asyncio.Event(), asyncio.Event()
-    looked = 0
-
-    def collecting(phase: str, info: dict[str, int]) -> None:
-        nonlocal looked
-        looked += phase == "start" and info["generation"] == 2
-
-    async def turn() -> None:
-        one = _Linked()
-        one.other = one
-        weakref.finalize(one, gone.set)
-        del one
-        await go_on.wait()
-
-    before = gc.get_threshold()
-    async with serve.collected_between(turns):
-        assert gc.get_freeze_count() > 10_000
-        gc.callbacks.append(collecting)
-        gc.disable()  # what Python would do by itself
-        try:
-            running = turns.begin(turn())
-            for _ in range(5):
-                await asyncio.sleep(0.02)
-            assert (looked, gone.is_set()) == (0, False)
-            go_on.set()
-            await running
-            await gone.wait()
-        finally:
-            gc.enable()
-            gc.callbacks.remove(collecting)
-    assert gc.get_threshold() == before
-    assert gc.get_freeze_count() == 0
-
-
-class _Linked:
-    other: _Linked

@@ -21,7 +21,6 @@ from journeygraph.server.access.limits import Limits
 from journeygraph.server.app import app_of
 from journeygraph.server.discover.journeys import Served
 from journeygraph.server.http.auth import Keys
-from journeygraph.server.http.protocols import PROTOCOLS
 from journeygraph.server.http.turns import Turns
 from journeygraph.server.http.wiring import Wiring
 from journeygraph.server.scripted import PromptServer
@@ -120,9 +119,7 @@ def message_request(api: Api, session: str, message: str) -> bytes:
 
 
 @asynccontextmanager
-async def serving(
-    wiring: Wiring, protocol: Any = PROTOCOLS[0], **headers: str
-) -> AsyncIterator[Api]:
+async def serving(wiring: Wiring, protocol: Any = "auto", **headers: str) -> AsyncIterator[Api]:
     """Serve what is wired until the block ends."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.bind(("127.0.0.1", 0))
@@ -186,7 +183,7 @@ async def serve(request: pytest.FixtureRequest) -> AsyncIterator[Callable[..., A
 
     A test that tries each protocol of the server has a fixture `protocol`.
     """
-    protocol = PROTOCOLS[0]
+    protocol = "auto"
     if "protocol" in request.fixturenames:
         protocol = request.getfixturevalue("protocol")
     async with AsyncExitStack() as stack:
