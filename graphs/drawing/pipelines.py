@@ -102,7 +102,8 @@ def _hollow(pipeline: Pipeline) -> Pipeline:
     if not isinstance(pipeline, PatternPipeline):
         return pipeline
     roles = {role: _place(agent) for role, agent in pipeline.roles.items()}
-    return pipeline.changed(agents=[_place(agent) for agent in pipeline.agents], roles=roles)
+    peers = [_place(agent) for agent in pipeline.agents]
+    return pipeline.changed(**{pipeline.peers(): peers, **roles})
 
 
 def _place(agent: Agent) -> Agent:

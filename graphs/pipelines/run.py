@@ -42,7 +42,7 @@ from journeygraph.journeys import (
     PatternPipeline,
     Pipeline,
 )
-from journeygraph.journeys.pipelines.shapes import MOST_LEVELS
+from journeygraph.journeys.pipelines.pattern import MOST_LEVELS
 from journeygraph.journeys.spec.spec import frozen
 from journeygraph.nodes.journal import Usage
 from journeygraph.nodes.llm.models import Models
@@ -231,9 +231,7 @@ def _without_pathway(said: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _as_pattern(pipeline: Pipeline) -> PatternPipeline:
-    return PatternPipeline(
-        "sequential", [Agent(pipeline)], name=pipeline.name, error_handling="fail-fast"
-    )
+    return Pipeline.sequential([Agent(pipeline)], name=pipeline.name, error_handling="fail-fast")
 
 
 @asynccontextmanager

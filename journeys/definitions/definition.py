@@ -95,7 +95,7 @@ class Definition(BaseModel, metaclass=_DefinitionType):
         placed = dict(zip(cls.by_position, args, strict=False))
         if twice := placed.keys() & given.keys():
             raise TypeError(f"{cls.__name__}() got two values for '{min(twice)}'.")
-        source = ClassBody({**placed, **given})
+        source = ClassBody(cls.prepared({**placed, **given}))
         try:
             cls.__pydantic_validator__.validate_python(
                 source.given, self_instance=self, **source.options
@@ -191,6 +191,11 @@ class Definition(BaseModel, metaclass=_DefinitionType):
         return of_files if is_code else cls.unwritten
 
     @classmethod
+    def prepared(cls, given: dict[str, Any]) -> dict[str, Any]:
+        """Return the arguments of a class body as they are read."""
+        return given
+
+    @classmethod
     def arranged(cls, value: dict[str, Any]) -> dict[str, Any]:
         """Return a mapping of a file with one key for each field."""
         return value
@@ -233,8 +238,9 @@ class Definition(BaseModel, metaclass=_DefinitionType):
             for name, part in schema.get("properties", {}).items()
             if name not in cls.unwritten
         }
-        if required := [*schema.get("required", []), *sorted(cls.needed)]:
-            schema["required"] = required
+        required = [*schema.pop("required", []), *sorted(cls.needed)]
+        if written := [name for name in required if name not in cls.unwritten]:
+            schema["required"] = written
         if doc := cls.__doc__:
             schema["description"] = inspect.cleandoc(doc).partition("\n")[0]
         return schema

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import ValidationError
@@ -24,6 +24,19 @@ FAULTY = "faulty"
 
 REFUSED = "refused"
 """Kind of the error of a value that has its own sentence; see `refused`."""
+
+
+def paths_in(data: Any) -> dict[int, Path]:
+    """Return the path of each mapping and list in plain data, by its identity."""
+    found: dict[int, Path] = {}
+    waiting: list[tuple[Path, Any]] = [((), data)]
+    while waiting:
+        path, value = waiting.pop()
+        if isinstance(value, (dict, list)):
+            found[id(value)] = path
+            steps = value.items() if isinstance(value, dict) else enumerate(value)
+            waiting += [((*path, step), item) for step, item in steps]
+    return found
 
 
 class NotAMapping(dict[str, Any]):
@@ -79,6 +92,18 @@ class Source:
         """Return what is called where a definition takes a function."""
         raise NotImplementedError
 
+    def agent(self, value: Any) -> Any:
+        """Return the agent where a pipeline takes one."""
+        raise wrong("it must be an agent.")
+
+    def hidden(self, cls: type[Definition]) -> Set[str]:
+        """Return the fields of a definition that the source does not have."""
+        return cls.hidden(is_code=self.is_code)
+
+    def known(self, cls: type[Definition]) -> list[str]:
+        """Return what the source may have for a definition."""
+        return cls.known(is_code=self.is_code)
+
     def takes(self, cls: type[Definition], value: Any) -> bool:
         """Return whether a value can be given for a definition."""
         return isinstance(value, dict)
@@ -119,7 +144,7 @@ class Source:
                 self._note(cls, value, item)
         if not self.is_code and cls.needed - value.keys():
             return None
-        broken = _broken(cls, self.is_code, value, wrong)
+        broken = _broken({*self.known(cls)}, value, wrong)
         if broken:
             try:
                 made = handler(_without(cls, value, wrong))
@@ -138,18 +163,21 @@ class Source:
 
     def _tried(self, cls: type[Made], value: Any, handler: Any) -> tuple[Any, list[Any]]:
         """Return a definition as it is written, and what is wrong with it."""
-        hidden = cls.hidden(is_code=self.is_code) & value.keys()
+        hidden = self.hidden(cls) & value.keys()
         wrong = [{"type": "extra_forbidden", "loc": (name,)} for name in hidden]
         if not self.is_code:
             wrong += [{"type": "missing", "loc": (key,)} for key in cls.needed - value.keys()]
+        given = {name: item for name, item in value.items() if name not in hidden}
+        given |= {n: cls.stand_ins[n] for n in self.hidden(cls) if n in cls.stand_ins}
         try:
-            made = handler({name: item for name, item in value.items() if name not in hidden})
+            made = handler(given)
         except ValidationError as error:
             return None, [*error.errors(include_url=False), *wrong]
         return made, wrong
 
     def _hold_rules(self, value: dict[str, Any], made: Definition, broken: set[str]) -> None:
         keys = {} if self.is_code else type(made).names()
+        broken = broken | self.hidden(type(made))
         for reads, rule in made.rules():
             for fault in () if broken & {keys.get(name, name) for name in reads} else rule(made):
                 made.__dict__.setdefault("_broken", {""})
@@ -167,7 +195,7 @@ class Source:
             own = cls.absent.get(str(last), Fault(said))
             self.note(value, Fault(own.message, remedy=own.remedy, at_key=True))
         elif kind == "extra_forbidden":
-            known = cls.known(is_code=self.is_code)
+            known = self.known(cls)
             hint = cls.elsewhere.get(str(last)) or did_you_mean(str(last), known)
             is_argument = self.is_code and not cls.is_mapping
             owner = f"argument of {cls.__name__}" if is_argument else f"key of {cls.called()}"
@@ -269,12 +297,9 @@ def real_path(value: Any, location: tuple[int | str, ...]) -> Path:
     return tuple(path)
 
 
-def _broken(
-    cls: type[Definition], is_code: bool, value: Mapping[str, Any], wrong: Sequence[Any]
-) -> set[str]:
+def _broken(known: set[str], value: Mapping[str, Any], wrong: Sequence[Any]) -> set[str]:
     """Return the keys that cannot be judged, as what is written for them is wrong."""
     broken = {str(item["loc"][0]) for item in wrong}
-    known = set(cls.known(is_code=True) if is_code else cls.keys())
     # An unknown key may be meant to be any of those that are not written.
     return broken | (known - value.keys()) if broken - known else broken
 

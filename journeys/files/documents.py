@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from journeygraph.journeys.definitions.sources import paths_in
 from journeygraph.journeys.faults import Path, Place
 
 MOST_DEPTH = 20
@@ -72,15 +73,7 @@ class Tree:
     @cached_property
     def paths(self) -> dict[int, Path]:
         """Mapping or list, by identity -> its path."""
-        found: dict[int, Path] = {}
-        waiting: list[tuple[Path, Any]] = [((), self.value)]
-        while waiting:
-            path, value = waiting.pop()
-            if isinstance(value, (dict, list)):
-                found[id(value)] = path
-                steps = value.items() if isinstance(value, dict) else enumerate(value)
-                waiting += [((*path, step), item) for step, item in steps]
-        return found
+        return paths_in(self.value)
 
     def place(self, path: Path) -> Place:
         """Return where something stands: its key, else the value, else what holds it."""

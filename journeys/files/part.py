@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from journeygraph.journeys.agents.agent import Agent, may_name
 from journeygraph.journeys.definitions.sources import Source, refused, wrong
 from journeygraph.journeys.errors import JourneyDefinitionError, did_you_mean
 from journeygraph.journeys.faults import Fault, Path, Place, Where
@@ -112,6 +113,14 @@ class FileSource(Source):
             raise refused(fault.message, fault.remedy, named=True)
         kind = MessageCondition if "message" in variables else ContextCondition
         return kind(value.strip())
+
+    def agent(self, value: Any) -> Agent:
+        """Return the agent that has a name."""
+        if not isinstance(value, str) or not value.strip():
+            raise wrong("it must be the name of one of its agents.")
+        if not may_name(value):
+            raise wrong("it cannot be the name of an agent.")
+        return Agent(name=value)
 
 
 class Part:

@@ -25,6 +25,7 @@ from journeygraph.journeys.notions.behaviors import (
 from journeygraph.journeys.notions.effects import Effect
 from journeygraph.journeys.notions.fields import Check, Field, Form, ToolCheck
 from journeygraph.journeys.pipelines.pattern import PatternPipeline
+from journeygraph.journeys.pipelines.pipeline import Pipeline
 from journeygraph.journeys.reading.pipeline_reader import read_pipeline, registered
 from journeygraph.journeys.reading.reader import camel
 from journeygraph.journeys.spec.pathway_values import ValueSchema
@@ -210,7 +211,7 @@ def pathway_of(
     check_tools(part, state.tools or (), list(tools), *path, "tools")
     named = _agents(part, id_, state)
     check_form(part, state.form, tools, *path, "fields")
-    pipeline = read_pipeline(_pipeline(state), id_, where, named, part.faults)
+    pipeline = read_pipeline(*_pipeline(state), id_, where, named, part.faults)
     if state.say:
         pipeline, named = _saying(part, id_, state), ()
     _check_calls(part, state.calls, tools, path)
@@ -290,7 +291,7 @@ def _check_calls(
 def saying(id_: str, text: str) -> PatternPipeline:
     """Return the pipeline of a state that says a text."""
     agent = Agent(Saying(text), name=id_)
-    return PatternPipeline("sequential", [agent], error_handling="fail-fast", name=id_)
+    return Pipeline.sequential([agent], error_handling="fail-fast", name=id_)
 
 
 Tools = Mapping[str, ToolSpec]

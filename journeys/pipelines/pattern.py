@@ -2,133 +2,141 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import MappingProxyType
-from typing import Annotated, Any
+from dataclasses import KW_ONLY
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
-from pydantic import ConfigDict, Field, WrapValidator
-from pydantic_core import PydanticCustomError
+from pydantic import ConfigDict, Field
 
 from journeygraph.journeys import door
 from journeygraph.journeys.agents.agent import Agent, ModelAgent, Skill
 from journeygraph.journeys.config import JourneyConfig
 from journeygraph.journeys.definitions.definition import Definition, rule
-from journeygraph.journeys.definitions.sources import GONE
-from journeygraph.journeys.definitions.value_types import AS_GIVEN, Function, Listed
-from journeygraph.journeys.errors import did_you_mean
-from journeygraph.journeys.faults import Fault, Path
-from journeygraph.journeys.pipelines.pipeline import Pipeline
-from journeygraph.journeys.pipelines.shapes import (
-    MOST_LEVELS,
-    SHAPES,
-    STEPS,
-    ErrorHandling,
-    Limits,
-    Pattern,
+from journeygraph.journeys.definitions.value_types import (
+    AS_GIVEN,
+    AS_WRITTEN,
+    As,
+    Checked,
+    Function,
+    Listed,
+    OneOf,
+    Seconds,
+    at_least,
 )
+from journeygraph.journeys.faults import Fault
+from journeygraph.journeys.pipelines.pipeline import Pipeline
+
+MOST_LEVELS = 20
+"""Deepest nesting of pipelines."""
+LimitInSeconds = Annotated[Seconds, AS_WRITTEN]
+ERROR_HANDLING = ("graceful", "fail-fast")
+STEPS = ("select", "gather")
+"""Names of the patterns' own nodes, which no agent can have."""
+ErrorHandling = Annotated[str, OneOf(ERROR_HANDLING)]
 
 
-def _settings(value: Any, handler: Any, info: Any) -> Any:
-    """Return all settings of a pattern as plain data, those that are not given by default."""
-    handler(value)
-    shape = SHAPES.get(info.data.get("pattern", ""))
-    if shape is None:
-        return value
-    # A source knows by its identity where a dict stands; a program may give other mappings.
-    made = shape.read(value if isinstance(value, dict) else dict(value), info.context)
-    if made is None or not made.is_whole:
-        raise PydanticCustomError(GONE, GONE)
-    return MappingProxyType({name: getattr(made, name) for name in shape.keys()})  # noqa: SIM118
+def _member(value: Any, info: Any) -> Any:
+    """Return an agent; what a class body gives was made one before."""
+    return value if isinstance(value, Agent) else info.context.agent(value)
 
 
-def roles_of(value: Any, handler: Any, info: Any) -> Any:
-    """Return who has a role; roles that the pattern does not have are noted, and left out."""
-    shape = SHAPES.get(info.data.get("pattern", ""))
-    if shape is None or not isinstance(value, Mapping):
-        return handler(value)
-    roles = shape.roles()
-    for role in value:
-        if role not in roles:
-            remedy = f"{did_you_mean(str(role), roles)} Its roles: {', '.join(roles) or 'none'}."
-            said = f"'{role}' is not a role of {shape.kind}."
-            fault = Fault(said, role, remedy=remedy, at_key=True)
-            info.context.note(value, fault)
-    return MappingProxyType(handler({role: value[role] for role in roles if role in value}))
+def _perhaps(value: Any, info: Any) -> Any:
+    return value if value is None else _member(value, info)
 
 
-class PipelineDefinition(Definition):
-    """Declaration of a pipeline, in a program and in data.
+_AGENT, _PERHAPS = (Checked(fit, {"type": "string"}) for fit in (_member, _perhaps))
+Role = Annotated[Any, _AGENT]
+"""An agent with a role; in a file, the name of one of the pathway's agents."""
+OptionalRole = Annotated[Any, _PERHAPS]
+Peers = Annotated[Sequence[Any], As(Listed[Annotated[Any, _AGENT]])]
+"""The agents without a role."""
+_PEERS = ("agents", "workers", "specialists")
+OUTSIDE = ("model", "config", "embed")
+"""Settings of runs outside of a journey, which are no part of what a pipeline is."""
+
+
+class Limits(Definition):
+    """The limits of each agent of a pipeline.
 
     Attributes:
-        pattern: Name of the pattern.
-        agents: The peers, in declared order.
-        roles: Role -> the agent that has it, such as the supervisor.
-        settings: The pattern's settings, all of them.
-        error_handling: "graceful": what can be had without the agents that failed, and who they
-            were; "fail-fast": the first error is raised.
-        limits: Of each agent.
-        name: Its name among other agents.
-        description: Its purpose.
+        timeout: Longest try in seconds. Default: no limit; in a pathway, its time limit.
+        retries: Number of further tries of an agent that failed. Default: none; in a pathway, the
+            setting of the journey.
+        backoff: Seconds before the second try; doubled before each later one.
+        breaker_failures: After this number of failures within `breaker_window`, the agent is not
+            called during the cooldown; then it is tried once. Default: no breaker.
+        breaker_window: Seconds in which failures are counted.
+        breaker_cooldown: Seconds until an agent is tried again; if it fails, it is not called for
+            the same time again.
+        clock: A function that returns the time in seconds, for tests.
+
+    Raises:
+        ConfigurationError: One of them is out of its range.
+
+    Source: ADR-018 section 4 and test category 3.
     """
 
-    model_config = ConfigDict(title="Pipeline")
-    elsewhere = {
-        name: f" Write it in `{part}`."
-        for part, names in (
-            ("limits", list(Limits.keys())),
-            ("settings", [name for shape in SHAPES.values() for name in list(shape.keys())]),
-            ("roles", [role for shape in SHAPES.values() for role in shape.roles()]),
-        )
-        for name in names
-    }
+    unwritten = frozenset({"clock"})
 
-    pattern: Pattern
-    agents: Listed[Agent]
-    roles: Annotated[Mapping[str, Agent], WrapValidator(roles_of)] = Field(
-        default_factory=dict, validate_default=True
+    _: KW_ONLY
+    timeout: LimitInSeconds | None = None
+    retries: Annotated[int, at_least(0)] | None = None
+    backoff: LimitInSeconds = 0.5
+    breaker_failures: Annotated[int, at_least(1)] | None = None
+    breaker_window: LimitInSeconds = 60.0
+    breaker_cooldown: LimitInSeconds = 30.0
+    clock: Annotated[Callable[[], float], AS_GIVEN] = Field(
+        default_factory=lambda: time.monotonic, repr=False
     )
-    settings: Annotated[Mapping[str, Any], WrapValidator(_settings)] = Field(
-        default_factory=dict, validate_default=True
-    )
+
+    @classmethod
+    def called(cls) -> str:
+        """Return what messages call the limits."""
+        return "the limits"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Limits) and self.data == other.data
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.data.values()))
+
+    @property
+    def data(self) -> dict[str, float | None]:
+        """The limits as plain data, without the clock."""
+        return {name: getattr(self, name) for name in self.keys()}
+
+
+def _no_role(role: str) -> Fault:
+    return Fault(f"it has no {role}", remedy=f"write {role}: the name of one of its agents.")
+
+
+def _title(made: Any) -> str:
+    return f"Pipeline of pattern {made.kind()}"
+
+
+class _Fields(Definition):
+    _: KW_ONLY
+    pattern: str
     error_handling: ErrorHandling = "graceful"
     limits: Limits = Field(default_factory=Limits)
     name: str = ""
     description: str = ""
-
-    @property
-    def _everybody(self) -> list[tuple[Path, Agent]]:
-        peers = [(("agents", place), agent) for place, agent in enumerate(self.agents)]
-        return [*peers, *((("roles", role), agent) for role, agent in self.roles.items())]
-
-    @rule("pattern", "agents")
-    def _has_agents(self) -> Iterator[Fault]:
-        if not self.agents:
-            peers = SHAPES[self.pattern].peers
-            yield Fault(f"{peers} is empty", "agents", remedy="give at least one agent.")
-
-    @rule("pattern", "roles")
-    def _has_its_roles(self) -> Iterator[Fault]:
-        for role in SHAPES[self.pattern].required:
-            if role not in self.roles:
-                yield Fault(f"it has no {role}.", "roles")
-
-    @rule("agents", "roles")
-    def _names_differ(self) -> Iterator[Fault]:
-        taken: set[str] = set()
-        for path, agent in self._everybody:
-            if agent.name in taken:
-                remedy = "Name one of them: Agent(it, name='...')."
-                yield Fault(f"two agents are named '{agent.name}'.", *path, remedy=remedy)
-            elif agent.name in STEPS:
-                said = f"no agent can be named '{agent.name}', which is the name of a step."
-                yield Fault(said, *path, remedy="Give it another name.")
-            taken.add(agent.name)
+    model: Annotated[Any, AS_GIVEN] = None
+    config: Annotated[JourneyConfig | None, AS_GIVEN] = None
+    embed: Annotated[Callable[[Sequence[str]], Any], Function("texts")] | None = None
 
 
-class PatternPipeline(PipelineDefinition, Pipeline):
+class PatternPipeline(_Fields, Pipeline):
     """Agents that work together in one of the nine patterns; the factories of `Pipeline` make it.
 
     Attributes:
+        pattern: Name of the pattern.
+        error_handling: "graceful": what can be had without the agents that failed, and who they
+            were; "fail-fast": the first error is raised.
+        limits: Of each agent.
+        name: Its name among other agents. Default: that of the pattern.
+        description: Its purpose.
         model: Answers for its model agents and chooses where a model is to choose, outside of a
             journey; as `model` of a journey. Pipelines within it are answered by it as well.
         config: Settings of its runs outside of a journey, and of those of the pipelines within it;
@@ -139,24 +147,34 @@ class PatternPipeline(PipelineDefinition, Pipeline):
     Source: ADR-018.
     """
 
-    model: Annotated[Any, AS_GIVEN] = None
-    embed: Annotated[Callable[[Sequence[str]], Any], Function("texts")] | None = None
-    config: Annotated[JourneyConfig | None, AS_GIVEN] = None
+    model_config = ConfigDict(model_title_generator=_title)
+    unwritten = frozenset({*_PEERS, *OUTSIDE, "limits", "name", "description", "handoff_condition"})
+    needed = frozenset({"pattern"})
+    elsewhere = dict.fromkeys(Limits.keys(), " Write it in `limits`.")
 
-    def __init__(
-        self,
-        pattern: str,
-        agents: Sequence[Any],
-        roles: Mapping[str, Any] = MappingProxyType({}),
-        settings: Mapping[str, Any] = MappingProxyType({}),
-        *others: Any,
-        **given: Any,
-    ) -> None:
-        if isinstance(roles, Mapping):
-            roles = {role: agent_of(agent, str(role)) for role, agent in roles.items()}
-        super().__init__(pattern, _peers(agents, roles), roles, settings, *others, **given)
+    if TYPE_CHECKING:
 
-    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+        @property
+        def agents(self) -> Peers:
+            """The agents without a role, in declared order."""
+
+    @classmethod
+    def prepared(cls, given: dict[str, Any]) -> dict[str, Any]:
+        """Return the arguments with an agent for anything that can be one."""
+        roles = {role: given[role] for role in cls.role_names() if given.get(role) is not None}
+        given |= {role: agent_of(held, role) for role, held in roles.items()}
+        if cls.peers() in given:
+            given[cls.peers()] = _named(given[cls.peers()], [*roles.values()])
+        return given
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **_: Any) -> None:
+        """Know what is needed, and what takes its place where it is missing."""
+        fields = cls.__pydantic_fields__
+        needed = [role for role in cls.role_names() if fields[role].is_required()]
+        cls.absent = {role: _no_role(role) for role in needed}
+        peers = [name for name in _PEERS if name in fields]
+        cls.stand_ins = {**dict.fromkeys(peers, ()), **dict.fromkeys(needed, Agent(name="?"))}
 
     def model_post_init(self, _: Any) -> None:
         """Name it by its pattern, where it has no other name."""
@@ -165,23 +183,81 @@ class PatternPipeline(PipelineDefinition, Pipeline):
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> str:
         """Return how errors name a pipeline."""
-        pattern = given["pattern"]
-        return f"Pipeline.{pattern}" if pattern in [*SHAPES] else "Pipeline"
+        return f"Pipeline.{cls.kind()}" if cls.kind() else "Pipeline"
 
-    @rule("agents", "roles")
-    def _is_not_too_deep(self) -> Iterator[Fault]:
+    @classmethod
+    def called(cls) -> str:
+        """Return what messages call a pipeline of the pattern."""
+        kind = f"{cls.kind()} pipeline".strip()
+        return f"{'an' if kind[0] == 'e' else 'a'} {kind}"
+
+    @classmethod
+    def kind(cls) -> str:
+        """Return the name of the pattern."""
+        field = cls.__pydantic_fields__["pattern"]
+        return "" if field.is_required() else str(field.default)
+
+    @classmethod
+    def peers(cls) -> str:
+        """Return the name of the argument for the agents without a role."""
+        return next(name for name in _PEERS if name in cls.__pydantic_fields__)
+
+    @classmethod
+    def role_names(cls) -> list[str]:
+        """Return the roles that agents can have in the pattern."""
+        fields = cls.__pydantic_fields__.items()
+        return [name for name, field in fields if {_AGENT, _PERHAPS} & {*field.metadata}]
+
+    @classmethod
+    def setting_names(cls) -> list[str]:
+        """Return the settings of the pattern."""
+        others = {*PatternPipeline.__pydantic_fields__, *cls.role_names(), cls.peers()}
+        return [name for name in cls.__pydantic_fields__ if name not in others]
+
+    @property
+    def roles(self) -> dict[str, Agent]:
+        """The agents that have a role, by role."""
+        found = {role: getattr(self, role) for role in self.role_names()}
+        return {role: agent for role, agent in found.items() if agent is not None}
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings of the pattern, by name."""
+        return {name: getattr(self, name) for name in self.setting_names()}
+
+    @rule(*_PEERS)
+    def _is_sound(self) -> Iterator[Fault]:
+        if not self.agents:
+            yield Fault(f"{self.peers()} is empty", self.peers(), remedy="give at least one agent.")
         if self.levels > MOST_LEVELS:
             limit = f"the limit is {MOST_LEVELS}"
             yield Fault(f"it has {self.levels} levels of pipelines; {limit}.")
+        taken: set[str] = set()
+        peers = [((self.peers(), place), agent) for place, agent in enumerate(self.agents)]
+        for path, agent in [*peers, *(((role,), agent) for role, agent in self.roles.items())]:
+            if agent.name in taken:
+                remedy = "Name one of them: Agent(it, name='...')."
+                yield Fault(f"two agents are named '{agent.name}'.", *path, remedy=remedy)
+            elif agent.name in STEPS:
+                said = f"no agent can be named '{agent.name}', which is the name of a step."
+                yield Fault(said, *path, remedy="Give it another name.")
+            taken.add(agent.name)
 
     def __eq__(self, other: object) -> bool:
-        fields = PipelineDefinition.__pydantic_fields__
-        return isinstance(other, PatternPipeline) and all(
+        fields = [name for name in self.__pydantic_fields__ if name not in OUTSIDE]
+        return type(self) is type(other) and all(
             getattr(self, name) == getattr(other, name) for name in fields
         )
 
     def __hash__(self) -> int:
         return hash((self.pattern, self.name, tuple(self.agents)))
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: Any, handler: Any) -> dict[str, Any]:
+        """Return its schema in a pathway, where an agent's failure is that of the turn."""
+        schema = super().__get_pydantic_json_schema__(core, handler)
+        schema["properties"]["error_handling"]["default"] = "fail-fast"
+        return schema
 
     def __repr__(self) -> str:
         names = ", ".join(agent.name for agent in self.agents)
@@ -224,27 +300,27 @@ class PatternPipeline(PipelineDefinition, Pipeline):
             else:
                 yield name, agent
 
-    def with_error_handling(self, error_handling: str) -> PatternPipeline:
+    def with_error_handling(self, error_handling: str) -> Self:
         """Return it with another way to handle errors: "graceful" or "fail-fast"."""
         return self.changed(error_handling=error_handling)
 
-    def with_limits(self, **limits: Any) -> PatternPipeline:
+    def with_limits(self, **limits: Any) -> Self:
         """Return it with other limits of its agents; see `Limits`."""
         return self.changed(limits=self.limits.changed(**limits))
 
-    def with_name(self, name: str, description: str = "") -> PatternPipeline:
+    def with_name(self, name: str, description: str = "") -> Self:
         """Return it with this name, by which others know it."""
         return self.changed(name=name, description=description or self.description)
 
-    def with_model(self, model: Any) -> PatternPipeline:
+    def with_model(self, model: Any) -> Self:
         """Return it with a model; see `model`."""
         return self.changed(model=model)
 
-    def with_config(self, config: JourneyConfig) -> PatternPipeline:
+    def with_config(self, config: JourneyConfig) -> Self:
         """Return it with settings for its runs outside of a journey; see `config`."""
         return self.changed(config=config)
 
-    def with_embeddings(self, embed: Callable[[Sequence[str]], Any] | None) -> PatternPipeline:
+    def with_embeddings(self, embed: Callable[[Sequence[str]], Any] | None) -> Self:
         """Return it with a function that embeds texts, such as `aembed_documents` of LangChain.
 
         Pipelines in it have their own. Cards are embedded once. What fails, or takes more than 10
@@ -317,11 +393,10 @@ def _own_name(given: Any) -> str | None:
     return given.name if isinstance(given, (Agent, Pipeline)) else getattr(given, "__name__", None)
 
 
-def _peers(agents: Any, roles: Any) -> Any:
+def _named(agents: Any, held: Sequence[Any]) -> Any:
     """Return what works in a pipeline as agents with names; as it is if it is no list."""
     if isinstance(agents, (str, bytes)) or not isinstance(agents, Sequence):
         return agents
-    held = roles.values() if isinstance(roles, Mapping) else ()
     taken = {_own_name(given) for given in [*agents, *held]}
     named: list[Agent] = []
     for place, given in enumerate(agents, 1):

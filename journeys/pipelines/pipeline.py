@@ -3,22 +3,44 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, cast
 
 from journeygraph.journeys import door
 from journeygraph.journeys.agents.agent import Agent, Skill
 from journeygraph.journeys.errors import ConfigurationError, shown
 
 if TYPE_CHECKING:
+    from journeygraph.journeys.pipelines import pattern_kinds
     from journeygraph.journeys.pipelines.pattern import PatternPipeline
+
+P = ParamSpec("P")
+
+
+class PatternClass(Generic[P]):
+    """The class of a pattern; as an attribute of `Pipeline`, its factory.
+
+    Args:
+        made: Returns the class; only its type is read, as a pattern is itself a `Pipeline`.
+    """
+
+    def __init__(self, made: Callable[[], Callable[P, Any]]) -> None:
+        self._made = made
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, pipeline: Any, owner: type) -> Callable[P, PatternPipeline]:
+        from journeygraph.journeys.pipelines.pattern_kinds import PATTERNS  # noqa: PLC0415
+
+        return cast("Callable[P, PatternPipeline]", PATTERNS[self._name])
 
 
 class Pipeline(ABC):
     """Inputs in, outputs out, by agents that work together; itself an agent to others.
 
-    The nine patterns are made by the static methods. Subclass it for another pattern: write
+    Its nine attributes are the patterns, as in the example. Subclass it for another pattern: write
     `async def run(self, **inputs)`, and it can be used wherever an agent can.
 
     Source: ADR-018 sections 1 and 3.
@@ -30,8 +52,8 @@ class Pipeline(ABC):
         'HELLO!'
     """
 
-    name: str = ""
-    description: str = ""
+    name = ""
+    description = ""
 
     @abstractmethod
     async def run(self, **inputs: Any) -> Any:
@@ -103,174 +125,15 @@ class Pipeline(ABC):
 
         return pipeline_of_text(text, agents)
 
-    @staticmethod
-    def sequential(agents: Sequence[Any], *, error_handling: str = "graceful") -> PatternPipeline:
-        """One agent after the other; each is given the inputs and the outputs of those before."""
-        return _pattern("sequential", agents, error_handling)
-
-    @staticmethod
-    def supervisor_worker(
-        supervisor: Any,
-        workers: Sequence[Any],
-        selection_mode: str = "semantic",
-        *,
-        error_handling: str = "graceful",
-    ) -> PatternPipeline:
-        """Let a supervisor split the task, workers do the parts, the supervisor compose.
-
-        Args:
-            supervisor: Is asked with `phase` "plan" (gives `tasks`), "review" (gives `reassign`, or
-                the outputs) and, after a reassignment, "compose" (gives the outputs).
-            workers: Do the parts.
-            selection_mode: Selection of the worker for a part without a name: "semantic", "llm",
-                "round-robin" or "random".
-            error_handling: "graceful" or "fail-fast".
-        """
-        settings = {"selection_mode": selection_mode}
-        roles = {"supervisor": supervisor}
-        return _pattern("supervisor_worker", workers, error_handling, settings, roles)
-
-    @staticmethod
-    def router(
-        agents: Sequence[Any],
-        routing_strategy: str = "semantic",
-        *,
-        error_handling: str = "graceful",
-    ) -> PatternPipeline:
-        """One agent is chosen, and answers.
-
-        Args:
-            agents: Agents that may answer.
-            routing_strategy: "semantic" (by their cards), "llm", "round-robin" or "random".
-            error_handling: "graceful" or "fail-fast".
-        """
-        settings = {"routing_strategy": routing_strategy}
-        return _pattern("router", agents, error_handling, settings)
-
-    @staticmethod
-    def ensemble(
-        agents: Sequence[Any],
-        synthesizer: Any,
-        discovery_mode: str = "a2a",
-        top_k: int = 3,
-        *,
-        error_handling: str = "graceful",
-    ) -> PatternPipeline:
-        """Ask the best agents for the task at once; a synthesizer joins their answers.
-
-        Args:
-            agents: Agents that may answer.
-            synthesizer: Is given their `perspectives`.
-            discovery_mode: "a2a" (by their cards), "llm", or "all".
-            top_k: Number of agents that are asked, unless all are.
-            error_handling: "graceful" or "fail-fast".
-        """
-        settings = {"discovery_mode": discovery_mode, "top_k": top_k}
-        roles = {"synthesizer": synthesizer}
-        return _pattern("ensemble", agents, error_handling, settings, roles)
-
-    @staticmethod
-    def blackboard(
-        specialists: Sequence[Any],
-        controller: Any,
-        selection_mode: str = "semantic",
-        max_iterations: int = 10,
-        *,
-        error_handling: str = "graceful",
-    ) -> PatternPipeline:
-        """Let a controller name the missing information, until none is missing.
-
-        Args:
-            specialists: Add to the board, one at a time.
-            controller: Is given the `board`; gives `done`, or `need`, or `next` (who).
-            selection_mode: Selection of the specialist for a need without a name: "semantic",
-                "llm", "round-robin" or "random".
-            max_iterations: Most specialists that are asked.
-            error_handling: "graceful" or "fail-fast".
-        """
-        settings = {"selection_mode": selection_mode, "max_iterations": max_iterations}
-        roles = {"controller": controller}
-        return _pattern("blackboard", specialists, error_handling, settings, roles)
-
-    @staticmethod
-    def consensus(
-        agents: Sequence[Any],
-        threshold: float = 0.5,
-        voting_strategy: str = "majority",
-        *,
-        error_handling: str = "graceful",
-    ) -> PatternPipeline:
-        """Every agent makes a proposal, then every agent votes.
-
-        Args:
-            agents: Agents that propose and vote; one that gives no `vote` votes for its proposal.
-            threshold: Share of the votes that is needed: more than it under "majority" and
-                "weighted", at least it under "threshold".
-            voting_strategy: "majority", "unanimous", "weighted" (by the agents' weights and how
-                sure they are) or "threshold".
-            error_handling: "graceful" or "fail-fast".
-        """
-        settings = {"threshold": threshold, "voting_strategy": voting_strategy}
-        return _pattern("consensus", agents, error_handling, settings)
-
-    @staticmethod
-    def debate(
-        agents: Sequence[Any],
-        rounds: int = 3,
-        judge: Any = None,
-        *,
-        error_handling: str = "graceful",
-    ) -> PatternPipeline:
-        """Every agent takes a position and answers the others', round by round.
-
-        Args:
-            agents: Agents that debate.
-            rounds: Number of times that each of them speaks.
-            judge: Is given the `debate` and decides; without one the majority of the agents does.
-            error_handling: "graceful" or "fail-fast".
-        """
-        roles = {} if judge is None else {"judge": judge}
-        return _pattern("debate", agents, error_handling, {"rounds": rounds}, roles)
-
-    @staticmethod
-    def handoff(
-        agents: Sequence[Any],
-        handoff_condition: Any = None,
-        *,
-        error_handling: str = "graceful",
-    ) -> PatternPipeline:
-        """Let the first agent answer, or hand over to another one.
-
-        Args:
-            agents: The first begins.
-            handoff_condition: Is given the outputs of the agent that has the word, and may be
-                async; True hands over to the next one in order, a name or a `Handoff` to that one,
-                any other value hands over to no agent. Without it an agent hands over by its own
-                output `handoff`.
-            error_handling: "graceful" or "fail-fast".
-        """
-        settings = {"handoff_condition": handoff_condition}
-        return _pattern("handoff", agents, error_handling, settings)
-
-    @staticmethod
-    def parallel(
-        agents: Sequence[Any],
-        aggregator: Any = None,
-        max_workers: int = 10,
-        *,
-        error_handling: str = "graceful",
-    ) -> PatternPipeline:
-        """All agents at once, each with the same inputs.
-
-        Args:
-            agents: Agents that work.
-            aggregator: Is given their `results` and makes one of them; without one their outputs
-                are joined in declared order.
-            max_workers: Most agents that work at the same time.
-            error_handling: "graceful" or "fail-fast".
-        """
-        roles = {} if aggregator is None else {"aggregator": aggregator}
-        return _pattern("parallel", agents, error_handling, {"max_workers": max_workers}, roles)
+    sequential = PatternClass(lambda: pattern_kinds.Sequential)
+    supervisor_worker = PatternClass(lambda: pattern_kinds.SupervisorWorker)
+    router = PatternClass(lambda: pattern_kinds.Router)
+    ensemble = PatternClass(lambda: pattern_kinds.Ensemble)
+    blackboard = PatternClass(lambda: pattern_kinds.Blackboard)
+    consensus = PatternClass(lambda: pattern_kinds.Consensus)
+    debate = PatternClass(lambda: pattern_kinds.Debate)
+    handoff = PatternClass(lambda: pattern_kinds.HandingOver)
+    parallel = PatternClass(lambda: pattern_kinds.Parallel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,18 +163,3 @@ class Handoff:
     def model_dump(self, **_: Any) -> dict[str, Any]:
         """Return it as plain data, as outputs are kept."""
         return asdict(self)
-
-
-def _pattern(
-    pattern: str,
-    agents: Sequence[Any],
-    error_handling: str,
-    settings: Mapping[str, Any] | None = None,
-    roles: Mapping[str, Any] | None = None,
-) -> PatternPipeline:
-    # A pattern is a pipeline, so this module cannot be the one that needs it first.
-    from journeygraph.journeys.pipelines.pattern import PatternPipeline  # noqa: PLC0415
-
-    return PatternPipeline(
-        pattern, agents, roles or {}, settings or {}, error_handling=error_handling
-    )

@@ -9,42 +9,40 @@ from journeygraph.journeys.agents.agent import Agent, may_name
 from journeygraph.journeys.errors import ConfigurationError, did_you_mean, one_of, shown
 from journeygraph.journeys.faults import Fault, as_where
 from journeygraph.journeys.pipelines.pattern import PatternPipeline
+from journeygraph.journeys.pipelines.pattern_kinds import PATTERNS
 from journeygraph.journeys.pipelines.pipeline import Pipeline
-from journeygraph.journeys.pipelines.shapes import SHAPES, InPathway, in_pathway
 
 _CONFIG = "__pipeline_config__"
 
 
 def read_pipeline(
-    declared: tuple[Any, Any], id_: str, where: str, named: Sequence[str], faults: list[Fault]
+    value: Any, config: Any, id_: str, where: str, named: Sequence[str], faults: list[Fault]
 ) -> PatternPipeline | None:
     """Return the pipeline of a pathway; None if it has no agents, or has faults.
 
     Args:
-        declared: Its `__pipeline__` and `__pipeline_config__`.
+        value: Its `__pipeline__`.
+        config: Its `__pipeline_config__`; of a file, the pipeline as it was read, without agents.
         id_: Its id.
         where: The class, for the faults.
         named: The names in `__agents__`.
         faults: Takes what is wrong, one sentence for each.
     """
-    value, config = declared
     at = as_where(where)
-    if not isinstance(config, (Mapping, InPathway)):
-        message = f"{_CONFIG} is {shown(config)}"
-        faults.append(Fault(message, _CONFIG, remedy="it must be a dict.", where=at))
-        return None
-    if isinstance(value, Pipeline):
+    found: list[Fault] = []
+    pipeline = None
+    if not isinstance(config, (Mapping, PatternPipeline)):
+        remedy = "it must be a dict."
+        found = [Fault(f"{_CONFIG} is {shown(config)}", _CONFIG, remedy=remedy)]
+    elif isinstance(value, Pipeline):
         found = [*_object_faults(id_, config, named)]
         pipeline = None if found else _as_pattern(value, id_)
-    elif not isinstance(value, str) or value not in SHAPES:
-        remedy = one_of(value, tuple(SHAPES))
+    elif not isinstance(value, str) or value not in PATTERNS:
+        remedy = one_of(value, tuple(PATTERNS))
         found = [Fault(f"__pipeline__ is {shown(value)}", "__pipeline__", remedy=remedy)]
-        pipeline = None
     else:
-        key = at.key(_CONFIG, "pipeline")
-        form, found = _read(value, config, key)
-        found += _role_faults(form, named, key, at.key("__agents__"))
-        pipeline = None if found or not form.is_whole else _of_name(form, id_, named, key, found)
+        keys = at.key(_CONFIG, "pipeline"), at.key("__agents__")
+        pipeline = _of_name(PATTERNS[value], config, id_, named, keys, found)
     faults += [fault.at(at) for fault in found]
     return pipeline
 
@@ -69,61 +67,74 @@ def _object_faults(id_: str, config: Any, named: Sequence[str]) -> Iterator[Faul
 def _as_pattern(pipeline: Pipeline, id_: str) -> PatternPipeline:
     if isinstance(pipeline, PatternPipeline):
         return pipeline
-    return PatternPipeline("sequential", [Agent(pipeline)], error_handling="fail-fast", name=id_)
+    return Pipeline.sequential([Agent(pipeline)], error_handling="fail-fast", name=id_)
 
 
-def _read(pattern: str, config: Any, key: str) -> tuple[InPathway, list[Fault]]:
-    """Return the settings of a pattern and their faults; those of files are already noted."""
-    if isinstance(config, InPathway):
-        return config, []
-    given = {str(key): value for key, value in config.items()}
-    form = in_pathway(pattern)(**{**given, "pattern": pattern})
-    found = [_fault(key, fault.message, *fault.path, remedy=fault.remedy) for fault in form.faults]
-    if "pattern" in given:
-        message = "the pattern is already set in __pipeline__."
-        found.append(_fault(key, message, "pattern", remedy="Remove it."))
-    return form, found
+def _of_name(
+    made: type[PatternPipeline],
+    config: Any,
+    id_: str,
+    named: Sequence[str],
+    keys: tuple[str, str],
+    faults: list[Fault],
+) -> PatternPipeline | None:
+    """Return the pipeline of a pattern that is given by its name, noting every fault."""
+    if isinstance(config, PatternPipeline):
+        names = [name for name in config.model_fields_set if config.has_sound(name)]
+        given = {name: getattr(config, name) for name in names if name != "pattern"}
+        is_sound = config.is_whole
+    else:
+        given = {str(key): value for key, value in config.items()}
+        is_sound = True
+        faults += _key_faults(made, given, keys[0])
+    roles = {role: given[role] for role in made.role_names() if given.get(role) is not None}
+    holders = {role: getattr(held, "name", held) for role, held in roles.items()}
+    faults += _role_faults(made, holders, named, keys)
+    peers = [name for name in named if name not in holders.values()]
+    if faults or not is_sound or not (named or holders) or not all(map(may_name, named)):
+        return None
+    try:
+        return made(**{"error_handling": "fail-fast", **given, made.peers(): peers, "name": id_})
+    except ConfigurationError as error:
+        found = [_fault(keys[0], one.message, *one.path, remedy=one.remedy) for one in error.faults]
+        faults += found or [Fault(str(error), keys[0])]
+        return None
 
 
 def _fault(key: str, message: str, *path: str | int, remedy: str = "") -> Fault:
     return Fault(f"{key}: {message}", key, *path, remedy=remedy)
 
 
-def _of_name(
-    form: InPathway, id_: str, named: Sequence[str], key: str, faults: list[Fault]
-) -> PatternPipeline | None:
-    roles = form.holders
-    if not (named or roles) or not all(map(may_name, named)):
-        return None
-    peers = [Agent(name=name) for name in named if name not in roles.values()]
-    settings, handling = form.settings, form.error_handling
-    try:
-        return PatternPipeline(
-            form.pattern, peers, roles, settings, error_handling=handling, name=id_
-        )
-    except ConfigurationError as error:
-        found = [
-            Fault(f"Pipeline.{form.pattern}: {one.message}", key, remedy=one.remedy)
-            for one in error.faults
-        ]
-        faults += found or [Fault(str(error), key)]
-        return None
+def _key_faults(made: type[PatternPipeline], given: Mapping[str, Any], key: str) -> Iterator[Fault]:
+    known = ["error_handling", *made.setting_names(), *made.role_names()]
+    for name in given:
+        if name == "pattern":
+            message = "the pattern is already set in __pipeline__."
+            yield _fault(key, message, name, remedy="Remove it.")
+        elif name not in known:
+            message = f"'{name}' is not a valid key of {made.called()}."
+            hint = made.elsewhere.get(name) or did_you_mean(name, known)
+            yield _fault(key, message, name, remedy=f"{hint} Known: {', '.join(known)}.")
 
 
-def _role_faults(form: InPathway, named: Sequence[str], key: str, agents: str) -> list[Fault]:
+def _role_faults(
+    made: type[PatternPipeline],
+    holders: Mapping[str, Any],
+    named: Sequence[str],
+    keys: tuple[str, str],
+) -> list[Fault]:
+    key, agents = keys
     faults = []
-    taken: dict[str, str] = {}
-    for role, name in form.holders.items():
-        if name not in named:
+    taken: dict[Any, str] = {}
+    for role, name in holders.items():
+        if not isinstance(name, str) or name not in named:
             message = f"{role} is {shown(name)}, which is not in {agents}."
-            hint = did_you_mean(name, list(named))
-            faults.append(_fault(key, message, role, remedy=hint))
+            faults.append(_fault(key, message, role, remedy=did_you_mean(str(name), list(named))))
         elif name in taken:
             faults.append(_fault(key, f"'{name}' is both {taken[name]} and {role}.", role))
         else:
             taken[name] = role
-    if named and not faults and form.is_whole and len(taken) == len(named):
-        peers = SHAPES[form.pattern].peers
-        message = f"all {agents} have roles, so there are no {peers}."
-        faults.append(_fault(key, message, remedy=f"Add {peers} to {agents}."))
+    if named and not faults and len(taken) == len(named):
+        message = f"all {agents} have roles, so there are no {made.peers()}."
+        faults.append(_fault(key, message, remedy=f"Add {made.peers()} to {agents}."))
     return faults

@@ -212,7 +212,7 @@ def _read_pathway(id_: str, klass: type[Pathway], where: str, faults: list[Fault
     unnamed = read.signature is not None and klass.__agents__ is Pathway.__agents__
     named = (id_,) if unnamed else tuple(dict.fromkeys(read.agents))
     declared = (klass.__pipeline__, klass.__pipeline_config__)
-    pipeline = read_pipeline(declared, id_, where, named, faults)
+    pipeline = read_pipeline(*declared, id_, where, named, faults)
     return read.with_agents(pipeline, registered(pipeline, named))
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from journeygraph.journeys.agents.signature import FieldSpec
 from journeygraph.journeys.notions.knowledge import Knowledge
 from journeygraph.journeys.notions.transitions import BaseTrigger
+from journeygraph.journeys.pipelines.pattern import PatternPipeline
 
 _LATER = frozenset({"verbatim"})
 """Options that came later: unset, they leave the version of a definition as it was."""
@@ -49,6 +50,9 @@ def _plain(value: Any, within: tuple[int, ...] = ()) -> Any:
 
 
 def _plain_object(value: Any, within: tuple[int, ...]) -> Any:
+    if isinstance(value, PatternPipeline):
+        names = ("roles", "settings", *PatternPipeline.names(), "agents")
+        return ["PatternPipeline", [], {n: _plain(getattr(value, n), within) for n in names}]
     if isinstance(value, FieldSpec):
         default = "-" if value.required else _plain(value.default, within)
         kind = _NO_PART.sub("", str(value.annotation))
@@ -62,16 +66,20 @@ def _plain_object(value: Any, within: tuple[int, ...]) -> Any:
     if isinstance(value, CodeType):
         consts = [_plain(item, within) for item in value.co_consts]
         return [value.co_code.hex(), list(value.co_names), consts]
-    if isinstance(value, partial):
-        return _plain((value.func, value.args, value.keywords), within)
-    if isinstance(value, MethodType):
-        return _plain((value.__func__, value.__self__), within)
+    if isinstance(value, (partial, MethodType)):
+        return _plain(_plain_call(value), within)
     if code := getattr(value, "__code__", None):
         held = (value.__defaults__, value.__kwdefaults__, _enclosed(value))
         return [value.__qualname__, _plain(code, within), _plain(held, (*within, _HELD))]
     if isinstance(value, (bytes, complex, type(...))):
         return repr(value)
     return _plain_instance(value, within)
+
+
+def _plain_call(value: Any) -> tuple[Any, ...]:
+    if isinstance(value, MethodType):
+        return value.__func__, value.__self__
+    return value.func, value.args, value.keywords
 
 
 def _plain_instance(value: Any, within: tuple[int, ...]) -> Any:

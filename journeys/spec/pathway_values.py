@@ -35,7 +35,7 @@ from journeygraph.journeys.notions.fields import Field as Asked
 from journeygraph.journeys.notions.fields import Form
 from journeygraph.journeys.notions.transitions import ConditionTrigger
 from journeygraph.journeys.pipelines.pattern import PatternPipeline
-from journeygraph.journeys.pipelines.shapes import BY_PATTERN, InPathway, Pattern
+from journeygraph.journeys.pipelines.pattern_kinds import AnyPattern, Pattern
 
 Completion = tuple[str | Known, ...] | Callable[[Mapping[str, Any]], Any] | Never | None
 STRATEGIES = [one.value for one in MergeStrategy]
@@ -201,7 +201,7 @@ Returns = Annotated[ReturnToPrevious | ReturnToSpecific | None, InCode(Any, _ret
 NextId = Annotated[str, InCode(Name, _text)]
 Working = Annotated[
     PatternPipeline | None,
-    InCode(Annotated[Pattern | Annotated[InPathway, BY_PATTERN], BY_SHAPE], lambda given: given),
+    InCode(Annotated[Pattern | AnyPattern, BY_SHAPE], lambda given: given),
 ]
 OnArrival = Annotated[
     bool,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from journeygraph.journeys.pipelines.shapes import SHAPES
+from journeygraph.journeys.pipelines.pattern_kinds import PATTERNS
 from journeygraph.server.discover.journeys import pipeline_ids
 from journeygraph.server.discover.pipelines import targets_of
 from journeygraph.server.scripted import ScriptedServer
@@ -88,7 +88,7 @@ def shop(folder: Path) -> Path:
 def test_without_a_name_the_examples_are_listed_with_their_patterns(folder: Path) -> None:
     shown = flat(run("run").stdout)
 
-    for name in [*pipeline_ids(), *SHAPES]:
+    for name in [*pipeline_ids(), *PATTERNS]:
         assert name in shown
     assert "run bank_phone_desk" in shown
 

@@ -10,7 +10,7 @@ import pytest
 
 from journeygraph import Limits, PatternPipeline
 from journeygraph.graphs.drawing.pipelines import chart, mermaid
-from journeygraph.journeys.pipelines.shapes import SHAPES
+from journeygraph.journeys.pipelines.pattern_kinds import PATTERNS
 from journeygraph.server.discover.journeys import pipeline_ids
 from journeygraph.server.discover.pipelines import find_pipeline
 
@@ -45,11 +45,11 @@ def test_each_pattern_has_its_example_and_its_picture() -> None:
     patterns = [example(name).pattern for name in pictures]
     sections = page[page.index("\n### ") : page.index("\n## Cards")].split("\n### ")[1:]
 
-    assert sorted(patterns) == sorted(SHAPES)
+    assert sorted(patterns) == sorted(PATTERNS)
     for pattern, section in zip(patterns, sections, strict=True):
-        shape = SHAPES[pattern]
-        assert f"`Pipeline.{pattern}({shape.peers if not shape.required else ''}" in section
-        assert [name for name in (*shape.keys(), *shape.roles()) if name not in section] == []
+        made = PATTERNS[pattern]
+        assert f"`Pipeline.{pattern}({made.by_position[0]}" in section
+        assert [name for name in made.by_position if name not in section] == []
 
 
 @pytest.mark.parametrize("name", pipeline_ids())
@@ -73,4 +73,4 @@ def test_the_page_names_all_there_is() -> None:
     limits = set(Limits.keys())
 
     assert len(public) >= 8
-    assert (limits | public | {"run_sync", "stream", "to_agent", *SHAPES}) - named == set()
+    assert (limits | public | {"run_sync", "stream", "to_agent", *PATTERNS}) - named == set()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from journeygraph import PatternPipeline
-from journeygraph.journeys.pipelines.shapes import SHAPES
+from journeygraph.journeys.pipelines.pattern_kinds import PATTERNS
 from journeygraph.nodes.llm.scripted import Answer, Call, ScriptedModel, UseTool
 from journeygraph.server.discover.journeys import pipeline_ids
 
@@ -46,7 +46,7 @@ def test_there_is_one_for_each_pattern() -> None:
     patterns = [example(name).PIPELINE.pattern for name in NAMES]
 
     assert pipeline_ids() == NAMES
-    assert sorted(patterns) == sorted(SHAPES)
+    assert sorted(patterns) == sorted(PATTERNS)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -52,7 +52,7 @@ from journeygraph.journeys.definitions.definition import Definition
 from journeygraph.journeys.faults import Where
 from journeygraph.journeys.files import read_journey_text
 from journeygraph.journeys.files.form import published
-from journeygraph.journeys.pipelines.shapes import SHAPES
+from journeygraph.journeys.pipelines.pattern_kinds import PATTERNS
 
 NOTHING: Any = None
 MAPPING: Any = {"name": "a"}
@@ -378,9 +378,9 @@ def test_the_published_schema_takes_the_pipelines_that_the_reader_takes(pipeline
 
 def test_the_published_schema_describes_each_setting_of_each_pattern() -> None:
     parts = published("journey")["$defs"]
-    for shape in SHAPES.values():
-        words = next(part for part in parts.values() if part.get("title", "").endswith(shape.kind))
-        names = {*shape.keys(), *shape.roles()} - {"handoff_condition"}
+    for kind, made in PATTERNS.items():
+        words = next(part for part in parts.values() if part.get("title", "").endswith(kind))
+        names = {*made.setting_names(), *made.role_names()} - {"handoff_condition"}
         assert names <= words["properties"].keys()
         assert all("description" in json.dumps(words["properties"][name]) for name in names)
 

@@ -210,7 +210,7 @@ def build(pattern: str, peers: Iterable[Any], staff: Staff, *, alone: bool = Fal
         return Pipeline.handoff(given, handoff_condition=onwards)
     if pattern == "parallel":
         return Pipeline.parallel(given, aggregator=None if alone else staff.agent())
-    return PatternPipeline(pattern, given)
+    return getattr(Pipeline, pattern)(given)
 
 
 def calls_expected(pipeline: PatternPipeline, message: str, path: str = "") -> Counter[str]:

@@ -54,10 +54,10 @@ class TestSerialization:
 
         assert data == pipeline.to_dict()
         assert (data["schema"], data["pattern"], data["name"]) == (1, pattern, "team")
-        assert [agent["name"] for agent in data["agents"]] == ["walnut", "granite", "harbour"]
-        assert {agent["name"] for agent in data["roles"].values()} == set(staff.made) - {
-            *("walnut", "granite", "harbour")
-        }
+        peers = data[pipeline.peers()]
+        assert [agent["name"] for agent in peers] == ["walnut", "granite", "harbour"]
+        others = set(staff.made) - {"walnut", "granite", "harbour"}
+        assert {data[role]["name"] for role in pipeline.roles} == others
         assert data["error_handling"] == "fail-fast"
         assert (data["limits"]["timeout"], data["limits"]["breaker_failures"]) == (7.5, 4)
         assert "tests." not in pipeline.to_json()

@@ -28,7 +28,7 @@ from journeygraph.journeys.definitions.definition import Definition, described
 from journeygraph.journeys.examples import parcel_refund
 from journeygraph.journeys.files.form import AgentForm, ConciergeForm, JourneyForm
 from journeygraph.journeys.pathway import PATHWAY_ATTRIBUTES
-from journeygraph.journeys.pipelines.shapes import SHAPES
+from journeygraph.journeys.pipelines.pattern_kinds import PATTERNS
 from journeygraph.journeys.reading.declared import OfConcierge, OfWholeJourney, attribute
 from journeygraph.journeys.reading.reader import JOURNEY_ATTRIBUTES
 from journeygraph.journeys.spec.spec import PathwaySpec
@@ -252,10 +252,10 @@ def classes() -> str:
             hidden = _SET_WHEN_READ.get(name, ())
             rows = [row for row in arguments_of(kind) if row[0] not in hidden]
             text += [f"### {name}", _summary(kind), written("argument", rows)]
-    text += ["## Settings of the patterns"]
-    for name, shape in SHAPES.items():
-        if rows := arguments_of(shape):
-            text += [f"### {name}", _summary(shape), written("setting", rows)]
+    text += ["## Patterns of pipelines"]
+    for name, made in PATTERNS.items():
+        rows = [row for row in arguments_of(made) if row[0] in made.by_position]
+        text += [f"### {name}", _summary(made), written("argument", rows)]
     return "\n\n".join(text) + "\n"
 
 
