@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 from journeygraph.journeys.agents.agent import Agent, AgentCard, ModelAgent, Skill
 from journeygraph.journeys.agents.signature import InputField, OutputField, Signature
 from journeygraph.journeys.agents.tools import Call, FromContext, Tool, ToolSpec
-from journeygraph.journeys.concierge import Concierge, HandOver
 from journeygraph.journeys.config import JourneyConfig
 from journeygraph.journeys.errors import (
     AgentNotRegisteredError,
@@ -37,7 +36,6 @@ from journeygraph.journeys.errors import (
     VersionNotFoundError,
     WaitingError,
 )
-from journeygraph.journeys.files import load_journey
 from journeygraph.journeys.journey import Journey
 from journeygraph.journeys.locale import Locale
 from journeygraph.journeys.notions.behaviors import (
@@ -70,6 +68,8 @@ from journeygraph.journeys.spec.spec import JourneySpec, PathwaySpec, Transition
 from journeygraph.journeys.texts import Texts
 
 if TYPE_CHECKING:
+    from journeygraph.journeys.concierge import Concierge, HandOver
+    from journeygraph.journeys.files import load_journey
     from journeygraph.journeys.notebook import Chat
     from journeygraph.journeys.pipelines.capabilities import select_best_agent, select_top_k_agents
     from journeygraph.journeys.results.outcomes import (
@@ -212,6 +212,9 @@ __all__ = [
 _LATER = {
     "select_best_agent": "pipelines.capabilities",
     "select_top_k_agents": "pipelines.capabilities",
+    "Concierge": "concierge",
+    "HandOver": "concierge",
+    "load_journey": "files",
     "Chat": "notebook",
     "ConversationPhase": "results.outcomes",
     "EscalationCase": "results.outcomes",
@@ -236,7 +239,7 @@ _LATER = {
     "VersionInfo": "results.outcomes",
     "VersionState": "results.outcomes",
 }
-"""Results, which a definition does not need: name -> module, imported on first use."""
+"""What few definitions need, and results: name -> module, imported on first use."""
 
 
 def __getattr__(name: str) -> object:

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from journeygraph.graphs.records import chain, escalations, timers
+from journeygraph.graphs.records import chain, timers
 from journeygraph.graphs.records.history import CHECKS, add_attempts, check_rows, version_info
 from journeygraph.graphs.storage import statements
 from journeygraph.graphs.storage.sealing import Seal
 from journeygraph.graphs.storage.statements import AUDIT, TURNS, Records, Row, Statement, now
 from journeygraph.graphs.storage.tables import USAGE
 from journeygraph.journeys import FieldVersion, JourneySpec, VersionInfo, VersionState
+from journeygraph.journeys.spec.capability_table import part
 from journeygraph.nodes.journal import Journal
 from journeygraph.nodes.json_data import stamp
 from journeygraph.nodes.state.context import Context, apply_ops, differ
@@ -110,7 +111,7 @@ class LedgerWriter:
         written = [Statement(statements.ADVANCE, [row], exactly_one=True), *added, forgotten]
         if turn.get("escalations"):
             sent = (self.session_id, self.spec.id, turn, stamp(at), self.seal)
-            written += escalations.written(*sent)
+            written += part("escalations").written(*sent)
         if turn.get("attempts"):
             written.append(add_attempts(self.session_id, self.spec, turn, self.seal))
         if self.spec.has_timers or "timer" in turn:

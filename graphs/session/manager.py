@@ -19,10 +19,8 @@ from journeygraph.graphs.agents.registry import (
     services_of,
     services_to_read,
 )
-from journeygraph.graphs.records import escalations, idempotency, timers
-from journeygraph.graphs.records.data_keys import with_data_key
+from journeygraph.graphs.records import idempotency, timers
 from journeygraph.graphs.records.effects import EffectsOfSession
-from journeygraph.graphs.records.escalations import OF_SESSION, entry, read_case
 from journeygraph.graphs.records.history import (
     ATTEMPTS,
     CHECKS,
@@ -82,7 +80,6 @@ from journeygraph.graphs.session.session import (
     refuse,
     sweep,
 )
-from journeygraph.graphs.session.stranding import refuse_stranded
 from journeygraph.graphs.session.turn import (
     Given,
     Tell,
@@ -95,7 +92,6 @@ from journeygraph.graphs.session.turn import (
     take,
     together,
 )
-from journeygraph.graphs.session.webhook import EscalationSender, port_of
 from journeygraph.graphs.storage.errors import Unconfirmed, WriteConflict, unconfirmed
 from journeygraph.graphs.storage.sealing import Seal, Seals
 from journeygraph.graphs.storage.statements import AUDIT, DIED, ROW_BYTES, TURN, TURNS, Records, Row
@@ -143,6 +139,7 @@ from journeygraph.nodes.state.escalation import WITH_PERSON, takeover_of
 from journeygraph.nodes.telemetry import report
 
 if TYPE_CHECKING:
+    from journeygraph.graphs.session.webhook import EscalationSender
     from journeygraph.journeys import Journey
     from journeygraph.nodes.llm.models import Models
 
@@ -857,15 +854,20 @@ class PathwayManager:
         """Return the escalations of a number of turns; arguments as for `versions`."""
         session, head = await self._known()
         span, more = span_after(after, limit, head["version"])
-        rows = await session.store.read(OF_SESSION, session=self.session_id, **span)
-        return Page(map(entry, rows), more)
+        records = part("escalations")
+        rows = await session.store.read(records.OF_SESSION, session=self.session_id, **span)
+        return Page(map(records.entry, rows), more)
 
     async def escalation(self) -> EscalationCase | None:
         """Return the last escalation with its payload; None if there is none."""
         session, _ = await self._known()
         calls = await self.escalations()
         seals = Seals(self.config.encryption_keys, self.config.tenant)
-        return await read_case(session.store, calls[-1].id, seals) if calls else None
+        return (
+            await part("escalations").read_case(session.store, calls[-1].id, seals)
+            if calls
+            else None
+        )
 
     async def delete(self) -> None:
         """Delete the session with its history and its audit; refused while a turn runs."""
@@ -933,11 +935,10 @@ class PathwayManager:
             return
         if self.on_escalation:
             self.on_escalation()
-        elif port := port_of(self.config):
+        elif port := part("webhook").port_of(self.config):
             seals = Seals(self.config.encryption_keys, self.config.tenant)
-            self._escalation_sender = self._escalation_sender or EscalationSender(
-                session.store, port, seals
-            )
+            made = part("webhook").EscalationSender
+            self._escalation_sender = self._escalation_sender or made(session.store, port, seals)
             self._escalation_sender.wake()
 
     async def _send_no_more(self) -> None:
@@ -955,16 +956,16 @@ class PathwayManager:
             values = await session.values(head)
             takeover = takeover_of(values["position"])
             held = _held(takeover, act, escalation)
-            before = await escalations.read_entry(session.store, held["id"])
+            before = await part("escalations").read_entry(session.store, held["id"])
             if held["by"] == act["by"] and act["act"] == "claim":
                 return replace(self._shown(head, values), escalation=before)
             storing = session.storing(
                 requests_after(requests, head["version"]),
-                lambda values: asdict(escalations.changed(before, values["turn"])),
+                lambda values: asdict(part("escalations").changed(before, values["turn"])),
             )
             values = await operate(storing, head, self._served(), _turn_of(head, act))
             moved = {"version": head["version"] + 1, "updated_at": values["turn"]["at"]}
-            after = escalations.changed(before, values["turn"])
+            after = part("escalations").changed(before, values["turn"])
             return replace(self._shown({**head, **moved}, values), escalation=after)
 
         async def again(session: Session, head: Row, row: Row) -> JourneySession:
@@ -1249,13 +1250,13 @@ class PathwayManager:
     async def _sealed(self, session: Session, head: Row) -> tuple[Session, Row]:
         """Return the session with its encryption, and its row."""
         if self.spec.sensitive:
-            head = await with_data_key(session.store, head)
+            head = await part("data_keys").with_data_key(session.store, head)
         return session.at(head), head
 
     async def _continued(self, session: Session, head: Row) -> Row:
         """Return the row from which the next turn continues."""
         if head["journey_version"] != self.spec.version:
-            await refuse_stranded(session, head)
+            await part("stranding").refuse_stranded(session, head)
         if self.spec.is_judged_later:
             head = await settled(session, head, self.config, self._opened_models())
         return head

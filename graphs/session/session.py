@@ -17,7 +17,7 @@ from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 
 from journeygraph.graphs.compile import RECURSION_LIMIT, build
-from journeygraph.graphs.records import chain, escalations, forks, idempotency
+from journeygraph.graphs.records import chain, idempotency
 from journeygraph.graphs.records.history import read_changes
 from journeygraph.graphs.records.idempotency import Request
 from journeygraph.graphs.records.ledger import LedgerWriter
@@ -39,6 +39,7 @@ from journeygraph.journeys import (
     VersionNotFoundError,
 )
 from journeygraph.journeys.definitions.value_types import time_in_words
+from journeygraph.journeys.spec.capability_table import part
 from journeygraph.nodes.authored import contained
 from journeygraph.nodes.draft import new_turn, position_of_fork
 from journeygraph.nodes.journal import WAITING, Journal
@@ -228,7 +229,7 @@ class Session:
             return found
         seal = self.ledger_writer.seal
         where = f"The state of version {row['version']} of session '{self.session_id}'"
-        if other := await forks.origin(self.store, seal, self.session_id, row["version"]):
+        if other := await part("forks").origin(self.store, seal, self.session_id, row["version"]):
             raise VersionNotFoundError(
                 f"{where} is in session '{other}', from which this one was forked later. Fork "
                 "that one at this version, or roll it back."
@@ -378,7 +379,7 @@ class Session:
             user=head["user_id"],
         )
         begun = writer.first_head(position, version, now())
-        written = await forks.statements_of_fork(
+        written = await part("forks").statements_of_fork(
             self.store, self.ledger_writer, writer, head, begun, position, released
         )
         written += self.answered(version, values)
@@ -425,7 +426,9 @@ class Session:
         takeover = takeover_of(values["position"])
         at = written[0].rows[0]["now"]
         written += self.answered(turn["number"], values)
-        await self.store.write(*written, *escalations.rolled_back(self.session_id, takeover, at))
+        await self.store.write(
+            *written, *part("escalations").rolled_back(self.session_id, takeover, at)
+        )
         self._tell(head, turn["number"], values)
         moved = {"version": turn["number"], "updated_at": at}
         return {**head, **moved}, values

@@ -68,6 +68,11 @@ CAPABILITIES = {
     "models": Entry(f"{_NODES}.llm.models"),
     "model_replies": Entry(f"{_NODES}.llm.replies"),
     "model_agents": Entry(f"{_GRAPHS}.agents.model_agents"),
+    "data_keys": Entry(f"{_GRAPHS}.records.data_keys"),
+    "escalations": Entry(f"{_GRAPHS}.records.escalations"),
+    "forks": Entry(f"{_GRAPHS}.records.forks"),
+    "stranding": Entry(f"{_GRAPHS}.session.stranding"),
+    "webhook": Entry(f"{_GRAPHS}.session.webhook"),
     "tools": Entry(f"{_GRAPHS}.agents.tools"),
 }
 """All capabilities by name. Those of turns act in this order."""
