@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -160,6 +161,40 @@ def test_a_plain_journey_imports_no_capability() -> None:
     )
     loaded = [name.removeprefix("journeygraph.") for name in json.loads(run.stdout)]
     assert [name for name in loaded if name.startswith(CAPABILITIES)] == []
+
+
+FOLDERS = (
+    *("nodes/features", "nodes/forms", "nodes/repair", "nodes/guidelines", "nodes/llm"),
+    *("graphs/drawing", "graphs/evidence", "graphs/users", "server"),
+)
+
+
+EACH = """
+import os, pathlib, sys
+import langgraph.graph, langgraph.checkpoint.sqlite.aio, pydantic, sqlalchemy
+
+plain, package, *folders = sys.argv[1:]
+sys.path.insert(0, os.path.dirname(package))
+for folder in folders:
+    away = pathlib.Path(package, folder).rename(package + "-away")
+    if (child := os.fork()) == 0:
+        exec(plain)
+        sys.stdout.flush()
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0, f"without {folder}"
+    away.rename(pathlib.Path(package, folder))
+"""
+
+
+@pytest.mark.slow
+def test_a_plain_journey_needs_no_folder_of_a_capability(tmp_path: Path) -> None:
+    package = tmp_path / "journeygraph"
+    ignored = shutil.ignore_patterns("__pycache__", "examples", "static")
+    shutil.copytree(ROOT / "journeygraph", package, ignore=ignored)
+    command = [sys.executable, "-c", EACH, PLAIN, str(package), *FOLDERS]
+    run = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.count("journeygraph.graphs.session.manager") == len(FOLDERS)
 
 
 async def test_what_a_journey_declares_is_imported(memory_url: str) -> None:
