@@ -17,12 +17,9 @@ from journeygraph.journeys.store_url import checked_store, masked
 from journeygraph.journeys.texts import Texts, placeholder_fault
 
 RECOVERIES = ("graceful", "retry", "fail_fast")
-WhenBusy = Literal["enqueue", "reject", "interrupt", "coalesce"]
+WhenBusy = Literal["enqueue", "reject", "interrupt"]
 """Rule for a message to a session whose turn runs."""
 BUSY_RULES: tuple[WhenBusy, ...] = get_args(WhenBusy)
-AnswerRule = Literal["enqueue", "reject", "interrupt"]
-"""Rule for the answer to an agent in a session whose turn runs: it does not join a message."""
-ANSWER_RULES: tuple[WhenBusy, ...] = get_args(AnswerRule)
 DAY = 86_400.0
 MOST_TOKENS = 1_000_000
 """Highest limit of tokens that can be set."""
@@ -216,8 +213,8 @@ class JourneyConfig(_Derived):
         retry_backoff_seconds: Pause before the first of them; it doubles each time.
         when_busy: Rule for a message that comes while a turn of its session runs. "enqueue": it
             waits, with at most 7 others. "reject": it is refused. "interrupt": the running turn is
-            given up if it has not begun an effect; then as "enqueue". "coalesce": it joins the
-            message that waits, and both are one turn. A message can have its own rule.
+            given up if it has not begun an effect; then as "enqueue". A message can
+            have its own rule.
         language: Language of the runtime's own texts, "en", "de", "es" or "fr". This and the next
             six are the parts of a `Locale` that neither the journey's `__locale__` nor the session
             sets; "auto": from the environment (`TZ`, `LANG`).

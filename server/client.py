@@ -16,7 +16,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from journeygraph.graphs.evidence.receipts import Receipt
 from journeygraph.journeys import EscalationEntry, VersionInfo
-from journeygraph.journeys.config import AnswerRule, WhenBusy
+from journeygraph.journeys.config import WhenBusy
 from journeygraph.server.http.schemas import (
     Escalations,
     Event,
@@ -363,7 +363,7 @@ class ClientSession:
         return await self._ask(Reply, "messages", given, key)
 
     async def resume(
-        self, value: Any, *, key: str | None = None, when_busy: AnswerRule | None = None
+        self, value: Any, *, key: str | None = None, when_busy: WhenBusy | None = None
     ) -> Reply:
         """Answer the question of an agent; the arguments are as for a message."""
         return await self._ask(Reply, "resume", Resumed(value=value, when_busy=when_busy), key)
@@ -385,7 +385,7 @@ class ClientSession:
         return self._stream("messages", Message(message=message, when_busy=when_busy), key)
 
     def stream_resume(
-        self, value: Any, *, key: str | None = None, when_busy: AnswerRule | None = None
+        self, value: Any, *, key: str | None = None, when_busy: WhenBusy | None = None
     ) -> AsyncIterator[TurnEvent]:
         """Answer the question of an agent, and yield the events of the turn as `stream` does."""
         return self._stream("resume", Resumed(value=value, when_busy=when_busy), key)

@@ -53,7 +53,6 @@ from journeygraph.graphs.records.listing import (
     span_after,
 )
 from journeygraph.graphs.session import unfinished
-from journeygraph.graphs.session.coalescing import Gathering, Outcome, Outcomes, joined
 from journeygraph.graphs.session.input import (
     MAX_MESSAGE_BYTES,
     checked_id,
@@ -90,7 +89,6 @@ from journeygraph.graphs.session.turn import (
     rule_of,
     settled,
     take,
-    together,
 )
 from journeygraph.graphs.storage.errors import Unconfirmed, WriteConflict, unconfirmed
 from journeygraph.graphs.storage.sealing import Seal, Seals
@@ -108,7 +106,6 @@ from journeygraph.journeys import (
     FieldNotFoundError,
     FieldVersion,
     FormView,
-    IdempotencyKeyError,
     InvalidMessageError,
     JourneyConfig,
     JourneyDefinitionError,
@@ -128,7 +125,7 @@ from journeygraph.journeys import (
     VersionNotFoundError,
     VersionState,
 )
-from journeygraph.journeys.config import ANSWER_RULES, AnswerRule, WhenBusy
+from journeygraph.journeys.config import WhenBusy
 from journeygraph.journeys.spec.capability_table import part
 from journeygraph.nodes.draft import new_turn
 from journeygraph.nodes.json_data import size
@@ -317,8 +314,7 @@ class PathwayManager:
             when_busy: Rule if a turn of the session runs; default: that of the config. "enqueue":
                 wait, with at most 7 other requests. "reject": raise an error. "interrupt": give up
                 the running turn if it has not begun an effect, then as "enqueue"; the turn of
-                another process is given up within two seconds. "coalesce": join the message that
-                waits in this process, up to 16 kB; both are one turn with one response.
+                another process is given up within two seconds.
 
         Raises:
             SessionBusyError: Under "reject", a turn of the session runs.
@@ -367,7 +363,7 @@ class PathwayManager:
         tags: Any = None,
         callbacks: Any = None,
         idempotency_key: str | None = None,
-        when_busy: AnswerRule | None = None,
+        when_busy: WhenBusy | None = None,
     ) -> JourneyResponse:
         """Continue where an agent called LangGraph's `interrupt()`, which then returns the value.
 
@@ -380,7 +376,7 @@ class PathwayManager:
             tags: As for `process_message`.
             callbacks: As for `process_message`.
             idempotency_key: As for `process_message`.
-            when_busy: As for `process_message`, without "coalesce".
+            when_busy: As for `process_message`.
 
         Raises:
             SessionBusyError: As for `process_message`, as are the next two.
@@ -393,7 +389,7 @@ class PathwayManager:
             JourneyError: Under fail_fast, the failure of a pathway; the session still waits.
         """
         run = run_config_of(metadata, tags, callbacks)
-        rule = rule_of(self.config, when_busy, ANSWER_RULES)
+        rule = rule_of(self.config, when_busy)
         return await self.answer(Given.answer(value, idempotency_key, rule, run=run))
 
     def stream_resume(
@@ -404,21 +400,17 @@ class PathwayManager:
         tags: Any = None,
         callbacks: Any = None,
         idempotency_key: str | None = None,
-        when_busy: AnswerRule | None = None,
+        when_busy: WhenBusy | None = None,
     ) -> AsyncIterator[JourneyEvent]:
         """Continue as `resume` does, and yield the events of the turn."""
         run = run_config_of(metadata, tags, callbacks)
-        rule = rule_of(self.config, when_busy, ANSWER_RULES)
+        rule = rule_of(self.config, when_busy)
         return self.events(Given.answer(value, idempotency_key, rule, run=run))
 
     async def answer(self, given: Given) -> JourneyResponse:
         """Run one turn with its input, as `process_message`, `resume` and `process_event` do."""
         if self.on_turn:
             given = replace(given, begun=self.on_turn)
-        if given.when_busy == "coalesce" and not self._held and not unanswerable(given.text or ""):
-            lock = (await self._session()).lock
-            if lock.is_busy:
-                return await joined(lock, given, self._take_gathered)
 
         async def again(session: Session, head: Row, row: Row) -> _Answered:
             return session, head, await self._response_again(session, row)
@@ -1012,38 +1004,17 @@ class PathwayManager:
         if given.text == TURNS.value(row, "message", session.ledger_writer.seal):
             raise Unconfirmed("this process was late, and another one took the turn")
 
-    async def _take_gathered(self, gathering: Gathering) -> Outcomes:
-        """Take the turn of messages that waited together."""
+    async def _take_once(self, session: Session, head: Row, given: Given) -> None:
+        """Take the turn of a process that died, unless its request was answered meanwhile.
 
-        async def taken(session: Session, head: Row) -> Outcomes:
-            return await self._take_together(session, head, gathering.close())
-
-        arrival = Arrival("coalesce", gathering.kept, [self.spec.id])
-        return await self._in_turn(taken, arrival=arrival)
-
-    async def _take_together(self, session: Session, head: Row, parts: Sequence[Given]) -> Outcomes:
-        """Take one turn with all messages that were not answered before.
-
-        Returns the outcome of each of them; one whose key belongs to another request has an error.
+        Raises:
+            IdempotencyKeyError: Its key belongs to another request.
         """
-        last = head["version"] - 1
-        before = [await self._answered_before(session, last, part) for part in parts]
-        left = [part for part, known in zip(parts, before, strict=True) if known is None]
-        if not left:
-            return [known for known in before if known is not None]
-        given = together(left)
+        if await self._done_before(session, requests_after(given.requests, head["version"] - 1)):
+            return
         session, head, response = await self._take(given, session, head)
         # After the turn: what is called back may well talk to the session.
         self._later(self._follow_up(session, head, given, response))
-        return [response if known is None else known for known in before]
-
-    async def _answered_before(self, session: Session, version: int, part: Given) -> Outcome | None:
-        """Return the stored response to a message, by a version at most; None if there is none."""
-        try:
-            row = await self._done_before(session, requests_after(part.requests, version))
-        except IdempotencyKeyError as error:
-            return error
-        return await self._response_again(session, row) if row else None
 
     async def _done_before(self, session: Session, requests: Sequence[Request]) -> Row | None:
         """Return the row of a request that was answered before; None if it is a new one."""
@@ -1115,8 +1086,8 @@ class PathwayManager:
         session, head = await self._sealed(session, head)
         head = await self._continued(session, head)
         try:
-            if parts := await unfinished.parts_of(session, head, died):
-                await self._take_together(session, head, parts)
+            if given := await unfinished.given_of(session, head, died):
+                await self._take_once(session, head, given)
         except Exception as error:
             if isinstance(error, StateError) and error.retryable:
                 raise

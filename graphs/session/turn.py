@@ -16,7 +16,6 @@ from collections.abc import (
 )
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from langchain_core.runnables import RunnableConfig
@@ -333,80 +332,38 @@ class Given:
         Args:
             journeys: Ids of the journeys whose messages the store may keep as its seal says.
         """
-        kept = None if self.is_timer else partial(kept_of, [self])  # a timer stays due
+        kept = None if self.is_timer else self.kept  # a timer stays due
         return Arrival(self.when_busy, kept, journeys)
 
+    def kept(self) -> Mapping[str, Any]:
+        """Return what another process needs to take the turn, as JSON.
 
-def rule_of(
-    config: JourneyConfig,
-    when_busy: WhenBusy | None = None,
-    known: Sequence[WhenBusy] = BUSY_RULES,
-) -> WhenBusy:
+        Metadata, tags, callbacks and listeners are those of a process, and end with it.
+        """
+        return {
+            "text": self.text,
+            "value": self.value,
+            "event": self.event,
+            "requests": [request.plain() for request in self.requests],
+        }
+
+
+def rule_of(config: JourneyConfig, when_busy: WhenBusy | None = None) -> WhenBusy:
     """Return the rule of a request for a busy session, or that of the config.
 
     Raises:
         ConfigurationError: It is not one of the known rules.
     """
-    if when_busy is not None:
-        checked_word("when_busy", when_busy, known)
-        return when_busy
-    return config.when_busy if config.when_busy in known else "enqueue"
+    if when_busy is None:
+        return config.when_busy
+    checked_word("when_busy", when_busy, BUSY_RULES)
+    return when_busy
 
 
-def kept_of(parts: Sequence[Given]) -> Mapping[str, Any]:
-    """Return what another process needs to take a turn, as JSON: its messages and requests.
-
-    Metadata, tags, callbacks and listeners are those of a process, and end with it.
-    """
-    return {
-        "parts": [
-            {
-                "text": part.text,
-                "value": part.value,
-                "event": part.event,
-                "requests": [request.plain() for request in part.requests],
-            }
-            for part in parts
-        ]
-    }
-
-
-def died_in(kept: Mapping[str, Any]) -> list[Given]:
-    """Return the messages of a turn whose process died."""
-    return [
-        Given(
-            part["text"],
-            part["value"],
-            event=part["event"],
-            requests=tuple(map(Request.of_plain, part["requests"])),
-            died=True,
-        )
-        for part in kept["parts"]
-    ]
-
-
-def together(parts: Sequence[Given]) -> Given:
-    """Return the input of one turn with several messages, each on its own line."""
-    if len(parts) == 1:
-        return parts[0]
-    return Given(
-        "\n".join(part.text or "" for part in parts),
-        run=merge_configs(*(part.run for part in parts)),
-        tell=_calling([part.tell for part in parts if part.tell]),
-        requests=tuple(request for part in parts for request in part.requests),
-        begun=_calling([part.begun for part in parts if part.begun]),
-        died=parts[0].died,
-    )
-
-
-def _calling(callbacks: Sequence[Callable[[_T], None]]) -> Callable[[_T], None] | None:
-    """Return a callback that calls all of these; None if there are none."""
-
-    def call(argument: _T) -> None:
-        for callback in callbacks:
-            callback(argument)
-
-    return call if callbacks else None
+def died_in(kept: Mapping[str, Any]) -> Given:
+    """Return the input of a turn whose process died, as `Given.kept` wrote it."""
+    requests = tuple(map(Request.of_plain, kept["requests"]))
+    return Given(kept["text"], kept["value"], event=kept["event"], requests=requests, died=True)
 
 
 async def take(session: Session, head: Row, given: Given, services: Services) -> JourneyResponse:

@@ -55,7 +55,7 @@ async def is_running(session: Session, requests: Collection[Request]) -> bool:
         StateError: The store failed, or what it keeps was changed.
     """
     kept = await _kept(session) if session.store.is_shared else []
-    running = [request for part in kept for request in part.requests]
+    running = [request for given in kept for request in given.requests]
     # Nothing may wait after this: the next turn of this process may be one of them.
     here = session.lock.running
     running += here.requests if here else ()
@@ -66,11 +66,11 @@ async def _kept(session: Session) -> list[Given]:
     """Return the input that is kept of the session's turn."""
     seal = session.ledger_writer.seal
     rows = await session.store.read(RUNNING.all, session=session.session_id)
-    return [part for row in rows for part in died_in(RUNNING.value(row, "message", seal))]
+    return [died_in(RUNNING.value(row, "message", seal)) for row in rows]
 
 
-async def parts_of(session: Session, head: Row, died: Died) -> list[Given]:
-    """Return the input of the turn that died, and count the try; empty if it is given up.
+async def given_of(session: Session, head: Row, died: Died) -> Given | None:
+    """Return the input of the turn that died, and count the try; None if it is given up.
 
     Args:
         session: The session.
@@ -82,12 +82,12 @@ async def parts_of(session: Session, head: Row, died: Died) -> list[Given]:
     """
     if died.tries >= MOST_TRIES:
         await drop(session, head, died, f"{MOST_TRIES + 1} processes ended in it")
-        return []
+        return None
     try:
         await session.store.write(died.by(statements.TRY_DIED, exactly_one=True))
     except WriteConflict:  # its process was only late, and has committed it
-        return []
-    return await _kept(session)
+        return None
+    return next(iter(await _kept(session)), None)
 
 
 async def drop(session: Session, head: Row, died: Died, reason: str | Exception) -> None:

@@ -263,7 +263,7 @@ class Arrival:
     """A request for the turn of a session.
 
     Attributes:
-        when_busy: Rule if a turn runs; "coalesce" waits as "enqueue" does.
+        when_busy: Rule if a turn runs.
         kept: Returns what another process needs to take the turn if this one dies, as JSON; it is
             called when the session is free. None: nothing.
         journeys: Ids of the journeys whose data this store may keep, sealed if it has keys.
@@ -306,7 +306,6 @@ class SessionLock(asyncio.Lock):
     Attributes:
         waiting: Number of requests that wait.
         running: The means to give up the running turn; None if that is not possible.
-        gathering: Messages that wait for one turn together; None if there are none.
     """
 
     def __init__(self, session_id: str) -> None:
@@ -314,7 +313,6 @@ class SessionLock(asyncio.Lock):
         self._session_id = session_id
         self.waiting = 0
         self.running: Interruption | None = None
-        self.gathering: Any = None
 
     @property
     def is_busy(self) -> bool:

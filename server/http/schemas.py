@@ -33,7 +33,7 @@ from journeygraph.journeys import (
     VersionInfo,
     VersionState,
 )
-from journeygraph.journeys.config import AnswerRule, WhenBusy
+from journeygraph.journeys.config import WhenBusy
 from journeygraph.journeys.faults import REMEDIES
 from journeygraph.journeys.locale import Locale, locale_of, part_remedy
 
@@ -152,8 +152,7 @@ class Message(_Asked):
         description="Rule if a turn of the session runs; default: that of the server. `enqueue`: "
         "wait; 429 `too_many_waiting` if 8 requests wait already. `reject`: 409 `session_busy`. "
         "`interrupt`: give up the running turn if it has not begun an effect, which is answered "
-        "by 409 `turn_interrupted`; then as `enqueue`. `coalesce`: join the message that waits; "
-        "both have one reply.",
+        "by 409 `turn_interrupted`; then as `enqueue`.",
     )
 
 
@@ -166,9 +165,7 @@ class Resumed(_Asked):
         description="The value that `interrupt()` returns to the agent. To answer several at "
         "once, send an object with the ids in `metadata.waiting` as keys."
     )
-    when_busy: AnswerRule | None = Field(
-        default=None, description="As for a message; an answer does not join a message."
-    )
+    when_busy: WhenBusy | None = Field(default=None, description="As for a message.")
 
 
 class Event(_Asked):

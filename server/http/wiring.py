@@ -342,17 +342,16 @@ class Wiring:
     ) -> Served | None:
         """Return the version of a session if its manager takes the turn; None: it is taken here.
 
-        There a message joins others, and a request that is sent again is answered before it is
-        refused or interrupts a turn. A request that may not know of the session must not disturb
+        There a request that is sent again is answered before it is refused or interrupts a turn.
+        A request that may not know of the session must not disturb
         its turns, so that is checked before.
 
         Raises:
             Problem: There is no such session, or it is not for the caller.
         """
-        is_busy, by_itself = self.directory.store.lock(session_id).is_busy, False
+        is_busy = self.directory.store.lock(session_id).is_busy
         is_hasty = given is not None and given.when_busy != "enqueue"
-        if given and is_hasty:
-            by_itself = is_busy if given.when_busy == "coalesce" else bool(given.requests)
+        by_itself = given is not None and is_hasty and bool(given.requests)
         if not by_itself and not (caller.user and (is_busy or is_hasty)):
             return None
         found = await self.directory.found(session_id)

@@ -14,7 +14,6 @@ from pydantic import ConfigDict, Field
 from starlette.responses import StreamingResponse
 
 from journeygraph.graphs.session.turn import Given
-from journeygraph.journeys.config import ANSWER_RULES
 from journeygraph.server.http.routing import session_name
 from journeygraph.server.protocols.client_messages import (
     MESSAGE_ID,
@@ -113,7 +112,7 @@ async def run(model: ModelName, given: RunInput, asked: Asked) -> StreamingRespo
     if given.resume:
         answers = {entry.interrupt_id: entry.payload for entry in given.resume}
         once = asked.key or f"resume:{digest_of(answers)}"
-        answer = Given.answer(answers, once, conversation.rule(ANSWER_RULES))
+        answer = Given.answer(answers, once, conversation.rule())
         return event_stream(_RunWriter(given), await conversation.streamed(answer))
     message = last_of(given.messages, UserMessage)
     heard = await conversation.said(text_of(message.content), message_key(message.id))

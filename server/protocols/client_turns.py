@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -26,7 +26,7 @@ from journeygraph.graphs.records.listing import Listed
 from journeygraph.graphs.session.manager import PathwayManager
 from journeygraph.graphs.session.turn import Given, rule_of
 from journeygraph.journeys import SessionExistsError
-from journeygraph.journeys.config import BUSY_RULES, WhenBusy
+from journeygraph.journeys.config import WhenBusy
 from journeygraph.nodes.state.session import PARTING
 from journeygraph.server.http.deps import (
     REPLAYED,
@@ -61,7 +61,7 @@ BusyRule = Annotated[
     Header(
         alias="X-When-Busy",
         description="Rule if a turn of the session runs, as `when_busy` of a message: `enqueue`, "
-        "`reject`, `interrupt` or `coalesce`. Default: that of the server.",
+        "`reject` or `interrupt`. Default: that of the server.",
     ),
 ]
 _SESSION_ID: TypeAdapter[str] = TypeAdapter(SessionId)
@@ -170,16 +170,9 @@ class Conversation:
     def _given(self, message: str, key: str | HistoryKey) -> Given:
         return Given.message(message, self.request.key or key, self.rule())
 
-    def rule(self, known: Sequence[WhenBusy] = BUSY_RULES) -> WhenBusy:
-        """Return the rule if a turn of the session runs.
-
-        Args:
-            known: The rules that are possible.
-
-        Raises:
-            ConfigurationError: It is not one of these.
-        """
-        return rule_of(self.request.wiring.config, self.request.when_busy, known)
+    def rule(self) -> WhenBusy:
+        """Return the rule if a turn of the session runs."""
+        return rule_of(self.request.wiring.config, self.request.when_busy)
 
     async def running(self) -> Heard | None:
         """Return the events of the turn that runs, from its beginning.

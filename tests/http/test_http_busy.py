@@ -201,28 +201,6 @@ async def renewed(url: str) -> None:
         await asyncio.sleep(0.01)
 
 
-async def test_messages_that_wait_join(serve: Serve, store_url: str) -> None:
-    api, session, gate, first = await busy(serve, url=store_url)
-    keys = [f"k-{number}" for number in range(9)]
-    waiting = [
-        asyncio.ensure_future(
-            sent(api, session, key, when_busy="coalesce", headers={"Idempotency-Key": key})
-        )
-        for key in keys
-    ]
-    lock = api.wiring.directory.store.lock("s-1")
-    while lock.gathering is None or len(lock.gathering.parts) < 9:  # noqa: ASYNC110
-        await asyncio.sleep(0.001)
-    gate.open.set()
-    await first
-
-    replies = [(await one).json() for one in waiting]
-    assert {reply["metadata"]["version"] for reply in replies} == {2}
-    again = await sent(api, session, "k-3", headers={"Idempotency-Key": "k-3"})
-    assert again.headers["idempotent-replay"] == "true"
-    assert again.json()["message"] == replies[3]["message"]
-
-
 async def test_an_unknown_rule_is_a_fault_of_the_request(serve: Serve, memory_url: str) -> None:
     api = await serve(url=memory_url)
     session = await api.begin()
@@ -235,7 +213,7 @@ async def test_an_unknown_rule_is_a_fault_of_the_request(serve: Serve, memory_ur
         assert "when_busy" in refused.text
 
 
-@pytest.mark.parametrize("rule", ["enqueue", "reject", "interrupt", "coalesce"])
+@pytest.mark.parametrize("rule", ["enqueue", "reject", "interrupt"])
 async def test_a_key_of_another_user_disturbs_no_turn(
     serve: Serve, store_url: str, rule: str
 ) -> None:
@@ -254,29 +232,6 @@ async def test_a_key_of_another_user_disturbs_no_turn(
 
     assert (refused.status_code, refused.json()["code"]) == (404, "session_not_found")
     assert (await first).status_code == 200
-
-
-@pytest.mark.parametrize("streams", [False, True])
-async def test_joined_streams_have_the_ids_of_their_turn(
-    serve: Serve, memory_url: str, streams: bool
-) -> None:
-    api, session, gate, first = await busy(serve, url=memory_url)
-    headers = helpers.EVENTS if streams else {}
-    waiting = [
-        asyncio.ensure_future(sent(api, session, text, when_busy="coalesce", headers=headers))
-        for text in ("a", "b")
-    ]
-    lock = api.wiring.directory.store.lock("s-1")
-    while lock.gathering is None or len(lock.gathering.parts) < 2:  # noqa: ASYNC110
-        await asyncio.sleep(0.001)
-    gate.open.set()
-    await first
-
-    for answer in [await one for one in waiting]:
-        assert answer.status_code == 200
-        ids = [line for line in answer.text.splitlines() if line.startswith("id:")]
-        assert all(line.startswith("id: 2:") for line in ids)
-        assert bool(ids) is streams
 
 
 async def test_a_server_takes_the_turn_of_a_process_that_died(

@@ -14,7 +14,6 @@ from langgraph.types import interrupt
 
 from journeygraph import (
     ConfigurationError,
-    IdempotencyKeyError,
     JourneyResponse,
     SessionBusyError,
     TooManyWaitingError,
@@ -240,132 +239,6 @@ def same(again: JourneyResponse, first: JourneyResponse) -> bool:
     return again.replayed and replace(again, replayed=False) == first
 
 
-async def test_messages_that_wait_join_into_one_turn(talk: Talk, store_url: str) -> None:
-    journey, gate, first = await busy(talk, store_url)
-    process = journey.process_message
-    sent = [process(f"m{n}", when_busy="coalesce", idempotency_key=f"k-{n}") for n in range(1, 10)]
-    waiting = [asyncio.ensure_future(one) for one in sent]
-    await asyncio.sleep(0)
-    last = asyncio.ensure_future(process("after"))
-    gate.open.set()
-
-    assert (await first).metadata["version"] == 1
-    replies = await asyncio.gather(*waiting)
-    assert {reply.metadata["version"] for reply in replies} == {2}
-    assert (await last).metadata["version"] == 3
-    together = "\n".join(f"m{n}" for n in range(1, 10))
-    assert await said_in(journey) == ["m0", together, "after"]
-    for number in (1, 9):
-        again = await process(f"m{number}", idempotency_key=f"k-{number}")
-        assert same(again, replies[0])
-
-
-async def test_a_message_that_waits_twice_under_one_key_is_there_once(
-    talk: Talk, memory_url: str
-) -> None:
-    journey, gate, first = await busy(talk, memory_url)
-    process = journey.process_message
-    sent = [process(text, when_busy="coalesce", idempotency_key="k") for text in ("a", "a", "b")]
-    waiting = [asyncio.ensure_future(one) for one in (*sent, process("c", when_busy="coalesce"))]
-    await asyncio.sleep(0)
-    gate.open.set()
-    await first
-
-    one, two, other, joined = await asyncio.gather(*waiting, return_exceptions=True)
-
-    assert isinstance(one, JourneyResponse)
-    assert isinstance(two, JourneyResponse)
-    assert one == joined
-    assert not isinstance(one, BaseException)
-    assert not isinstance(two, BaseException)
-    assert same(two, one)
-    assert isinstance(other, IdempotencyKeyError)
-    assert await said_in(journey) == ["m0", "a\nc"]
-
-
-async def test_a_message_that_was_answered_before_does_not_join_again(
-    talk: Talk, memory_url: str
-) -> None:
-    journey, gate, first = await busy(talk, memory_url)
-    process = journey.process_message
-    gate.open.set()
-    await first
-    before = await process("a", idempotency_key="k")
-    gate.open.clear()
-    gate.reached.clear()
-    running = asyncio.ensure_future(process("m1"))
-    await gate.reached.wait()
-    again = asyncio.ensure_future(process("a", when_busy="coalesce", idempotency_key="k"))
-    new = asyncio.ensure_future(process("b", when_busy="coalesce"))
-    await asyncio.sleep(0)
-    gate.open.set()
-    await running
-
-    assert same(await again, before)
-    assert (await new).metadata["version"] == 4
-    assert await said_in(journey) == ["m0", "a", "m1", "b"]
-
-
-async def test_messages_join_up_to_the_size_of_one(talk: Talk, memory_url: str) -> None:
-    journey, gate, first = await busy(talk, memory_url)
-    texts = ["a" * 9_000, "b" * 9_000, "c"]
-    sent = [journey.process_message(text, when_busy="coalesce") for text in texts]
-    waiting = [asyncio.ensure_future(one) for one in sent]
-    await asyncio.sleep(0)
-    gate.open.set()
-    await first
-
-    replies = await asyncio.gather(*waiting)
-
-    assert [reply.metadata["version"] for reply in replies] == [2, 3, 3]
-    assert await said_in(journey) == ["m0", texts[0], f"{texts[1]}\nc"]
-
-
-async def test_joined_streams_hear_the_same_turn(talk: Talk, memory_url: str) -> None:
-    journey, gate, first = await busy(talk, memory_url)
-
-    async def heard(text: str) -> list[str]:
-        stream = journey.stream_message(text, when_busy="coalesce")
-        return [event.type async for event in stream]
-
-    waiting = [asyncio.ensure_future(heard(text)) for text in ("a", "b")]
-    for _ in range(3):
-        await asyncio.sleep(0)
-    gate.open.set()
-    await first
-    one, two = await asyncio.gather(*waiting)
-
-    assert one == two
-    assert {"token", "done"} <= set(one)
-    assert await said_in(journey) == ["m0", "a\nb"]
-
-
-async def test_a_joined_turn_goes_on_until_all_its_callers_are_gone(
-    talk: Talk, memory_url: str
-) -> None:
-    journey, gate, first = await busy(talk, memory_url)
-    sent = [journey.process_message(text, when_busy="coalesce") for text in ("a", "b")]
-    waiting = [asyncio.ensure_future(one) for one in sent]
-    await asyncio.sleep(0)
-    waiting[0].cancel()
-    gate.open.set()
-    await first
-    assert (await waiting[1]).metadata["version"] == 2
-
-    gate.open.clear()
-    gate.reached.clear()
-    running = asyncio.ensure_future(journey.process_message("m1"))
-    await gate.reached.wait()
-    alone = asyncio.ensure_future(journey.process_message("c", when_busy="coalesce"))
-    await asyncio.sleep(0)
-    alone.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await alone
-    gate.open.set()
-    await running
-    assert await said_in(journey) == ["m0", "a\nb", "m1"]
-
-
 async def test_an_unknown_rule_is_refused(talk: Talk, memory_url: str) -> None:
     def asks(payload: dict[str, Any]) -> str:
         return f"You chose {interrupt('Which one?')}."
@@ -378,6 +251,6 @@ async def test_an_unknown_rule_is_refused(talk: Talk, memory_url: str) -> None:
         await talk(Parcel, AGENTS, memory_url, when_busy=wrong)
     await call.journey.process_message("hello")
     with pytest.raises(ConfigurationError, match="One of: enqueue, reject, interrupt"):
-        await call.journey.resume(1, when_busy="coalesce")
+        await call.journey.resume(1, when_busy=wrong)
 
     assert (await call.journey.resume(1, when_busy="reject")).message == "You chose 1."

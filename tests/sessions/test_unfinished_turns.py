@@ -109,31 +109,6 @@ async def test_a_retry_under_its_key_gets_the_answer_of_the_turn(postgres_url: s
         assert await messages(parcel) == ["street=Main"]
 
 
-async def test_joined_messages_go_on_together(postgres_url: str) -> None:
-    first, second = Gate(), Gate()
-
-    async def works(payload: dict[str, Any]) -> dict[str, Any]:
-        await (first if payload["message"] == "m0" else second)(payload)
-        return {"response": "yes"}
-
-    async with opened(postgres_url, agents={**AGENTS, "address": works}) as parcel:
-        await parcel.start()
-        process = parcel.process_message
-        running = asyncio.ensure_future(process("m0"))
-        await first.reached.wait()
-        sent = [process(text, when_busy="coalesce", idempotency_key=text) for text in ("a", "b")]
-        both = [asyncio.ensure_future(one) for one in sent]
-        await asyncio.sleep(0)
-        first.open.set()
-        await running
-        await died(second.reached, *both)
-
-    async with opened(postgres_url, database_pool_size=2) as parcel:
-        replies = [await parcel.process_message(text, idempotency_key=text) for text in ("b", "a")]
-        assert [reply.replayed for reply in replies] == [True, True]
-        assert await messages(parcel) == ["m0", "a\nb"]
-
-
 async def test_the_answer_to_an_agent_goes_on(postgres_url: str) -> None:
     gate = Gate()
 

@@ -16,7 +16,6 @@ from starlette.types import Receive, Scope, Send
 
 from journeygraph.graphs.session.turn import Given, rule_of
 from journeygraph.journeys import JourneyResponse
-from journeygraph.journeys.config import ANSWER_RULES
 from journeygraph.server.access.callers import Caller
 from journeygraph.server.http.deps import (
     REPLAYED,
@@ -149,7 +148,7 @@ async def resume(
     The question is in `metadata.waiting` of the last reply and in `waiting` of GET. A message
     answers it too. If no agent waits: 409 `not_waiting`.
     """
-    rule = rule_of(wiring.config, given.when_busy, ANSWER_RULES)
+    rule = rule_of(wiring.config, given.when_busy)
     return await _taken(caller, session_id, Given.answer(given.value, key, rule), wiring)
 
 
@@ -177,7 +176,7 @@ async def _heard_on(
     key: IdempotencyKey,
     response: Response,
 ) -> TurnLog:
-    wanted = Given.answer(given.value, key, rule_of(wiring.config, given.when_busy, ANSWER_RULES))
+    wanted = Given.answer(given.value, key, rule_of(wiring.config, given.when_busy))
     return await _told(caller, session_id, wanted, wiring, request_id, response)
 
 
