@@ -297,7 +297,8 @@ class Interruption:
     def ask(self) -> None:
         """End the turn now."""
         self.asked = True
-        self.deadline.reschedule(asyncio.get_running_loop().time())
+        if not self.deadline.expired():  # it may be asked for twice
+            self.deadline.reschedule(asyncio.get_running_loop().time())
 
 
 class SessionLock(asyncio.Lock):
