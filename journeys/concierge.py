@@ -13,7 +13,7 @@ from journeygraph.journeys.faults import Fault
 from journeygraph.journeys.journey import Journey
 from journeygraph.journeys.notions.transitions import BaseTrigger, HandOver, Transition
 from journeygraph.journeys.pathway import PATHWAY_ATTRIBUTES, Pathway
-from journeygraph.journeys.reading.class_bodies import bodies, unknown
+from journeygraph.journeys.reading.class_bodies import GUIDELINES, bodies, listed, unknown
 from journeygraph.journeys.reading.composing import CANCELS, compose
 from journeygraph.journeys.reading.declared import (
     OTHERWISE,
@@ -47,9 +47,10 @@ def read_concierge(cls: Any, root: type) -> JourneySpec:
     name = cls.__name__
     faults = [*_body_faults(cls, root)]
     whole = read_whole(OfConcierge, cls, root, faults)
-    guidelines = tuple(read_guidelines(name, cls.__guidelines__, faults, journey=None))
-    listed = cls.__journeys__ if isinstance(cls.__journeys__, Sequence) else ()
-    journeys = [one.spec for one in listed if is_journey(one)]
+    written = listed(name, GUIDELINES, cls.__guidelines__, faults)
+    guidelines = read_guidelines(((*one, None) for one in written), faults, journey=None)
+    given = cls.__journeys__ if isinstance(cls.__journeys__, Sequence) else ()
+    journeys = [one.spec for one in given if is_journey(one)]
     if not whole.has_sound("hand_over"):  # without the faulty ones, the others change their numbers
         faults += hand_over_faults(name, [spec.id for spec in journeys], cls.__hand_over__)
         whole = whole.model_copy(update={"hand_over": ()})

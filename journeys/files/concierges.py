@@ -15,7 +15,7 @@ from journeygraph.journeys.files.rules import check_tools, guidelines_of
 from journeygraph.journeys.notions.guidelines import GuidelineSpec
 from journeygraph.journeys.notions.transitions import IntentTrigger
 from journeygraph.journeys.reading.composing import CANCELS, compose
-from journeygraph.journeys.reading.rule_reader import taken_ids
+from journeygraph.journeys.reading.rule_reader import read_guidelines, taken_ids
 from journeygraph.journeys.spec.hashing import content_hash
 from journeygraph.journeys.spec.spec import JourneySpec
 
@@ -41,7 +41,8 @@ def concierge_of(part: Part, form: ConciergeForm, beside: Beside | None) -> Jour
         for number, item in enumerate(form.journeys)
     ]
     found = [spec for spec in journeys if spec]
-    guidelines = guidelines_of(part, form.guidelines, "guidelines", journey=None)
+    written = guidelines_of(part, form.guidelines, "guidelines")
+    guidelines = read_guidelines(written, part.faults, journey=None)
     part.faults += taken_ids(guidelines)
     if len(found) == len(form.journeys):
         _check_guideline_tools(part, form, found)

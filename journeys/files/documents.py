@@ -152,22 +152,25 @@ class _Builder:
         if id(node) in self._seen:  # an alias, of which the anchor is a fault
             return None
         self._seen.add(id(node))
-        self._judge(node)
+        if not self._is_supported(node):
+            return None
         if node.id == "mapping":
             return self._mapping(node, path)
         if node.id == "sequence":
             return [self._value(item, (*path, number)) for number, item in enumerate(node.value)]
         return self._scalar(node, path)
 
-    def _judge(self, node: Any) -> None:
-        """Note the fault of a node with a tag or an anchor."""
-        if node.tag not in (*_TEXTS, *_OTHERS):
+    def _is_supported(self, node: Any) -> bool:
+        """Return whether a node can be read; the fault of a tag or an anchor is noted."""
+        is_known = node.tag in (*_TEXTS, *_OTHERS)
+        if not is_known:
             tag = str(node.tag).replace(_PREFIX, "!!")
             remedy = "Write plain text, numbers, lists and mappings."
             self._note(node, f"the tag '{tag}' is not supported.", remedy)
         elif node.anchor is not None:
             remedy = "Remove it, and write the value itself where it is used."
             self._note(node, f"the anchor '&{node.anchor}' is not supported.", remedy)
+        return is_known
 
     def _mapping(self, node: Any, path: Path) -> dict[str, Any]:
         made: dict[str, Any] = {}

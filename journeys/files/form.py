@@ -27,6 +27,7 @@ from journeygraph.journeys.definitions.value_types import (
 from journeygraph.journeys.faults import Fault
 from journeygraph.journeys.notions.effects import Effect
 from journeygraph.journeys.notions.guidelines import Guideline
+from journeygraph.journeys.notions.personality import Personality
 from journeygraph.journeys.notions.transitions import (
     Transition,
 )
@@ -34,6 +35,8 @@ from journeygraph.journeys.reading.declared import Declared, OfConcierge, OfJour
 from journeygraph.journeys.spec.pathway_values import Fields
 from journeygraph.journeys.spec.spec import PathwaySpec, fields_twice, names_twice
 
+DETAILS, COMPLETION = "details", "completion"
+"""Ids of the states of an agent."""
 Tools = Listed[ToolName]
 Effects = Listed[Annotated[Effect, Short("tool")]]
 
@@ -116,6 +119,29 @@ class AgentForm(OwnForm):
     def _names_stand_once(self) -> Iterator[Fault]:
         yield from names_twice(self, "effects")
         yield from fields_twice(self.fields, "fields")
+        for number, effect in enumerate(self.effects):
+            if effect.change:
+                message = "change names a state, and an agent has no other states."
+                yield Fault(message, "effects", number, "change", remedy="Remove it.")
+
+    def as_journey(self) -> JourneyForm:
+        """Return it as a journey: of a state that collects, and one that ends the conversation."""
+        about: Any = {"title": self.title or "your details", "purpose": self.instructions}
+        details = PathwaySpec.model_construct(
+            kind="collect",
+            form=self.fields,
+            effects=self.effects,
+            next=COMPLETION if self.completion else None,
+            **about,
+        )
+        states = {DETAILS: details}
+        if self.completion:
+            said: Any = {"say": self.completion, "runs_on_arrival": True}
+            states[COMPLETION] = PathwaySpec.model_construct(**said, **about)
+        shared = {name: getattr(self, name) for name in OwnForm.names()}
+        own = self.personality or Personality()
+        shared["personality"] = own.model_copy(update={"name": own.name or self.name})
+        return JourneyForm.model_construct(**shared, states=states)
 
 
 class ConciergeForm(DefinitionForm, OfConcierge):

@@ -130,19 +130,27 @@ class Part:
         name: Of the file, for messages.
         tree: The whole file.
         base: Path in it at which this part begins.
+        faults: Takes its faults.
+        only: Id of the state whose keys are those of the part itself; empty: there is none.
     """
 
-    def __init__(self, name: str, tree: Tree, base: Path = ()) -> None:
+    def __init__(
+        self,
+        name: str,
+        tree: Tree,
+        base: Path = (),
+        faults: list[Fault] | None = None,
+        only: str = "",
+    ) -> None:
         self.name = name
         self.tree = tree
         self.base = base
-        self.faults: list[Fault] = []
+        self.faults: list[Fault] = [] if faults is None else faults
+        self.only = only
 
     def inner(self, *path: str | int) -> Part:
         """Return a part within this one; its faults are these."""
-        part = Part(self.name, self.tree, self._whole(path))
-        part.faults = self.faults
-        return part
+        return Part(self.name, self.tree, self._whole(path), self.faults)
 
     def at(self, *path: str | int) -> Any:
         """Return what is written there, as plain data."""
@@ -189,7 +197,8 @@ class Part:
         return f"{self.name}:{place.line}:{place.column}"
 
     def _whole(self, path: Path) -> Path:
-        return self.tree.written(self.base, path)
+        is_inside = self.only and path[:2] == ("states", self.only)
+        return self.tree.written(self.base, path[2:] if is_inside else path)
 
 
 class _At(InFile):

@@ -9,27 +9,8 @@ from journeygraph.journeys.errors import did_you_mean
 from journeygraph.journeys.files.form import JourneyForm
 from journeygraph.journeys.files.part import Part
 from journeygraph.journeys.notions.behaviors import ReturnToPrevious, ReturnToSpecific
-from journeygraph.journeys.notions.guidelines import Guideline, GuidelineSpec
-from journeygraph.journeys.reading.rule_reader import (
-    numbered,
-    read_guideline,
-    read_transition,
-    relation_faults,
-    taken_ids,
-)
-from journeygraph.journeys.spec.spec import TransitionSpec
-
-
-def transitions_of(part: Part, form: JourneyForm) -> list[TransitionSpec]:
-    """Return what moves a session within a journey."""
-    seen: dict[str, int] = {}
-    return [
-        read_transition(
-            part.where(f"transition to '{item.to_pathway}'", "transitions", number), item, seen
-        )
-        for number, item in enumerate(form.transitions)
-        if item.to_pathway  # else its fault is known
-    ]
+from journeygraph.journeys.notions.guidelines import Guideline
+from journeygraph.journeys.reading.rule_reader import WrittenGuideline
 
 
 def returns_of(part: Part, form: JourneyForm) -> dict[str, ReturnToPrevious | ReturnToSpecific]:
@@ -46,38 +27,17 @@ def returns_of(part: Part, form: JourneyForm) -> dict[str, ReturnToPrevious | Re
 
 
 def guidelines_of(
-    part: Part,
-    guidelines: Sequence[Guideline],
-    *path: str | int,
-    journey: str | None,
-    state: str | None = None,
-) -> list[GuidelineSpec]:
+    part: Part, guidelines: Sequence[Guideline], *path: str | int, state: str | None = None
+) -> list[WrittenGuideline]:
     """Return guidelines as they are written at a place of a file."""
-    specs: list[GuidelineSpec] = []
-    for number, guideline in enumerate(guidelines):
-        called = f"'{guideline.id}'" if guideline.id else str(number + 1)
-        where = part.where(f"guideline {called}", *path, number)
-        if guideline.is_whole:
-            specs += read_guideline(where, guideline, part.faults, journey=journey, pathway=state)
-    return specs
+    return [
+        (part.where(f"guideline {_called(item, number)}", *path, number), item, state)
+        for number, item in enumerate(guidelines)
+    ]
 
 
-def related(
-    part: Part, guidelines: Sequence[GuidelineSpec], written: int
-) -> tuple[GuidelineSpec, ...]:
-    """Return guidelines with unique ids, noting the faults between them.
-
-    Args:
-        part: Of the file.
-        guidelines: Those that could be read.
-        written: Number of guidelines in the file. If some could not be read, faults in the
-            relations between them are not noted.
-    """
-    part.faults += taken_ids(guidelines)
-    specs = numbered(guidelines)
-    if len(guidelines) == written:
-        part.faults += relation_faults(specs)
-    return specs
+def _called(guideline: Guideline, number: int) -> str:
+    return f"'{guideline.id}'" if guideline.id else str(number + 1)
 
 
 def check_tools(part: Part, names: Sequence[str], known: Sequence[str], *path: str | int) -> None:

@@ -206,7 +206,7 @@ def pathway_of(
 ) -> PathwaySpec:
     """Return a state as a pathway, noting its faults."""
     state, path = form.states[id_], ("states", id_)
-    where = part.where(f"state '{id_}'", *path)
+    where = part.where(f"agent '{form.id}'" if part.only else f"state '{id_}'", *path)
     _check_kind(part, state, path)
     check_tools(part, state.tools or (), list(tools), *path, "tools")
     named = _agents(part, id_, state)

@@ -97,23 +97,24 @@ def _all(cls: type, root: type, attribute: str, faults: list[Fault]) -> Iterator
         if attribute not in vars(body) or (found_own and not shared):
             continue
         found_own = found_own or not shared
-        place = f"{body.__name__}.{attribute}" if shared else f"{cls.__name__}.{attribute}"
-        value = vars(body)[attribute]
-        if isinstance(value, str) or not isinstance(value, Sequence):
-            owner = place.removesuffix(f".{attribute}")
-            faults.append(
-                Fault(
-                    f"{attribute} is {shown(value)}",
-                    attribute,
-                    remedy=f"it must be a list of {kind.__name__}(...).",
-                    where=owner,
-                )
-            )
-            continue
-        for number, item in enumerate(value):
+        owner = body.__name__ if shared else cls.__name__
+        for where, item in listed(owner, attribute, vars(body)[attribute], faults):
             name = getattr(item, named_by) if isinstance(item, kind) else ""
-            name = name if isinstance(name, str) else ""
-            yield Declared(f"{place}[{number}]", item, name, body)
+            yield Declared(where, item, name if isinstance(name, str) else "", body)
+
+
+def listed(
+    owner: str, attribute: str, value: Any, faults: list[Fault]
+) -> Iterator[tuple[str, Any]]:
+    """Yield the entries of an attribute that is a list, each with its place."""
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        remedy = f"it must be a list of {_KINDS[attribute][0].__name__}(...)."
+        faults.append(
+            Fault(f"{attribute} is {shown(value)}", attribute, remedy=remedy, where=owner)
+        )
+        return
+    for number, item in enumerate(value):
+        yield f"{owner}.{attribute}[{number}]", item
 
 
 def _names(written: Any) -> list[str]:

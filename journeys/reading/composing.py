@@ -12,14 +12,10 @@ from journeygraph.journeys.notions.behaviors import NEVER
 from journeygraph.journeys.notions.guidelines import GuidelineSpec, Scope
 from journeygraph.journeys.notions.personality import Personality
 from journeygraph.journeys.notions.transitions import BaseTrigger, HandOver, Transition
+from journeygraph.journeys.reading.builder import joined, sources_of
 from journeygraph.journeys.reading.declared import OfConcierge, validation_of
-from journeygraph.journeys.reading.rule_reader import (
-    numbered,
-    read_transitions,
-    relation_faults,
-    taken_ids,
-)
-from journeygraph.journeys.spec.checks import field_faults, reference_faults, strategies_of
+from journeygraph.journeys.reading.rule_reader import read_transitions, related
+from journeygraph.journeys.spec.checks import field_faults, reference_faults
 from journeygraph.journeys.spec.hashing import content_hash
 from journeygraph.journeys.spec.parts import (
     RECEPTION,
@@ -47,14 +43,11 @@ from journeygraph.journeys.spec.spec import (
     PathwaySpec,
     TransitionSpec,
     frozen,
-    reachable,
 )
-from journeygraph.journeys.spec.warning_signs import kept_names, unset_names, warnings_of
 from journeygraph.journeys.texts import layered
 
 CANCELS = "wants to give up what we are doing"
 """Description of a cancellation, for a model."""
-_READS = ("append", "copy")
 
 
 def compose(
@@ -102,10 +95,9 @@ def compose(
     moves += [move for part in parts.values() for move in moves_of(part)]
     moves += _cancels(parts, forgets, cancel, moves, owner.inner(": cancel", "cancel"))
     given = [*guidelines, *(g for part in parts.values() for g in guidelines_of(part))]
-    rules = numbered(given)
     faults += reference_faults(name, RECEPTION, pathways, moves)
-    faults += [*taken_ids(given), *relation_faults(rules), *tool_faults(name, parts)]
-    faults += field_faults(pathways)
+    rules = related(given, faults, len(given))
+    faults += [*tool_faults(name, parts), *field_faults(pathways)]
     secret = [part.name for part in parts.values() if part.sensitive]
     secret = secret or [name] * declared.sensitive
     faults += freeform_faults(name, secret, declared.otherwise, declared.degrade)
@@ -118,19 +110,15 @@ def compose(
     made_of += [declared.silence] if declared.silence else []
     sensitive = declared.sensitive
     hashed = (id, purpose, made_of, (*own, *kept), flow["shared"], declared.model, sensitive)
-    patterns = {f"{id_}:{name}": to for id_, p in parts.items() for name, to in p.patterns.items()}
     everywhere = [rule for rule in rules if rule.scope is Scope.GLOBAL]
-    spec = JourneySpec(
+    spec = joined(
+        RECEPTION,
+        pathways,
+        moves,
         id=id,
         name=name,
         where=owner,
         purpose=purpose,
-        entry=RECEPTION,
-        pathways=frozen(pathways),
-        transitions=tuple(moves),
-        strategies=frozen(strategies_of(pathways)),
-        kept=_sources(moves),
-        reachable=reachable(RECEPTION, pathways, moves, patterns),
         sensitive=sensitive or any(part.sensitive for part in parts.values()),
         version=declared.version or content_hash(*hashed),
         guidelines=rules,
@@ -139,12 +127,9 @@ def compose(
         otherwise=declared.otherwise,
         migrations={old: now for p in parts.values() for old, now in p.migrations.items()},
         stranded=REFUSED if any(p.stranded == REFUSED for p in parts.values()) else MOVED,
-        has_repair=any(part.has_repair for part in parts.values()),
         **{**flow, **manner, "validation": validation_of(declared.validation, everywhere)},
     )
-    unset = tuple(unset_names(spec, kept_names(spec)))
-    warnings = (*never_started(parts, between), *warnings_of(spec))
-    return replace(spec, warnings=warnings, unset=unset)
+    return replace(spec, warnings=(*never_started(parts, between), *spec.warnings))
 
 
 def _spoken(
@@ -169,18 +154,13 @@ def _part(
     out = [move for rule, move in zip(declared, read, strict=True) if rule.from_journey == part.id]
     return replace(
         part,
-        kept=part.kept | _sources(out),
+        kept=part.kept | sources_of(out),
         model=part.model or model,
         patterns={name: named(part.id, to) for name, to in part.patterns.items()},
         migrations={
             named(part.id, old): named(part.id, now) for old, now in part.migrations.items()
         },
     )
-
-
-def _sources(moves: Sequence[TransitionSpec]) -> frozenset[str]:
-    """Return the names that the updates of transitions read."""
-    return frozenset(u.argument for move in moves for u in move.updates if u.how in _READS)
 
 
 def _forgets(part: JourneySpec, declared: Sequence[HandOver], shared: Sequence[str]) -> list[str]:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
 from typing import Any
 
 from journeygraph.journeys.agents.signature import docstring
 from journeygraph.journeys.errors import JourneyDefinitionError, snake
 from journeygraph.journeys.faults import Fault
-from journeygraph.journeys.notions.guidelines import GuidelineSpec
 from journeygraph.journeys.pathway import PATHWAY_ATTRIBUTES, Pathway
+from journeygraph.journeys.reading.builder import Draft, build
 from journeygraph.journeys.reading.class_bodies import (
     GUIDELINES,
     TRANSITIONS,
@@ -19,6 +18,7 @@ from journeygraph.journeys.reading.class_bodies import (
     declared,
     in_order,
     is_abstract,
+    listed,
     unknown,
     without_faults,
 )
@@ -29,30 +29,8 @@ from journeygraph.journeys.reading.declared import (
     read_whole,
 )
 from journeygraph.journeys.reading.pipeline_reader import read_pipeline, registered
-from journeygraph.journeys.reading.rule_reader import (
-    numbered,
-    read_each_guideline,
-    read_guidelines,
-    read_transitions,
-    relation_faults,
-    taken_ids,
-)
-from journeygraph.journeys.spec.checks import (
-    collected_faults,
-    reference_faults,
-    strategies_of,
-    target_faults,
-)
-from journeygraph.journeys.spec.hashing import content_hash
-from journeygraph.journeys.spec.spec import (
-    JourneySpec,
-    PathwaySpec,
-    TransitionSpec,
-    empty_spec,
-    frozen,
-    reachable,
-)
-from journeygraph.journeys.spec.warning_signs import kept_names, unset_names, warnings_of
+from journeygraph.journeys.reading.rule_reader import WrittenGuideline
+from journeygraph.journeys.spec.spec import JourneySpec, PathwaySpec, empty_spec
 
 JOURNEY_ATTRIBUTES = attributes_of(OfWholeJourney, TRANSITIONS, GUIDELINES, "__without__")
 """Every attribute that a journey body may set."""
@@ -94,49 +72,27 @@ def read_journey(cls: type, root: type) -> JourneySpec:
     faults += without_faults(cls, root)
     whole = read_whole(OfWholeJourney, cls, root, faults)
     pathways: dict[str, PathwaySpec] = {}
-    of_pathways: list[GuidelineSpec] = []
+    guidelines: list[WrittenGuideline] = []
     for at, klass in pathway_classes(cls, root).items():
         where = f"{name}.{klass.__name__}"
         pathways[at] = _read_pathway(at, klass, where, faults)
-        listed = klass.__guidelines__
-        of_pathways += read_guidelines(where, listed, faults, journey=id_, pathway=at)
-    written = [(entry.where, entry.item) for entry in declared(cls, root, TRANSITIONS, faults)]
-    transitions = read_transitions(written, faults)
-    faults += reference_faults(name, whole.entry_pathway, pathways, transitions)
-    guidelines = _guidelines(cls, root, id_, of_pathways, faults)
-    faults += collected_faults(pathways)
-    faults += target_faults(name, "__patterns__", whole.patterns, pathways)
-    faults += target_faults(name, "__migrations__", whole.migrations, pathways)
-    if faults:
-        raise JourneyDefinitionError(faults)
-    entry = whole.entry_pathway or next(iter(pathways), "")
-    purpose, flow = docstring(cls, root), {**whole.flow(guidelines), **whole.manner()}
-    shape = (list(pathways.values()), transitions)
-    parts = (name, purpose, entry, *shape, whole.sensitive, flow)
-    return joined(
-        entry,
-        pathways,
-        transitions,
+        of_pathway = listed(where, GUIDELINES, klass.__guidelines__, faults)
+        guidelines += [(place, item, at) for place, item in of_pathway]
+    own = [(entry.where, entry.item, None) for entry in declared(cls, root, GUIDELINES, faults)]
+    draft = Draft(
         id=id_,
         name=name,
         where=name,
-        purpose=purpose,
-        sensitive=whole.sensitive,
-        version=whole.version or content_hash(*parts),
-        **flow,
+        purpose=docstring(cls, root),
+        whole=whole,
+        pathways=pathways,
+        transitions=[(e.where, e.item) for e in declared(cls, root, TRANSITIONS, faults)],
+        guidelines=[*own, *guidelines],
     )
-
-
-def _guidelines(
-    cls: type, root: type, id_: str, of_pathways: list[GuidelineSpec], faults: list[Fault]
-) -> tuple[GuidelineSpec, ...]:
-    """Return the guidelines of a journey and of its pathways, noting every fault."""
-    written = [(entry.where, entry.item) for entry in declared(cls, root, GUIDELINES, faults)]
-    found = [*read_each_guideline(written, faults, journey=id_), *of_pathways]
-    faults += taken_ids(found)
-    guidelines = numbered(found)
-    faults += relation_faults(guidelines)
-    return guidelines
+    spec = build(draft, faults)
+    if spec is None:
+        raise JourneyDefinitionError(faults)
+    return spec
 
 
 def _shared_spec(cls: type, root: type) -> JourneySpec:
@@ -214,41 +170,3 @@ def _read_pathway(id_: str, klass: type[Pathway], where: str, faults: list[Fault
     declared = (klass.__pipeline__, klass.__pipeline_config__)
     pipeline = read_pipeline(*declared, id_, where, named, faults)
     return read.with_agents(pipeline, registered(pipeline, named))
-
-
-def joined(
-    entry: str,
-    pathways: Mapping[str, PathwaySpec],
-    transitions: Sequence[TransitionSpec],
-    **rest: Any,
-) -> JourneySpec:
-    """Return the spec of a journey without faults; what smells in it becomes its warnings.
-
-    Args:
-        entry: Id of the pathway where a session begins.
-        pathways: All of them by id, in order.
-        transitions: All of them, in order.
-        rest: The other fields of the spec that nothing follows from.
-    """
-    sources = {u.argument for t in transitions for u in t.updates if u.how in ("append", "copy")}
-    spec = JourneySpec(
-        entry=entry,
-        pathways=frozen(pathways),
-        transitions=tuple(transitions),
-        strategies=frozen(strategies_of(pathways)),
-        kept=frozenset(sources),
-        reachable=reachable(entry, pathways, transitions, rest.get("patterns", {})),
-        has_repair=_has_repair(pathways, rest),
-        **rest,
-    )
-    unset = tuple(unset_names(spec, kept_names(spec)))
-    return replace(spec, warnings=tuple(warnings_of(spec)), unset=unset)
-
-
-def _has_repair(pathways: Mapping[str, PathwaySpec], rest: Mapping[str, Any]) -> bool:
-    """Return whether a journey declares repair patterns, or where it may be interrupted."""
-    return (
-        bool(rest.get("patterns"))
-        or any(pathway.interruptible is not True for pathway in pathways.values())
-        or any(part.has_repair for part in rest.get("parts", {}).values())
-    )

@@ -9,7 +9,7 @@ from itertools import count
 from typing import Any
 
 from journeygraph.journeys.errors import JourneyDefinitionError, did_you_mean, shown
-from journeygraph.journeys.faults import Fault, Where
+from journeygraph.journeys.faults import Fault, Where, as_where
 from journeygraph.journeys.notions.guidelines import Guideline, GuidelineSpec, Scope
 from journeygraph.journeys.notions.transitions import Transition
 from journeygraph.journeys.reading.declared import validation_of
@@ -72,70 +72,50 @@ _LONGEST_ID = 40
 """Characters of an id that is made of words."""
 
 
+WrittenGuideline = tuple[str, Any, str | None]
+"""Place of a guideline, the guideline, and the id of the pathway that has it."""
+
+
 def read_guidelines(
-    owner: str,
-    declared: Any,
-    faults: list[Fault],
-    *,
-    journey: str | None,
-    pathway: str | None = None,
+    written: Iterable[WrittenGuideline], faults: list[Fault], *, journey: str | None
 ) -> list[GuidelineSpec]:
-    """Read the guidelines of a body, noting every fault.
+    """Read guidelines, noting every fault; one with faults is left out.
 
     Args:
-        owner: The body, for messages.
-        declared: Value of `__guidelines__`.
-        faults: Takes a sentence for each fault.
+        written: The guidelines.
+        faults: Takes every fault.
         journey: Id of the journey; None for guidelines of all journeys.
-        pathway: Id of the pathway, where the body is one.
     """
-    if isinstance(declared, str) or not isinstance(declared, Sequence):
-        faults.append(
-            Fault(
-                f"__guidelines__ is {shown(declared)}",
-                "__guidelines__",
-                remedy="it must be a list of Guideline(...).",
-                where=owner,
-            )
-        )
-        return []
-    places = (f"{owner}.__guidelines__[{number}]" for number in range(len(declared)))
-    listed = zip(places, declared, strict=True)
-    return read_each_guideline(listed, faults, journey=journey, pathway=pathway)
-
-
-def read_each_guideline(
-    declared: Iterable[tuple[str, Any]],
-    faults: list[Fault],
-    *,
-    journey: str | None,
-    pathway: str | None = None,
-) -> list[GuidelineSpec]:
-    """Read guidelines, each with where it is written, noting every fault."""
     specs: list[GuidelineSpec] = []
-    for where, guideline in declared:
-        if isinstance(guideline, Guideline):
-            specs += read_guideline(where, guideline, faults, journey=journey, pathway=pathway)
-        else:
+    for where, guideline, pathway in written:
+        if not isinstance(guideline, Guideline):
             said, remedy = f"it is {shown(guideline)}", "it must be a Guideline(...)."
             faults.append(Fault(said, remedy=remedy, where=where))
+            continue
+        at = as_where(where)
+        found = [fault.at(at) for fault in guideline.faults]
+        found += _scope_faults(at, guideline.scope, journey, pathway) if guideline.is_whole else ()
+        faults += found
+        if not found and guideline.is_whole:
+            specs.append(_read(at, guideline, journey, pathway))
     return specs
 
 
-def read_guideline(
-    where: str,
-    guideline: Guideline,
-    faults: list[Fault],
-    *,
-    journey: str | None,
-    pathway: str | None = None,
-) -> list[GuidelineSpec]:
-    """Read one guideline; without a spec where it has faults, which are noted."""
-    at = where if isinstance(where, Where) else Where(where)
-    found = [fault.at(at) for fault in guideline.faults]
-    found += _scope_faults(at, guideline.scope, journey, pathway)
-    faults += found
-    return [] if found else [_read(at, guideline, journey, pathway)]
+def related(
+    guidelines: Sequence[GuidelineSpec], faults: list[Fault], written: int
+) -> tuple[GuidelineSpec, ...]:
+    """Return guidelines with unique ids, noting the faults between them.
+
+    Args:
+        guidelines: Those that could be read.
+        faults: Takes every fault.
+        written: Number of all guidelines. If some could not be read, no relation is judged.
+    """
+    faults += taken_ids(guidelines)
+    specs = numbered(guidelines)
+    if len(guidelines) == written:
+        faults += relation_faults(specs)
+    return specs
 
 
 def _scope_faults(

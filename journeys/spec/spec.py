@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -534,11 +534,11 @@ def reachable(
     entry: str,
     pathways: Mapping[str, PathwaySpec],
     transitions: Sequence[TransitionSpec],
-    patterns: Mapping[str, str],
+    others: Iterable[str],
 ) -> frozenset[str]:
-    """Return the ids of the pathways that a session can reach."""
+    """Return the ids of the pathways that a session can reach from its entry, or from others."""
     seen: set[str] = set()
-    waiting = [entry, *patterns.values()] if entry in pathways else []
+    waiting = [entry, *others] if entry in pathways else []
     while waiting:
         at = pathways[waiting.pop()]
         if at.id in seen:
