@@ -239,7 +239,7 @@ _LATER = {
     "VersionInfo": "results.outcomes",
     "VersionState": "results.outcomes",
 }
-"""What few definitions need, and results: name -> module, imported on first use."""
+"""Names that few definitions need, and results: name -> module, imported on first use."""
 
 
 def __getattr__(name: str) -> object:
