@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -44,7 +44,6 @@ class Asked:
         is_required: True if it has to be answered.
         when: Its condition in words; empty if it always counts.
         notes: Further facts in words, such as "sensitive".
-        mark: As of a stop.
     """
 
     name: str
@@ -53,7 +52,6 @@ class Asked:
     is_required: bool = True
     when: str = ""
     notes: tuple[str, ...] = ()
-    mark: str = ""
 
     @property
     def short(self) -> str:
@@ -71,11 +69,10 @@ class Asked:
 
 @dataclass(frozen=True)
 class Taken:
-    """An effect in a drawing: its tool, the pathway that changes it, and a mark as of a stop."""
+    """An effect in a drawing: its tool, and the pathway that changes it."""
 
     tool: str
     change: str = ""
-    mark: str = ""
 
     @property
     def words(self) -> str:
@@ -109,8 +106,7 @@ class Stop:
         ends: True if the journey ends when this pathway is complete.
         returns: For a detour, its return target in words; otherwise empty.
         is_detour: True if it is drawn in the detours' lane.
-        mark: "here" or "paused" for the pathways of a session, "used" or "missed" in a picture of
-            what conversations used; otherwise empty.
+        mark: "here" or "paused" for the pathways of a session; otherwise empty.
         journey: Id of its journey in a concierge; otherwise empty.
         calls: Tools that are called before its agents.
         until: Names of the context that complete it, besides its fields and effects.
@@ -191,7 +187,7 @@ class Stop:
 
 @dataclass(frozen=True)
 class Label:
-    """The label of a transition: its trigger, its patterns, its priority; `mark` as of a stop.
+    """The label of a transition: its trigger, its patterns, its priority.
 
     `trigger` is its name in the audit.
     """
@@ -199,7 +195,6 @@ class Label:
     what: str
     patterns: str = ""
     priority: int = 0
-    mark: str = ""
     trigger: str = ""
 
     @property
@@ -217,7 +212,6 @@ class Move:
         target: A pathway id.
         labels: One for each transition; empty for `__next__`.
         crowd: True if `source` is the words for a group.
-        mark: As of a stop, for `__next__`.
         sources: The ids of a group; "*" for any pathway.
     """
 
@@ -225,7 +219,6 @@ class Move:
     target: str
     labels: tuple[Label, ...] = ()
     crowd: bool = False
-    mark: str = ""
     sources: tuple[str, ...] = ()
 
     @property
@@ -269,7 +262,6 @@ def sketch(
     spec: JourneySpec,
     here: str = "",
     paused: Sequence[str] = (),
-    used: Collection[str] | None = None,
     *,
     full: bool = False,
 ) -> Sketch:
@@ -279,29 +271,23 @@ def sketch(
         spec: The spec of a journey.
         here: The current pathway of a session.
         paused: Those on its stack.
-        used: The parts that conversations used: ids of pathways and transitions, `a → b` for a move
-            by `__next__`, `field PATHWAY.NAME` and `effect PATHWAY.TOOL`.
         full: True: all fields of a long form, instead of the first ones.
     """
     marks = {**dict.fromkeys(paused, "paused"), here: "here"}
-    if used is not None:
-        marks = {id_: _use(id_, used) for id_ in spec.pathways}
     few = _FIELDS_SHOWN_OF_MANY if len(spec.pathways) > _MANY_PATHWAYS else _FIELDS_SHOWN
     most = None if full else few
-    stops = (_stop(pathway, spec, used, most) for pathway in spec.pathways.values())
+    stops = (_stop(pathway, spec, most) for pathway in spec.pathways.values())
     return Sketch(
         name=spec.name,
         purpose=spec.purpose,
         entry=spec.entry,
         stops={stop.id: replace(stop, mark=marks.get(stop.id, "")) for stop in stops},
-        moves=(*_nexts(spec, used), *_joined(_transitions(spec, used))),
+        moves=(*_nexts(spec), *_joined(_transitions(spec))),
         handovers=tuple(_handovers(spec)),
     )
 
 
-def _stop(
-    pathway: PathwaySpec, spec: JourneySpec, used: Collection[str] | None, most: int | None
-) -> Stop:
+def _stop(pathway: PathwaySpec, spec: JourneySpec, most: int | None) -> Stop:
     never = pathway.complete_when is NEVER or pathway.id not in spec.reachable
     fields = pathway.form.fields if pathway.form else ()
     # One line for a single further field takes the place of that field.
@@ -316,10 +302,10 @@ def _stop(
         journey=pathway.journey,
         calls=tuple(call.tool for call in pathway.calls),
         until=_until(pathway),
-        fields=tuple(_asked(one, pathway, spec, used) for one in shown),
+        fields=tuple(_asked(one, spec) for one in shown),
         more=len(fields) - len(shown),
         confirms=tuple(_confirms(pathway)),
-        effects=tuple(_taken(pathway, used)),
+        effects=tuple(Taken(effect.tool, effect.change) for effect in pathway.effects),
         handover=_refusals(fields, spec.part_of(pathway.id).escalation or spec.escalation),
     )
 
@@ -331,9 +317,7 @@ def _until(pathway: PathwaySpec) -> tuple[str, ...]:
     return tuple(name for name in pathway.awaited if name not in written)
 
 
-def _asked(
-    one: Field, pathway: PathwaySpec, spec: JourneySpec, used: Collection[str] | None
-) -> Asked:
+def _asked(one: Field, spec: JourneySpec) -> Asked:
     facts = {
         NOT_ASKED: not one.asked,
         SENSITIVE: one.sensitive,
@@ -346,7 +330,6 @@ def _asked(
         is_required=one.required,
         when=_when(one.when, spec) if one.when else "",
         notes=tuple(words for words, holds in facts.items() if holds),
-        mark=_use(f"field {pathway.id}.{one.name}", used),
     )
 
 
@@ -387,12 +370,6 @@ def _confirms(pathway: PathwaySpec) -> Iterator[str]:
         yield f"reads back {', '.join(read_back)}"
     if pathway.form.confirm_corrections:
         yield "confirms corrections"
-
-
-def _taken(pathway: PathwaySpec, used: Collection[str] | None) -> Iterator[Taken]:
-    for effect in pathway.effects:
-        mark = _use(f"effect {pathway.id}.{effect.tool}", used)
-        yield Taken(effect.tool, effect.change, mark)
 
 
 def _refusals(fields: Sequence[Field], policy: Escalation | None) -> str:
@@ -438,22 +415,17 @@ def _return_words(pathway: PathwaySpec) -> str:
     return "back to where it was" if pathway.returns else ""
 
 
-def _use(name: str, used: Collection[str] | None) -> str:
-    return "" if used is None else "used" if name in used else "missed"
-
-
-def _nexts(spec: JourneySpec, used: Collection[str] | None) -> Iterable[Move]:
+def _nexts(spec: JourneySpec) -> Iterable[Move]:
     for pathway in spec.pathways.values():
         never = pathway.complete_when is NEVER or pathway.id not in spec.reachable
         if pathway.next and not never:
-            mark = _use(f"{pathway.id} → {pathway.next}", used)
-            yield Move(pathway.id, pathway.next, mark=mark)
+            yield Move(pathway.id, pathway.next)
 
 
-def _transitions(spec: JourneySpec, used: Collection[str] | None) -> Iterable[Move]:
+def _transitions(spec: JourneySpec) -> Iterable[Move]:
     for transition in spec.transitions:
         label, target = _label(transition), transition.target
-        label = replace(label, mark=_use(transition.id, used), trigger=transition.label)
+        label = replace(label, trigger=transition.label)
         sources = tuple(source for source in transition.sources if source in spec.reachable)
         crowd = _crowd(spec, transition, sources)
         if not crowd and len(sources) > _SOURCES_SHOWN:

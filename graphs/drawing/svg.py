@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from string import Template
@@ -51,12 +51,7 @@ _RANK = TextStyle("rank", 10, 14)
 _TITLE = TextStyle("title", 17, 24, bold=True, columns=60)
 _PURPOSE = TextStyle("purpose", 12, 17, columns=64, rows=3)
 _KEY = TextStyle("key", 11, 15)
-_MARKS = {"here": "● the session is here", "paused": "‖ paused", "missed": "✗ missed"}
-_MARKED = {
-    (style, mark): replace(style, css=f"{style.css} {mark}")
-    for style in (_SAID, _FIELD)
-    for mark in ("used", "missed")
-}
+_MARKS = {"here": "● the session is here", "paused": "‖ paused"}
 _BETWEEN = 7.0
 MARGIN, _GAP, FOOT, _LANE_PAD, _LANE_HEAD = 26.0, 24.0, 44.0, 18.0, 34.0
 _KEY_LINE, _KEY_GAP, _LEAST_KEY = 19.0, 14.0, 300.0
@@ -67,7 +62,6 @@ def svg(
     spec: JourneySpec,
     here: str = "",
     paused: Sequence[str] = (),
-    used: Collection[str] | None = None,
     *,
     full: bool = False,
 ) -> str:
@@ -80,13 +74,12 @@ def svg(
         spec: The spec of a journey, `SomeJourney.spec`.
         here: Id of the current pathway of a session, to be marked; empty for none.
         paused: Ids of the pathways on its stack.
-        used: The parts that conversations used, as of `sketch`; None: they are not marked.
         full: True: all fields of long forms.
 
     Returns:
         A whole SVG document; every word of the journey in it is escaped.
     """
-    drawn = sketch(spec, here, paused, used, full=full)
+    drawn = sketch(spec, here, paused, full=full)
     main = _main(drawn)
     lanes = [
         _Lane("Detours", "", [_detour(drawn, stop) for stop in drawn.detours]),
@@ -156,9 +149,8 @@ def _connect(part: Part, move: Move, drawn: Sketch) -> None:
     elif move.labels:
         part.link(move.source, move.target, card=_pill(move), attributes=marks)
     else:
-        css = f"next {move.mark}".strip()
         named = {**marks, "data-kind": "next", "role": "img"}
-        part.link(move.source, move.target, css, attributes=named, about=move.about)
+        part.link(move.source, move.target, "next", attributes=named, about=move.about)
 
 
 def _edge(move: Move) -> dict[str, str]:
@@ -217,7 +209,7 @@ def _form(stop: Stop) -> Iterator[Row]:
 
 def _field_lines(field: Asked) -> Iterator[Line]:
     sign = "required" if field.is_required else "optional"
-    yield from _signed(field.title, sign, field.short, field.mark)
+    yield from _signed(field.title, sign, field.short)
     yield from _below(field.when)
 
 
@@ -226,7 +218,7 @@ def _steps(stop: Stop) -> Iterator[Row]:
     for confirms in stop.confirms:
         yield from _signed(confirms, "confirms")
     for effect in stop.effects:
-        lines = _signed(effect.tool, "effect", "effect", effect.mark)
+        lines = _signed(effect.tool, "effect", "effect")
         change = _below(f"changed by {effect.change}" if effect.change else "")
         marks = {"class": "effect", "data-effect": f"{stop.id}.{effect.tool}"}
         yield Group((*lines, *change), marks, f"Effect: {effect.words}")
@@ -234,10 +226,10 @@ def _steps(stop: Stop) -> Iterator[Row]:
         yield from _signed(f"{PERSON} {stop.handover}", "person")
 
 
-def _signed(text: str, sign: str, note: str = "", mark: str = "") -> Iterator[Line]:
+def _signed(text: str, sign: str, note: str = "") -> Iterator[Line]:
     """Yield lines that begin with a sign; `note` is at the right of the first one."""
     notes = broken(note, _KIND)
-    for line in broken(_crossed(text, mark), _MARKED.get((_FIELD, mark), _FIELD)):
+    for line in broken(text, _FIELD):
         yield replace(line, sign=sign, note=notes.pop() if notes else None)
         sign = "room"
 
@@ -245,10 +237,6 @@ def _signed(text: str, sign: str, note: str = "", mark: str = "") -> Iterator[Li
 def _below(text: str) -> Iterator[Line]:
     """Yield small lines that belong to the one above them."""
     return (replace(line, sign="room") for line in broken(text, _WHEN))
-
-
-def _crossed(text: str, mark: str) -> str:
-    return f"✗ {text}" if mark == "missed" else text
 
 
 def _pill(move: Move) -> Card:
@@ -274,9 +262,8 @@ def _labels(move: Move) -> Iterator[Row]:
 
 
 def _label_lines(label: Label) -> Iterator[Line]:
-    style = _MARKED.get((_SAID, label.mark), _SAID)
-    yield from _broken(_crossed(label.what, label.mark), style)
-    yield from _broken(label.patterns, style)
+    yield from _broken(label.what, _SAID)
+    yield from _broken(label.patterns, _SAID)
     yield from broken(f"priority {label.priority}" if label.priority else "", _RANK)
 
 
@@ -342,9 +329,6 @@ def _key(drawn: Sketch) -> Iterator[tuple[str, str]]:
         yield "line", "transition"
     if drawn.detours:
         yield "line dashed", "detour, comes back"
-    if {stop.mark for stop in stops} & {"used", "missed"}:
-        yield "line next used", "used by a conversation"
-        yield "line next missed", "✗ missed"
     needs = {field.is_required for stop in stops for field in stop.fields}
     yield from ((name, name) for name in ("required", "optional") if (name == "required") in needs)
 
@@ -441,8 +425,6 @@ _COLOURS = {
     "green": ("#1f7a3d", "#5cc481"),
     "leaf": ("#1f5c33", "#8fdcaa"),
     "mint": ("#dff3e4", "#14301f"),
-    "red": ("#b3261e", "#f28b82"),
-    "blush": ("#fdeceb", "#391b1a"),
     "violet": ("#6b46b5", "#ab90ea"),
     "lilac": ("#f4effe", "#221b38"),
     "frost": ("#faf8ff", "#161625"),
@@ -464,14 +446,12 @@ _PAINT = Template("""
 .box { fill: $pale; stroke: $blue; }
 .box.detour { fill: $cream; stroke: $amber; }
 .box.person { fill: $lilac; stroke: $violet; }
-.box.here, .box.used { fill: $mint; stroke: $green; }
-.box.missed { fill: $blush; stroke: $red; }
-.where, .said.used, .field-name.used { fill: $leaf; }
+.box.here { fill: $mint; stroke: $green; }
+.where { fill: $leaf; }
 .work { fill: $slate; }
 .pill { fill: $chip; stroke: $bank; }
 .pill.crowd { fill: $cloud; stroke: $stone; }
 .what, .said, .field-name { fill: $soft; }
-.said.missed, .field-name.missed { fill: $red; }
 .rule { stroke: $thin; }
 .sign { fill: $blue; }
 .sign.optional { stroke: $blue; }
@@ -486,10 +466,6 @@ _PAINT = Template("""
 .head.dashed { fill: $amber; }
 .line.person { stroke: $violet; }
 .head.person { fill: $violet; }
-.line.used { stroke: $green; }
-.head.used { fill: $green; }
-.line.missed { stroke: $red; }
-.head.missed { fill: $red; }
 .mark { fill: $ink; }
 .ring { stroke: $ink; }
 """)

@@ -526,12 +526,6 @@ def test(
         bool,
         typer.Option("--coverage", help="Also list the parts of the journeys that were missed."),
     ] = False,
-    drawings: Annotated[
-        Path | None,
-        typer.Option(
-            "--drawings", metavar="FOLDER", help="Write a drawing of each coverage to it (SVG)."
-        ),
-    ] = None,
     failures: Annotated[
         Path | None,
         typer.Option(
@@ -565,7 +559,7 @@ def test(
     if records and live:
         raise typer.BadParameter("--record and --live exclude each other.")
     models = Models(records, live, runs)
-    play_files(paths, junit, drawings, failures, models=models, as_json=as_json, coverage=coverage)
+    play_files(paths, junit, failures, models=models, as_json=as_json, coverage=coverage)
 
 
 @command

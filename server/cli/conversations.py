@@ -11,7 +11,6 @@ from typing import Any
 
 import typer
 
-from journeygraph.graphs.drawing.svg import svg
 from journeygraph.graphs.session.directory import Directory
 from journeygraph.journeys import JourneyConfig, examples
 from journeygraph.journeys.faults import Fault
@@ -58,7 +57,6 @@ from journeygraph.server.settings import StorePlace
 def play_files(
     paths: Sequence[str],
     junit: Path | None,
-    drawings: Path | None,
     failures: Path | None,
     *,
     models: Models,
@@ -66,7 +64,6 @@ def play_files(
     coverage: bool = False,
 ) -> None:
     """Play the conversations of files and folders."""
-    coverage = coverage or drawings is not None
     interruptible()
     try:
         loaded = _loaded(conversation_files(paths))
@@ -83,8 +80,6 @@ def play_files(
         _write(games, runs, covered, coverage=coverage)
     else:
         _show_outcome(games, runs, covered)
-    if drawings:
-        _draw(covered, drawings)
     if failures:
         _write_failures(games, failures)
     if not all(played.passed for played in games):
@@ -258,13 +253,6 @@ def _show_coverage(covered: Coverage) -> None:
     for part in covered.missed:
         line = f"✗ {part.kind} {part.name}  {part.place}"
         out.print(plain(line), style="yellow", markup=False, soft_wrap=True)
-
-
-def _draw(covered: Sequence[Coverage], folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    for one in covered:
-        file = folder / f"{one.spec.id}.svg"
-        file.write_text(svg(one.spec, used=one.drawn), encoding="utf-8")
 
 
 def explore_journey(

@@ -46,12 +46,10 @@ class Coverage:
     Attributes:
         spec: The journey.
         parts: Its parts, by kind.
-        drawn: Names of the used parts of its drawing, see `sketch` in `graphs/drawing/`.
     """
 
     spec: JourneySpec
     parts: Sequence[Part]
-    drawn: frozenset[str]
 
     def of(self, kind: str) -> list[Part]:
         """Return the parts of one kind."""
@@ -99,14 +97,7 @@ def _coverage(games: Sequence[Played]) -> Coverage:
     for played in games:
         used.add(spec, played)
     places = Declarations(found.journey)
-    parts = [*_parts(spec, used, places)]
-    drawn = {_drawn(kind, name) for (kind, name), times in used.times.items() if times}
-    return Coverage(spec, parts, frozenset(drawn))
-
-
-def _drawn(kind: str, name: str) -> str:
-    """Return the name of a part in a drawing."""
-    return name if kind in ("pathway", "transition", "branch") else f"{kind} {name}"
+    return Coverage(spec, [*_parts(spec, used, places)])
 
 
 @dataclass

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 
-from journeygraph.graphs.drawing.svg import svg
 from tests.support.command import flat, folder, logging_as_before, run
 
 __all__ = ["folder", "logging_as_before"]
@@ -170,27 +168,6 @@ def test_missed_parts_are_listed_with_their_places(shop: Path) -> None:
     assert "transition 0 2" in flat(shown)
     assert f"✗ pathway hours  {line_of('class HoursPath')}" in shown
     assert "pathway order" not in shown
-
-
-def test_a_drawing_shows_used_and_missed_parts(shop: Path) -> None:
-    run("test", ".", "--drawings", "pictures")
-
-    root = ElementTree.parse(shop / "pictures" / "shop.svg").getroot()
-    classes = [node.get("class") or "" for node in root.iter()]
-    texts = [node.text for node in root.iter() if node.text]
-    assert classes.count("box used") == 2
-    assert classes.count("box detour missed") == 1
-    assert "line next used" in classes
-    assert "said missed" in classes
-    assert "✗ missed" in texts
-    assert "✗ name" in texts  # a field
-    assert classes.count("field-name used") == 3  # item, count and the effect
-
-
-def test_a_drawing_without_conversations_is_as_before(shop: Path) -> None:
-    from journeygraph.journeys.examples.table_booking import TableBooking  # noqa: PLC0415
-
-    assert "missed" not in svg(TableBooking.spec).partition("</style>")[2]
 
 
 def test_places_in_definition_files(folder: Path) -> None:
