@@ -91,7 +91,7 @@ async def _filled(draft: TurnDraft, command: Fill, fillable: Sequence[Field]) ->
     value = await _value(draft, field, command)
     if value is None:
         return
-    doubted = is_half_in_doubt(field, command.value, value, draft.setting)
+    doubted = is_half_in_doubt(field, command.value, draft.setting)
     if doubted or not command.certain:
         draft.say("understood", field=field.title, value=draft.shown(field, value))
     draft.keep(name, "valid", value=value, raw=command.value, confidence=_share(command))

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 from journeygraph.journeys import Field
-from journeygraph.nodes.language.words import words_of
 from journeygraph.nodes.state.dialogue_state import Asked, Option
 from journeygraph.nodes.values import Setting
 
@@ -71,12 +70,6 @@ class Expected:
         """The field of a change that was asked back; a yes or no is about the change."""
         about = self.asked["about"] if self.asked and self.kind == "correction" else ""
         return next((f for f in self.correctable if f.name == about and f.type != "boolean"), None)
-
-    @cached_property
-    def label_words(self) -> frozenset[str]:
-        """The words that fields are called by."""
-        names = [name for field in self.all_fields for name in (field.title, field.name)]
-        return frozenset().union(*[words_of(name).folded for name in names])
 
     @property
     def options(self) -> Sequence[Option]:

@@ -10,8 +10,8 @@ Source: DESIGN section 4, "Exact or asked".
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import cast
 
 from journeygraph.journeys import Field, Regex
@@ -74,9 +74,8 @@ class Production:
 
     @cached_property
     def needed(self) -> frozenset[str]:
-        """The symbols that it cannot do without, so that the others need no try."""
-        needed = (symbol.rstrip("+") for symbol in self.symbols if symbol[0] != "[")
-        return frozenset(needed).difference(("<old>", "<new>", "<task>"))
+        """The lists that it cannot do without, so that it needs no try where words have none."""
+        return frozenset(symbol.rstrip("+") for symbol in self.symbols if symbol[0] not in "[<")
 
 
 def derived(words: Words, expected: Expected) -> Command | None:
@@ -87,10 +86,9 @@ def derived(words: Words, expected: Expected) -> Command | None:
     if not 0 < len(words.all) <= MOST_WORDS:
         return None
     lexicon = lexicon_of(expected.setting.language)
-    said = lexicon.lists_in(words) | _slots_in(words, expected)
-    acts = _without_courtesy(words, lexicon) if "courtesy" in said else [words]
+    said = lexicon.lists_in(words)
     tried = [production for production in PRODUCTIONS if production.needed <= said]
-    for act in acts:
+    for act in _acts_in(words, lexicon):
         for production in tried:
             if act.asks and production.act != "control":
                 continue
@@ -100,25 +98,16 @@ def derived(words: Words, expected: Expected) -> Command | None:
     return None
 
 
-def _slots_in(words: Words, expected: Expected) -> set[str]:
-    """Return the slots that words may fill now."""
-    slots = {"<value>"} if expected.pending or expected.doubted else set()
-    slots |= {"<choice>"} if expected.options else set()
-    return slots if expected.label_words.isdisjoint(words.folded) else {*slots, "<label>"}
-
-
-def _without_courtesy(words: Words, lexicon: Lexicon) -> Iterator[Words]:
+def _acts_in(words: Words, lexicon: Lexicon) -> Iterator[Words]:
     """Yield words as they are, and without the courtesy before and behind them, one by one."""
-    yield words
     first, last = 0, len(words)
+    yield words
     while ends := lexicon.at(words, first, "courtesy"):
         first = ends[0]
-    if 0 < first < last:
-        yield words.part(first)
-    places = reversed(range(first, last))  # of two phrases with one end the longer one counts
-    begins = {end: n for n in places for end in lexicon.at(words, n, "courtesy")}
-    while begins.get(last, first) > first:
-        last = begins[last]
+    yield words.part(first)
+    # Of two phrases with one end the longer one counts.
+    while begins := [n for n in range(first, last) if last in lexicon.at(words, n, "courtesy")]:
+        last = begins[0]
         yield words.part(first, last)
 
 
@@ -191,15 +180,8 @@ def _chosen(expected: Expected, slots: Slots) -> Command | None:
     return Choose(labels[said])
 
 
-def _yes(expected: Expected, slots: Slots) -> Command | None:
-    return _answered(expected, True)
-
-
-def _no(expected: Expected, slots: Slots) -> Command | None:
-    return _answered(expected, False)
-
-
-def _answered(expected: Expected, is_yes: bool) -> Command | None:
+def _answered(expected: Expected, slots: Slots, *, is_yes: bool) -> Command | None:
+    """Return yes or no, also as a value, or as the only choice that there is."""
     field = expected.pending
     if field is not None and field.type == "boolean":
         return _given(field, "yes" if is_yes else "no", is_yes, expected)
@@ -266,16 +248,15 @@ def is_whole(field: Field, text: str, expected: Expected) -> bool:
     shapes = [one.pattern for one in field.validators if isinstance(one, Regex)]
     shapes += [] if shapes else field.extract
     matches = expected.setting.patterns.fullmatch
-    for one in shapes:
-        if not matches(field.name, one, text.strip()):
-            return False
-    return any(not matches(field.name, one, _SENTENCE) for one in shapes)
+    return all(matches(field.name, one, text.strip()) for one in shapes) and any(
+        not matches(field.name, one, _SENTENCE) for one in shapes
+    )
 
 
 _SENTENCE = "so what is that"
 
 
-def _given(field: Field, raw: str, value: object, expected: Expected) -> Command:
+def _given(field: Field, raw: str, value: object, expected: Expected) -> Fill | Correct:
     kind = Correct if field.name in expected.known else Fill
     return kind(field.name, raw, read=value)
 
@@ -290,7 +271,8 @@ def _changed(expected: Expected, slots: Slots) -> Command | None:
     """
     raw, pending = slots["new"].raw, expected.pending
     fitting = [f for f in _own(expected) if value_in(f, raw, expected) is not None]
-    if pending and pending.name not in expected.known and _is_told(pending, raw, expected):
+    worded = pending and pending.type in (*FREE, *NAMES) and not is_whole(pending, raw, expected)
+    if pending and pending.name not in expected.known and not worded:
         value = value_in(pending, raw, expected)
         if value is not None:
             return None if fitting else _given(pending, raw, value, expected)
@@ -299,38 +281,34 @@ def _changed(expected: Expected, slots: Slots) -> Command | None:
     return _given(meant[0], raw, value_in(meant[0], raw, expected), expected) if meant else None
 
 
-def _is_told(field: Field, raw: str, expected: Expected) -> bool:
-    """Return whether a value of a field differs from any other words."""
-    return field.type not in (*FREE, *NAMES) or is_whole(field, raw, expected)
-
-
 def _own(expected: Expected) -> list[Field]:
     """Return the fields whose known values a bare value may change: no words of the user's own."""
     return [f for f in expected.correctable if f.type not in (*FREE, *NAMES, "boolean")]
 
 
-def _labelled(expected: Expected, slots: Slots) -> Command | None:
-    """Return a value for the field that is named with it."""
+def _labelled(expected: Expected, slots: Slots, *, in_words: bool = False) -> Command | None:
+    """Return a value for the field that is named with it.
+
+    One in the user's own words is repeated or asked back: "the colour is black".
+    """
     said, raw = slots["label"], slots["new"].raw
     fields = {f.name: f for f in expected.all_fields if is_called(said, f)}
     if len(fields) != 1:
         return None
     (field,) = fields.values()
-    value = None if field.type in FREE else value_in(field, raw, expected)
-    return None if value is None else _given(field, raw, value, expected)
-
-
-def _worded(expected: Expected, slots: Slots) -> Command | None:
-    """Return a change of a known text by its title, to be asked back: "the colour is black"."""
-    said, raw = slots["label"], slots["new"].raw
-    named = [f for f in expected.correctable if f.type in FREE and is_called(said, f)]
-    lexicon = lexicon_of(expected.setting.language)
-    if len(named) != 1 or lexicon.has(slots["new"], "denied_before"):
+    is_worded = field.type in FREE
+    if is_worded and not (in_words and _is_text(slots["new"], expected)):
         return None
-    words = expected.setting.words
-    is_text = " ".join(slots["new"].folded) not in {*map(plain, (*words.yes, *words.no))}
-    value = value_in(named[0], raw, expected) if is_text else None
-    return None if value is None else Correct(named[0].name, raw, read=value, certain=False)
+    value = value_in(field, raw, expected)
+    given = None if value is None else _given(field, raw, value, expected)
+    return replace(given, certain=not is_worded) if given else None
+
+
+def _is_text(words: Words, expected: Expected) -> bool:
+    """Return whether words are neither an answer nor a denial: "the colour is right"."""
+    lists, own = lexicon_of(expected.setting.language), expected.setting.words
+    is_answer = " ".join(words.folded) in map(plain, (*own.yes, *own.no))
+    return not is_answer and not lists.has(words, "denied_before")
 
 
 def is_called(words: Words, field: Field) -> bool:
@@ -344,13 +322,10 @@ def _contrasted(expected: Expected, slots: Slots) -> Command | None:
     found = []
     for field in (*_own(expected), *(f for f in expected.correctable if f.type in NAMES)):
         was, value = value_in(field, old, expected), value_in(field, new, expected)
-        if value is not None and was is not None and _same(was, expected.known[field.name]):
+        known = str(expected.known[field.name])
+        if value is not None and was is not None and plain(str(was)) == plain(known):
             found.append(_given(field, new, value, expected))
     return found[0] if len(found) == 1 else None
-
-
-def _same(one: object, other: object) -> bool:
-    return plain(str(one)) == plain(str(other))
 
 
 # --- Control ---
@@ -394,8 +369,8 @@ def _explained_label(expected: Expected, slots: Slots) -> Command | None:
 PRODUCTIONS: tuple[Production, ...] = (
     Production("answer", "<choice>", _chosen),
     Production("answer", "articles <choice>", _chosen),
-    Production("answer", "yes", _yes),
-    Production("answer", "no", _no),
+    Production("answer", "yes", partial(_answered, is_yes=True)),
+    Production("answer", "no", partial(_answered, is_yes=False)),
     Production("answer", "[yes] agree", _agreed),
     Production("answer", "[yes] agree agree", _agreed),
     Production("answer", "[no] decline", _declined),
@@ -417,7 +392,7 @@ PRODUCTIONS: tuple[Production, ...] = (
     Production("change", "cue+ <new>", _changed),
     Production("change", "<new> cue_behind", _changed),
     Production("change", "[cue+] [articles] <label> [is] <new>", _labelled),
-    Production("change", "[cue+] [articles] <label> is <new>", _worded),
+    Production("change", "[cue+] [articles] <label> is <new>", partial(_labelled, in_words=True)),
     Production("change", "change [articles] <label> to <new>", _labelled),
     Production("change", "[cue+] not <old> [but] <new>", _contrasted),
     Production("change", "[cue+] <new> not <old>", _contrasted),

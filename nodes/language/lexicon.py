@@ -5,20 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Literal, get_args
+from typing import get_args
 
 from journeygraph.journeys import JourneyConfig, JourneySpec
 from journeygraph.journeys.locale import NOWHERE, in_force
 from journeygraph.nodes.language.words import Words, words_of
 from journeygraph.nodes.values import language_data, make_ready
+from journeygraph.nodes.values.languages import ListName
 
-Name = Literal[
-    "courtesy", "yes", "agree", "no", "decline",
-    "cancel", "cancel_all", "cancel_task", "skip", "unknown", "restart", "back", "status",
-    "repeat", "explain", "explain_label", "human", "person", "wait",
-    "cue", "cue_behind", "change", "to", "is", "not", "but", "instead_of", "articles",
-    "and", "or", "then", "question", "denied_before", "denied_behind", "small",
-]  # fmt: skip
+Name = ListName
 """Names of the lists; each language has all of them."""
 
 
@@ -112,15 +107,9 @@ def weight(words: Words, language: str) -> Sequence[str]:
     """Return the parts of words with weight: without courtesy and small words at their ends."""
     lexicon, parts = lexicon_of(language), []
     for clause in words.clauses():
-        light = [n for n, word in enumerate(clause.all) if word.folded in lexicon.small]
-        heavy = [
-            n for n in range(len(clause)) if n not in light and not _is_courtesy(lexicon, clause, n)
-        ]
-        if heavy:
+        places = range(len(clause))
+        spans = [range(n, end) for n in places for end in lexicon.at(clause, n, "courtesy")]
+        light = {n for n in places if clause.folded[n] in lexicon.small}.union(*spans)
+        if heavy := [n for n in places if n not in light]:
             parts.append(clause.part(heavy[0], heavy[-1] + 1).raw)
     return parts
-
-
-def _is_courtesy(lexicon: Lexicon, clause: Words, place: int) -> bool:
-    spans = ((n, end) for n in range(place + 1) for end in lexicon.at(clause, n, "courtesy"))
-    return any(first <= place < end for first, end in spans)

@@ -26,10 +26,11 @@ _ISO = r"(?P<year>\d{4})(?P<sign>[-/.])(?P<month>\d\d?)(?P=sign)(?P<day>\d\d?)"
 _DIGITS = r"(?P<one>\d\d?)(?P<sign>[./-]) ?(?P<two>\d\d?)(?:(?P=sign) ?(?P<year>\d{4}|\d\d))?\.?"
 _YEARS_AHEAD = 20
 """Two digits are a year of the hundred until so many years from now."""
+_FIRST_YEAR = 1000
+_SHORT = re.compile(r"\d\d")
 _LEAP = 9
 """Years within which each day of the calendar comes."""
 _FARTHEST = 10_000
-_YEARS = range(1000, 3000)
 
 
 def _names(shown: Sequence[str], more: Mapping[str, int]) -> dict[str, int]:
@@ -134,29 +135,19 @@ class _Days:
         number = place or numeral_of(said["day"] or said["said"], self.setting.language)
         if said["year"] and len(said["year"]) == 2 and not self.past:
             return None  # "3 May 20"
-        month = self.own.months[said["month"]] + 1
-        return self._in_some_year(month, number or 0, said["year"])
+        return self._in_some_year(self.own.months[said["month"]] + 1, number or 0, said["year"])
 
     def _in_some_year(self, month: int, day: int, year: str | None) -> date | None:
         """Return a day of a year; without one, the next such day from today on or the last one."""
         this, step = self.today.year, -1 if self.past else 1
         if year:
-            if not (digits := self._year(year.lstrip("'"))):
-                return None
-            last = this if self.past else this + _YEARS_AHEAD
-            return _valid(digits if len(year) > 3 else last - (last - digits) % 100, month, day)
+            said, last = year.lstrip("'"), this if self.past else this + _YEARS_AHEAD
+            number = numeral_of(said, self.setting.language) or 0
+            number = last - (last - number) % 100 if _SHORT.fullmatch(said) else number
+            return _valid(number, month, day) if number >= _FIRST_YEAR else None
         days = (_valid(this + step * away, month, day) for away in range(_LEAP))
         reached = self.today.__ge__ if self.past else self.today.__le__
         return next((day for day in days if day and reached(day)), None)
-
-    def _year(self, said: str) -> int:
-        """Return a year in digits or words, as "nineteen ninety"; 0 without one."""
-        if said.isdecimal():
-            return int(said)
-        first, _, rest = said.partition(" ")
-        parts = [numeral_of(part, self.setting.language) or 0 for part in (said, first, rest)]
-        number = parts[0] or (parts[1] * 100 + parts[2]) * (parts[1] < 100 > parts[2] > 9)
-        return number if number in _YEARS else 0
 
     def near(self, found: re.Match[str]) -> date:
         return self.today + timedelta(days=self.words.near[found["near"]])

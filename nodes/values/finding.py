@@ -7,17 +7,17 @@ word that denies, relates or blurs it is left out.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from journeygraph.journeys.notions.fields import Field
 from journeygraph.nodes.values.dates import grammar_of_days
-from journeygraph.nodes.values.languages import bare, folded, language_data
+from journeygraph.nodes.values.languages import bare, folded, language_data, one_of
 from journeygraph.nodes.values.numbers import numeral_of
-from journeygraph.nodes.values.people import EMAIL, MOST_NAMES, PHONE, led_by
-from journeygraph.nodes.values.reading import READERS, extracted, spelled, ways_of
+from journeygraph.nodes.values.people import EMAIL, PHONE, led_by
+from journeygraph.nodes.values.reading import READERS, extracted
 from journeygraph.nodes.values.setting import LONGEST, Setting, units_of
 
 _MOST_WORDS = 40
@@ -26,8 +26,9 @@ _COUNTS = ("integer", "number", "money")
 _WHEN = ("date", "time", "datetime")
 _WINDOWS = dict.fromkeys(_COUNTS, 6) | {"date": 9, "time": 7, "datetime": 9, "enum": 6}
 """Most words of a value, by its type."""
-_LED = ("name", "full_name", "address")
-_CLAUSE = re.compile(r"[^.,;!?\n]+")
+_SHAPED = {"email": EMAIL, "phone": PHONE}
+_LED = ("name", "full_name")
+_CLAUSES = ("boolean", *_LED)
 _OTHERS = [Field("other", kind) for kind in ("date", "time", "money", "phone", "email")]
 """Values of which a number may be a part."""
 
@@ -41,7 +42,6 @@ class Span:
         raw: The words.
         start: The place of their first character in the message.
         end: The place behind their last character.
-        type: Type of the field that it was looked for.
         own: True if a pattern of the field's author found it.
     """
 
@@ -49,19 +49,13 @@ class Span:
     raw: str
     start: int
     end: int
-    type: str = ""
     own: bool = False
-
-    def over(self, other: Span) -> bool:
-        """Return whether it shares a place with another."""
-        return self.start < other.end and other.start < self.end
 
 
 class _Word(NamedTuple):
     start: int
     end: int
     said: str
-    ends: bool
 
 
 def found_in(field: Field, text: str, setting: Setting) -> list[Span]:
@@ -78,164 +72,111 @@ class Scan:
     """
 
     def __init__(self, text: str, setting: Setting) -> None:
-        self.text, self.setting = text, setting
-        found = [*re.finditer(r"\S+", text)][:_MOST_WORDS]
-        self.words = [_Word(*one.span(), _plain(one[0]), one[0][-1] in ".,;:!?)") for one in found]
+        self.text, self.setting = text if len(text) <= LONGEST else "", setting
+        found = [*re.finditer(r"\S+", self.text)][:_MOST_WORDS]
+        self.words = [_Word(*one.span(), folded(bare(one[0].strip("()")))) for one in found]
 
     def found(self, field: Field) -> list[Span]:
         """Return proposals of a field's type, in order; none overlap.
 
         None is left where a word relates or denies another value than the others: which of them is
-        meant, only a reader can tell. Texts and lists are found by the field's `extract` alone,
-        names and addresses behind what brings them in, as "my name is".
+        meant, only a reader can tell. Texts, lists and addresses are found by the field's `extract`
+        alone, names behind what brings them in, as "my name is".
         """
-        if not self.words or len(self.text) > LONGEST:
-            return []
         if field.extract and (own := extracted(field, self.text, self.setting)):
             value, start, end = own
             more = extracted(field, self.text[end:], self.setting)
             is_only = more is None or more[0] == value
-            raw = self.text[start:end]
-            return [Span(value, raw, start, end, field.type, own=True)] if is_only else []
-        spans = [*self._spans(field)]
-        kept = [s for s in spans if not (self._relates(s) or self._counts_else(s, field))]
+            return [Span(value, self.text[start:end], start, end, own=True)] if is_only else []
+        spans = [span for span in self._spans(field) if not self._is_of_other(span, field)]
+        kept = [span for span in spans if not self._is_related(span, field)]
         values = {repr(span.value) for span in kept}
         return kept if all(repr(span.value) in values for span in spans) else []
 
-    def _spans(self, field: Field) -> Sequence[Span]:
+    def _spans(self, field: Field) -> Iterator[Span]:
         if field.type in _WINDOWS:
-            spans = [*self._windows(field)]
-            return self._not_of_others(spans, field) if field.type in _COUNTS else spans
-        if field.type in _LED:
-            return [*self._led(field)]
-        finders = {"email": self._shaped, "phone": self._shaped, "boolean": self._answers}
-        return [*finders[field.type](field)] if field.type in finders else []
+            yield from self._windows(field)
+        places = _SHAPED[field.type].finditer(self.text) if field.type in _SHAPED else ()
+        if field.type in _CLAUSES:
+            places = _clauses(self.setting.language).finditer(self.text)
+        leads = (*self.setting.words.names.leads, *self.setting.words.names.maybe)
+        for place in places:
+            said, is_name = place[place.lastindex or 0].strip(), field.type in _LED
+            if (not is_name or led_by(said.split(), leads)) and (
+                span := self._span(field, said, place.start())
+            ):
+                yield span
 
     def _span(self, field: Field, said: str, start: int) -> Span | None:
         value = READERS[field.type](field, said, self.setting)
         start = self.text.index(said, start)
-        return None if value is None else Span(value, said, start, start + len(said), field.type)
-
-    def _shaped(self, field: Field) -> Iterator[Span]:
-        for found in (EMAIL if field.type == "email" else PHONE).finditer(self.text):
-            if span := self._span(field, found[0], found.start()):
-                yield span
-
-    def _answers(self, field: Field) -> Iterator[Span]:
-        for clause in _CLAUSE.finditer(self.text):
-            if span := self._span(field, clause[0].strip(), clause.start()):
-                yield span
+        return None if value is None else Span(value, said, start, start + len(said))
 
     def _windows(self, field: Field) -> Iterator[Span]:
-        at, most, tells = 0, _WINDOWS[field.type], _telling(field, self.setting)
-        telling = [tells(word.said) for word in self.words]
+        """Yield the longest runs of words that are a value, one of which is typical of it."""
+        at, most, language = 0, _WINDOWS[field.type], self.setting.language
+        known = _dated_words(language) if field.type in _WHEN else ()
+        is_enum = field.type == "enum"
+        telling = [is_enum or w.said in known or has_number(w.said, language) for w in self.words]
         while at < len(self.words):
             for end in range(min(len(self.words), at + most), at, -1):
-                if any(telling[at:end]) and (span := self._window(field, self.words[at:end])):
+                said = bare(self.text[self.words[at].start : self.words[end - 1].end])
+                if not any(telling[at:end]) or self._may_be_other(field, said):
+                    continue
+                if span := self._span(field, said, self.words[at].start):
                     yield span
                     at = end - 1
                     break
             at += 1
 
-    def _window(self, field: Field, words: Sequence[_Word]) -> Span | None:
-        said = bare(self.text[words[0].start : words[-1].end])
-        if field.type in _WHEN and self._is_other(words):
-            return None
-        if field.type in _COUNTS and len(words) == 1 and self._is_one(said):
-            return None  # "una veintena", "the green one"
-        return self._span(field, said, words[0].start)
+    def _may_be_other(self, field: Field, said: str) -> bool:
+        """Return whether a single word is another one in most messages: "sun", "the green one"."""
+        leads = self.setting.words.dates.leads if field.type in _WHEN else ()
+        word, *others = [each for each in folded(said).split() if each not in leads] or [""]
+        number = None if others else numeral_of(word, self.setting.language)
+        if field.type in _WHEN:
+            is_short = len(word) < 4 and not any(map(str.isdigit, word))
+            return not others and (is_short or number is not None)
+        return field.type in _COUNTS and number == 1 and word.isalpha()
 
-    def _is_other(self, words: Sequence[_Word]) -> bool:
-        """Return whether a single word is another one in most messages: "so", "sun", "seven"."""
-        leads = self.setting.words.dates.leads
-        [first, *others] = [word.said for word in words if word.said not in leads] or [""]
-        is_short = len(first) < 4 and (first.isalpha() or not first)
-        return not others and (is_short or numeral_of(first, self.setting.language) is not None)
+    @cached_property
+    def _others(self) -> list[tuple[str, Span]]:
+        """Values of which a number may be a part, with their types."""
+        found = [(kind.type, span) for kind in _OTHERS for span in self._spans(kind)]
+        return [(kind, span) for kind, span in found if kind != "money" or span.value["currency"]]
 
-    def _is_one(self, said: str) -> bool:
-        """Return whether a word is an article or a pronoun, next to other words."""
-        is_word = said.isalpha() and len(self.words) > 1
-        is_article = folded(said) in self.setting.words.articles
-        return is_article or (is_word and numeral_of(folded(said), self.setting.language) == 1)
+    def _is_of_other(self, span: Span, field: Field) -> bool:
+        """Return whether a number is a part of a value of another type."""
+        return field.type in _COUNTS and any(
+            span.start < other.end and other.start < span.end
+            for kind, other in self._others
+            if kind != field.type
+        )
 
-    def _not_of_others(self, spans: Sequence[Span], field: Field) -> list[Span]:
-        others = [
-            other
-            for kind in _OTHERS
-            if spans and kind.type != field.type
-            for other in self._spans(kind)
-            if kind.type != "money" or other.value["currency"]
-        ]
-        return [span for span in spans if not any(span.over(other) for other in others)]
-
-    def _counts_else(self, span: Span, field: Field) -> bool:
-        """Return whether a number is of another unit, as "800 grams", or a day: "am 18. kaputt"."""
-        behind = next((word for word in self.words if word.start >= span.end), None)
-        if behind is None or field.type not in _COUNTS:
-            return False
-        is_day = self.text.startswith(". ", span.end) and self.text[behind.start].islower()
-        own, groups = units_of(field, self.setting), self.setting.words.numbers.alike
-        has_unit = any(not own.isdisjoint(group) for group in groups)
-        is_unit = any(behind.said in group for group in groups)
-        return is_day or (has_unit and is_unit and behind.said not in own)
-
-    def _led(self, field: Field) -> Iterator[Span]:
-        own, is_address = self.setting.words.names, field.type == "address"
-        leads = own.address if is_address else (*own.leads, *own.maybe)
-        for at, word in enumerate(self.words):
-            count = led_by([each.said for each in self.words[at : at + 8]], leads)
-            if count == 1 and at and not self.words[at - 1].ends:
-                continue  # "tell us his name haha"
-            run = self._run(at + count, is_address) if count else []
-            for end in range(len(run), 0, -1):
-                raw = bare(self.text[run[0].start : run[end - 1].end])
-                whole = self.text[word.start : run[0].start] + raw
-                value = READERS[field.type](field, whole, self.setting)
-                if value is not None:
-                    start = self.text.index(raw, run[0].start)
-                    yield Span(value, raw, start, start + len(raw), field.type)
-                    return
-
-    def _run(self, first: int, is_address: bool) -> Sequence[_Word]:
-        """Return the words up to the end of a clause; an address has commas."""
-        words = self.words[first:] if is_address else self.words[first : first + MOST_NAMES]
-        for at, word in enumerate(words):
-            if word.said in self.setting.words.joints:
-                return words[:at]
-            if word.ends and len(word.said) > 1 and not is_address:
-                return words[: at + 1]
-        return words
-
-    def _relates(self, span: Span) -> bool:
-        """Return whether a word next to a value denies, relates or blurs it."""
-        if span.type in ("email", "phone"):
-            return False
-        relation = self.setting.words.relation
-        articles = self.setting.words.articles
-        before = [word for word in self.words if word.end <= span.start]
-        while before and before[-1].said in articles and not before[-1].ends:
-            before.pop()
-        before = before[-2:]
-        if before and not before[-1].ends:
-            both = " ".join(word.said for word in before)  # "um die 300"
-            if before[-1].said in relation or both in relation:
-                return True
-        last = [word for word in self.words if word.end >= span.end][:2]
-        related = () if span.type in _LED else self.setting.words.relation_behind
-        return len(last) > 1 and not last[0].ends and last[1].said in related
+    def _is_related(self, span: Span, field: Field) -> bool:
+        """Return whether a word next to a value denies, relates or blurs it, or is another unit."""
+        before, behind = _relating(self.setting.language)
+        rest = folded(self.text[span.end :])
+        unit = bare(rest.partition(" ")[0])
+        alike = set().union(*self.setting.words.numbers.alike)
+        is_other = field.type in _COUNTS and unit in alike - units_of(field, self.setting)
+        is_related = behind.match(rest) or before.search(folded(self.text[: span.start]))
+        return field.type in _WINDOWS and bool(is_other or is_related)
 
 
-def _plain(word: str) -> str:
-    return folded(bare(word).strip("()"))
+@cache
+def _relating(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return patterns of what is before a value that it relates to, and of what is behind."""
+    own = language_data(language)
+    before = rf"(?<!\w){one_of(own.relation)}(?: {one_of(own.articles)})*$"
+    return re.compile(before), re.compile(rf"{one_of(own.relation_behind)}(?!\w)")
 
 
-def _telling(field: Field, setting: Setting) -> Callable[[str], bool]:
-    if field.type == "enum":
-        ways = ways_of(tuple(field.ways.items()))
-        known = frozenset(word for way in ways for word in way.split())
-        return lambda said: not known.isdisjoint(spelled(said).split())
-    known = _dated_words(setting.language) if field.type in _WHEN else frozenset()
-    return lambda said: said in known or has_number(said, setting.language)
+@cache
+def _clauses(language: str) -> re.Pattern[str]:
+    """Return a pattern of the parts of a message between signs and words such as "and"."""
+    joint = one_of(language_data(language).joints)
+    return re.compile(rf"(.+?)(?:[,;!?\n]|(?<=\w\w\w)\.|\s{joint}\s|$)", re.IGNORECASE)
 
 
 @lru_cache(maxsize=4_000)
@@ -247,18 +188,12 @@ def has_number(text: str, language: str) -> bool:
 
 def is_bare(raw: str, setting: Setting) -> bool:
     """Return whether a time or an amount is numbers alone, with nothing that says what they are."""
-    own = setting.words
-    small = {word for lead in (*own.times.leads, *own.joints, "to") for word in lead.split()}
-    words = [word for word in folded(raw).split() if word not in small]
+    leads = {word for lead in setting.words.times.leads for word in lead.split()}
+    words = [word for word in folded(raw).split() if word not in leads]
     return all(
-        numeral_of(word, setting.language) is not None or re.fullmatch(r"[\d.,]+", word)
+        re.fullmatch(r"[\d.,]+", word) or numeral_of(word, setting.language) is not None
         for word in words
     )
-
-
-def is_near(span: Span, setting: Setting) -> bool:
-    """Return whether a span is a day counted from today, as in "back tomorrow"."""
-    return span.type == "date" and folded(span.raw) in setting.words.dates.near
 
 
 @cache

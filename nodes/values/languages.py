@@ -7,9 +7,9 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from journeygraph.journeys.languages.data import read_as, read_data
 from journeygraph.journeys.locale import LANGUAGES
@@ -18,6 +18,7 @@ from journeygraph.journeys.phrases import plain
 DATA = Path(__file__).with_name("data")
 _QUOTES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u2010": "-", "\u2011": "-"})
 _AROUND = "\"'\u2018\u2019\u201c\u201d\u201e\u00ab\u00bb\u2039\u203a "
+_GLUED = re.compile(r"(?<=\d)(?=[^\W\d_])|(?<=[^\W\d_])(?=\d)")
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 
 
@@ -33,6 +34,11 @@ def folded(text: str) -> str:
 def bare(text: str) -> str:
     """Return a text without the quotes and the punctuation around it."""
     return text.strip().lstrip(f"{_AROUND}\u00a1\u00bf").rstrip(f"{_AROUND}.,;:!?\u2026")
+
+
+def spaced(text: str) -> str:
+    """Return a bare text, folded, with blanks for commas and between digits and letters."""
+    return _GLUED.sub(" ", folded(bare(text).replace(",", " ")))
 
 
 def words_in(text: str) -> list[str]:
@@ -63,24 +69,32 @@ def _meanings(given: Any) -> Any:
     return {one: meaning for meaning, said in given.items() for one in _phrases(said)}
 
 
-_LISTS = (
-    *("courtesy", "yes", "agree", "no", "decline", "cancel", "cancel_all", "cancel_task", "skip"),
-    *("unknown", "restart", "back", "status", "repeat", "explain", "explain_label", "human"),
-    *("person", "wait", "cue", "cue_behind", "change", "to", "is", "not", "but", "instead_of"),
-    *("articles", "and", "or", "then", "question", "denied_before", "denied_behind", "small"),
-)
+def _complete(*names: str) -> BeforeValidator:
+    """Return what refuses a mapping in which a name is missing or not known."""
+
+    def check(given: Any) -> Any:
+        found = set(given) if isinstance(given, Mapping) else set()
+        missing, more = sorted({*names} - found), sorted(found - {*names})
+        if missing or more:
+            said = f"missing: {missing}, not known: {more}. Take the names of English."
+            raise ValueError(said)
+        return given
+
+    return BeforeValidator(check)
+
+
+ListName = Literal[
+    "courtesy", "yes", "agree", "no", "decline",
+    "cancel", "cancel_all", "cancel_task", "skip", "unknown", "restart", "back", "status",
+    "repeat", "explain", "explain_label", "human", "person", "wait",
+    "cue", "cue_behind", "change", "to", "is", "not", "but", "instead_of", "articles",
+    "and", "or", "then", "question", "denied_before", "denied_behind", "small",
+]  # fmt: skip
 """Names of the lists of phrases by which messages are read; each language has all of them."""
-
-
-def _lists(given: Any) -> Any:
-    """Refuse a list that is missing or not known."""
-    names = set(given) if isinstance(given, Mapping) else set()
-    if names != set(_LISTS):
-        missing, more = sorted(set(_LISTS) - names), sorted(names - set(_LISTS))
-        raise ValueError(f"missing: {missing}, not known: {more}. Take the names of English.")
-    return given
-
-
+_HINTS = (
+    *("both", "least", "most", "earliest", "latest", "example"),
+    *("boolean", "text", "list", "name", "full_name", "address", "email"),
+)
 Phrases = Annotated[tuple[str, ...], BeforeValidator(_phrases)]
 Numbered = Annotated[dict[str, int], BeforeValidator(_meanings)]
 Words = Annotated[tuple[str, ...], BeforeValidator(str.split)]
@@ -134,9 +148,8 @@ class Times(_Section):
     # Minutes from the hour: forms with H for the hour and C for the clock; with M for minutes,
     # these are added or taken off: "-M" for "M to H".
     forms: Named
-    minutes: Numbered = {}  # number: words besides the numerals
     names: Numbered  # 0 or 12: names of midnight and noon
-    parts: Named  # morning, noon, evening, night or meal: words for that part of the day
+    parts: Named  # am, morning, noon, evening, night or meal: words for that part of the day
     leads_of_parts: Phrases = ()  # before them
     now: Phrases = ()
 
@@ -168,15 +181,6 @@ class Show(_Section):
     joint: str  # before the last item of a list
 
 
-_HINTS = "both least most earliest latest example boolean text list name full_name address email"
-
-
-def _all_hints(given: dict[str, str]) -> dict[str, str]:
-    if given.keys() != {*_HINTS.split()}:
-        raise ValueError(f"must have just these entries: {_HINTS}.")
-    return given
-
-
 class Language(_Section):
     """The words of a language."""
 
@@ -192,10 +196,10 @@ class Language(_Section):
     times: Times
     currencies: Named  # code of a currency, or one of a region (dollar, peso, crown): names
     names: Names
-    extension: Phrases = ()  # before the extension of a telephone number
     show: Show
-    hints: Annotated[dict[str, str], AfterValidator(_all_hints)]  # texts of what a field takes
-    grammar: Annotated[dict[str, str], BeforeValidator(_lists)]  # lists of phrases for messages
+    hints: Annotated[dict[str, str], _complete(*_HINTS)]  # texts of what a field takes
+    # Lists of phrases for messages.
+    grammar: Annotated[dict[str, str], _complete(*get_args(ListName))]
 
     @cached_property
     def strange(self) -> frozenset[str]:

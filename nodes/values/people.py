@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cache
 
 from journeygraph.journeys.notions.fields import Field
-from journeygraph.nodes.values.languages import Names, bare, everywhere, folded, one_of
+from journeygraph.nodes.values.languages import Names, bare, folded
 from journeygraph.nodes.values.setting import Setting
 
 MOST_NAMES = 4
@@ -23,58 +22,44 @@ EMAIL = re.compile(
     r"[^\s<>()\[\],;:\"@]{1,64}@[^\s<>()\[\],;:\"@]{1,254}[^\s<>()\[\],;:\"@.!?'\u2026]"
 )
 PHONE = re.compile(
-    r"(?<![\w@.,/+-])(?:\+|\(\+?|00)?\d[\d\s().\-/\u2010-\u2015]{4,30}\d"
-    r"(?:[ ,;]*[^\W\d_]{1,12}\.? ?=?\d{1,6})?(?![\w@])"
+    r"(?<![\w@.,/+-])(?:\+|\(\+?)?\d[\d\s().\-/\u2010-\u2015]{5,30}\d"
+    r"(?:[ ,;]*(?:x|ext(?:ension)?)\.? ?=?\d{1,6})?(?![\w@])"
 )
+_ABROAD = re.compile(r"^\(?00")
 _DAY = re.compile(r"\d\d?([./-]) ?\d\d?\1 ?\d{2,4}|(?:19|20)\d\d([./-])\d\d?\2\d\d?")
-_FORMS = {1: re.compile(r"[2-9]\d{9}"), 44: re.compile(r"7\d{9}")}
-
-
-@cache
-def _leads(phrases: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-    return tuple(sorted((tuple(phrase.split()) for phrase in phrases), key=len, reverse=True))
 
 
 def led_by(words: Sequence[str], phrases: tuple[str, ...]) -> int:
-    """Return of how many words the phrase is by which words begin; 0 if there is none."""
-    said = tuple(folded(word).strip(":,;") for word in words[:8])
-    return next((len(lead) for lead in _leads(phrases) if said[: len(lead)] == lead), 0)
+    """Return of how many words the longest phrase is by which words begin; 0 if there is none."""
+    said = [folded(word).strip(":,;") for word in words[:8]]
+    counts = range(len(said), 0, -1)
+    return next((count for count in counts if " ".join(said[:count]) in phrases), 0)
 
 
 def name_of(field: Field, raw: str, setting: Setting) -> str | None:
     """Return the name that a text is; what brings it in is cut."""
     own, words = setting.words.names, bare(raw).split()
-    if count := led_by(words, own.leads):
-        words = words[count:]
-    elif count := led_by(words, own.maybe):
-        words = words[count:]
-        if not words or words[0][:1].islower():
-            return None  # "I am hungry"
-    said = " ".join(words)
+    is_plain = bool(count := led_by(words, own.leads))
+    count = count or led_by(words, own.maybe)
+    said = bare(" ".join(words[count:]))
+    if count and not is_plain and said[:1].islower():
+        return None  # "I am hungry"
     return said if _is_name(said, setting) else None
 
 
 def _is_name(said: str, setting: Setting) -> bool:
     words, own = said.split(), setting.words.names
     plain = [folded(word).rstrip(".") for word in words]
-    count = len([word for word in plain if word not in own.particles])
-    if not words or count > MOST_NAMES or len(said) > _MOST_CHARACTERS or _DOMAIN.search(said):
+    parts = [word for word, each in zip(words, plain, strict=True) if each not in own.particles]
+    if not 0 < len(parts) <= MOST_NAMES or len(said) > _MOST_CHARACTERS or _DOMAIN.search(said):
         return False
     if words[0].islower() and plain[0] in setting.words.articles:
         return False  # "die Luna"
-    cased = [
-        word[0].isupper()
-        for word, each in zip(words, plain, strict=True)
-        if each not in own.particles
-    ]
-    if any(cased) and not all(cased):
+    if len({word[0].isupper() for word in parts}) > 1:
         return False  # "pon Carmen Vega"
-    if plain[-1] in {*own.particles}.difference(own.also):
+    if plain[-1] in own.particles and plain[-1] not in own.also:
         return False
-    return all(
-        _NAME.fullmatch(word) and ((count and each in own.particles) or _may_be_part(word, setting))
-        for word, each in zip(words, plain, strict=True)
-    )
+    return all(map(_NAME.fullmatch, words)) and all(_may_be_part(word, setting) for word in parts)
 
 
 def _may_be_part(word: str, setting: Setting) -> bool:
@@ -154,32 +139,20 @@ def email_of(field: Field, raw: str, setting: Setting) -> str | None:
 def phone_of(field: Field, raw: str, setting: Setting) -> str | None:
     """Return the telephone number that a text is, in E.164; of the region if it names no country.
 
-    An extension follows as RFC 3966 has it: "+14155552671;ext=12".
+    Its form is checked, and not whether it is assigned: new area codes come oftener than the
+    library does. An extension follows as RFC 3966 has it: "+14155552671;ext=12".
     """
     said = folded(bare(raw))
     if _DAY.fullmatch(said) or not PHONE.fullmatch(said):
         return None
-    names = (*setting.words.extension, *everywhere()["extensions"].split())
-    said = re.sub(rf"[ ,;]*{one_of(names)}\.? ?=?(?=\d+$)", " ext. ", said)
-    return _dialled(said, setting.region)
-
-
-def _dialled(said: str, region: str) -> str | None:
     import phonenumbers  # noqa: PLC0415 - 60 ms
 
-    if said.lstrip("( ").startswith(("+", "00")):
-        said = re.sub(r"^00", "+", said.replace("(0)", ""))
-    if re.search(r"[^\W\d]", said.replace(" ext. ", "")):
-        return None
     try:
-        number = phonenumbers.parse(said, region)
+        number = phonenumbers.parse(_ABROAD.sub("+", said), setting.region)
     except phonenumbers.NumberParseException:
         return None
-    # New area codes come oftener than the library does, and people try things out with 555 in
-    # North America, or with the British numbers that are set apart for films.
-    form = _FORMS.get(number.country_code or 0)
-    has_form = form is not None and form.fullmatch(str(number.national_number))
-    if not (has_form or phonenumbers.is_valid_number(number)):
+    possible = phonenumbers.ValidationResult.IS_POSSIBLE
+    if phonenumbers.is_possible_number_with_reason(number) != possible:
         return None
     plain = phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
     return f"{plain};ext={number.extension}" if number.extension else plain

@@ -7,29 +7,30 @@ unless the field asks for an evening, or its ranges take the other half alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache
-from typing import Any
 
 from journeygraph.journeys.notions.fields import Field
 from journeygraph.nodes.values.checking import fits, wants_past
 from journeygraph.nodes.values.dates import date_of, distant
-from journeygraph.nodes.values.languages import bare, folded, language_data, one_of
+from journeygraph.nodes.values.languages import bare, folded, language_data, one_of, spaced
 from journeygraph.nodes.values.numbers import numeral_of
 from journeygraph.nodes.values.setting import Setting, question_of
 
 _NOON, _HALF_DAY = 12, 720
-_LATER = {
-    "morning": (12, 12),
-    "noon": (0, 6),
-    "evening": (0, 12),
-    "meal": (0, 12),
-    "night": (6, 12),
-}
+_LATER = {"am": (12, 12), "morning": (12, 12), "noon": (0, 6), "night": (6, 12)}
+_LATER |= dict.fromkeys(("evening", "meal"), (0, 12))
 """Between which hours those after noon are meant, by the part of the day."""
 _NUMBER = r"\d{1,2}|[^\W\d_]+(?:[ -][^\W\d_]+)*?"
+_WRITTEN = (
+    r"(?P<hour>\d{1,2})[:.](?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d))?(?: c)?",
+    r"(?P<hour>[01]\d|2[0-3])(?P<minute>[0-5]\d)(?: c)?",
+    "h(?: c)?",
+    "h(?: c)? m",
+)
+"""Forms of every language, with h for the hour, m for minutes, c for the clock."""
 _MOST_WORDS = 14
 
 
@@ -37,32 +38,21 @@ _MOST_WORDS = 14
 def _forms(language: str) -> list[tuple[re.Pattern[str], str]]:
     """Return the forms of times, each with what it adds to the hour or takes off."""
     own = language_data(language).times
-    clock, hour, minute = one_of(own.clock), rf"(?P<hour>{_NUMBER})", rf"(?P<minute>{_NUMBER})"
     part = rf"(?: (?:{one_of(own.leads_of_parts)} )?(?P<part>{one_of(own.parts)}))?"
-    meridiem = r"p\.? ?m|a\. ?m" if "am" in language_data(language).dates.leads else r"[ap]\.? ?m"
-    half = rf"(?: ?-?\(?(?P<half>{meridiem})\.?\)?)?"
-    filled = {"h": hour, "m": minute, " c": f" ?{clock}"}
-    forms = {
-        re.sub(r"\b[hm]\b| c\b", lambda found: filled[found[0]], form): way
-        for form, way in own.forms.items()
+    signs = {"h": f"(?P<hour>{_NUMBER})", "m": f"(?P<minute>{_NUMBER})", "c": one_of(own.clock)}
+    forms = own.forms | dict.fromkeys(_WRITTEN, "+M")
+    filled = {
+        re.sub(r"\b[hmc]\b", lambda sign: signs[sign[0]], form): forms[form] for form in forms
     }
-    written = (
-        rf"(?P<hour>\d{{1,2}})[:.](?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d))?(?: ?{clock})?",
-        rf"(?P<hour>\d{{1,2}}) ?{clock} ?(?P<minute>[0-5]\d)",
-        rf"(?P<hour>[01]\d|2[0-3])(?P<minute>[0-5]\d)(?: ?{clock})?",
-        rf"{hour}(?: ?{clock})?",
-        rf"{hour}(?: {clock})? {minute}",
-        rf"(?:12 )?(?P<name>{one_of(own.names)})",
-    )
+    filled[f"(?:12 )?(?P<name>{one_of(own.names)})"] = "+M"
     lead = rf"(?:{one_of(own.leads)} )?"
-    forms |= dict.fromkeys(written, "+M")
-    return [(re.compile(f"{lead}{form}{half}{part}"), way) for form, way in forms.items()]
+    return [(re.compile(f"{lead}{form}{part}"), way) for form, way in filled.items()]
 
 
 @lru_cache(maxsize=1_000)  # the runs of words of a message have parts in common
 def readings_of(raw: str, setting: Setting) -> list[str]:
     """Return the times of day that all of a text may mean, the likeliest first."""
-    said = folded(bare(raw).replace(",", " "))
+    said = spaced(raw)
     for pattern, way in _forms(setting.language):
         if (found := pattern.fullmatch(said)) and (readings := _read(found, way, setting)):
             return readings
@@ -72,32 +62,25 @@ def readings_of(raw: str, setting: Setting) -> list[str]:
 def _read(found: re.Match[str], way: str, setting: Setting) -> list[str]:
     """Return what a form means."""
     said, own = found.groupdict(""), setting.words.times
-    if "name" in said and not said["half"]:
+    if "name" in said:
         return [_clock(60 * own.names[said["name"]])]
-    hour = _number(said["hour"], setting) if "hour" in said else _NOON
-    minute = _number(said["minute"], setting) if "minute" in said else 0
-    if hour is None or minute is None or hour > 24 or minute > 59:
-        return []
-    if way == "-M" and minute % 5 and len(said["minute"]) == len(found[0].split()[0]):
-        return []  # "two to three"
+    hour = numeral_of(said["hour"], setting.language)
+    minute = numeral_of(said.get("minute") or "0", setting.language)
+    if hour is None or minute is None or hour > 24 or minute > 59 or (way == "-M" and minute % 5):
+        return []  # "two to three" are two times
     base = int(re.sub("[+-]M", "", way) or 0)
-    minute = base + (-minute if way.endswith("-M") else minute)
-    readings = _of_day(60 * hour + minute, hour, said, own.parts.get(said["part"], ""))
+    minutes = 60 * hour + base + (-minute if way.endswith("-M") else minute)
+    is_of_24 = not 0 < hour <= _NOON or (said["hour"].startswith("0") and not said["part"])
+    readings = [_clock(minutes)] if is_of_24 else _halves(minutes, own.parts.get(said["part"], ""))
     second = said.get("second") or "00"
     return readings if second == "00" else [f"{reading}:{second}" for reading in readings]
 
 
-def _of_day(minutes: int, hour: int, said: dict[str, str], part: str) -> list[str]:
-    """Return the readings of an hour with what says which half of the day is meant."""
-    if half := said["half"][:1]:
-        if hour > _NOON:
-            return [] if half == "a" else [_clock(minutes)]
-        return [_clock(minutes - 60 * hour + 60 * (hour % _NOON) + _HALF_DAY * (half == "p"))]
-    if not 0 < hour <= _NOON or (said["hour"].startswith("0") and not part):
-        return [_clock(minutes)]
+def _halves(minutes: int, part: str) -> list[str]:
+    """Return the readings of a time of twelve hours, by the part of the day that it is in."""
     minutes %= _HALF_DAY
     if minutes < 60:  # at twelve
-        return [_clock(minutes if part == "night" else minutes + _HALF_DAY)]
+        return [_clock(minutes if part in ("am", "night") else minutes + _HALF_DAY)]
     first, last = _LATER.get(part, (0, 7))
     is_late = first < minutes // 60 < last
     readings = [_clock(minutes + _HALF_DAY * is_late), _clock(minutes + _HALF_DAY * (not is_late))]
@@ -108,27 +91,19 @@ def _clock(minutes: int) -> str:
     return f"{minutes // 60 % 24:02}:{minutes % 60:02}"
 
 
-def _number(said: str, setting: Setting) -> int | None:
-    known = setting.words.times.minutes.get(said)
-    return numeral_of(said, setting.language) if known is None else known
-
-
 def time_of(field: Field, raw: str, setting: Setting) -> str | None:
     """Return the time of day that a text is."""
-    readings = readings_of(raw, setting)
-    return _meant(readings, field, setting)[0] if readings else None
+    return next(iter(_meant(field, readings_of(raw, setting), setting)), None)
 
 
-def _meant(readings: Sequence[str], field: Field, setting: Setting) -> tuple[str, bool]:
-    """Return the reading that is meant, and whether the field leaves no other.
+def _meant(field: Field, readings: Sequence[str], setting: Setting) -> Sequence[str]:
+    """Return the times or moments that are left for a field, the likeliest first.
 
-    It is the first that the ranges allow, the later one where the field asks for an evening.
+    Those are the ones within its ranges, and of an evening the later one alone.
     """
-    evening = _asks_for_evening(field, setting)
-    ordered = sorted(readings, reverse=True) if evening else readings
-    fitting = [one for one in ordered if fits(one, field, setting)]
-    decided = evening or len(readings) == 1 or 0 < len(fitting) < len(ordered)
-    return (fitting or ordered)[0], decided
+    if readings and _asks_for_evening(field, setting):
+        return [max(readings)]
+    return [one for one in readings if fits(one, field, setting)] or readings
 
 
 def _asks_for_evening(field: Field, setting: Setting) -> bool:
@@ -141,45 +116,38 @@ def datetime_of(field: Field, raw: str, setting: Setting) -> str | None:
     """Return the moment that a text is, local to the user's own time zone, to the minute."""
     if moment := _iso(raw.strip(), setting) or _soon(folded(bare(raw)), setting):
         return moment
-    return next((_of_both(field, *both, setting) for both in _parted(field, raw, setting)), None)
+    return next(iter(_moments(field, raw, setting)), None)
 
 
-def _parted(field: Field, raw: str, setting: Setting) -> Iterator[tuple[str, list[str]]]:
+def _moments(field: Field, raw: str, setting: Setting) -> Sequence[str]:
+    """Return the moments that a day and a time of day may mean, the likeliest first."""
     words = bare(raw).split()
     for cut in range(1, len(words)) if len(words) <= _MOST_WORDS else ():
         first, second = " ".join(words[:cut]), " ".join(words[cut:])
-        for day, hour in ((first, second), (second, first)):
+        for said, hour in ((first, second), (second, first)):
             if numeral_of(folded(bare(hour)), setting.language) is not None:
                 continue  # "4 tomorrow"
-            if (read := date_of(field, day, setting)) and (times := readings_of(hour, setting)):
-                yield read, times
+            if (day := date_of(field, said, setting)) and (times := readings_of(hour, setting)):
+                return _meant(field, _of_day(field, day, times, setting), setting)
+    return ()
 
 
-def _of_both(field: Field, day: str, readings: Sequence[str], setting: Setting) -> str:
+def _of_day(field: Field, day: str, times: Sequence[str], setting: Setting) -> list[str]:
+    """Return the moments of a day, of today only those that are to come, or over, if there are."""
     now, today = written(setting.minute), setting.at.date()
-    moments = [f"{day}T{hour}" for hour in readings]
-    if _asks_for_evening(field, setting):
-        moments.sort(reverse=True)
-    elif day == today.isoformat():
-        past = wants_past(field, setting)
-        moments.sort(key=lambda moment: (moment < now) != past)
-    if moments == [f"{today}T00:00"]:  # the midnight of a day that has begun is its end
-        moments = [f"{today + timedelta(days=1)}T00:00"]
-    return next((one for one in moments if fits(one, field, setting)), moments[0])
+    if day == str(today) and [*times] == ["00:00"]:  # the end of a day that has begun
+        return [f"{today + timedelta(days=1)}T00:00"]
+    moments = [f"{day}T{hour}" for hour in times]
+    past = wants_past(field, setting)
+    left = [moment for moment in moments if day != str(today) or (moment < now) == past]
+    return left or moments
 
 
-def is_half_in_doubt(field: Field, raw: str, value: Any, setting: Setting) -> bool:
+def is_half_in_doubt(field: Field, raw: str, setting: Setting) -> bool:
     """Return whether a time of day may as well be of the other half of the day."""
-    if field.type == "time":
-        readings = readings_of(raw, setting)
-        return bool(readings) and not _meant(readings, field, setting)[1]
-    if field.type != "datetime" or not [1 for _, r in _parted(field, raw, setting) if len(r) > 1]:
-        return False
-    moment = datetime.fromisoformat(value)
-    other = moment.replace(hour=(moment.hour + _NOON) % 24)
-    decided = (other < setting.minute) is not (moment < setting.minute)
-    decided = decided or _asks_for_evening(field, setting)
-    return not decided and fits(written(other), field, setting)
+    if field.type == "datetime":
+        return len(_moments(field, raw, setting)) > 1
+    return field.type == "time" and len(_meant(field, readings_of(raw, setting), setting)) > 1
 
 
 def _iso(said: str, setting: Setting) -> str | None:

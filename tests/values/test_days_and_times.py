@@ -89,7 +89,8 @@ DAYS = {
 NO_DAYS = {
     "en": "the 3rd|on the 3rd|3rd|Friday the 27th|later|after that|one week later|two weeks"
     "|next week|not friday|friday or saturday|before friday|about friday|every friday|31 February"
-    "|2026-02-30|May 2026|3 May 20|Friday, November 28|may|november|three|50|12.5|1.5.2|I may come"
+    "|2026-02-30|May 2026|3 May 20|3 May two"
+    "|Friday, November 28|may|november|three|50|12.5|1.5.2|I may come"
     "|tomorrow at 7|",
     "de": "am 3.|eine Woche später|danach|nicht am Freitag|gegen Freitag|nächste Woche|Mai",
     "es": "el 5|una semana después|la próxima semana|no el viernes|sobre el viernes|mayo",
@@ -111,7 +112,6 @@ TIMES = {
         "quarter to 8 pm": "19:45",
         "twenty to nine": "08:40",
         "seven thirty": "07:30",
-        "seven oh five": "07:05",
         "7 in the evening": "19:00",
         "8 at night": "20:00",
         "noon": "12:00",
@@ -149,7 +149,8 @@ TIMES = {
     },
 }
 NO_TIMES = {
-    "en": "about 9|around 7|half past|half|25:00|7 people|7 or 8|after 6|before 9|later|13:75|soon",
+    "en": "seven oh five|about 9|around 7|half past|half|25:00|7 people|7 or 8|after 6|before 9"
+    "|later|13:75|soon",
     "de": "gegen 9|nach 6|vor 9|halb|um|7 Personen|später",
     "es": "sobre las 9|después de las 6|las siete o las ocho|más tarde",
     "fr": "vers 9h|après 6h|7 ou 8|plus tard",
@@ -223,11 +224,11 @@ def test_an_hour_is_that_of_the_field_and_else_in_doubt() -> None:
     dinner = Field("t", "time", "At what time is dinner?")
     ranged = Field("t", "time", validators=[Range("17:00", "22:00")])
     assert [read(field, "at 7") for field in (HOUR, dinner, ranged)] == ["07:00", "19:00", "19:00"]
-    doubted = [is_half_in_doubt(field, "at 7", "07:00", US) for field in (HOUR, dinner, ranged)]
+    doubted = [is_half_in_doubt(field, "at 7", US) for field in (HOUR, dinner, ranged)]
     assert doubted == [True, False, False]
-    assert not is_half_in_doubt(HOUR, "7 in the morning", "07:00", US)
-    assert is_half_in_doubt(MOMENT, "tomorrow at 7", "2026-11-25T07:00", US)
-    assert not is_half_in_doubt(MOMENT, "today at 7", "2026-11-24T19:00", US)
+    assert not is_half_in_doubt(HOUR, "7 in the morning", US)
+    assert is_half_in_doubt(MOMENT, "tomorrow at 7", US)
+    assert not is_half_in_doubt(MOMENT, "today at 7", US)
 
 
 def test_the_midnight_of_a_clock_change_is_a_day_like_others() -> None:
