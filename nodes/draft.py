@@ -74,14 +74,12 @@ class Query:
         knowledge: The source.
         own: The pathway of the journey that answers instead, if it has one for that.
         place: The place of the answer among the replies; None: behind what the message answered.
-        otherwise: The reply if nothing answers it; empty: the text `not_known`.
     """
 
     question: str
     knowledge: Knowledge | None
     own: str | None
     place: int | None
-    otherwise: str
 
 
 @dataclass
@@ -213,6 +211,12 @@ class TurnDraft:
             self._place = (self.position, self.spec.pathways[place])
         return self._place[1]
 
+    @property
+    def places(self) -> list[str]:
+        """The open pathways: that of the conversation, the current one, the paused, last first."""
+        paused = [frame["pathway"] for frame in reversed(self.position["stack"])]
+        return list(dict.fromkeys([self.here.id, self.position["pathway"], *paused]))
+
     def form_state(self, pathway: PathwaySpec | None = None) -> FormState:
         """Return the current form of a pathway; default: of the one that is talked about."""
         pathway = pathway or self.here
@@ -317,7 +321,7 @@ class TurnDraft:
             other.name
             for name in names
             for pathway in owners(self.spec, name)
-            for other in (pathway.form.fields if pathway.form else ())
+            for other in pathway.fields
         }
         told: dict[str, dict[str, Any]] = {}
         for name in sorted(beside):

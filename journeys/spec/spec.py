@@ -29,6 +29,7 @@ from journeygraph.journeys.locale import NOWHERE, Locale
 from journeygraph.journeys.notions.behaviors import Known, MergeStrategy, ReturnToSpecific
 from journeygraph.journeys.notions.effects import Effect
 from journeygraph.journeys.notions.escalation import Escalation
+from journeygraph.journeys.notions.fields import Field as FormField
 from journeygraph.journeys.notions.fields import Form
 from journeygraph.journeys.notions.guidelines import Guideline, GuidelineSpec, Validation
 from journeygraph.journeys.notions.knowledge import Knowledge, retriever_names
@@ -217,6 +218,11 @@ class PathwaySpec(Definition):
         # Without a form to begin anew, what was done once is not done again.
         done = {effect.save or effect.tool for effect in self.effects if self.form is None}
         return tuple(item for item in criterion if isinstance(item, str) and item not in done)
+
+    @property
+    def fields(self) -> Sequence[FormField]:
+        """The fields of its form."""
+        return self.form.fields if self.form else ()
 
     @property
     def collects(self) -> bool:

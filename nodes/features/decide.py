@@ -24,11 +24,11 @@ from journeygraph.nodes.commands import (
     Wait,
 )
 from journeygraph.nodes.draft import TurnDraft
-from journeygraph.nodes.forms.collect import as_first, fill
+from journeygraph.nodes.forms.collect import SURE, as_first, fill
 from journeygraph.nodes.forms.offer import asked_for, policy_of
 from journeygraph.nodes.forms.questions import ask_again
 from journeygraph.nodes.language import is_courtesy
-from journeygraph.nodes.repair.answering import answered, confirmed_corrections
+from journeygraph.nodes.repair.answering import answered
 from journeygraph.nodes.repair.clarify import (
     clarify,
     digressed,
@@ -41,7 +41,6 @@ from journeygraph.nodes.repair.knowledge import take_question
 from journeygraph.nodes.repair.resume import begin_next
 from journeygraph.nodes.repair.tasks import (
     adopt,
-    as_kept,
     begun_already,
     cancel,
     cannot_reply,
@@ -80,7 +79,7 @@ async def decide(draft: TurnDraft, commands: Sequence[Command]) -> None:
     """Decide a turn: what was asked is answered first, then the message leads on (T02, T07)."""
     agreed = _consistent(draft, allowed_commands(draft, commands))
     moves: Moves = [c for c in agreed if isinstance(c, (Verdict, Go))]
-    said = [as_kept(draft, c) for c in agreed if not isinstance(c, (Verdict, Go))]
+    said: list[Command] = [c for c in agreed if not isinstance(c, (Verdict, Go))]
     if human := next((c for c in said if isinstance(c, Human)), None):
         asked_for(draft, human.reason)
         _stay(draft)
@@ -97,7 +96,8 @@ async def decide(draft: TurnDraft, commands: Sequence[Command]) -> None:
     question = draft.dialogue.asked
     draft.leads_to = None
     await _led_on(draft, said, [*(chosen or []), *moves], spoke=spoke)
-    if question and question["kind"] in _KEPT and not (draft.dialogue.asked or _asks(draft)):
+    asks = draft.dialogue.asked or (draft.run and draft.spec.pathways[draft.run].form)
+    if question and question["kind"] in _KEPT and not asks:
         draft.ask(question)  # something else was answered in between
     _note_order(draft)
     _left_over(draft, [c for c in said if c not in here])
@@ -111,10 +111,10 @@ async def _answered(draft: TurnDraft, said: Sequence[Command]) -> list[Verdict] 
     """
     if draft.leads_to and any(isinstance(command, Status) for command in said):
         status(draft)
-    if looked_back(draft, said) or await confirmed_corrections(draft, said):
+    if looked_back(draft, said):
         return []
     asked = draft.dialogue.asked
-    chosen = answered(draft, said)
+    chosen = await answered(draft, said)
     if chosen is not None and draft.dialogue.asked is asked:
         draft.ask(None)
     return chosen
@@ -125,11 +125,6 @@ def _elsewhere(draft: TurnDraft, moves: Moves) -> PathwaySpec | None:
     fired = draft.steered(moves).transition
     leads = fired is not None and fired["target"] != draft.here.id
     return draft.spec.pathways[fired["target"]] if fired and leads else None
-
-
-def _asks(draft: TurnDraft) -> bool:
-    """Return whether the pathway that runs asks the next question."""
-    return draft.run is not None and draft.spec.pathways[draft.run].form is not None
 
 
 def _note_order(draft: TurnDraft) -> None:
@@ -147,13 +142,15 @@ async def _led_on(draft: TurnDraft, said: Sequence[Command], moves: Moves, *, sp
     if given_up and given_up.task:
         moves = without(draft, moves, [draft.here.id])
     moves = most_specific(moves)
-    later = wishes_in(draft, moves, said)[1:]
-    moves = without(draft, moves, [wish.target for wish in later])
-    if not (later or spoke) and (unclear := ambiguous(draft, moves)):
+    wishes = wishes_in(draft, moves, said)
+    if wishes:
+        held = {wish.target for wish in held_moves(draft, moves)}
+        moves = without(draft, moves, held - {wishes[0].target})
+    elif not spoke and (unclear := ambiguous(draft, moves)):
         clarify(draft, options_of(draft, unclear))
         return
     await _follow(draft, said, draft.steered(moves), given_up, spoke=spoke)
-    for wish in later:
+    for wish in wishes[1:]:
         postpone(draft, wish.id)
 
 
@@ -200,21 +197,17 @@ async def _moved(
     else:
         adopt(draft, steering)
     taken = {a["field"] for a in draft.attempts if a["validation_status"] != "cleared"}
-    own = {field.name for field in _fields(target)} - taken
+    own = {field.name for field in target.fields} - taken
     values = [c for c in said if isinstance(c, Fill) and c.field in own]
-    await fill(draft, values, _fields(target))
+    await fill(draft, values, target.fields)
 
 
 def _stayed(draft: TurnDraft, steering: Steering, said: Sequence[Command], *, spoke: bool) -> None:
     asked = draft.dialogue.asked
-    is_open = bool(asked and asked["kind"] != "more" and _is_open(draft))
-    if (
-        spoke
-        or is_open
-        or _has_open_form(draft)
-        or steering.say == "closing"
-        or cannot_reply(draft)
-    ):
+    collects = _has_open_form(draft)
+    is_open = asked is not None and asked["kind"] != "more"
+    is_open = is_open and (collects or not draft.dialogue.pending)
+    if spoke or is_open or collects or steering.say == "closing" or cannot_reply(draft):
         take_question(draft, said, spoke=spoke)
     if digressed(draft, said, spoke=spoke) or (draft.query and not spoke):
         _go_on(draft, steering, spoke=spoke)
@@ -226,7 +219,7 @@ def _stayed(draft: TurnDraft, steering: Steering, said: Sequence[Command], *, sp
     elif cannot_reply(draft) and steering.say != "closing":
         _tell_tasks(draft)
     else:
-        if _has_open_form(draft):
+        if collects:
             welcome_wish(draft)
         adopt(draft, steering)
 
@@ -318,19 +311,13 @@ def _leads_on(commands: Sequence[Command]) -> bool:
 
 def fillable(draft: TurnDraft) -> list[Field]:
     """Return the fields that a message may give a value to: here, and of paused pathways."""
-    places = [draft.here.id, draft.position["pathway"]]
-    places += [frame["pathway"] for frame in reversed(draft.position["stack"])]
     found: dict[str, Field] = {}
-    for place in places:
-        for field in _fields(draft.spec.pathways[place]):
+    for place in draft.places:
+        for field in draft.spec.pathways[place].fields:
             found.setdefault(field.name, field)
     for name in draft.dialogue.reopened:  # of a pathway that came before
         found.setdefault(name, draft.field(name))
     return list(found.values())
-
-
-def _fields(pathway: PathwaySpec) -> list[Field]:
-    return list(pathway.form.fields) if pathway.form else []
 
 
 def _begun_again(
@@ -347,7 +334,7 @@ def _begun_again(
     for wish in held_moves(draft, moves) if draft.dialogue.finished else ():
         if wish.target not in draft.dialogue.finished:
             continue
-        own = {field.name for field in _fields(draft.spec.pathways[wish.target])}
+        own = {field.name for field in draft.spec.pathways[wish.target].fields}
         is_named = any(isinstance(c, Go) and c.target == wish.target for c in moves)
         changes = [c for c in said if isinstance(c, Correct) and c.field in own]
         if changes and not is_named:
@@ -378,24 +365,19 @@ def _left_over(draft: TurnDraft, elsewhere: Sequence[Command]) -> None:
     for command in elsewhere:
         if not isinstance(command, Fill) or command.field in taken:
             continue
-        is_said = command.value in draft.message and command.value not in used
-        if is_said and command.field in later:
+        if command.field in later and SURE <= command.confidence <= 1:
             draft.dialogue.held = {**draft.dialogue.held, command.field: command.value}
             draft.dialogue.guess(command.field, True)
             draft.note("held", trigger=command.field, reason="its task begins later")
             continue
         draft.note("dropped", trigger="fill", reason=f"'{command.field}' is not asked for here")
+        is_said = command.value in draft.message and command.value not in used
         if is_said and not draft.field(command.field).sensitive:
             draft.missed = [*draft.missed, command.value]
 
 
 def _has_open_form(draft: TurnDraft) -> bool:
     return draft.here.collects and not draft.form_state().is_closed
-
-
-def _is_open(draft: TurnDraft) -> bool:
-    asked = draft.dialogue.asked
-    return _has_open_form(draft) or bool(asked and asked["kind"] != "field")
 
 
 def _is_answered(draft: TurnDraft) -> bool:
@@ -425,7 +407,9 @@ def _why_not(draft: TurnDraft, command: Command) -> str:
     if isinstance(command, (Confirm, Deny, Choose)):
         return _why_no_answer(draft, command)
     if isinstance(command, (Correct, Clear)):
-        elsewhere = owners(draft.spec, command.field) and not is_active(draft, command.field)
+        active = draft.spec.part_of(draft.here.id).id
+        known = owners(draft.spec, command.field)
+        elsewhere = known and not belongs(draft.spec, command.field, active)
         return f"'{command.field:.80}' belongs to another journey" if elsewhere else ""
     if isinstance(command, Cancel):
         open_now = not command.task or task_named(draft, command.task)
@@ -446,16 +430,9 @@ def _why_no_answer(draft: TurnDraft, command: Confirm | Deny | Choose) -> str:
     if option or isinstance(command, Choose):
         offered = [one["id"] for one in asked["options"]] if asked else []
         return "" if option in offered else f"'{option:.80}' was not offered"
-    stays = asked is not None
-    if asked and asked["kind"] == "field":
-        known = draft.value(asked["about"]) is not None
-        stays = is_changed(draft, asked["about"]) and (isinstance(command, Deny) or known)
+    name = draft.dialogue.pending
+    stays = asked is not None and (not name or is_changed(draft, name))
     return "" if stays else "there is no open question for this answer"
-
-
-def is_active(draft: TurnDraft, name: str) -> bool:
-    """Return whether a field belongs to the journey that is active, and so may be spoken of."""
-    return belongs(draft.spec, name, draft.spec.part_of(draft.here.id).id)
 
 
 def belongs(spec: JourneySpec, name: str, part: str) -> bool:

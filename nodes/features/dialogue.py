@@ -12,24 +12,20 @@ from collections.abc import Iterator, Sequence
 
 from journeygraph.journeys import JourneyConfig, PathwaySpec
 from journeygraph.nodes.capability import Capability, PathwayStep
-from journeygraph.nodes.commands import Command
 from journeygraph.nodes.draft import Hop, TurnDraft, draft_of
 from journeygraph.nodes.features.decide import decide
 from journeygraph.nodes.features.form_reading import (
     asking_in,
-    authors_first,
-    guessed,
-    held_back,
-    is_taken,
     led,
     parse_of,
     supported,
     weighed,
     welcome,
+    without_model,
 )
 from journeygraph.nodes.forms.collect import collect
 from journeygraph.nodes.forms.questions import ask_first, chosen, lines_of
-from journeygraph.nodes.language import load_languages, questions_in, ready_to_read
+from journeygraph.nodes.language import load_languages, ready_to_read
 from journeygraph.nodes.repair.resume import completed, left_unsure
 from journeygraph.nodes.repair.tasks import cannot_reply
 from journeygraph.nodes.repair.wishes import ambiguous, begins_later, held_moves, most_specific
@@ -55,16 +51,14 @@ def has_floor(draft: TurnDraft) -> bool:
     answer, where something is asked, queued, or collected, and in a journey that declares repair.
     """
     spec, dialogue = draft.spec, draft.dialogue
-    places = [draft.here.id, draft.position["pathway"]]
-    places += [frame["pathway"] for frame in draft.position["stack"]]
     return bool(
         spec.has_repair
-        or [id_ for id_ in places if spec.pathways[id_].form or spec.pathways[id_].effects]
-        or cannot_reply(draft)
         or dialogue.asked
         or dialogue.queued
         or dialogue.finished
         or any(draft.fields.values())
+        or any(spec.pathways[id_].collects for id_ in draft.places)
+        or cannot_reply(draft)
     )
 
 
@@ -122,7 +116,7 @@ async def decide_dialogue(draft: TurnDraft, reading: Reading) -> bool:
     if reading.has_answer:
         said = list(supported(draft, reading.answer.commands))
     else:
-        said = _without_model(draft, reading)
+        said = without_model(draft, reading.parse, reading.verdicts)
     draft.is_exact = reading.parse.exact and not reading.has_answer
     draft.dialogue.guess(UNREAD, reading.parse.unread and not reading.has_answer)
     await decide(draft, [*reading.verdicts, *said])
@@ -137,71 +131,42 @@ def _leads_to_form(draft: TurnDraft, reading: Reading) -> bool:
     return any(draft.spec.pathways[id_].form for id_ in (*wished, *([run] if run else ())))
 
 
-def _without_model(draft: TurnDraft, reading: Reading) -> list[Command]:
-    """Return what a message says, where no model was asked or none answered."""
-    parse, free = reading.parse, reading.verdicts
-    said = authors_first(draft, parse, free)
-    if not said:
-        return [] if is_taken(free) else guessed(draft, draft.message)
-    return said if parse.exact else held_back(draft, said, leads_on=is_taken(free))
-
-
 def _account_for(draft: TurnDraft, reading: Reading) -> None:
-    """Audit the words that were not read, and report them with the values that were taken."""
+    """Audit the words that were not read; name them if nothing else replies to them.
+
+    One word alone tells nothing, unless it counts.
+    """
     unread = () if reading.has_answer else reading.parse.unread
-    parts = [part for part in unread if not _is_taken(draft, part)]
-    hidden = [field for field in draft.form_state().live if field.sensitive]
+    used = [attempt["raw"] for attempt in draft.attempts]
+    parts = [part for part in unread if not any(part in raw for raw in used)]
+    hidden = any(field.sensitive for field in draft.form_state().live)
     for part in parts:
         draft.note("unread", reason=HIDDEN if hidden else part[:MOST_RAW])
-    is_told = not hidden and _is_passed_over(draft)
-    told = [*draft.missed, *(part for part in parts if is_told and _helps(draft, part))]
+    if hidden or _is_replied_to(draft):
+        parts = []
     language = draft.setting.language
-    told = sorted(dict.fromkeys(told), key=lambda part: not has_number(part, language))
-    told = told[:_MOST_QUOTED]
-    texts = [draft.text("unread", words=" \u2026 ".join(told))] if told else []
-    if not texts and parts and _is_question_left(draft, parts):
-        texts = [draft.text("cannot_answer")]
-    is_end = draft.run is None and draft.replies[-1:] == [draft.text("closing")]
-    place = len(draft.replies) - is_end
-    draft.replies[place:place] = texts
+    told = [part for part in parts if len(part.split()) > 1 or has_number(part, language)]
+    if told := list(dict.fromkeys([*draft.missed, *told]))[:_MOST_QUOTED]:
+        is_end = draft.run is None and draft.replies[-1:] == [draft.text("closing")]
+        words = draft.text("unread", words=" \u2026 ".join(told))
+        draft.replies.insert(len(draft.replies) - is_end, words)
 
 
 _ASKED_BACK = ("human", "leave", "restart", "start_over", "clarify", "paused")
 """Kinds of questions that say by themselves how a message was read."""
-_NOT_HEARD = {("repaired", "noise"), ("repaired", "off_topic")}
+_NOT_READ = ("noise", "off_topic")
+"""Repairs whose reply is about a message that was not read."""
 
 
-def _is_passed_over(draft: TurnDraft) -> bool:
-    """Return whether nothing else says or hears that words were left: no repair, no agent."""
-    asked, events = draft.dialogue.asked, {(e["kind"], e.get("trigger")) for e in draft.audit}
+def _is_replied_to(draft: TurnDraft) -> bool:
+    """Return whether the reply is about the message as a whole, or an agent gives it."""
     if draft.run is not None and draft.spec.pathways[draft.run].pipeline is not None:
-        return False
-    if draft.attempts or "dropped" in {kind for kind, _ in events}:
         return True
-    is_first = draft.dialogue.last_at is None and draft.transition is None
-    is_told = bool(asked and asked["kind"] in _ASKED_BACK) or not events.isdisjoint(_NOT_HEARD)
-    return not (is_first or is_told)
-
-
-def _is_question_left(draft: TurnDraft, parts: Sequence[str]) -> bool:
-    """Return whether nothing replies to a question that was not read."""
-    asked = draft.dialogue.asked
-    has_agent = draft.run is not None and draft.spec.pathways[draft.run].pipeline is not None
-    is_answered = {"repaired", "takeover"} & {event["kind"] for event in draft.audit}
-    if is_answered or has_agent or draft.transition or (asked and asked["kind"] in _ASKED_BACK):
+    if draft.attempts or draft.transition or draft.missed:
         return False
-    questions = questions_in(draft.message, draft.setting.language)
-    return any(part in one for one in questions for part in parts)
-
-
-def _helps(draft: TurnDraft, part: str) -> bool:
-    """Return whether the user's own words help: one word alone tells nothing, unless it counts."""
-    return len(part.split()) > 1 or has_number(part, draft.setting.language)
-
-
-def _is_taken(draft: TurnDraft, part: str) -> bool:
-    """Return whether words are, or are in, a value that was taken or refused."""
-    return any(part in attempt["raw"] for attempt in draft.attempts)
+    asked, triggers = draft.dialogue.asked, {event.get("trigger") for event in draft.audit}
+    is_asked_back = bool(asked and asked["kind"] in _ASKED_BACK)
+    return is_asked_back or draft.dialogue.last_at is None or not triggers.isdisjoint(_NOT_READ)
 
 
 def use_wording(draft: TurnDraft, reading: Reading) -> None:
@@ -238,8 +203,8 @@ def close_reading(draft: TurnDraft, reading: Reading) -> None:
     dialogue.failures = dialogue.failures + 1 if _went_wrong(draft) else 0
     dialogue.last_at = draft.turn["at"]
     if dialogue.held:
-        form = draft.spec.pathways[draft.run].form if draft.run else None
-        kept = {*begins_later(draft), *(field.name for field in (form.fields if form else ()))}
+        runs = draft.spec.pathways[draft.run].fields if draft.run else ()
+        kept = {*begins_later(draft), *(field.name for field in runs)}
         dialogue.held = {name: raw for name, raw in dialogue.held.items() if name in kept}
     given = [a["field"] for a in draft.attempts if a["validation_status"] == "valid"]
     if given:
@@ -344,7 +309,7 @@ def _given(draft: TurnDraft) -> Iterator[str]:
     for name, value in draft.context.items():
         yield f"{name} {value}"
     yield lines_of(draft, draft.form_state())
-    for field in draft.here.form.fields if draft.here.form else ():
+    for field in draft.here.fields:
         yield " ".join([field.ask, field.title, field.description, *field.ways])
         yield hint_of(field, draft.setting)
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 from journeygraph.journeys import Field
-from journeygraph.journeys.notions.fields import Form
 from journeygraph.journeys.phrases import normal
 from journeygraph.journeys.spec.spec import MOVE
 from journeygraph.nodes.commands import (
@@ -57,7 +56,7 @@ from journeygraph.nodes.state.dialogue_state import Asked, Option
 from journeygraph.nodes.state.form_state import is_record, settled
 from journeygraph.nodes.state.interpretation import Parse
 from journeygraph.nodes.steer import allowed_transitions
-from journeygraph.nodes.values import Unreadable, found_in, hint_of, value_of
+from journeygraph.nodes.values import hint_of
 
 _NUMBERED = re.compile(r"^ *(\d{1,3})[.)] +(.+)$", re.MULTILINE)
 _REPAIRS = (Back, Cancel, Explain, Human, Repeat, Restart, Skip, Status, Wait)
@@ -129,47 +128,32 @@ def parse_of(draft: TurnDraft, message: str) -> Parse:
     form_state = draft.form_state()
     open_fields = form_state.unset
     asked = draft.dialogue.asked or _expected(form_state.open)
-    if asked and asked["kind"] == "field":
-        first = [field for field in fillable(draft) if field.name == asked["about"]]
-        open_fields = first + [f for f in open_fields if f.name != asked["about"]]
+    if name := draft.dialogue.pending:
+        first = [field for field in fillable(draft) if field.name == name]
+        open_fields = first + [f for f in open_fields if f.name != name]
     known = _known(draft)
     expected = Expected(
         asked=asked,
-        fields=[*open_fields, *_behind(draft, open_fields)],
+        fields=open_fields,
         known=known,
         correctable=[draft.field(name) for name in known],
         setting=draft.setting,
         tasks=names_of_all(draft.spec),
-        changing=_is_changing(draft),
-        numbered=_numbered(draft, asked),
+        changing=is_changed(draft, draft.dialogue.pending),
+        numbered=_numbered(draft),
     )
     return read_message(message, expected)
 
 
-def _numbered(draft: TurnDraft, asked: Asked | None) -> dict[int, str]:
+def _numbered(draft: TurnDraft) -> dict[int, str]:
     """Return the choices of what was asked for, by the numbers that the question gives them."""
-    if asked is None or asked["kind"] != "field":
+    name = draft.dialogue.pending
+    if not name:
         return {}
     lines = [(int(number), normal(line)) for number, line in _NUMBERED.findall(draft.question)]
-    ways = sorted(draft.field(asked["about"]).ways if lines else (), key=len)
+    ways = sorted(draft.field(name).ways if lines else (), key=len)
     # The longest choice with which a line begins comes last, and stays.
     return {number: way for number, line in lines for way in ways if line.startswith(normal(way))}
-
-
-def _is_changing(draft: TurnDraft) -> bool:
-    """Return whether what is asked for has, or just had, a value, which may stay."""
-    asked = draft.dialogue.asked
-    return bool(asked and asked["kind"] == "field" and is_changed(draft, asked["about"]))
-
-
-def _behind(draft: TurnDraft, open_fields: Sequence[Field]) -> list[Field]:
-    """Return the fields that a message may open: those whose `when` does not hold yet."""
-    form = draft.here.form
-    conditional = [field for field in form.fields if field.when] if form else []
-    if not conditional:
-        return []
-    live = {field.name for field in (*draft.form_state().live, *open_fields)}
-    return [field for field in conditional if field.name not in live]
 
 
 def _expected(fields: Sequence[Field]) -> Asked | None:
@@ -200,23 +184,20 @@ def weighed(
     Returns:
         The reading, the verdicts, and whether nothing is left for a model to judge.
     """
-    asked = draft.dialogue.asked
     leading = [v for v in free if v.holds and not v.error and v.tier in _LEADING]
-    if not leading:
+    if not leading or (parse.exact and isinstance(parse.commands[0], _REPAIRS)):
         return parse, free, parse.exact
-    given = parse.commands[0] if parse.exact else None
-    if asked and asked["kind"] == "more" and isinstance(given, Confirm) and is_taken(free):
-        return Parse(), free, True  # "pay it" is no yes to "what else?"
-    if given is not None and not isinstance(given, _REPAIRS) and not _yields(draft, given):
+    if parse.exact and not _yields(draft, parse.commands[0]):
         return parse, [v for v in free if v.tier in _ONLY_CODE], True
-    if given is not None and isinstance(given, _REPAIRS):
-        return parse, free, True
     parse = led(draft, leading)
     return parse, free, not parse.unread and (parse.exact or not parse.commands)
 
 
 def _yields(draft: TurnDraft, command: Command) -> bool:
-    """Return whether a value in the user's own words gives way to a pattern in them."""
+    """Return whether an answer gives way to a pattern: a text, or a yes to "what else?"."""
+    asked = draft.dialogue.asked
+    if isinstance(command, Confirm):
+        return bool(asked and asked["kind"] == "more")
     if not isinstance(command, (Fill, Correct)) or draft.field(command.field).type not in _IN_WORDS:
         return False
     return interruptible(draft.here, command.field)
@@ -225,86 +206,62 @@ def _yields(draft: TurnDraft, command: Command) -> bool:
 def led(draft: TurnDraft, leading: Sequence[Verdict]) -> Parse:
     """Return the reading of a message in which patterns hold.
 
-    Clauses before the phrase of a pattern, or around one that leads to no other form, are read for
-    what was asked. Values in the rest are proposed for the fields of where the patterns lead, which
-    may be the current task.
+    Clauses before the first phrase, or around it if it leads to no form, are read for what was
+    asked. Values in the rest are proposed for the fields of where the patterns lead.
     """
     message, language = draft.message, draft.setting.language
     phrases = [phrase for v in leading if (phrase := phrase_of(v))]
+    ids = {verdict.question for verdict in leading}
+    targets = sorted({t.target for t in draft.spec.transitions if t.id in ids})
+    forms = [form for id_ in targets if (form := draft.spec.pathways[id_].form)]
     clauses = clauses_in(message, language)
     held = [n for n, one in enumerate(clauses) if any(normal(p) in normal(one) for p in phrases)]
-    forms = _forms_of(draft, leading)
-    away = [form for form in forms if form is not draft.here.form or _is_over(draft)]
-    first = held[0] if held else 0
-    others = clauses[:first] if away else [c for n, c in enumerate(clauses) if n not in held]
-    rest = [c for c in clauses if c not in others]
-    here = parse_of(draft, ", ".join(others)) if others and held else Parse()
-    scope = [*{field.name: field for form in away or forms for field in form.fields}.values()]
-    there = message if not others else ", ".join(rest)
-    expected = Expected(None, scope, {}, (), draft.setting, begins=bool(away))
-    proposed = read_message(there, expected) if scope and rest else Parse()
-    fills = [replace(c, certain=False) for c in proposed.commands if isinstance(c, Fill)]
-    taken = {getattr(c, "field", "") for c in here.commands}
-    commands = [*here.commands, *(c for c in fills if c.field not in taken)]
+    places = range(held[0]) if forms and held else {*range(len(clauses))}.difference(held)
+    here = parse_of(draft, ", ".join(clauses[n] for n in places)) if held and places else Parse()
+    scope = [*{field.name: field for form in forms for field in form.fields}.values()]
+    is_over = draft.here.id in draft.dialogue.finished
+    begins = is_over or any(form is not draft.here.form for form in forms)
+    expected = Expected(None, scope, {}, (), draft.setting, begins=begins)
+    rest = ", ".join(one for n, one in enumerate(clauses) if n not in places or not held)
+    found = read_message(rest, expected).commands if scope else []
+    fills = [replace(command, certain=False) for command in found if isinstance(command, Fill)]
+    commands = [*here.commands, *fills]
     given = [c.value for c in commands if isinstance(c, (Fill, Correct))]
-    is_heard = any(not isinstance(c, _REPAIRS) for c in here.commands)
-    taken_out = sorted([*phrases, *given], key=len, reverse=True)
-    left = rest_of(", ".join(rest) if is_heard else message, taken_out, language)
-    unread = (*here.unread, *left)
-    exact = here.exact and not fills
-    return Parse(commands, exact=exact, unread=() if not phrases else tuple(dict.fromkeys(unread)))
+    is_repaired = any(isinstance(command, _REPAIRS) for command in here.commands)
+    taken = sorted([*phrases, *given], key=len, reverse=True)
+    left = rest_of(message if is_repaired else rest, taken, language)
+    unread = dict.fromkeys([*here.unread, *left]) if phrases else ()
+    return Parse(commands, exact=here.exact and not fills, unread=tuple(unread))
 
 
-def _forms_of(draft: TurnDraft, leading: Sequence[Verdict]) -> list[Form]:
-    """Return the forms to which verdicts lead."""
-    ids = {verdict.question for verdict in leading}
-    reached = {t.target for t in draft.spec.transitions if t.id in ids}
-    forms = [draft.spec.pathways[id_].form for id_ in sorted(reached)]
-    return [form for form in forms if form is not None]
+def without_model(draft: TurnDraft, parse: Parse, free: Sequence[Verdict]) -> list[Command]:
+    """Return the commands of a message where no model was asked or none answered.
 
-
-def _is_over(draft: TurnDraft) -> bool:
-    return draft.here.id in draft.dialogue.finished
-
-
-def is_taken(free: Sequence[Verdict]) -> bool:
-    """Return whether an author's own trigger took the message."""
-    return any(v.holds and v.tier in ("pattern", "own") for v in free)
-
-
-def authors_first(draft: TurnDraft, parse: Parse, free: Sequence[Verdict]) -> list[Command]:
-    """Return what was read, without repairs where an author's own trigger took the message.
-
-    One that took other words leaves the request for a person.
+    Repairs yield to an author's own trigger on the same message; one that took other words leaves
+    the request for a person. A person is offered, and a task is left, or begun again, only after a
+    yes.
     """
-    if not is_taken(free):
-        return parse.commands
-    kept = () if takes_person(draft, free) else (Human,)
-    given: list[Command] = [
-        c for c in parse.commands if not isinstance(c, _REPAIRS) or isinstance(c, kept)
-    ]
-    for command in parse.commands:
-        if command not in given:
-            draft.note("dropped", trigger=type(command).__name__.lower(), reason="it leads on")
-    return given
-
-
-def held_back(draft: TurnDraft, commands: Sequence[Command], *, leads_on: bool) -> list[Command]:
-    """Return the proposals that hold for now; what would end something is asked back.
-
-    A person is offered; a task is left, or begun again, only after a yes.
-    """
-    for command in commands:
+    is_taken = any(v.holds and v.tier in ("pattern", "own") for v in free)
+    given: list[Command] = [*parse.commands]
+    if is_taken:
+        kept = () if takes_person(draft, free) else (Human,)
+        given = [c for c in given if not isinstance(c, _REPAIRS) or isinstance(c, kept)]
+        if len(given) < len(parse.commands):
+            draft.note("dropped", reason="a trigger on the same message leads on")
+    if parse.exact or (is_taken and not given):
+        return given
+    for command in given:
         if isinstance(command, Human) and policy_of(draft):
             offer_person(draft, "asked")
             return []
-        if isinstance(command, Cancel) and not leads_on:
+        if isinstance(command, Cancel) and not is_taken:
             asked_to_leave(draft, everything=command.everything)
             return []
-        if isinstance(command, Restart) and not leads_on:
+        if isinstance(command, Restart) and not is_taken:
             begun_already(draft)
             return []
-    return [c for c in commands if not isinstance(c, (Cancel, Restart))]
+    given = [c for c in given if not isinstance(c, (Cancel, Restart))]
+    return given or ([] if is_taken else guessed(draft, draft.message))
 
 
 def guessed(draft: TurnDraft, message: str) -> list[Command]:
@@ -312,109 +269,90 @@ def guessed(draft: TurnDraft, message: str) -> list[Command]:
 
     Words that look like a value are an attempt at it: a word or two, or a digit or an at sign.
     """
-    asked = draft.dialogue.asked
-    if not asked or asked["kind"] != "field" or is_courtesy(message, draft.setting.language):
+    name, language = draft.dialogue.pending, draft.setting.language
+    if not name or is_courtesy(message, language):
         return []
-    words, field = words_of(message), draft.field(asked["about"])
+    words, field = words_of(message), draft.field(name)
     if not words:
         return [Noise()]
     has_signs = any(char.isdigit() or char == "@" for char in message)
     most = _MOST_WORDS_OF_A_VALUE if has_signs else _MOST_GUESSED_WORDS
-    is_question = questions_in(message, draft.setting.language)
+    is_question = questions_in(message, language)
     if len(words) <= most and field.type not in FREE and not is_question:
-        return [Fill(asked["about"], message, certain=False)]
+        return [Fill(name, message, certain=False)]
     return [OffTopic(guessed=True)] if draft.dialogue.last_at else []
 
 
 def supported(draft: TurnDraft, commands: Sequence[Command]) -> Iterator[Command]:
-    """Yield a model's commands for a message; a value that the message does not have is repeated.
+    """Yield a model's commands; a value that was not asked for is repeated if it is in other words.
 
-    A value that was asked for may be worded by the model. Another one is only certain if it is
-    in the message: its words, or the same value read there. A sensitive one cannot be repeated, so
-    that it is dropped.
+    A sensitive one cannot be repeated, so that it is dropped.
     """
     asked = draft.dialogue.asked
     first = draft.form_state().unset[:1]
     about = asked["about"] if asked else "".join(field.name for field in first)
+    message = {*words_of(draft.message).folded}
     for command in commands:
         if not isinstance(command, Fill) or command.field == about:
             yield command  # what is changed is always said
-            continue
-        field = draft.field(command.field)
-        is_plain = _stands_there(draft, field, command.value)
-        if not field.sensitive:
-            yield command if is_plain else replace(command, certain=False)
-        elif is_plain or _is_in(command.value, draft.message):
+        elif {*words_of(command.value).folded} <= message:
             yield command
+        elif not draft.field(command.field).sensitive:
+            yield replace(command, certain=False)
         else:
-            draft.note("dropped", trigger="fill", reason=f"'{field.name}' is not in the message")
-
-
-def _is_in(raw: str, message: str) -> bool:
-    """Return whether a message has all the words of a text."""
-    words = {*words_of(raw).folded}
-    return bool(words) and words <= {*words_of(message).folded}
-
-
-_JUDGED = ("enum", "boolean")
-"""Types whose values may be words with another meaning: "my arm is broken" is a yes."""
-
-
-def _stands_there(draft: TurnDraft, field: Field, raw: str) -> bool:
-    """Return whether a message has the words of a value, or the value in other words."""
-    if field.type in _JUDGED:
-        return True
-    if _is_in(raw, draft.message):
-        return True
-    try:
-        value = value_of(field, raw, draft.setting)
-    except Unreadable:
-        return False
-    return any(span.value == value for span in found_in(field, draft.message, draft.setting))
+            reason = f"'{command.field}' is not in the message"
+            draft.note("dropped", trigger="fill", reason=reason)
 
 
 def asking_in(draft: TurnDraft, parse: Parse, *, is_asked: bool) -> Asking:
     """Return the open form for a model, and the commands that it may give for a message.
 
-    Args:
-        draft: The turn.
-        parse: The reading without a model.
-        is_asked: True if the model is to say what the message does to the form.
+    It says what the message does to the form only where it is asked (`is_asked`).
     """
-    form_state = draft.form_state()
-    own = list(draft.here.form.fields) if draft.here.form else []
-    again = [field for field in _asked_again(draft) if field not in own]
-    fields = own + [field for field in _of_targets(draft) if field not in own]
-    live = form_state.live
+    form_state, spec = draft.form_state(), draft.spec
+    own = list(draft.here.fields)
+    reopened = [draft.field(name) for name in draft.dialogue.reopened]
+    again = [field for field in reopened if field not in own]
+    moves = [t for t in allowed_transitions(spec, draft.position) if t.kind == MOVE]
+    ahead = {field.name: field for t in moves for field in spec.pathways[t.target].fields}
+    fields = own + [field for field in [*ahead.values()][:MOST_FIELDS] if field not in own]
     names = list(_known(draft))
     known = {name: draft.field(name) for name in names}
     shown = {name: draft.shown(known[name], draft.value(name)) for name in names}
     policy = policy_of(draft)
     # The moment would change what is taken, and with it the request, from one minute to the next.
     today = replace(draft.setting, at=draft.setting.at.replace(hour=0, minute=0))
+    paused = [frame["pathway"] for frame in reversed(draft.position["stack"])]
     return asking_of(
         draft.here.title,
         fields,
         shown,
         skipped=draft.dialogue.skipped,
-        closed=[field.name for field in own if field not in live],
+        closed=[field.name for field in own if field not in form_state.live],
         reopened=again,
         correctable=list(known.values()),
-        questions=_questions(draft, [*again, *own]),
+        questions={
+            field.name: question_of(draft, Asked(kind="field", about=field.name, options=[]))
+            for field in [*again, *own]
+        },
         hints={field.name: hint_of(field, today) for field in [*again, *own]},
         asked=draft.dialogue.asked,
-        paused=_paused(draft),
-        tasks=list(dict.fromkeys(_titles(draft))),
+        paused=[Option(id=id_, label=spec.pathways[id_].title) for id_ in paused],
+        tasks=list(dict.fromkeys(spec.pathways[t.target].title for t in moves)),
         person=policy is not None,
         sentiment=policy.sentiment if policy else "",
-        personality=draft.spec.part_of(draft.here.id).personality,
+        personality=spec.part_of(draft.here.id).personality,
         worded=draft.here.form is not None and draft.here.pipeline is None,
-        knows=draft.spec.answers_in(draft.here.id),
+        knows=spec.answers_in(draft.here.id),
         is_asked=is_asked,
-        is_changing=_is_changing(draft),
+        is_changing=is_changed(draft, draft.dialogue.pending),
         read=[_as_data(command) for command in parse.commands] if is_asked else (),
         unread=parse.unread if is_asked else (),
     )
+
+
+MOST_FIELDS = 30
+"""Most fields of possible target pathways that a model gets."""
 
 
 def _as_data(command: Command) -> dict[str, str]:
@@ -422,39 +360,3 @@ def _as_data(command: Command) -> dict[str, str]:
     given = {"command": type(command).__name__.lower()}
     given |= {key: getattr(command, key, "") for key in ("field", "value")}
     return {key: value for key, value in given.items() if value}
-
-
-def _asked_again(draft: TurnDraft) -> list[Field]:
-    """Return the fields to ask for again, of any pathway."""
-    return [draft.field(name) for name in draft.dialogue.reopened]
-
-
-MOST_FIELDS = 30
-"""Most fields of possible target pathways that a model gets."""
-
-
-def _of_targets(draft: TurnDraft) -> list[Field]:
-    """Return the fields of the pathways that a message may lead to, which it may fill at once."""
-    found: dict[str, Field] = {}
-    for transition in allowed_transitions(draft.spec, draft.position):
-        form = draft.spec.pathways[transition.target].form
-        if transition.kind == MOVE and form is not None:
-            found |= {field.name: field for field in form.fields}
-    return list(found.values())[:MOST_FIELDS]
-
-
-def _questions(draft: TurnDraft, fields: Sequence[Field]) -> Mapping[str, str]:
-    return {
-        field.name: question_of(draft, Asked(kind="field", about=field.name, options=[]))
-        for field in fields
-    }
-
-
-def _paused(draft: TurnDraft) -> list[Option]:
-    paused = [frame["pathway"] for frame in reversed(draft.position["stack"])]
-    return [Option(id=id_, label=draft.spec.pathways[id_].title) for id_ in paused]
-
-
-def _titles(draft: TurnDraft) -> list[str]:
-    moves = allowed_transitions(draft.spec, draft.position)
-    return [draft.spec.pathways[t.target].title for t in moves if t.kind == MOVE]

@@ -17,54 +17,36 @@ from journeygraph.nodes.state.session import PathwayState, Update
 from journeygraph.nodes.values import Unreadable, is_half_in_doubt, refusal_of, value_of
 
 FieldCommand = Fill | Correct | Clear | Skip
-TAKEN_BACK = "removed by the user"
-"""Reason of an attempt that empties a field, after which its value may still be kept."""
 SURE = 0.8
 """Least confidence of a value for a field that was not asked about."""
 
 
 async def fill(draft: TurnDraft, commands: Sequence[Command], fillable: Sequence[Field]) -> bool:
-    """Take what commands say of fields; say what could not be taken.
+    """Take what commands say of fields, the first values in the order of the fillable fields.
 
-    Args:
-        draft: The turn.
-        commands: In the order of the message; those that concern no field are skipped.
-        fillable: The fields that a message may give a value to.
+    The reply names what could not be taken. Of two values for a field the last one counts.
 
     Returns:
         Whether any field was spoken of.
     """
     order = {field.name: place for place, field in enumerate(fillable)}
-    mine = [c for c in _without_repeats(draft, commands) if isinstance(c, FieldCommand)]
-    fills = sorted(
-        (c for c in mine if isinstance(c, Fill)), key=lambda c: order.get(c.field, len(order))
-    )
-    for given in fills:
+    mine = [command for command in commands if isinstance(command, FieldCommand)]
+    values = [command for command in mine if isinstance(command, (Fill, Correct))]
+    last = {command.field: command for command in values}
+    for one in values:
+        if last[one.field] is not one:
+            draft.note("dropped", reason=f"'{one.field}' was given again in the same message")
+    fills = [command for command in last.values() if isinstance(command, Fill)]
+    for given in sorted(fills, key=lambda c: order.get(c.field, len(order))):
         await _filled(draft, given, fillable)
     for command in mine:
-        if isinstance(command, Correct):
+        if isinstance(command, Correct) and last[command.field] is command:
             await _corrected(draft, command)
         elif isinstance(command, Clear):
             taken_back(draft, command)
         elif isinstance(command, Skip):
             _skipped(draft)
     return bool(mine)
-
-
-def _without_repeats(draft: TurnDraft, commands: Sequence[Command]) -> list[Command]:
-    """Return commands without those that a later one about the same field replaces."""
-    last: dict[str, Command] = {}
-    for command in commands:
-        if isinstance(command, (Fill, Correct)):
-            last[command.field] = command
-    kept: list[Command] = []
-    for command in commands:
-        if isinstance(command, (Fill, Correct)) and last[command.field] is not command:
-            reason = f"'{command.field}' was given again in the same message"
-            draft.note("dropped", reason=reason)
-        else:
-            kept.append(command)
-    return kept
 
 
 async def _filled(draft: TurnDraft, command: Fill, fillable: Sequence[Field]) -> None:
@@ -124,9 +106,7 @@ async def _corrected(draft: TurnDraft, command: Correct) -> None:
     if value is None:
         return
     if value == was:
-        draft.say("kept", field=field.title, value=draft.shown(field, was))
-        draft.dialogue.drop_correction(name)
-        draft.dialogue.settle(name)
+        keep_value(draft, name)
         return
     details = {"value": value, "raw": command.value, "confidence": _share(command)}
     if not command.certain or _asks_before_changing(draft, field):
@@ -135,12 +115,12 @@ async def _corrected(draft: TurnDraft, command: Correct) -> None:
         draft.dialogue.drop_correction(name)
         draft.dialogue.corrections = {**draft.dialogue.corrections, name: pending}
         return
-    await replaced(draft, field, source="corrected", **details)
+    await _replaced(draft, field, source="corrected", **details)
 
 
 async def _first_value(draft: TurnDraft, command: Correct) -> None:
     """Take a change of what has no value for its first value, where it may have one."""
-    fillable = draft.here.form.fields if draft.here.form else ()
+    fillable = draft.here.fields
     if command.field not in {field.name for field in fillable}:
         draft.note("dropped", reason=f"no field '{command.field:.80}' has a value to change")
         draft.flags.append("outside_closed_set")
@@ -153,7 +133,30 @@ def as_first(command: Correct) -> Fill:
     return Fill(command.field, **_said(command))
 
 
-async def replaced(draft: TurnDraft, field: Field, **details: object) -> None:
+def keep_value(draft: TurnDraft, name: str) -> None:
+    """Leave a field that is asked for again, or was to be changed, as it is."""
+    field = draft.field(name)
+    draft.dialogue.drop_correction(name)
+    draft.dialogue.settle(name)
+    draft.say("kept", field=field.title, value=draft.shown(field, draft.value(name)))
+
+
+async def confirm_correction(draft: TurnDraft, name: str) -> bool:
+    """Make the change that the user just confirmed; return whether one waits (T11)."""
+    pending = draft.dialogue.corrections.get(name)
+    if pending is None:
+        return False
+    field = draft.field(name)
+    details = {key: pending[key] for key in ("value", "raw", "confidence")}
+    if refusal := await refused(draft, field, pending["value"]):
+        draft.dialogue.drop_correction(name)
+        refuse(draft, field, reason_of(draft, refusal), **details)
+    else:
+        await _replaced(draft, field, source="corrected", **details)
+    return True
+
+
+async def _replaced(draft: TurnDraft, field: Field, **details: object) -> None:
     """Give a field another value, and check again what depends on it."""
     draft.keep(field.name, "valid", **details)
     draft.dialogue.guess(field.name, not draft.is_exact)
@@ -169,33 +172,21 @@ async def replaced(draft: TurnDraft, field: Field, **details: object) -> None:
 
 async def _checked_again(draft: TurnDraft, changed: str) -> None:
     """Check the fields that depend on one that changed; one that no longer holds is asked again."""
-    waiting, seen = [changed], {changed}
-    while waiting:
-        name = waiting.pop(0)
-        for field in _dependents(draft, name):
-            if field.name in seen:
+    fields = {f.name: f for pathway in draft.spec.pathways.values() for f in pathway.fields}
+    waiting, fields_here = [changed], {field.name for field in draft.here.fields}
+    for name in waiting:  # it grows
+        for field in fields.values():
+            if name not in field.depends_on or field.name in waiting:
                 continue
-            seen.add(field.name)
             waiting.append(field.name)
             value = draft.value(field.name)
-            if value is None:
+            if value is None or not (refusal := await refused(draft, field, value)):
                 continue
-            refusal = await refused(draft, field, value)
-            if refusal:
-                reason = reason_of(draft, refusal)
-                emptied(draft, field, reason=reason, source="inferred")
-                draft.say("no_longer_valid", field=field.title, reason=reason)
-                if field.name not in (draft.here.form or ()):
-                    draft.dialogue.reopen(field.name)
-
-
-def _dependents(draft: TurnDraft, name: str) -> list[Field]:
-    found: dict[str, Field] = {}
-    for pathway in draft.spec.pathways.values():
-        for field in pathway.form.fields if pathway.form else ():
-            if name in field.depends_on:
-                found.setdefault(field.name, field)
-    return list(found.values())
+            reason = reason_of(draft, refusal)
+            emptied(draft, field, reason=reason, source="inferred")
+            draft.say("no_longer_valid", field=field.title, reason=reason)
+            if field.name not in fields_here:
+                draft.dialogue.reopen(field.name)
 
 
 def taken_back(draft: TurnDraft, command: Clear) -> None:
@@ -209,7 +200,7 @@ def taken_back(draft: TurnDraft, command: Clear) -> None:
     field = draft.field(name)
     if after_effect(draft, field):
         return
-    emptied(draft, field, reason=TAKEN_BACK)
+    emptied(draft, field, reason="removed by the user")
     draft.say("emptied", field=field.title)
     if _is_needed(draft, name):
         draft.dialogue.reopen(name)
@@ -242,11 +233,10 @@ def _unconfirm(draft: TurnDraft, name: str) -> None:
 
 
 def _skipped(draft: TurnDraft) -> None:
-    asked = draft.dialogue.asked
-    if not asked or asked["kind"] != "field":
+    if not draft.dialogue.pending:
         draft.note("dropped", reason="there is no open question to skip")
         return
-    field = draft.field(asked["about"])
+    field = draft.field(draft.dialogue.pending)
     if not field.required:
         draft.keep(field.name, "cleared", reason="left open by the user")
         draft.note("field_cleared", trigger=field.name, reason="left open by the user")
@@ -369,7 +359,7 @@ async def collect(state: PathwayState, services: Services) -> Update:
 async def _known_already(draft: TurnDraft, pathway: PathwaySpec) -> None:
     """Fill fields with values of the context, and with what was given before it began."""
     reopened, held = draft.dialogue.reopened, draft.dialogue.held
-    for field in pathway.form.fields if pathway.form else ():
+    for field in pathway.fields:
         known = held.get(field.name, draft.context.get(field.name))
         if known is None or known == draft.value(field.name) or field.name in reopened:
             continue
@@ -402,54 +392,33 @@ async def _take_known(draft: TurnDraft, field: Field, known: Any, source: str) -
 
 
 async def take_back_refused(draft: TurnDraft, fields: Iterable[Field]) -> bool:
-    """Clear the values that their validators refuse now, and give the reason.
+    """Clear the values that their validators refuse now, with the reason; return whether any is.
 
     All are judged by the earlier values: what is cleared for one does not count against another.
     A field of another pathway is asked for in the current pathway.
-
-    Args:
-        draft: The turn, whose moment is now.
-        fields: Those whose values are checked.
-
-    Returns:
-        Whether any was taken back.
     """
     stale: list[tuple[Field, str]] = []
     for field in fields:
-        if (value := _known_value(draft, field)) is None:
-            continue
-        if refusal := await refused(draft, field, value):
+        value = draft.value(field.name)
+        value = draft.context.get(field.name) if value is None else value
+        if value is not None and (refusal := await refused(draft, field, value)):
             stale.append((field, reason_of(draft, refusal)))
+    names = draft.dialogue.reopened
     for field, reason in stale:
         emptied(draft, field, reason=reason, source="inferred")
         draft.say("outdated", field=field.title, reason=reason)
-        _reopen(draft, field)
+        if field.name not in (*names, *(draft.here.form or ())):
+            draft.dialogue.reopened = [*draft.dialogue.reopened, field.name]
     return bool(stale)
-
-
-def _known_value(draft: TurnDraft, field: Field) -> object:
-    value = draft.value(field.name)
-    return draft.context.get(field.name) if value is None else value
-
-
-def _reopen(draft: TurnDraft, field: Field) -> None:
-    """Have a field of another pathway asked for; one of the current form is open by itself."""
-    form = draft.here.form
-    names = draft.dialogue.reopened
-    if (form is None or field.name not in form) and field.name not in names:
-        draft.dialogue.reopened = [*names, field.name]
 
 
 def collected_so_far(draft: TurnDraft) -> list[Field]:
     """Return the fields of the tasks that are open: the current one, and those that wait."""
-    places = [draft.here.id, draft.position["pathway"]]
-    places += [frame["pathway"] for frame in reversed(draft.position["stack"])]
-    finished = draft.dialogue.finished
     found: dict[str, Field] = {}
-    for id_ in dict.fromkeys(places):
-        if id_ not in finished:
-            pathway = draft.spec.pathways[id_]
-            found |= {f.name: f for f in used_by_effects(draft, pathway) if f.name not in found}
+    for id_ in draft.places:
+        if id_ not in draft.dialogue.finished:
+            for field in used_by_effects(draft, draft.spec.pathways[id_]):
+                found.setdefault(field.name, field)
     return list(found.values())
 
 
@@ -458,12 +427,7 @@ def used_by_effects(
 ) -> list[Field]:
     """Return the fields of a pathway, and those of others that its effects use.
 
-    What an effect was taken with is a record, and left out.
-
-    Args:
-        draft: The turn.
-        pathway: The pathway.
-        done: Steps that were taken just now.
+    What an effect was taken with, also just now (`done`), is a record, and left out.
     """
     taken = {*draft.dialogue.taken, *done}
     records = {

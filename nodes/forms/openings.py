@@ -13,12 +13,7 @@ MOST = 3
 
 
 def openings_of(spec: JourneySpec, setting: Setting) -> list[str]:
-    """Return sentences that the journey understands at its entry, without a model.
-
-    Args:
-        spec: The journey.
-        setting: The time and the locale of the values in them.
-    """
+    """Return sentences that the journey understands at its entry, without a model."""
     wishes = [*zip_longest(*_wishes(spec))]
     pairs = zip_longest(wishes[0] if wishes else (), _values(spec, setting))
     sentences = chain(chain.from_iterable(pairs), chain.from_iterable(wishes[1:]))
@@ -40,8 +35,7 @@ def _is_one_word(pattern: str) -> bool:
 
 def _values(spec: JourneySpec, setting: Setting) -> Iterator[str]:
     """Yield a value of each field that is asked for at the entry, with the name of the field."""
-    form = spec.pathways[spec.entry].form
-    for field in form.fields if form else ():
+    for field in spec.pathways[spec.entry].fields:
         if field.asked and not field.sensitive and (example := _example(field, setting)):
             yield _capital(f"{field.title}: {example}")
 

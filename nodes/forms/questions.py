@@ -30,13 +30,7 @@ _OF_PATHWAYS = ("summary", "wrong", "return", "restart", "start_over", "retry", 
 
 
 def question_of(draft: TurnDraft, asked: Asked, form_state: FormState | None = None) -> str:
-    """Return the words of a question.
-
-    Args:
-        draft: The turn.
-        asked: The question.
-        form_state: The form that it belongs to; default: that of the pathway that is talked about.
-    """
+    """Return the words of a question; its form is by default that of the pathway talked about."""
     kind, about = asked["kind"], asked["about"]
     if kind == "field":
         return _field_question(draft, draft.field(about))
@@ -136,14 +130,7 @@ class Offer:
 def offers_in(
     asked: Asked, field: Field | None, texts: Texts, context: Mapping[str, Any]
 ) -> list[Offer]:
-    """Return the options of a question, in order; none if it has to be answered in words.
-
-    Args:
-        asked: The question.
-        field: The field that it asks for.
-        texts: The runtime's own texts.
-        context: The context.
-    """
+    """Return the options of a question, in order; none if it has to be answered in words."""
     answers = field.answers_in(context) if field and asked["kind"] == "field" else ()
     named = [(answer, None) for answer in answers] or _commands(asked, field, texts)
     if not named:
@@ -188,10 +175,6 @@ def asked_after(services: Services, values: Mapping[str, Any]) -> dict[str, Any]
     """Return what the user is asked after a turn, for a client; None if nothing is.
 
     No value of a field is in it.
-
-    Args:
-        services: Services of the turn.
-        values: The state as it left it.
     """
     position, turn = values["position"], values["turn"]
     asked: Asked | None = position.get("talk", {}).get("asked")
@@ -221,11 +204,8 @@ def _field(spec: JourneySpec, here: str, asked: Asked) -> Field | None:
     if asked["kind"] not in _OF_FIELDS:
         return None
     form, name = spec.pathways[here].form, asked["about"]
-    for field in form.fields if form else ():
-        if field.name == name:
-            return field
     try:
-        return field_named(spec, name)
+        return (form.get(name) if form else None) or field_named(spec, name)
     except KeyError:
         return None
 
@@ -235,11 +215,7 @@ def spoken(
 ) -> dict[str, Any]:
     """Return what is known: values of fields as users read them, all others as they are.
 
-    Args:
-        spec: The journey.
-        context: The context.
-        setting: The language and the conventions of the country.
-        hidden: Stands for a sensitive value.
+    A sensitive value is replaced (`hidden`).
     """
     return {
         name: _said(spec, name, value, setting, hidden)

@@ -19,10 +19,9 @@ from journeygraph.nodes.commands import (
 from journeygraph.nodes.draft import TurnDraft
 from journeygraph.nodes.forms.offer import offer_person, policy_of
 from journeygraph.nodes.language import has_common_word, is_courtesy, questions_in
-from journeygraph.nodes.repair.knowledge import BESIDE
+from journeygraph.nodes.repair.knowledge import BESIDE, asked_about, help_for
 from journeygraph.nodes.repair.tasks import status
 from journeygraph.nodes.state.dialogue_state import Asked, Option
-from journeygraph.nodes.state.form_state import owners
 from journeygraph.nodes.steer import allowed_transitions
 
 MOST_OPTIONS = 3
@@ -30,8 +29,10 @@ MOST_UNCLEAR = 3
 """Consecutive clarifications; the last one offers a person."""
 
 
-def clarify(draft: TurnDraft, options: Sequence[Option]) -> None:
-    """Ask which of these is meant; the third time in a row, offer a person."""
+def clarify(
+    draft: TurnDraft, options: Sequence[Option], kind: str = "clarify", about: str = ""
+) -> None:
+    """Ask which of these is meant, for any question; the third time in a row, offer a person."""
     offered = list(options)[:MOST_OPTIONS]
     times = draft.dialogue.unclear + 1
     draft.dialogue.unclear = times
@@ -41,7 +42,7 @@ def clarify(draft: TurnDraft, options: Sequence[Option]) -> None:
         return
     text = "clarify" if times == 1 else "clarify_again"
     draft.repair("clarify", text, options=draft.listed(offered))
-    draft.ask(Asked(kind="clarify", about="", options=offered))
+    draft.ask(Asked(kind=kind, about=about, options=offered))
     draft.rest()
 
 
@@ -115,17 +116,13 @@ def _repeat(draft: TurnDraft) -> None:
 
 
 def _explain(draft: TurnDraft, command: Explain) -> None:
-    asked = draft.dialogue.asked
-    name = command.field or (asked["about"] if asked and asked["kind"] == "field" else "")
-    known = owners(draft.spec, name)
-    if not known:
-        draft.repair("explain", "explain", description=draft.here.purpose)
-        return
-    field = draft.field(name)
-    if field.description:
-        draft.repair("explain", "explain", description=field.description, field=field.title)
+    name = asked_about(draft, command)
+    help_ = help_for(draft, command)
+    title = draft.field(name).title if name else ""
+    if help_ or not name:
+        draft.repair("explain", "explain", description=help_, field=title)
     else:
-        draft.repair("explain", "explain_plain", field=field.title)
+        draft.repair("explain", "explain_plain", field=title)
 
 
 def _off_topic(draft: TurnDraft, command: OffTopic, *, spoke: bool) -> None:
@@ -138,28 +135,19 @@ def _off_topic(draft: TurnDraft, command: OffTopic, *, spoke: bool) -> None:
     elif command.unsupported:
         draft.repair("unsupported", "unsupported", tasks=tasks_of(draft))
     else:
-        _beside_the_point(draft, "off_topic", "off_topic", attempted=command.guessed)
+        _beside_the_point(draft, "off_topic", attempted=command.guessed)
 
 
-def _beside_the_point(draft: TurnDraft, pattern: str, name: str, *, attempted: bool) -> None:
-    """Answer what gives no answer: a question, an attempt at the value, or anything else.
-
-    Args:
-        draft: The turn.
-        pattern: The repair pattern.
-        name: The text for anything else.
-        attempted: True if it may be an attempt.
-    """
-    asked = draft.dialogue.asked
+def _beside_the_point(draft: TurnDraft, pattern: str, *, attempted: bool) -> None:
+    """Answer what gives no answer: a question, an attempt at the value, or anything else."""
+    field = draft.field(name) if (name := draft.dialogue.pending) else None
     if questions_in(draft.message, draft.setting.language):
         draft.repair(pattern, "cannot_answer")
-        return
-    field = draft.field(asked["about"]) if asked and asked["kind"] == "field" else None
-    if field and attempted and _is_short(draft.message):
+    elif field and attempted and _is_short(draft.message):
         has_number = any(c.isdigit() for c in draft.message)
         draft.repair(pattern, "not_exact" if has_number else "not_read", field=field.title)
     else:
-        draft.repair(pattern, name)
+        draft.repair(pattern, pattern)
 
 
 _MOST_WORDS = 6
@@ -177,16 +165,14 @@ def not_understood(draft: TurnDraft) -> None:
     Who greets back, or says first what they are here for, is simply asked.
     """
     asked = draft.dialogue.asked
-    if draft.dialogue.last_at is None or is_courtesy(
-        draft.turn["message"] or "", draft.setting.language
-    ):
+    if draft.dialogue.last_at is None or is_courtesy(draft.message, draft.setting.language):
         return
     if asked and len(asked["options"]) > 1:
-        _clarify_as(draft, asked["options"], asked["kind"], asked["about"])
+        clarify(draft, asked["options"], asked["kind"], asked["about"])
         return
     times = draft.dialogue.unclear + 1
     draft.dialogue.unclear = times
-    _beside_the_point(draft, "noise", "noise", attempted=True)
+    _beside_the_point(draft, "noise", attempted=True)
     if times >= MOST_UNCLEAR and policy_of(draft):
         offer_person(draft, "not_understood")
 
@@ -197,11 +183,3 @@ def welcome_wish(draft: TurnDraft) -> None:
     is_first = draft.dialogue.last_at is None and not draft.replies
     if is_first and has_common_word(draft.message, " ".join(here), draft.setting.language):
         draft.say("gladly")
-
-
-def _clarify_as(draft: TurnDraft, options: Sequence[Option], kind: str, about: str) -> None:
-    """Ask again which of the options is meant, for any question."""
-    clarify(draft, options)
-    now = draft.dialogue.asked
-    if now and now["kind"] == "clarify":
-        draft.ask({**now, "kind": kind, "about": about})

@@ -6,6 +6,8 @@ import asyncio
 import inspect
 import logging
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any, cast
 
 from langchain_core.runnables import Runnable, RunnableConfig
@@ -14,14 +16,8 @@ from journeygraph.journeys import Knowledge, ModelError, Passage
 from journeygraph.nodes.authored import Overdue, contained, in_thread
 from journeygraph.nodes.commands import (
     Ask,
-    Choose,
-    Clear,
     Command,
-    Confirm,
-    Correct,
-    Deny,
     Explain,
-    Fill,
     Noise,
     OffTopic,
 )
@@ -42,9 +38,6 @@ if TYPE_CHECKING:
 
 
 PATTERN = "knowledge"
-ANSWERS = (Confirm, Deny, Choose, Clear)
-"""Answers that may have the form of a question: "the second one?"."""
-VALUES = (Fill, Correct)
 BESIDE = (Ask, Noise, OffTopic, Explain)
 """Commands that get no separate reply next to a question."""
 
@@ -52,38 +45,31 @@ BESIDE = (Ask, Noise, OffTopic, Explain)
 def take_question(draft: TurnDraft, commands: Sequence[Command], *, spoke: bool) -> None:
     """Record the question of a message to look up, if there is one.
 
-    What a field says of itself answers a question about it first.
-
-    Args:
-        draft: The turn.
-        commands: The commands of the message.
-        spoke: True if the message answers as well; then that goes first.
+    What a field says of itself answers a question about it first. If the message answers as well
+    (`spoke`), that goes first.
     """
-    if not draft.spec.answers_in(draft.here.id):
+    here = draft.here.id
+    explains = next((c for c in commands if isinstance(c, Explain)), None)
+    if not draft.spec.answers_in(here) or (explains and help_for(draft, explains)):
         return
     asks = [command.value for command in commands if isinstance(command, Ask)]
-    explains = next((c for c in commands if isinstance(c, Explain)), None)
-    otherwise = ""
-    if explains is not None:
-        help_, otherwise = _help(draft, explains)
-        if help_:
-            return
-        asks = asks or [draft.message]
-    if asks:
+    if asks or explains:
         place = None if spoke else len(draft.replies)
-        here = draft.here.id
         own = draft.spec.pattern_in(here, PATTERN)
-        draft.query = Query(" ".join(asks), draft.spec.knowledge_in(here), own, place, otherwise)
+        question = " ".join(asks) or draft.message
+        draft.query = Query(question, draft.spec.knowledge_in(here), own, place)
 
 
-def _help(draft: TurnDraft, command: Explain) -> tuple[str, str]:
-    """Return the description of a field, or the text for a field without one."""
-    asked = draft.dialogue.asked
-    name = command.field or (asked["about"] if asked and asked["kind"] == "field" else "")
-    if not owners(draft.spec, name):
-        return draft.here.purpose, ""
-    field = draft.field(name)
-    return field.description, draft.text("explain_plain", field=field.title)
+def help_for(draft: TurnDraft, command: Explain) -> str:
+    """Return the reason for a question: the field's own words, else those of the task."""
+    name = asked_about(draft, command)
+    return draft.field(name).description if name else draft.here.purpose
+
+
+def asked_about(draft: TurnDraft, command: Explain) -> str:
+    """Return the name of the field that a question is about; empty if it is about none."""
+    name = command.field or draft.dialogue.pending
+    return name if owners(draft.spec, name) else ""
 
 
 async def answer_question(draft: TurnDraft) -> None:
@@ -106,7 +92,7 @@ async def answer_question(draft: TurnDraft) -> None:
     text, used = await _answer(draft, query.question, passages)
     _audit(draft, query.knowledge, passages, used)
     if not used:
-        _say(draft, query, query.otherwise or draft.text("not_known"))
+        _say(draft, query, draft.text("not_known"))
         return
     draft.sources = list(dict.fromkeys(passage.source for passage in used))
     reply = draft.text("answered", answer=text, sources=", ".join(draft.sources))
@@ -221,13 +207,6 @@ async def _retrieved(
 ) -> list[Passage]:
     """Return the passages for a question, the best one first.
 
-    Args:
-        knowledge: Its limits.
-        retriever: The retriever, where that is passed by its name.
-        question: The question.
-        journey: Id of the journey, for what is reported.
-        overdue: Callback for a thread that is left behind.
-
     Raises:
         TimeoutError: It took longer than it may.
         TypeError: It gave something else than passages.
@@ -263,43 +242,25 @@ def _passages_of(given: Any, knowledge: Knowledge) -> list[Passage]:
     single = isinstance(given, (str, Mapping, Passage)) or hasattr(given, "page_content")
     if not single and not isinstance(given, Iterable):
         raise TypeError(f"it returned {type(given).__name__} instead of a list of passages")
-    found: list[Passage] = []
-    for item in [given] if single else given:
-        passage = _passage(item, knowledge)
-        if passage.text:
-            found.append(passage)
-        if len(found) == knowledge.passages:
-            break
-    return found
+    passages = (_passage(item, knowledge) for item in ([given] if single else given))
+    return [*islice((one for one in passages if one.text), knowledge.passages)]
 
 
 def _passage(item: Any, knowledge: Knowledge) -> Passage:
-    text: Any
-    source: Any
     if isinstance(item, str):
-        text, source = item, ""
-    elif isinstance(item, Passage):
-        text, source = item.text, item.source
+        given: Mapping[str, Any] = {"text": item}
     elif isinstance(item, Mapping):
-        text, source = item.get("text", item.get("page_content")), _source(item)
-        source = source or _source(item.get("metadata"))
+        given = {"text": item.get("page_content"), **(item.get("metadata") or {}), **item}
+    elif isinstance(item, Passage):
+        given = {"text": item.text, "source": item.source}
     else:
-        text = getattr(item, "page_content", None)
-        source = _source(getattr(item, "metadata", None)) or str(getattr(item, "id", None) or "")
+        metadata = getattr(item, "metadata", None) or {}
+        known = {"text": getattr(item, "page_content", None), "id": getattr(item, "id", "")}
+        given = {**metadata, **known}
+    text = given["text"]
     if not isinstance(text, str):
         raise TypeError(f"it returned {type(item).__name__} without text instead of a passage")
-    named = " ".join(cleaned(str(source)).split())[:_MOST_SOURCE]
-    return Passage(_cut(cleaned(text).strip(), knowledge.characters), named or knowledge.name)
-
-
-def _source(known: Any) -> str:
-    if not isinstance(known, Mapping):
-        return ""
-    return next((str(known[name]) for name in _SOURCES if known.get(name)), "")
-
-
-def _cut(text: str, most: int) -> str:
-    if len(text) <= most:
-        return text
-    kept = text[: most - 1]
-    return kept[: kept.rfind(" ") if " " in kept[most // 2 :] else len(kept)].rstrip() + "…"
+    source = next((str(given[name]) for name in _SOURCES if given.get(name)), knowledge.name)
+    named = " ".join(cleaned(source).split())[:_MOST_SOURCE]
+    text, most = cleaned(text).strip(), knowledge.characters
+    return Passage(text if len(text) <= most else shorten(text, most, placeholder="…"), named)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from functools import lru_cache
 
-from journeygraph.journeys import Field, JourneySpec, PathwaySpec, TransitionSpec
+from journeygraph.journeys import JourneySpec, PathwaySpec, TransitionSpec
 from journeygraph.journeys.notions.transitions import AlwaysTrigger
 from journeygraph.journeys.phrases import plain
 from journeygraph.journeys.spec.spec import MOVE
-from journeygraph.nodes.commands import Back, Cancel, Command, Deny, Restart, Skip
+from journeygraph.nodes.commands import Back, Cancel, Command, Restart
 from journeygraph.nodes.draft import TurnDraft
-from journeygraph.nodes.forms.collect import TAKEN_BACK, emptied
+from journeygraph.nodes.forms.collect import emptied
 from journeygraph.nodes.forms.offer import MORE, after_effect, effect_of
 from journeygraph.nodes.forms.questions import lines_of, question_of
-from journeygraph.nodes.state.dialogue_state import Asked, FieldAttempt, Option
+from journeygraph.nodes.state.dialogue_state import Asked, Option
 from journeygraph.nodes.state.effects import begin_effects_anew, may_be_taken
 from journeygraph.nodes.state.form_state import settled
 from journeygraph.nodes.state.stack import at_entry, left, move
@@ -25,17 +25,10 @@ EVERYTHING = "everything"
 
 
 def reset(draft: TurnDraft, pathway: PathwaySpec, reason: str, keep: Collection[str] = ()) -> None:
-    """Clear the values of a pathway, except shared ones and those that others still need.
-
-    Args:
-        draft: The turn.
-        pathway: The pathway of the fields to clear.
-        reason: The reason, for the history.
-        keep: Names of fields that stay, such as those of the task that comes next.
-    """
+    """Clear the values of a pathway, except shared ones and those that others still need."""
     part = draft.spec.part_of(pathway.id)
     spared = {*part.shared, *draft.spec.shared, *keep}
-    for field in pathway.form.fields if pathway.form else ():
+    for field in pathway.fields:
         if field.name in spared:
             continue
         if draft.value(field.name) is not None:
@@ -49,22 +42,21 @@ def reset(draft: TurnDraft, pathway: PathwaySpec, reason: str, keep: Collection[
 def begin_anew(draft: TurnDraft, pathway: PathwaySpec, cleared: Collection[str] = ()) -> None:
     """Clear the values of a form that is entered again, except those that others know.
 
-    Args:
-        draft: The turn.
-        pathway: The pathway of the form.
-        cleared: Names that the transition takes back; if fields of the form are among them, these
-            are asked for alone.
+    If the transition clears fields of the form, these alone are asked for.
     """
-    names = {field.name for field in pathway.form.fields} if pathway.form else set()
+    names = {field.name for field in pathway.fields}
     if again := names.intersection(cleared):
         reset(draft, pathway, "removed by a transition", names - again)
         return
     draft.dialogue.unconfirm([pathway.id])
-    if pathway.id not in draft.dialogue.finished:
-        return
-    attempts = {name: settled(draft.fields.get(name, ())) for name in draft.fields}
-    known = [name for name, last in attempts.items() if last and last["source"] == "tool"]
-    reset(draft, pathway, "started again", known)
+    if pathway.id in draft.dialogue.finished:
+        reset(draft, pathway, "started again", _known_to_tools(draft))
+
+
+def _known_to_tools(draft: TurnDraft) -> list[str]:
+    """Return the names of the fields with a value that the user did not give."""
+    last = {name: settled(attempts) for name, attempts in draft.fields.items()}
+    return [name for name, attempt in last.items() if attempt and attempt["source"] == "tool"]
 
 
 def cancel(draft: TurnDraft, *, everything: bool) -> None:
@@ -92,16 +84,13 @@ def cancel(draft: TurnDraft, *, everything: bool) -> None:
 
 def asked_to_leave(draft: TurnDraft, *, everything: bool) -> None:
     """Ask whether the current task is given up, where a message says so and something else."""
-    draft.say("ask_leave", task=draft.here.title)
     about = EVERYTHING if everything else draft.here.id
-    draft.ask(Asked(kind="leave", about=about, options=[]))
-    draft.rest()
+    draft.close(Asked(kind="leave", about=about, options=[]), "ask_leave", task=draft.here.title)
 
 
 def _is_done(draft: TurnDraft) -> bool:
     """Return whether the current task is done for good: other tasks are offered (T13)."""
-    fields = draft.here.form.fields if draft.here.form else ()
-    known = (field for field in fields if draft.value(field.name) is not None)
+    known = (field for field in draft.here.fields if draft.value(field.name) is not None)
     return any(after_effect(draft, field) for field in known)
 
 
@@ -169,9 +158,7 @@ def bring_up(draft: TurnDraft, pathway: str) -> None:
 def offer_waiting(draft: TurnDraft, *, choose: bool = True) -> bool:
     """Ask whether to continue a waiting task, or which one; return whether any task waits.
 
-    Args:
-        draft: The turn.
-        choose: True if the user chooses among several; else the last one is offered.
+    Without `choose` the last one is offered.
     """
     waiting = waiting_tasks(draft)
     if not waiting:
@@ -194,7 +181,8 @@ def go_on_elsewhere(draft: TurnDraft) -> None:
     """Offer what waits after a task was given up; where nothing does, ask what else there is."""
     if not offer_waiting(draft, choose=False):
         to_the_beginning(draft)
-        _ask_more(draft)
+        if not draft.dialogue.queued:
+            draft.close(MORE, "more")
     elif draft.leads_to is None:
         draft.rest()
 
@@ -203,14 +191,7 @@ def decline_all(draft: TurnDraft, reason: str) -> None:
     """Give up every task that was interrupted, the top one first."""
     while draft.position["stack"]:
         _give_up_paused(draft, reason)
-    to_the_beginning(draft)
-    _ask_more(draft)
-
-
-def _ask_more(draft: TurnDraft) -> None:
-    """Ask what else there is, unless something waits."""
-    if not draft.dialogue.queued:
-        draft.close(MORE, "more")
+    go_on_elsewhere(draft)
 
 
 def _give_up_paused(draft: TurnDraft, reason: str, id_: str = "") -> None:
@@ -230,11 +211,8 @@ def task_named(draft: TurnDraft, words: str) -> str:
 
     Open are the current task, the paused ones, and those that are queued, in this order.
     """
-    position = draft.position
-    paused = [frame["pathway"] for frame in reversed(position["stack"])]
     queued = [t.target for t in draft.spec.transitions if t.id in draft.dialogue.queued]
-    places: list[str] = [draft.here.id, position["pathway"], *paused, *queued]
-    for id_ in places:
+    for id_ in (*draft.places, *queued):
         if words == id_ or plain(words) in map(plain, names_of(draft.spec, id_)):
             return id_
     return ""
@@ -416,14 +394,7 @@ def change_instead(draft: TurnDraft, name: str) -> None:
 
 
 def begin(draft: TurnDraft, way: TransitionSpec, kind: str, **details: str) -> bool:
-    """Move by a transition that is not in the message, if there is room; return whether there is.
-
-    Args:
-        draft: The turn.
-        way: The transition.
-        kind: The kind of audit event.
-        details: Its details.
-    """
+    """Move by a transition that is not in the message; return whether the depth allows it."""
     moved = move(draft.spec, draft.situation, way, draft.limits.depth)
     if moved.refused_depth:
         draft.note("depth_refused", to=way.target, **details)
@@ -446,15 +417,12 @@ def looked_back(draft: TurnDraft, commands: Sequence[Command]) -> bool:
     if command is None:
         return False
     draft.goes_on = draft.here.form is not None
-    if draft.here.form is None and isinstance(command, Back):
-        draft.repair("back", "back_first")
+    if isinstance(command, Back):
+        _go_back(draft, draft.here)
     elif draft.here.form is None:
         draft.repair("status", "status_empty")
-    elif isinstance(command, Restart):
-        if not asked_to_restart(draft, draft.here):
-            start_over(draft, draft.here)
-    else:
-        _go_back(draft, draft.here)
+    elif not asked_to_restart(draft, draft.here):
+        start_over(draft, draft.here)
     return True
 
 
@@ -475,9 +443,7 @@ def start_over(draft: TurnDraft, task: PathwaySpec) -> None:
 
     What is paused stays paused.
     """
-    last = {name: settled(attempts) for name, attempts in draft.fields.items()}
-    known = [name for name, attempt in last.items() if attempt and attempt["source"] == "tool"]
-    reset(draft, task, "started over by the user", known)
+    reset(draft, task, "started over by the user", _known_to_tools(draft))
     draft.position = {**draft.position, "status": "active"}
     draft.repair("restart", "restarted")
     draft.ask(None)
@@ -485,57 +451,40 @@ def start_over(draft: TurnDraft, task: PathwaySpec) -> None:
 
 def _go_back(draft: TurnDraft, task: PathwaySpec) -> None:
     """Ask the question again that was answered last, before the one that is asked now."""
-    answered = _answered(draft, task)
     asked = draft.dialogue.asked
-    names = [field.name for field in answered]
+    names = given = _answered(draft, task)
     if asked and asked["kind"] == "correction":
         draft.dialogue.drop_correction(asked["about"])
-    elif asked and asked["kind"] == "field" and asked["about"] in names:
-        answered = answered[: names.index(asked["about"])]
-    field = answered[-1] if answered else None
-    value = draft.value(field.name) if field else None
-    is_left_open = value is None and task.id in draft.dialogue.finished
-    if field is None or is_left_open:
+    elif asked and asked["about"] in given:
+        names = given[: given.index(asked["about"])]
+    if not names:
         draft.repair("back", "back_first")
         return
-    if value is not None and after_effect(draft, field):
+    field = draft.field(names[-1])
+    if after_effect(draft, field):
         return
     draft.position = {**draft.position, "status": "active"}
-    if value is not None:
-        draft.repair("back", "back", field=field.title, value=draft.shown(field, value))
-    else:
-        draft.note("repaired", trigger="back")
-    draft.dialogue.skipped = [name for name in draft.dialogue.skipped if name != field.name]
-    draft.dialogue.reopened = [name for name in draft.dialogue.reopened if name not in names]
+    value = draft.shown(field, draft.value(field.name))
+    draft.repair("back", "back", field=field.title, value=value)
+    draft.dialogue.reopened = [one for one in draft.dialogue.reopened if one not in given]
     draft.dialogue.reopen(field.name)
     draft.ask(None)
 
 
-def _answered(draft: TurnDraft, task: PathwaySpec) -> list[Field]:
-    """Return the fields of a task that the user answered or left open, the last one last."""
-    found: list[tuple[int, int, Field]] = []
-    for place, field in enumerate(draft.form_state(task).live):
-        last = _answer(draft, field)
-        if last is not None:
-            found.append((last["turn"], place, field))
-    return [field for _, _, field in sorted(found, key=lambda each: each[:2])]
-
-
-def _answer(draft: TurnDraft, field: Field) -> FieldAttempt | None:
-    attempts = draft.fields.get(field.name, ())
-    last = settled(attempts)
-    if last is not None:
-        return last if last["source"] != "tool" else None
-    return attempts[-1] if attempts and field.name in draft.dialogue.skipped else None
+def _answered(draft: TurnDraft, task: PathwaySpec) -> list[str]:
+    """Return the names of the fields that the user gave values to, the last one last."""
+    last = {
+        field.name: settled(draft.fields.get(field.name, ()))
+        for field in draft.form_state(task).live
+    }
+    given = {name: one for name, one in last.items() if one and one["source"] != "tool"}
+    return sorted(given, key=lambda name: given[name]["turn"])
 
 
 def status(draft: TurnDraft) -> None:
     """Say what is known of the current task, and which tasks wait."""
     lines = lines_of(draft, draft.form_state())
-    if lines:
-        draft.repair("status", "status", fields=lines)
-    else:
-        draft.repair("status", "status_empty")
+    draft.repair("status", "status" if lines else "status_empty", fields=lines)
     targets = {t.id: t.target for t in draft.spec.transitions}
     waiting = waiting_tasks(draft)
     waiting += [targets[id_] for id_ in draft.dialogue.queued if id_ in targets]
@@ -545,37 +494,5 @@ def status(draft: TurnDraft) -> None:
 
 
 def is_changed(draft: TurnDraft, name: str) -> bool:
-    """Return whether a field that is asked for has, or just had, a value, which may stay."""
-    return name in draft.dialogue.reopened and _value_before(draft, name) is not None
-
-
-def as_kept(draft: TurnDraft, command: Command) -> Command:
-    """Return a refusal to answer, where a value may stay, as what it is: a no to a new one."""
-    asked = draft.dialogue.asked
-    if not (isinstance(command, Skip) and asked and asked["kind"] == "field"):
-        return command
-    stays = draft.field(asked["about"]).required and is_changed(draft, asked["about"])
-    return Deny(confidence=command.confidence) if stays else command
-
-
-def keep_value(draft: TurnDraft, name: str) -> None:
-    """Leave a field that is asked for again as it is, or was before it was taken back."""
-    before = _value_before(draft, name)
-    assert before is not None
-    if draft.value(name) is None:
-        given = {key: before[key] for key in ("value", "raw", "confidence")}
-        draft.keep(name, "valid", source=before["source"], reason="kept after all", **given)
-        draft.note("field_set", trigger=name, reason="kept after all")
-    draft.dialogue.settle(name)
-    draft.synced(name)
-    field = draft.field(name)
-    draft.say("kept", field=field.title, value=draft.shown(field, draft.value(name)))
-
-
-def _value_before(draft: TurnDraft, name: str) -> FieldAttempt | None:
-    """Return the attempt with a field's value, or with its value before it was cleared."""
-    attempts = draft.fields.get(name, ())
-    told = [a for a in attempts if a["validation_status"] in ("valid", "cleared")]
-    if told and told[-1]["validation_status"] == "cleared":
-        told = told[:-1] if told[-1]["reason"] == TAKEN_BACK else []
-    return told[-1] if told and told[-1]["validation_status"] == "valid" else None
+    """Return whether a field that is asked for has a value, which may stay."""
+    return name in draft.dialogue.reopened and draft.value(name) is not None

@@ -47,25 +47,26 @@ def _open_now(draft: TurnDraft) -> dict[str, TransitionSpec]:
 def wishes_in(
     draft: TurnDraft, moves: Sequence[Command], said: Sequence[Command]
 ) -> list[TransitionSpec]:
-    """Return the wishes of a message that are all meant, in their order; none if it has but one.
+    """Return the wishes of a message with several, in their order, if all of them are meant.
 
     The order is that of the message; what was chosen of several comes first. Of those that a model
-    found, the one with values does. A message with the current task and another one is about the
-    other, unless it changes something.
+    found, the one with values does. Phrases for the current task and another one mean the other,
+    unless they change something.
     """
     held = held_moves(draft, moves)
     chosen = [m.question for m in moves if isinstance(m, Verdict) and m.tier == "chosen"]
     if chosen:
         first = next(t for t in draft.spec.transitions if t.id == chosen[0])
-        found = [first, *(t for t in held if t.target != first.target)]
-    else:
-        found = _said_apart(draft, held) or _named(moves, held) or _valued(draft, held, said)
-    place = draft.position["pathway"]
-    if place not in draft.dialogue.finished and not draft.position["returning"]:
-        found = [
-            t for t in found if chosen or t.target != place or t.updates or not draft.here.form
-        ]
-    return found if len(found) > 1 else []
+        others = [t for t in held if t.target != first.target]
+        return [first, *others] if others else []
+    if len(held) < 2:
+        return []
+    if not (said_apart := _said_apart(draft, held)):
+        return _named(moves, held) or _valued(draft, held, said)
+    place = draft.here
+    if place.form is None or place.id in draft.dialogue.finished or draft.position["returning"]:
+        return said_apart
+    return [t for t in said_apart if t.target != place.id or t.updates]
 
 
 def _named(moves: Sequence[Command], held: Sequence[TransitionSpec]) -> list[TransitionSpec]:
@@ -74,7 +75,8 @@ def _named(moves: Sequence[Command], held: Sequence[TransitionSpec]) -> list[Tra
     named = [m.target for m in moves if isinstance(m, Go) and m.target in by_target]
     said = {m.question for m in moves if isinstance(m, Verdict) and is_said(m)}
     first = [t.target for t in held if t.id in said and t.target not in named]
-    return [by_target[id_] for id_ in dict.fromkeys([*first, *named])] if named else []
+    order = dict.fromkeys([*first, *named]) if named else ()
+    return [by_target[id_] for id_ in order] if len(order) > 1 else []
 
 
 def _valued(
@@ -126,8 +128,8 @@ def begins_later(draft: TurnDraft) -> set[str]:
     asked = draft.dialogue.asked
     offered = asked["options"] if asked and asked["kind"] == "clarify" else []
     ids = {*draft.dialogue.queued, *(option["id"] for option in offered)}
-    forms = [draft.spec.pathways[t.target].form for t in draft.spec.transitions if t.id in ids]
-    return {field.name for form in forms for field in (form.fields if form else ())}
+    waiting = [draft.spec.pathways[t.target] for t in draft.spec.transitions if t.id in ids]
+    return {field.name for pathway in waiting for field in pathway.fields}
 
 
 # --- Doubt ---

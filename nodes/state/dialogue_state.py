@@ -166,6 +166,11 @@ class DialogueState:
         kept = {name: getattr(self, name) for name in self.__slots__}
         return {name: value for name, value in kept.items() if value}
 
+    @property
+    def pending(self) -> str:
+        """Name of the field that was asked for; empty: none was."""
+        return self.asked["about"] if self.asked and self.asked["kind"] == "field" else ""
+
     def finish(self, pathway: str) -> None:
         """Note that the form of a pathway was completed."""
         self.finished = [*_without(self.finished, pathway), pathway]

@@ -219,7 +219,7 @@ async def test_a_field_that_says_nothing_of_itself_leaves_it_to_knowledge(memory
     assert (await talk.says("why do you need that?")).startswith(HOURS.text)
     shelf.found = []
     said = await talk.says("why do you need that?")
-    assert said == "I need the amount to go on with this.\n\nHow much?"
+    assert said == "I do not know that.\n\nHow much?"
 
 
 async def test_a_question_that_holds_the_answer_is_not_looked_up(memory_url: str) -> None:

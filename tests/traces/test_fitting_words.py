@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from journeygraph.nodes.commands import Clear, Confirm, Correct, Deny, Fill, Go
+from journeygraph.nodes.commands import Confirm, Correct, Deny, Fill, Go
 from tests.traces.conversation import SCRIPTED, Chat, trace
-from tests.traces.errands import ABEND, ERRANDS, FITTING, LINE, PARKING, VET, WALLET
+from tests.traces.errands import ABEND, ERRANDS, FITTING, LINE, PARKING, VET
 
 
 async def back_from_parking(chat: Chat) -> None:
@@ -88,14 +88,3 @@ async def test_what_expired_is_said_behind_the_welcome(chat: Chat) -> None:
     assert welcome.startswith("Welcome back.")
     assert expired == chat.text("expired", field="slot")
     assert question == "On which day?"
-
-
-@trace(WALLET, SCRIPTED)
-async def test_a_value_is_removed_and_kept_after_all(chat: Chat) -> None:
-    await chat.says("send 20", Go("send"), Fill("sum", "20"))
-    await chat.says("I want to change the sum", Clear("sum"))
-    assert chat.value("sum") is None
-    await chat.says("never mind", Deny())
-    assert chat.value("sum") == {"amount": "20.00", "currency": "EUR"}
-    assert chat.attempts("sum") == ["valid", "cleared", "valid"]
-    assert chat.asks("receiver")

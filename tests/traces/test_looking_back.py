@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from journeygraph.nodes.commands import (
     Back,
-    Clear,
     Confirm,
     Correct,
     Deny,
@@ -13,7 +12,7 @@ from journeygraph.nodes.commands import (
     Restart,
     Status,
 )
-from tests.traces.conversation import SCRIPTED, Chat, trace
+from tests.traces.conversation import Chat, trace
 from tests.traces.errands import ABEND, ERRANDS, EVENING, VET, WALLET
 
 
@@ -157,34 +156,6 @@ async def test_looking_back_in_german(chat: Chat) -> None:
     await chat.says("von vorn bitte", Restart())
     assert chat.says_text("restarted")
     assert chat.asks("guests")
-
-
-@trace(VET, SCRIPTED)
-async def test_a_change_that_is_left_after_all_keeps_the_value_and_the_task(chat: Chat) -> None:
-    await chat.says("a visit", Go("visit"))
-    await chat.says("Rex", Fill("animal", "Rex"))
-    await chat.says("2099-03-04", Fill("visit_day", "2099-03-04"))
-    await chat.says("I want to change the day", Clear("visit_day"))
-    assert chat.asks("visit_day")
-    assert chat.value("visit_day") is None
-    await chat.says("actually leave it", Deny())
-    assert chat.value("visit_day") == "2099-03-04"
-    assert chat.value("animal") == "Rex"
-    assert chat.says_text("kept", field="visit day")
-    assert chat.asks("other_animal")
-    assert chat.audited("cancelled") == []
-
-
-@trace(VET, SCRIPTED)
-async def test_stop_while_a_value_is_changed_leaves_the_value_and_then_the_task(chat: Chat) -> None:
-    await chat.says("a visit", Go("visit"))
-    await chat.says("Rex", Fill("animal", "Rex"))
-    await chat.says("change the animal", Clear("animal"))
-    await chat.says("cancel", calls=0)
-    assert chat.value("animal") == "Rex"
-    await chat.says("cancel", calls=0)
-    assert chat.audited("cancelled") == ["cancelled"]
-    assert chat.value("animal") is None
 
 
 @trace(VET)
