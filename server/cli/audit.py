@@ -23,7 +23,7 @@ from journeygraph.journeys import (
     TurnStep,
 )
 from journeygraph.server.cli.terminal.rendering import (
-    Listing,
+    listing,
     out,
     plain,
     row,
@@ -86,7 +86,7 @@ def anchor(place: StorePlace, *, as_json: bool = False) -> None:
         out.print("There is no session to anchor.")
     else:
         said = "" if is_new else "No session has changed. "
-        out.print(f"{said}{_anchor(newest)}", soft_wrap=True)
+        out.print(f"{said}{_anchor(newest)}")
 
 
 async def _verified(session: str, place: StorePlace) -> Verification:
@@ -138,12 +138,12 @@ async def _opened(place: StorePlace) -> Directory:
 
 def _show(read: SessionAudit) -> None:
     head = f"Session {read.session_id} of {read.journey_id}, {read.status}"
-    out.print(plain(head), style="bold", markup=False, soft_wrap=True)
+    out.print(plain(head), style="bold", markup=False)
     for audited in read.turns:
         turn = audited.turn
         title = f"\n{turn.version} · {turn.kind} · {turn.at} · in {turn.pathway_id}"
-        out.print(plain(title), style="cyan", markup=False, soft_wrap=True)
-        shown = Listing("", "")
+        out.print(plain(title), style="cyan", markup=False)
+        shown = listing("", "")
         for label, text in _lines(audited):
             shown.add_row(*row(label, text))
         if shown.row_count:
@@ -156,14 +156,14 @@ def _show_verification(found: Verification) -> None:
         whose = f"session {broken.session_id}, " if broken.session_id else ""
         turn = "" if broken.turn is None else f", turn {broken.turn}"
         said = f"Broken: {whose}table {broken.table}{turn}: {broken.fault}."
-        out.print(plain(said), style="red", markup=False, soft_wrap=True)
+        out.print(plain(said), style="red", markup=False)
     for id_, version in found.unchained.items():
         said = f"Session {id_}: unchained before version {version}, which an older release wrote."
-        out.print(plain(said), markup=False, soft_wrap=True)
+        out.print(plain(said), markup=False)
     counts = f"Sessions: {found.sessions}, turns: {found.turns}, broken: {len(found.broken)}."
-    out.print(counts, soft_wrap=True)
+    out.print(counts)
     if found.anchor:
-        out.print(_anchor(found.anchor), soft_wrap=True)
+        out.print(_anchor(found.anchor))
 
 
 def _anchor(anchor: Anchor) -> str:
@@ -264,7 +264,7 @@ def _show_reviews(found: Page[Review]) -> None:
     if not found:
         out.print("No reply needs a review.")
         return
-    shown = Listing("session", "turn", "when", "why")
+    shown = listing("session", "turn", "when", "why")
     for one in found:
         check = one.check
         shown.add_row(*row(check.session_id, check.turn, check.at[:19], short(_check(check), 500)))

@@ -437,7 +437,7 @@ _CHECKS: dict[str, Callable[[str, _Report], None]] = {
 
 def _line(mark: str, style: str, text: str, indent: str = "") -> None:
     marked = f"{indent}[{style}]{mark}[/] {plain(text, markup=True)}"
-    out.print(marked, soft_wrap=True)
+    out.print(marked)
 
 
 def _size(journey: type[Journey]) -> str:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import io
 import logging
 import os
-import shutil
 import sys
-import textwrap
 from collections.abc import Callable
-from functools import partial, wraps
+from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn, ParamSpec
 
@@ -91,28 +89,14 @@ class _Commands(TyperGroup):
             formatter.write_dl(rows)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run a command; wrap typer's messages about a wrong call between words too."""
+        """Run a command; messages about a wrong call are without the words of pydantic."""
         try:
             return super().invoke(ctx)
         except Exception as error:
             if said := getattr(error, "format_message", None):
-                vars(error)["format_message"] = partial(
-                    _wrapped, said().replace(": Value error,", ":")
-                )
+                words = said().replace(": Value error,", ":")
+                vars(error)["format_message"] = lambda: words
             raise
-
-
-def _wrapped(error: str) -> str:
-    if not (sys.stderr.isatty() or "COLUMNS" in os.environ):
-        return error
-    text = f"Error: {error}"
-    lines = textwrap.fill(
-        text,
-        shutil.get_terminal_size().columns,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-    return lines.removeprefix("Error: ")
 
 
 def _first_paragraph(text: str | None) -> str:
@@ -358,7 +342,7 @@ def serve(
     else in the version of JOURNEY.
 
     With --reload, open pages follow each change, and stored sessions continue. While a journey has
-    faults, the terminal and the page show them.
+    faults, the terminal shows them.
     """
     from journeygraph.server.cli.serve import Wanted, serve
 

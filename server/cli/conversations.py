@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,9 +16,9 @@ from journeygraph.journeys.faults import Fault
 from journeygraph.nodes.llm.cassette import Cassette
 from journeygraph.nodes.llm.models import KEY
 from journeygraph.server.cli.terminal.rendering import (
-    Listing,
     err,
     interruptible,
+    listing,
     out,
     plain,
     progress,
@@ -91,7 +90,7 @@ def _write_failures(games: Sequence[Played], folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for played in games:
         if isinstance(played.loaded, Talk) and not played.passed:
-            err.print(plain(f"Written: {write_test(played, folder)}"), markup=False, soft_wrap=True)
+            err.print(plain(f"Written: {write_test(played, folder)}"), markup=False)
 
 
 def _fault(line: str) -> dict[str, Any]:
@@ -201,7 +200,7 @@ async def _played(
 ) -> list[Played]:
     games = []
     # Without a terminal, the lines of the conversations are the progress.
-    with progress("Playing", len(loaded), quiet=quiet, pause=math.inf) as steps:
+    with progress("Playing", len(loaded), quiet=quiet) as steps:
         for one in loaded:
             steps.step(one.path.name, done=0)
             async for played in models.games(one, whole=whole):
@@ -215,21 +214,21 @@ async def _played(
 
 def _show_runs(runs: Sequence[Runs]) -> None:
     """Write how often each conversation passed, and pass^k of all."""
-    listed = Listing("conversation", "passed", "of")
+    listed = listing("conversation", "passed", "of")
     for one in runs:
         listed.add_row(*row(one.file, one.passed, one.total))
     out.print(listed)
     hats = "  ".join(f"pass^{k} {share:.0%}" for k, share in pass_hats(runs).items())
-    out.print(hats, markup=False, soft_wrap=True)
+    out.print(hats, markup=False)
 
 
 def _show(played: Played) -> None:
     style = "dim" if played.skipped else "green" if played.passed else "bold red"
-    out.print(plain(heading(played)), style=style, markup=False, soft_wrap=True)
+    out.print(plain(heading(played)), style=style, markup=False)
     for note in played.notes:
-        out.print(plain(f"    ! {note}"), style="yellow", markup=False, soft_wrap=True)
+        out.print(plain(f"    ! {note}"), style="yellow", markup=False)
     for line in () if played.passed else failure_lines(played):
-        out.print(plain(line), markup=False, soft_wrap=True)
+        out.print(plain(line), markup=False)
 
 
 def _show_outcome(
@@ -238,21 +237,21 @@ def _show_outcome(
     """Write how many conversations passed, and the coverage of the journeys."""
     if runs:
         _show_runs(runs)
-    out.print(f"\n{summary(games)}", markup=False, soft_wrap=True)
+    out.print(f"\n{summary(games)}", markup=False)
     for one in covered:
         _show_coverage(one)
 
 
 def _show_coverage(covered: Coverage) -> None:
     """Write how many parts of each kind were used, and the place of each missed one."""
-    out.print(f"\nCoverage of {covered.spec.id}", style="bold", markup=False, soft_wrap=True)
-    counts = Listing("kind", "used", "of")
+    out.print(f"\nCoverage of {covered.spec.id}", style="bold", markup=False)
+    counts = listing("kind", "used", "of")
     for kind, (used, total) in covered.counts.items():
         counts.add_row(*row(kind, used, total))
     out.print(counts)
     for part in covered.missed:
         line = f"✗ {part.kind} {part.name}  {part.place}"
-        out.print(plain(line), style="yellow", markup=False, soft_wrap=True)
+        out.print(plain(line), style="yellow", markup=False)
 
 
 def explore_journey(
@@ -294,13 +293,13 @@ def _counts(outcome: Explored) -> str:
 
 
 def _show_explored(outcome: Explored, *, made_up: bool) -> None:
-    out.print(f"{_counts(outcome)} ({outcome.seconds:.1f} s)", markup=False, soft_wrap=True)
+    out.print(f"{_counts(outcome)} ({outcome.seconds:.1f} s)", markup=False)
     if not outcome.whole:
         line = "The search ended at a bound; --seconds gives it more time."
-        out.print(line, style="yellow", soft_wrap=True)
+        out.print(line, style="yellow")
     if made_up and any(pathway.effects for pathway in outcome.spec.pathways.values()):
         line = "The results of effects were made up; --effects calls their functions."
-        out.print(line, style="yellow", soft_wrap=True)
+        out.print(line, style="yellow")
     faults = [one for one in outcome.findings if one.is_fault]
     for one in outcome.findings:
         _show_finding(one)
@@ -311,6 +310,6 @@ def _show_explored(outcome: Explored, *, made_up: bool) -> None:
 def _show_finding(one: Finding) -> None:
     mark, style = ("✗", "bold red") if one.is_fault else ("?", "yellow")
     line = f"\n{mark} {one.kind}: {one.what}: {one.why}  {one.place}"
-    out.print(plain(line), style=style, markup=False, soft_wrap=True)
+    out.print(plain(line), style=style, markup=False)
     for message in one.conversation:
-        out.print(plain(f"    user  {message}"), markup=False, soft_wrap=True)
+        out.print(plain(f"    user  {message}"), markup=False)

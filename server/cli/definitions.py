@@ -16,7 +16,7 @@ from journeygraph.journeys.files.form import published, schema_of
 from journeygraph.server.cache import Cache, MemoryCache, VersionedCache, open_cache
 from journeygraph.server.cache.port import CacheUnavailableError
 from journeygraph.server.cli.terminal.rendering import (
-    Listing,
+    listing,
     out,
     progress,
     row,
@@ -41,7 +41,7 @@ def load(paths: Sequence[str], store: str | None, *, replace: bool) -> None:
             return loaded
 
     loaded = asyncio.run(stored())
-    shown = Listing("id", "kind", "version", "")
+    shown = listing("id", "kind", "version", "")
     for one, is_new in loaded:
         shown.add_row(*row(one.id, one.kind, one.version, "new" if is_new else "unchanged"))
     out.print(shown)
@@ -77,7 +77,7 @@ def definitions(
     if not found:
         _say("There are no definitions. Store some with: journeygraph load PATH")
         return
-    shown = Listing("id", "kind", "version", "loaded at", "file")
+    shown = listing("id", "kind", "version", "loaded at", "file")
     for one in found:
         shown.add_row(*row(one.id, one.kind, one.version, one.loaded_at[:19] + "Z", one.name))
     out.print(shown)
@@ -138,4 +138,4 @@ async def _opened(store: str | None) -> AsyncIterator[tuple[Definitions, Cache]]
 
 
 def _say(text: str) -> None:
-    out.print(text, markup=False, soft_wrap=True)
+    out.print(text, markup=False)

@@ -62,7 +62,7 @@ async def _hold(found: Found, config: JourneyConfig, pause: float) -> None:
         pathway, context = session.current_pathway_id, session.accumulated_context
         turns = len(found.demo_messages)
         for turn, message in enumerate(found.demo_messages, 1):
-            out.print(Rule(f"Turn {turn} of {turns}", align="left", style="dim"))
+            _head(f"Turn {turn} of {turns}")
             await _say("You", message, "bold cyan", pause)
             with out.status("Thinking"):
                 reply = await journey.process_message(message)
@@ -82,12 +82,21 @@ def _show_beginning(found: Found, pathway: str) -> None:
     out.print(f"The session starts in {pathway}{given}.\n", style="dim", markup=False)
 
 
+def _width() -> int:
+    """Return the columns of a page."""
+    return max(min(out.width, 80), 60)
+
+
+def _head(words: str) -> None:
+    out.print(Rule(words, align="left", style="dim"), width=_width())
+
+
 async def _say(who: str, what: str, style: str, pause: float) -> None:
     """Write a message with its role; word by word on a terminal."""
     out.print(Text(who, style=style))
-    for line in Text(plain(what)).wrap(out, out.width):
+    for line in Text(plain(what)).wrap(out, _width()):
         for word in re.findall(r"\s*\S+", line.plain):
-            out.print(word, end="", markup=False, soft_wrap=True)
+            out.print(word, end="", markup=False)
             await asyncio.sleep(pause)
         out.print()
     out.print()
@@ -104,7 +113,7 @@ def _show_turn(pathway: str, context: dict[str, Any], reply: JourneyResponse) ->
     for number, change in enumerate(rows):
         line = Text(f"{change.how} {change.name}", style="bold")
         if change.how != "-":
-            line.append(f"  {short(change.value, max(out.width - 30, 20))}", style="not bold")
+            line.append(f"  {short(change.value, _width() - 30)}", style="not bold")
         grid.add_row("" if number else "  context", line)
     if not rows:
         grid.add_row("  context", "unchanged")
@@ -114,7 +123,7 @@ def _show_turn(pathway: str, context: dict[str, Any], reply: JourneyResponse) ->
 
 def _show_case(case: EscalationCase) -> None:
     """Show the handoff payload as the person gets it."""
-    out.print(Rule("Payload for the person who takes over", align="left", style="dim"))
+    _head("Payload for the person who takes over")
     payload = case.payload
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim", no_wrap=True)
@@ -124,7 +133,7 @@ def _show_case(case: EscalationCase) -> None:
     for number, field in enumerate(payload["fields"]):
         tries = len(field["attempts"])
         line = Text(plain(field["name"]), style="bold")
-        line.append(f"  {short(field['value'], max(out.width - 50, 20))}", style="not bold")
+        line.append(f"  {short(field['value'], _width() - 50)}", style="not bold")
         line.append(f"  {field['validity']}, {tries} attempt{'s' * (tries != 1)}", style="dim")
         grid.add_row("" if number else "  fields", line)
     grid.add_row("  transcript", f"{len(case.transcript)} messages")
@@ -133,11 +142,11 @@ def _show_case(case: EscalationCase) -> None:
 
 
 def _show_picture(found: Found, svg: Path | None) -> None:
-    out.print(Rule("The journey", align="left", style="dim"))
-    out.print(coloured(terminal.text(found.journey.spec, out.width)))
+    _head("The journey")
+    out.print(coloured(terminal.text(found.journey.spec, _width())))
     if svg:
         svg.write_text(drawn(found.journey.spec, "svg"), encoding="utf-8")
-        out.print(f"The picture is in {svg}.", markup=False, soft_wrap=True)
+        out.print(f"The picture is in {svg}.", markup=False)
 
 
 def _show_way_on(found: Found) -> None:
@@ -152,11 +161,11 @@ def _show_way_on(found: Found) -> None:
 
 
 def _show_steps(steps: Mapping[str, str]) -> None:
-    out.print(Rule("Next steps", align="left", style="dim"))
+    _head("Next steps")
     for what, how in steps.items():
         # Lines to copy: a wrapped one would run as two commands.
         line = Text.assemble((f"{what:<12}", "dim"), how)
-        out.print(line, no_wrap=True, overflow="ignore")
+        out.print(line, soft_wrap=True)
 
 
 def new(name: str, example: str | None, *, yaml: bool, deploy: bool) -> None:
@@ -164,7 +173,7 @@ def new(name: str, example: str | None, *, yaml: bool, deploy: bool) -> None:
     interruptible()
     files = create_project(name, example, yaml=yaml, deploy=deploy)
     for file in files:
-        out.print(plain(str(file)), markup=False, soft_wrap=True)
+        out.print(plain(str(file)), markup=False)
     typed = command(anywhere=True)
     _show_steps(
         {

@@ -53,7 +53,7 @@ def draw(
         out.raw(drawing, end="")
         return
     output.write_text(drawing, encoding="utf-8")
-    out.print(f"Written: {output}", markup=False, soft_wrap=True)
+    out.print(f"Written: {output}", markup=False)
 
 
 def _by_ending(output: Path | None) -> str:

@@ -27,7 +27,7 @@ from journeygraph.journeys import (
 from journeygraph.journeys.concierge import journey_class
 from journeygraph.journeys.files import read_journey_text
 from journeygraph.server.cli.terminal.rendering import (
-    Listing,
+    listing,
     out,
     plain,
     row,
@@ -221,7 +221,7 @@ def _show_list(found: Page[EscalationEntry]) -> None:
     if not found:
         out.print("There are no escalations.")
         return
-    shown = Listing("escalation", "session", "status", "by", "why", "since")
+    shown = listing("escalation", "session", "status", "by", "why", "since")
     for one in found:
         cells = (one.id, one.session_id, one.status, one.claimed_by or "", one.reason, one.at[:19])
         shown.add_row(*row(*cells))
@@ -233,9 +233,9 @@ def _show(case: EscalationCase) -> None:
     entry, payload = case.entry, case.payload
     by = f" by {entry.claimed_by}" if entry.claimed_by else ""
     head = f"{entry.id} · session {entry.session_id} · {entry.status}{by} · {entry.reason}"
-    out.print(plain(head), style="bold", markup=False, soft_wrap=True)
-    out.print(plain(payload["summary"]), markup=False, soft_wrap=True)
-    shown = Listing("field", "value", "validity", "attempts")
+    out.print(plain(head), style="bold", markup=False)
+    out.print(plain(payload["summary"]), markup=False)
+    shown = listing("field", "value", "validity", "attempts")
     for field in payload["fields"]:
         value = "" if field["value"] is None else short(field["value"])
         cells = (field["label"], value, field["validity"], str(len(field["attempts"])))
@@ -244,7 +244,7 @@ def _show(case: EscalationCase) -> None:
         out.print(shown)
     paused = [frame["title"] for frame in payload["stack"]]
     place = " < ".join([payload["position"]["title"], *reversed(paused)])
-    out.print(plain(f"Position: {place}."), markup=False, soft_wrap=True)
+    out.print(plain(f"Position: {place}."), markup=False)
     gone = taken_back([*case.transcript, *case.since])
     _show_talk(case.transcript, gone)
     if case.since:
@@ -253,7 +253,7 @@ def _show(case: EscalationCase) -> None:
 
 
 def _show_talk(entries: Iterable[TranscriptEntry], gone: Collection[int]) -> None:
-    shown = Listing("", "")
+    shown = listing("", "")
     for said in entries:
         shown.add_row(*talk_row("", said, gone)[1:])
     if shown.row_count:

@@ -93,4 +93,4 @@ def _introduce(loaded: _Loaded, to: Terminal) -> None:
 
 
 def _tell(line: str, to: Terminal) -> None:
-    to.print(line, markup=False, soft_wrap=True)
+    to.print(line, markup=False)

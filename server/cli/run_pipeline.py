@@ -10,9 +10,8 @@ from typing import Any
 
 from journeygraph.journeys import JourneyConfig, ModelAgent, PatternPipeline, Pipeline
 from journeygraph.server.cli.terminal.rendering import (
-    Flow,
-    Listing,
     interruptible,
+    listing,
     models_place,
     out,
     plain,
@@ -52,14 +51,14 @@ def run(pipeline: str | None, message: str | None, *, as_json: bool = False) -> 
 
 
 def _list() -> None:
-    shown = Listing("name", "pattern", "what it does")
+    shown = listing("name", "pattern", "what it does")
     for name in pipeline_ids():
         found = find_pipeline(name)
         pattern = getattr(found.pipeline, "pattern", "")
         shown.add_row(*row(name, pattern, found.purpose.partition(": ")[2]))
     out.print(shown)
     line = f"Run one: {command()} run {pipeline_ids()[0]}"
-    out.print(line, style="dim", markup=False, soft_wrap=True)
+    out.print(line, style="dim", markup=False)
 
 
 def _message(found: FoundPipeline, message: str | None) -> str:
@@ -80,9 +79,9 @@ def _introduce(pipeline: Pipeline, config: JourneyConfig, said: str) -> None:
     if models := list(_models(pipeline)):
         place = models_place(config.agent_model)
         who = f"On models{place}: {config.agent_model} is {', '.join(models)}."
-    out.print(plain(who), style="dim", markup=False, soft_wrap=True)
+    out.print(plain(who), style="dim", markup=False)
     first, *others = said.strip().splitlines() or [""]
-    out.print(f"\n[bold cyan]you >[/] {plain(first, markup=True)}", soft_wrap=True)
+    out.print(f"\n[bold cyan]you >[/] {plain(first, markup=True)}")
     if others:
         out.print(f"  (the first of {1 + len(others)} lines)", style="dim")
     out.print()
@@ -107,17 +106,17 @@ async def _outputs(pipeline: Pipeline, said: str) -> Any:
 async def _watched(pipeline: Pipeline, said: str) -> tuple[Any, str]:
     """Run the pipeline and write its events; return its outputs and the streamed text."""
     outputs: Any = {}
-    spoken, line, flow = "", "", Flow(out)
+    spoken, line = "", ""
     async for event in pipeline.stream(message=said):
         if event["type"] == "token":
-            flow.add(plain(event["text"]))
+            out.raw(plain(event["text"]), end="")
             line += event["text"]
             continue
         if line:
-            flow.end()
-            spoken, line, flow = line, "", Flow(out)
+            out.raw("")
+            spoken, line = line, ""
         if told := _line_of(event):
-            out.print(f"  {told}", style="dim", markup=False, soft_wrap=True)
+            out.print(f"  {told}", style="dim", markup=False)
         elif event["type"] == "outputs":
             outputs = event["outputs"]
     return outputs, spoken
@@ -129,9 +128,9 @@ def _tell_outcome(outputs: Any, spoken: str) -> None:
     reply = _reply(outputs)
     out.print()
     if reply and reply != spoken:
-        out.print(plain(reply), style="bold", markup=False, soft_wrap=True)
+        out.print(plain(reply), style="bold", markup=False)
     for line in _ending_of(story) if story else ():
-        out.print(f"  {line}", style="dim", markup=False, soft_wrap=True)
+        out.print(f"  {line}", style="dim", markup=False)
 
 
 def _reply(outputs: Any) -> str:

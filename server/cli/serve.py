@@ -1,6 +1,7 @@
 """`journeygraph serve`: listen at an address, and serve until a signal to stop.
 
-With --reload, this process only watches files: a child serves, and is started again after a change.
+With --reload, this process only watches files, by uvicorn: a child serves, and is started again
+after a change.
 """
 
 from __future__ import annotations
@@ -8,38 +9,27 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
-import html
-import logging
-import multiprocessing
-import os
 import signal
 import socket
 import sys
-import threading
-import time
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from http import HTTPStatus
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import uvicorn
 from fastapi import FastAPI
-from starlette.responses import HTMLResponse, JSONResponse, Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 from uvicorn.loops.auto import auto_loop_factory
+from uvicorn.supervisors.watchfilesreload import WatchFilesReload
 
 from journeygraph.journeys.faults import Fault
 from journeygraph.journeys.store_url import masked
 from journeygraph.server.app import app_of
 from journeygraph.server.cli.terminal.rendering import announce_all, out, plain, say
-from journeygraph.server.conversations.stubs import StubsOfFile
-from journeygraph.server.discover.definition_files import is_walked
-from journeygraph.server.discover.errors import CommandError, described
-from journeygraph.server.discover.modules import shown
+from journeygraph.server.discover.errors import CommandError
 from journeygraph.server.http.auth import KEY_REMEDY, Keys, is_loopback
-from journeygraph.server.http.problems import MEDIA_TYPE, Problem
 from journeygraph.server.http.turns import GRACE_SECONDS, Turns
 from journeygraph.server.http.wiring import Wiring, keys_of, wire
 from journeygraph.server.logs import (
@@ -50,9 +40,11 @@ from journeygraph.server.logs import (
     is_debugged,
     write_logs,
 )
-from journeygraph.server.page.files import POLICY
 from journeygraph.server.settings import Settings
 from journeygraph.server.telemetry import exporting
+
+if TYPE_CHECKING:
+    from journeygraph.server.conversations.stubs import StubsOfFile
 
 _STOPS = (signal.SIGINT, signal.SIGTERM)
 _USER_TIMEOUT_MS = 30_000
@@ -96,7 +88,7 @@ class Wanted:
         if self.stubs and stored:
             said = "--stubs is for journeys of files and modules, not for --definitions."
             raise CommandError(said, exit_code=2)
-        stubs = StubsOfFile(self.stubs) if self.stubs else None
+        stubs = self._stubs()
         wiring = wire(
             settings,
             self.journeys,
@@ -110,6 +102,14 @@ class Wanted:
             _tell(plain(str(stubs)))
         return wiring
 
+    def _stubs(self) -> StubsOfFile | None:
+        if self.stubs is None:
+            return None
+        # They import the client of a model, which takes long.
+        from journeygraph.server.conversations.stubs import StubsOfFile  # noqa: PLC0415
+
+        return StubsOfFile(self.stubs)
+
 
 def serve(
     wanted: Wanted, host: str, port: int, *, print_settings: bool = False, reload: bool = False
@@ -119,8 +119,7 @@ def serve(
     if print_settings:
         _print_settings(settings, wanted.store)
     elif reload:
-        with listening(host, port, keys_of(settings)) as listener:
-            _serve_again(wanted, listener)
+        _serve_again(wanted, listening(host, port, keys_of(settings)))
     else:
         wiring = wanted.wiring(settings)
         wiring.errors = ErrorLog() if is_debugged() else None
@@ -173,7 +172,7 @@ def _print_settings(settings: Settings, store: str | None) -> None:
 
 
 def _tell(line: str) -> None:
-    out.print(line, markup=False, soft_wrap=True)
+    out.print(line, markup=False)
 
 
 async def _run(app: FastAPI, listener: socket.socket, most: int) -> None:
@@ -328,101 +327,37 @@ class _Server(uvicorn.Server):
 
 # --- Reloading -----------------------------------------------------------------------------------
 
-_FORKS = sys.platform == "linux"
-_LOOK_AGAIN_SECONDS = 0.4
-_WATCHED = (".py", ".yaml", ".yml", ".json", ".csv", ".toml")
+_WATCHED = ["*.yaml", "*.yml", "*.json", "*.csv", "*.toml", ".env"]
+"""Files of a journey besides those of Python."""
 
 
 def _serve_again(wanted: Wanted, listener: socket.socket) -> None:
     """Serve in a child process, and start it again when a file changes; end with a signal."""
-    stop = threading.Event()
     folders = _folders(wanted)
-    target = partial(_serve_once, wanted, listener, debug=is_debugged())
-    _tell(f"Restarts on a change in: {', '.join(map(str, folders))}")
-    seen, child = _stamps(folders), _started(target, stop)
-    while not stop.is_set():
-        now = _stamps(folders)
-        if changed := {file for file, _ in seen.items() ^ now.items()}:
-            _tell_changed(changed)
-            child.terminate()
-            child.join()
-            child = _started(target, stop)
-        seen = now
-        # Not `stop.wait`: the handler of a signal cannot take the lock that its thread holds there.
-        time.sleep(_LOOK_AGAIN_SECONDS)
-    child.terminate()
-    child.join()
+    _tell(f"Restarts on a change in: {', '.join(folders)}")
+    config = uvicorn.Config(
+        "", reload=True, reload_dirs=folders, reload_includes=_WATCHED, log_config=None
+    )
+    target = partial(_serve_once, wanted, is_debugged())
+    WatchFilesReload(config, target, [listener]).run()
 
 
-def _tell_changed(changed: set[str]) -> None:
-    _tell(plain(f"Changed: {', '.join(map(shown, sorted(changed)))}"))
-    if changed & {str(getattr(module, "__file__", "")) for module in sys.modules.values()}:
-        _tell("A part of JourneyGraph itself was changed: start the command again to use it.")
-
-
-def _tell_raised(raised: Raised) -> None:
-    """Write an error of a journey, with its traceback."""
-    name = f"{raised.name}: " if raised.name else ""
-    out.print(plain(f"{name}{raised.traceback}"), style="dim", markup=False, soft_wrap=True)
-
-
-def _started(target: Callable[[], None], stop: threading.Event) -> Any:
-    """Start the child. An interrupt of the terminal is not for it: this process ends it."""
-    # A fork takes no time, as all libraries are imported; the journeys are not. It is safe, as this
-    # process has one thread; macOS has libraries that do not work in a fork.
-    context: Any = multiprocessing.get_context("fork" if _FORKS else "spawn")
-    child, parent = context.Process(target=target), os.getpid()
-
-    def stops(*_: object) -> None:
-        if os.getpid() != parent:  # a fork that has not yet set its own handler
-            os._exit(0)
-        stop.set()
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # which the child inherits
-    child.start()
-    for number in _STOPS:
-        signal.signal(number, stops)
-    return child
-
-
-def _folders(wanted: Wanted) -> list[Path]:
+def _folders(wanted: Wanted) -> list[str]:
     """Return the current folder, and those of named files outside of it."""
     here = Path.cwd()
     named = (*wanted.journeys, *wanted.versions, *wanted.given, str(wanted.stubs or ""))
     files = (Path(name.partition(":")[0]) for name in named)
     others = {file.resolve().parent for file in files if file.is_file()}
-    return [here, *sorted(folder for folder in others if not folder.is_relative_to(here))]
+    return [str(here), *sorted(str(one) for one in others if not one.is_relative_to(here))]
 
 
-def _stamps(folders: Iterable[Path]) -> dict[str, tuple[int, int]]:
-    """Return the time and the size of each file that a journey may be made of."""
-    found = {}
-    for file in (file for folder in folders for file in _watched(folder)):
-        with contextlib.suppress(OSError):  # it was removed meanwhile
-            state = file.stat()
-            found[file.path] = (state.st_mtime_ns, state.st_size)
-    return found
-
-
-def _watched(folder: Path | str) -> Iterator[os.DirEntry[str]]:
-    with contextlib.suppress(OSError), os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.is_dir():
-                if is_walked(Path(entry.path)):
-                    yield from _watched(entry.path)
-            elif entry.name.endswith(_WATCHED) or entry.name == ".env":
-                yield entry
-
-
-def _serve_once(wanted: Wanted, listener: socket.socket, *, debug: bool) -> None:
-    """Serve until the process gets a signal; if a journey has faults, serve these."""
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # until the server handles it
+def _serve_once(wanted: Wanted, debug: bool, sockets: Any) -> None:
+    """Serve until the process gets a signal; if a journey has faults, write these and end."""
     # Bytecode is compared by size and by seconds, so it may hide a change within one second.
     sys.dont_write_bytecode = True
     if debug:
         debug_log()
-    else:
-        logging.basicConfig(level=logging.WARNING, handlers=[logging.NullHandler()], force=True)
+    (listener,) = sockets
     try:
         settings = wanted.settings()
         wiring = wanted.wiring(settings)
@@ -434,36 +369,9 @@ def _serve_once(wanted: Wanted, listener: socket.socket, *, debug: bool) -> None
     except Exception as error:
         say(error)
         _tell("Not served. The next change of a file starts the server again.")
-        run_loop(answer(_Faulty(described(error)), listener, Turns(), _tell))
 
 
-class _Faulty:
-    """An application that answers each request with the faults of the journeys."""
-
-    def __init__(self, faults: Sequence[str]) -> None:
-        self._faults = faults
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request; only clients of this machine get the faults."""
-        faults = self._faults if is_loopback(scope["client"][0]) else ["The terminal shows them."]
-        of_page = not scope["path"].startswith("/v1/")
-        await (_faulty_page(faults) if of_page else _faulty_answer(faults))(scope, receive, send)
-
-
-def _faulty_answer(faults: Sequence[str]) -> Response:
-    status = HTTPStatus.SERVICE_UNAVAILABLE
-    detail = f"The journeys have faults. {' '.join(faults)}"
-    body = Problem(status, "faulty_journeys", detail, faults=faults).body("")
-    return JSONResponse(body, status, media_type=MEDIA_TYPE)
-
-
-def _faulty_page(faults: Sequence[str]) -> Response:
-    """Return a page that looks again every second."""
-    lines = "".join(f"<li>{html.escape(fault)}" for fault in faults)
-    text = (
-        '<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" '
-        'content="1"><meta name="color-scheme" content="light dark"><title>Faults</title>'
-        f"<h1>The journeys have faults</h1><ul>{lines}</ul><p>This page follows the next change."
-    )
-    headers = {"Content-Security-Policy": POLICY, "Cache-Control": "no-store"}
-    return HTMLResponse(text, HTTPStatus.SERVICE_UNAVAILABLE, headers)
+def _tell_raised(raised: Raised) -> None:
+    """Write an error of a journey, with its traceback."""
+    name = f"{raised.name}: " if raised.name else ""
+    out.print(plain(f"{name}{raised.traceback}"), style="dim", markup=False)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import multiprocessing
 import os
 import re
 import resource
@@ -35,7 +34,7 @@ from journeygraph.server.http import turns
 from journeygraph.server.http.auth import Keys
 from journeygraph.server.http.turns import Turns
 from journeygraph.server.settings import DEFAULT_STORE, Settings
-from tests.support import command, forked
+from tests.support import command
 from tests.support.api import KEY, one, wired
 from tests.support.command import ROOT, flat, run, served, start
 from tests.support.exits import WAYS
@@ -108,16 +107,7 @@ def test_with_reload_each_change_is_served_and_sessions_continue(folder: Path) -
                 client.post("/v1/sessions", json={"journey_id": "orders", "session_id": "s-1"})
 
                 changed(file, 'to_pathway="help"', 'to_pathway="hepl"')
-                assert "Changed: orders.py" in shown_until(process, "Changed")
                 shown_until(process, "Not served. The next change of a file")
-                faulty = client.get("/v1/journeys")
-                assert faulty.status_code == 503
-                assert faulty.json()["code"] == "faulty_journeys"
-                assert "Did you mean 'help'?" in faulty.json()["faults"][0]["text"]
-                page = client.get("/")
-                assert page.status_code == 503
-                assert "Did you mean &#x27;help&#x27;?" in page.text
-                assert 'http-equiv="refresh"' in page.text
 
                 changed(file, 'to_pathway="hepl"', 'to_pathway="help"')
                 changed(file, "like?", "have today?")
@@ -129,44 +119,8 @@ def test_with_reload_each_change_is_served_and_sessions_continue(folder: Path) -
             process.terminate()
             code, errors = stopped(process)
     assert code == 0
-    assert "orders.py" in errors  # the fault is there, with its place
+    assert "Did you mean 'help'?" in errors
     assert "Traceback" not in errors
-
-
-def test_a_child_of_reload_can_be_stopped_from_its_first_moment() -> None:
-    process = forked.process(early_stop)
-    process.start()
-    process.join(60)
-    process.kill()
-    assert process.exitcode == 0
-
-
-def early_stop() -> None:
-    """Stop the second child of a server that reloads before its first statement."""
-    stop = threading.Event()
-    multiprocessing.current_process()._config["daemon"] = False  # type: ignore[attr-defined]
-    serve._started(lambda: None, stop).join()
-    os.register_at_fork(after_in_child=lambda: os.kill(os.getpid(), signal.SIGTERM))
-    serve._started(signal.pause, stop).join()
-
-
-def test_reload_watches_all_that_a_journey_is_made_of_and_nothing_else(tmp_path: Path) -> None:
-    made = (
-        "shop.py",
-        "shop.yaml",
-        "data/prices.json",
-        "data/rooms.csv",
-        ".env",
-        "journeygraph.toml",
-    )
-    others = ("journeys.db", "README.md", ".git/x.py", ".venv/lib/x.py", "tests/test_shop.py")
-    for name in (*made, *others, ".venv/pyvenv.cfg", "__pycache__/shop.py", "node_modules/a.json"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).touch()
-
-    seen = {str(Path(name).relative_to(tmp_path)) for name in serve._stamps([tmp_path])}
-
-    assert seen == set(made)
 
 
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])

@@ -12,7 +12,7 @@ from typing import Any
 from journeygraph.graphs.storage.store import open_store
 from journeygraph.journeys import ConfigurationError, JourneyConfig, Page
 from journeygraph.server.access.keys import ApiKey, NewKey, StoredKeys, Wanted
-from journeygraph.server.cli.terminal.rendering import Listing, err, out, row, show_next, write_json
+from journeygraph.server.cli.terminal.rendering import err, listing, out, row, show_next, write_json
 from journeygraph.server.settings import StorePlace
 
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
@@ -66,7 +66,7 @@ def listed(place: StorePlace, limit: int, after: str, *, tokens: bool, as_json: 
         _say("There are no keys. Make one with: journeygraph keys create --scope talk")
         return
     of_tokens = ("session", "token of") if tokens else ()
-    shown = Listing("key", "name", "scopes", "user", "state", "ends at", *of_tokens)
+    shown = listing("key", "name", "scopes", "user", "state", "ends at", *of_tokens)
     for key in found:
         ends = f"{key.expires_at[:19]}Z" if key.expires_at else None
         more = (key.session_id, key.maker) if tokens else ()
@@ -114,8 +114,8 @@ def _data(key: ApiKey) -> dict[str, Any]:
 
 
 def _say(text: str) -> None:
-    out.print(text, markup=False, soft_wrap=True)
+    out.print(text, markup=False)
 
 
 def _note(text: str) -> None:
-    err.print(text, markup=False, soft_wrap=True)
+    err.print(text, markup=False)

@@ -15,7 +15,7 @@ from journeygraph.graphs.records.data_keys import (
 )
 from journeygraph.graphs.storage.store import Store, open_store
 from journeygraph.journeys.config import EncryptionKeys
-from journeygraph.server.cli.terminal.rendering import Listing, out, progress, row, write_json
+from journeygraph.server.cli.terminal.rendering import listing, out, progress, row, write_json
 from journeygraph.server.discover.errors import CommandError
 from journeygraph.server.settings import Settings
 
@@ -86,7 +86,7 @@ def _show(states: Mapping[str, KeyState], counts: Mapping[str, int]) -> None:
     if not states:
         out.print("No stored session is encrypted.")
         return
-    shown = Listing("key", "sessions", "")
+    shown = listing("key", "sessions", "")
     for id_, state in states.items():
         name = id_ or "(of an older release)"
         shown.add_row(*row(name, counts.get(id_, 0), _STATES[state]))

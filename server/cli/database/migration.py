@@ -26,7 +26,7 @@ def migrate(store: str | None) -> None:
         require_extra("postgres", "A Postgres store", *POSTGRES)
         from journeygraph.graphs.storage.migrate_postgres import migrate_postgres  # noqa: PLC0415
 
-        with progress(f"Migrating {masked(url)}", pause=0) as steps:
+        with progress(f"Migrating {masked(url)}") as steps:
             done = migrate_postgres(url, watch=steps.step)
         _say_done(done)
     else:
@@ -50,4 +50,4 @@ def _say_done(done: Migration) -> None:
 
 
 def _say(text: str) -> None:
-    out.print(text, markup=False, soft_wrap=True)
+    out.print(text, markup=False)

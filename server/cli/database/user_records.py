@@ -15,7 +15,7 @@ from journeygraph.graphs.session.directory import Directory
 from journeygraph.journeys import Page
 from journeygraph.server.cache import Contexts, open_cache
 from journeygraph.server.cli.terminal.rendering import (
-    Listing,
+    listing,
     out,
     progress,
     row,
@@ -50,7 +50,7 @@ def delete(user: str, place: StorePlace, *, as_json: bool) -> None:
         f"Deleted: {receipt.sessions} sessions, {receipt.keys} keys and tokens. Receipt "
         f"{receipt.id} of {ended}, root {receipt.root}."
     )
-    out.print(said, markup=False, soft_wrap=True)
+    out.print(said, markup=False)
 
 
 def listed(user: str | None, place: StorePlace, limit: int, after: str, *, as_json: bool) -> None:
@@ -62,7 +62,7 @@ def listed(user: str | None, place: StorePlace, limit: int, after: str, *, as_js
     if not found:
         out.print("There are no receipts.")
         return
-    shown = Listing("number", "receipt", "ended at", "sessions", "keys", "asked by")
+    shown = listing("number", "receipt", "ended at", "sessions", "keys", "asked by")
     for one in found:
         cells = (one.number, one.id, f"{one.ended_at:.19}Z", one.sessions, one.keys, one.asked_by)
         shown.add_row(*row(*cells))

@@ -65,14 +65,14 @@ def _chat(
             begins = session or found.journey.spec.personality.greeting
             _greet(found, runner.run(conversation.open()) if begins else conversation.expected)
             if conversation.greeting:
-                out.print(f"\n{plain(conversation.greeting)}", markup=False, soft_wrap=True)
+                out.print(f"\n{plain(conversation.greeting)}", markup=False)
             _converse(runner, conversation)
             state = runner.run(conversation.state())
         finally:
             runner.run(conversation.close())
     if conversation.heard and not config.persistence.startswith("memory://"):
         line = f"Continue with: {_again(conversation, journey, store, stubs)}"
-        out.print(line, style="dim", markup=False, no_wrap=True, overflow="ignore")
+        out.raw(line, style="dim")
     return state
 
 
@@ -87,7 +87,7 @@ def _stubbed(found: Found, file: Path) -> Found:
 
     stubs = StubsOfFile(file)
     (found,) = stubs.into([found])
-    out.print(plain(str(stubs)), style="dim", markup=False, soft_wrap=True)
+    out.print(plain(str(stubs)), style="dim", markup=False)
     return found
 
 
@@ -101,8 +101,8 @@ def _again(conversation: Conversation, journey: str, store: str | None, stubs: P
 def _greet(found: Found, opening: str) -> None:
     spec = found.journey.spec
     purpose = f": {spec.purpose.splitlines()[0]}" if spec.purpose else ""
-    out.print(f"{spec.name}{purpose}", style="bold", markup=False, soft_wrap=True)
-    out.print(f"{opening} /help lists the commands.", style="dim", markup=False, soft_wrap=True)
+    out.print(f"{spec.name}{purpose}", style="bold", markup=False)
+    out.print(f"{opening} /help lists the commands.", style="dim", markup=False)
 
 
 def _converse(runner: asyncio.Runner, conversation: Conversation) -> None:
@@ -149,7 +149,5 @@ def _lines() -> Iterator[str]:
             return
         if line.strip():
             if not typed:  # so that what is piped in reads as a conversation
-                out.print(
-                    f"\n[bold cyan]you >[/] {plain(line.strip(), markup=True)}", soft_wrap=True
-                )
+                out.print(f"\n[bold cyan]you >[/] {plain(line.strip(), markup=True)}")
             yield line.strip()

@@ -20,7 +20,6 @@ from journeygraph.journeys import (
 from journeygraph.nodes.llm.cassette import Cassette
 from journeygraph.nodes.state.escalation import WITH_PERSON
 from journeygraph.server.cli.terminal.rendering import (
-    Flow,
     firing,
     mishaps,
     movement,
@@ -154,28 +153,28 @@ class Conversation:
         return self.version > before
 
     async def _show(self, events: AsyncIterator[JourneyEvent]) -> None:
-        streamed, flow = False, Flow(out)
+        streamed = False
         try:
             async for event in events:
                 if event.type == "token":
                     streamed = True
-                    flow.add(plain(event.data["text"]))
+                    out.raw(plain(event.data["text"]), end="")
                 elif event.type == "done":
                     if streamed:
-                        flow.end()
+                        out.raw("")
                     await self._finish(event.data["response"], streamed=streamed)
                     streamed = False
         finally:
             if streamed:  # and then it failed: what follows must not stick to it
-                flow.end()
+                out.raw("")
 
     async def _finish(self, reply: JourneyResponse, *, streamed: bool) -> None:
         self._said = reply.message
         if not streamed:
-            out.print(plain(reply.message), markup=False, soft_wrap=True)
+            out.print(plain(reply.message), markup=False)
         for ask in reply.metadata["waiting"]:
             line = f"  ({_asker(ask)} waits for your answer)"
-            out.print(plain(line), style="dim", markup=False, soft_wrap=True)
+            out.print(plain(line), style="dim", markup=False)
         turn = reply.metadata["version"]
         rows = await self.journey.audit() if turn > self.version else []
         rows, raised = [row for row in rows if row.turn == turn], self.errors.taken()
@@ -187,7 +186,7 @@ class Conversation:
             out.print("  (a person has the conversation; the assistant is silent)", style="dim")
         self.version = turn
         for trouble in troubles(reply, rows):
-            out.print(f"  ! {trouble}", style="yellow", markup=False, soft_wrap=True)
+            out.print(f"  ! {trouble}", style="yellow", markup=False)
 
     async def _show_meanwhile(self, turn: int) -> None:
         """Write the messages since the last turn, such as those of an operator."""
@@ -196,7 +195,7 @@ class Conversation:
         for said in await self.journey.transcript():
             if self.version < said.turn < turn and said.role != "user":
                 line = f"  {said.role} > {plain(said.content)}"
-                out.print(line, style="green", markup=False, soft_wrap=True)
+                out.print(line, style="green", markup=False)
 
     async def kept_anyway(self) -> bool:
         """Return whether an interrupted turn was committed before the interrupt."""
@@ -213,7 +212,7 @@ class Conversation:
         error, ended = reply.metadata["error"], ended != self.complete
         if reply.pathway_changed or fired or failed or error or ended:
             way = " · ".join(filter(None, [movement(before, reply), fired, *failed]))
-            out.print(f"  {way}", style="dim", markup=False, soft_wrap=True)
+            out.print(f"  {way}", style="dim", markup=False)
 
     async def state(self) -> dict[str, Any] | None:
         """Return the state of the session as JSON; None if none was started."""
@@ -241,7 +240,7 @@ class Conversation:
 def _show_raised(raised: Iterable[Raised]) -> None:
     for one in raised:
         lines = "\n    ".join(one.traceback.splitlines())
-        out.print(plain(f"    {lines}"), style="dim", markup=False, soft_wrap=True)
+        out.print(plain(f"    {lines}"), style="dim", markup=False)
 
 
 def _asker(ask: Mapping[str, Any]) -> str:

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
-import math
 import os
-import re
 import signal
-import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rich.cells import cell_len
-from rich.console import Console, ConsoleOptions, RenderResult
+from rich.console import Console, ConsoleDimensions
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
@@ -37,8 +33,8 @@ if TYPE_CHECKING:
     from journeygraph.server.http.wiring import Wiring
     from journeygraph.server.logs import Raised
 
-_LINE_SECONDS = 5.0
-"""Least seconds between two lines about the progress of a command, without a terminal."""
+_UNBROKEN = 10_000
+"""Columns of a file or pipe."""
 
 
 class Terminal(Console):
@@ -47,89 +43,17 @@ class Terminal(Console):
     Piped output is not wrapped, unless COLUMNS sets a width.
     """
 
-    @property
-    def wraps(self) -> bool:
-        """Return whether lines are wrapped at the width of the console."""
-        return self.is_terminal or "COLUMNS" in os.environ
-
-    def print(self, *objects: Any, **options: Any) -> None:
-        """Print as rich does; wrap long lines without breaking a word."""
-        options.setdefault("crop", False)  # a word that is longer than a line is whole
-        if options.get("soft_wrap") and self.wraps:
-            markup = options.get("markup") is not False
-            objects = tuple(wrapped(self._text(one, markup=markup), self.width) for one in objects)
-        super().print(*objects, **options)
-
-    def _text(self, given: Any, *, markup: bool) -> Text:
-        return given if isinstance(given, Text) else self.render_str(str(given), markup=markup)
+    @property  # type: ignore[misc]
+    def size(self) -> ConsoleDimensions:
+        """Return the columns and rows of the terminal."""
+        known = super().size
+        if self.is_terminal or "COLUMNS" in os.environ:
+            return known
+        return ConsoleDimensions(_UNBROKEN, known.height)
 
     def raw(self, text: str, *, end: str = "\n", style: str | None = None) -> None:
         """Write text to copy, or for a program, without wrapping it."""
-        super().print(text, end=end, style=style, markup=False, soft_wrap=True)
-
-
-def wrapped(text: Text, width: int) -> Text:
-    """Return a text wrapped between words; continued lines keep the indent."""
-    lines: list[Text] = []
-    for line in text.split("\n", allow_blank=True):
-        indent = " " * (len(line.plain) - len(line.plain.lstrip()))
-        for number, part in enumerate(line.divide(_breaks(line.plain, width, len(indent)))):
-            part.rstrip()
-            lines.append(Text.assemble(indent, part) if number else part)
-    return Text("\n").join(lines)
-
-
-def _breaks(line: str, width: int, indent: int) -> list[int]:
-    """Return the positions at which a line can be broken."""
-    breaks: list[int] = []
-    column = 0
-    for match in re.finditer(r"\s*\S+", line):
-        word = match[0].lstrip()
-        if column and column + cell_len(match[0]) > width:
-            breaks.append(match.end() - len(word))
-            column = indent + cell_len(word)
-        else:
-            column += cell_len(match[0])
-    return breaks
-
-
-class Flow:
-    """Writer for streamed text; a word that does not fit goes to the next line."""
-
-    def __init__(self, to: Terminal) -> None:
-        self._to, self._column, self._word, self._gap = to, 0, "", ""
-
-    def add(self, piece: str) -> None:
-        """Write the words that a piece completes."""
-        if not self._to.wraps:
-            self._to.raw(piece, end="")
-            return
-        for part in re.findall(r"\n|[^\S\n]+|\S+", piece):
-            if not part.isspace():
-                self._word += part
-                continue
-            self._put()
-            if part == "\n":
-                self._to.raw("")
-                self._column, self._gap = 0, ""
-            else:
-                self._gap += part
-
-    def end(self) -> None:
-        """Write the rest, and end the line."""
-        self._put()
-        self._to.raw("")
-
-    def _put(self) -> None:
-        if not self._word:
-            return
-        gap, width = self._gap, cell_len(self._word)
-        if self._column and self._column + len(gap) + width > self._to.width:
-            self._to.raw("")
-            self._column, gap = 0, ""
-        self._to.raw(gap + self._word, end="")
-        self._column += len(gap) + width
-        self._word = self._gap = ""
+        self.print(text, end=end, style=style, markup=False, soft_wrap=True)
 
 
 out = Terminal(highlight=False, emoji=False)
@@ -139,10 +63,9 @@ err = Terminal(stderr=True, highlight=False, emoji=False)
 class Steps:
     """The steps of a long command so far; `progress` shows them."""
 
-    def __init__(self, what: str, total: int | None, live: Progress | None, pause: float) -> None:
-        self._what, self._total, self._live, self._pause = what, total, live, pause
+    def __init__(self, what: str, total: int | None, live: Progress | None) -> None:
+        self._what, self._live = what, live
         self._task = live.add_task(what, total=total) if live else None
-        self._done, self._shown = 0, time.monotonic()
 
     def step(self, words: str = "", done: int = 1) -> None:
         """Add steps.
@@ -151,17 +74,10 @@ class Steps:
             words: Describes the present state.
             done: Number of steps.
         """
-        self._done += done
         if self._live and self._task is not None:
             text = f"{self._what}: {words}" if words else self._what
             described = plain(text, markup=True)
             self._live.update(self._task, advance=done, description=described)
-        elif time.monotonic() - self._shown >= self._pause:
-            self._shown = time.monotonic()
-            of = f" of {self._total}" if self._total is not None else ""
-            parts = [words] if self._total is None and words else [f"{self._done}{of}", words]
-            line = f"{self._what}: {', '.join(filter(None, parts))}"
-            err.print(plain(line), markup=False, soft_wrap=True)
 
     @contextmanager
     def above(self) -> Iterator[None]:
@@ -174,19 +90,16 @@ class Steps:
 
 
 @contextmanager
-def progress(
-    what: str, total: int | None = None, *, quiet: bool = False, pause: float = _LINE_SECONDS
-) -> Iterator[Steps]:
-    """Show on standard error how far a command is: a bar on a terminal, else some lines.
+def progress(what: str, total: int | None = None, *, quiet: bool = False) -> Iterator[Steps]:
+    """Show on standard error how far a command is, if that is a terminal.
 
     Args:
         what: Name of the work.
         total: Number of steps, if it is known.
         quiet: True to show nothing, because a program reads the output.
-        pause: Without a terminal: least seconds between two lines.
     """
     if quiet or not err.is_interactive:
-        yield Steps(what, total, None, math.inf if quiet else pause)
+        yield Steps(what, total, None)
         return
     # Most commands end at once, and the bars take long to import.
     from rich.progress import (  # noqa: PLC0415
@@ -203,7 +116,7 @@ def progress(
     # What the functions of a journey print into a file stays there.
     bars = Progress(*columns, console=err, transient=True, redirect_stdout=out.is_terminal)
     with bars as live:
-        yield Steps(what, total, live, pause)
+        yield Steps(what, total, live)
 
 
 @contextmanager
@@ -224,7 +137,7 @@ def interruptible() -> None:
 def say(error: BaseException) -> None:
     """Write an error for the user of the command."""
     for line in described(error):
-        err.print(f"[bold red]✗[/] {plain(line, markup=True)}", soft_wrap=True)
+        err.print(f"[bold red]✗[/] {plain(line, markup=True)}")
 
 
 def write_json(value: Any) -> None:
@@ -237,8 +150,6 @@ NO_MODEL = (
 )
 _NO_KEY = f"{SERVER} is set, but {KEY} is not. If the server needs no key, set it to any text."
 _SHORT = 60
-_READABLE = 30
-"""Least width of a wrapped column in a table."""
 
 
 def announce(
@@ -259,20 +170,20 @@ def announce(
     """
     if any(is_configured(model, config, spec) for spec in specs or (None,)):
         line = f"{whose}{models_of(config, model)}."
-        to.print(plain(line), style="dim", markup=False, soft_wrap=True)
+        to.print(plain(line), style="dim", markup=False)
         return
     triggers = [transition.trigger for spec in specs for transition in spec.transitions]
     asking = [t for t in triggers if isinstance(t, IntentTrigger) and t.use_llm_fallback]
     if asking:
-        to.print(f"{whose}{NO_MODEL}", style="dim", soft_wrap=True)
+        to.print(f"{whose}{NO_MODEL}", style="dim")
     if unheard := [trigger.label for trigger in asking if not trigger.patterns]:
         line = (
             f"These intents have no patterns and can never match without a model: "
             f"{'; '.join(unheard)}."
         )
-        to.print(plain(line), style="yellow", markup=False, soft_wrap=True)
+        to.print(plain(line), style="yellow", markup=False)
     if os.environ.get(SERVER):
-        to.print(_NO_KEY, style="yellow", soft_wrap=True)
+        to.print(_NO_KEY, style="yellow")
 
 
 def announce_all(wiring: Wiring, to: Terminal = out) -> None:
@@ -424,59 +335,12 @@ _FLAGS = {
 }
 
 
-class Listing:
-    """Rows under headings: a table without frames if it fits, else one value per line."""
-
-    def __init__(self, *headings: str) -> None:
-        self._headings = headings
-        self._rows: list[tuple[Text, ...]] = []
-
-    @property
-    def row_count(self) -> int:
-        """Return the number of rows."""
-        return len(self._rows)
-
-    def add_row(self, *cells: Text) -> None:
-        """Add a row, a cell for each heading."""
-        self._rows.append(cells)
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield what rich prints."""
-        if self._least_width <= options.max_width:
-            yield self._table()
-        else:
-            yield from (wrapped(block, options.max_width) for block in self._blocks())
-
-    @property
-    def _least_width(self) -> int:
-        """Return the least width that breaks no word and leaves the last column readable."""
-        *others, last = zip(*[tuple(map(Text, self._headings)), *self._rows], strict=True)
-        widths = [max(map(_width, column)) for column in others]
-        words = (word for cell in last for word in cell.plain.split())
-        readable = min(_READABLE, max(map(_width, last)))
-        return sum(widths) + 2 * len(widths) + max([readable, *map(cell_len, words)])
-
-    def _table(self) -> Table:
-        shown = any(self._headings)
-        made = Table(box=None, pad_edge=False, header_style="dim", show_header=shown)
-        for number, heading in enumerate(self._headings):
-            made.add_column(heading, no_wrap=number < len(self._headings) - 1, overflow="fold")
-        for cells in self._rows:
-            made.add_row(*cells)
-        return made
-
-    def _blocks(self) -> Iterator[Text]:
-        for number, cells in enumerate(self._rows):
-            if number and any(self._headings):
-                yield Text("")
-            for heading, cell in zip(self._headings, cells, strict=True):
-                if cell.plain:
-                    name = Text(f"{heading}: " if heading else "", style="dim")
-                    yield Text.assemble(name, cell, no_wrap=True, overflow="ignore")
-
-
-def _width(cell: Text) -> int:
-    return max(map(cell_len, cell.plain.splitlines()), default=0)
+def listing(*headings: str) -> Table:
+    """Return a table without frames; its last column is wrapped first."""
+    table = Table(box=None, pad_edge=False, header_style="dim", show_header=any(headings))
+    for number, heading in enumerate(headings, 1):
+        table.add_column(heading, no_wrap=number < len(headings), overflow="fold")
+    return table
 
 
 def row(*cells: Any) -> list[Text]:
@@ -496,15 +360,15 @@ def coloured(drawing: str) -> Text:
 def show_next(after: str | None) -> None:
     """Write the option for the next page of a listing, if there is one."""
     if after:
-        out.print(f"Next page: --after {after}", markup=False, soft_wrap=True)
+        out.print(f"Next page: --after {after}", markup=False)
 
 
 def show_written(file: Path, turns: int, notes: Iterable[str]) -> None:
     """Write that a conversation was recorded in a file, and the differences."""
     messages = f"{turns} message{'s' * (turns != 1)}"
-    out.print(f"Written: {file} ({messages})", markup=False, soft_wrap=True)
+    out.print(f"Written: {file} ({messages})", markup=False)
     for note in notes:
-        out.print(plain(f"  ! {note}"), style="yellow", markup=False, soft_wrap=True)
+        out.print(plain(f"  ! {note}"), style="yellow", markup=False)
 
 
 def talk_row(turn: int | str, entry: TranscriptEntry, gone: Collection[int]) -> list[Text]:

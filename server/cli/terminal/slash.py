@@ -29,7 +29,7 @@ from journeygraph.nodes.values import Setting
 from journeygraph.nodes.values import shown as as_read
 from journeygraph.server.cli.terminal.conversation import Conversation
 from journeygraph.server.cli.terminal.rendering import (
-    Listing,
+    listing,
     out,
     row,
     say,
@@ -58,7 +58,7 @@ async def _show_fields(journey: Journey, name: str = "") -> None:
         out.print("This journey collects no fields.")
         return
     everything, setting = await journey.manager.attempts(), await _setting(journey)
-    shown = Listing("", "field", "value", "status", "attempts", "refused values, and the reason")
+    shown = listing("", "field", "value", "status", "attempts", "refused values, and the reason")
     for field_name, state in view.fields.items():
         attempts = [attempt for attempt in everything if attempt.field == field_name]
         mark = "▸" if field_name == view.current_field else ""
@@ -73,7 +73,7 @@ async def _show_attempts(journey: Journey, name: str) -> None:
     if not attempts:
         out.print(f"{name} has no value yet.", markup=False)
         return
-    shown = Listing("turn", "text of the user", "value", "status", "by", "why")
+    shown = listing("turn", "text of the user", "value", "status", "by", "why")
     setting = await _setting(journey)
     for attempt in attempts:
         said = _value(attempt.raw or None, hidden=attempt.hidden)
@@ -163,7 +163,7 @@ async def run_slash(conversation: Conversation, line: str) -> None:
 
 async def _help(_: Conversation, __: str) -> None:
     """List the commands."""
-    shown = Listing("", "")
+    shown = listing("", "")
     for command in _COMMANDS.values():
         shown.add_row(*row(command.usage, command.help))
     shown.add_row(*row("/quit", "leave; the session stays in its store"))
@@ -174,7 +174,7 @@ async def _state(conversation: Conversation, _: str) -> None:
     session = await conversation.journey.get_session_state()
     if session is None:
         raise CommandError("The session does not exist any more.")
-    shown = Listing("", "")
+    shown = listing("", "")
     for name, value in (
         ("session", session.session_id),
         ("journey", session.journey_id),
@@ -224,18 +224,18 @@ async def _wait(conversation: Conversation, given: str) -> None:
 
 
 async def _sessions(conversation: Conversation, given: str) -> None:
-    shown = Listing("")
+    shown = listing("")
     page = await conversation.journey.list(after=given.strip() or None)
     for session_id in page:
         mark = "  (this one)" if session_id == conversation.session_id else ""
         shown.add_row(*row(f"{session_id}{mark}"))
     out.print(shown if shown.row_count else "The store has no session yet.")
     if page.next:
-        out.print(f"Next page: /sessions {page.next}", markup=False, soft_wrap=True)
+        out.print(f"Next page: /sessions {page.next}", markup=False)
 
 
 async def _history(conversation: Conversation, _: str) -> None:
-    shown = Listing("turn", "who", "message")
+    shown = listing("turn", "who", "message")
     entries = await conversation.journey.transcript()
     gone = taken_back(entries)
     for entry in entries:
@@ -244,7 +244,7 @@ async def _history(conversation: Conversation, _: str) -> None:
 
 
 async def _versions(conversation: Conversation, _: str) -> None:
-    shown = Listing("version", "kind", "pathway", "message")
+    shown = listing("version", "kind", "pathway", "message")
     for version in await conversation.journey.versions():
         back = version.rolled_back_to
         message = f"back to {back}" if back is not None else short(version.message or "")
@@ -268,7 +268,7 @@ async def _rollback(conversation: Conversation, argument: str) -> None:
 async def _context(conversation: Conversation, name: str) -> None:
     context = await conversation.journey.snapshot()
     if not name:
-        shown = Listing("name", "value")
+        shown = listing("name", "value")
         for key, value in context.items():
             shown.add_row(*row(key, short(value, 500)))
         out.print(shown if shown.row_count else "The context is empty.")
@@ -277,14 +277,14 @@ async def _context(conversation: Conversation, name: str) -> None:
     if not values:
         hint = did_you_mean(name, list(context))
         raise CommandError(f"The context has no value '{name}', now or before.{hint}")
-    shown = Listing("version", "set by", "value")
+    shown = listing("version", "set by", "value")
     for value in values:
         shown.add_row(*row(value.version, value.pathway_id, short(value.value, 500)))
     out.print(shown)
 
 
 async def _audit(conversation: Conversation, _: str) -> None:
-    shown = Listing("turn", "what", "from", "to", "why")
+    shown = listing("turn", "what", "from", "to", "why")
     for entry in await conversation.journey.audit():
         why = " · ".join(part for part in (entry.trigger, entry.reason) if part)
         cells = row(entry.turn, entry.kind, entry.from_pathway, entry.to_pathway, why)
