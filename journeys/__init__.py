@@ -69,7 +69,7 @@ from journeygraph.journeys.texts import Texts
 
 if TYPE_CHECKING:
     from journeygraph.journeys.concierge import Concierge, HandOver
-    from journeygraph.journeys.files import load_journey
+    from journeygraph.journeys.files.loading import load_journey
     from journeygraph.journeys.notebook import Chat
     from journeygraph.journeys.pipelines.capabilities import select_best_agent, select_top_k_agents
     from journeygraph.journeys.results.outcomes import (
@@ -214,7 +214,7 @@ _LATER = {
     "select_top_k_agents": "pipelines.capabilities",
     "Concierge": "concierge",
     "HandOver": "concierge",
-    "load_journey": "files",
+    "load_journey": "files.loading",
     "Chat": "notebook",
     "ConversationPhase": "results.outcomes",
     "EscalationCase": "results.outcomes",

@@ -7,31 +7,29 @@ from pathlib import Path
 from types import new_class
 from typing import Any, ClassVar, NoReturn
 
-from journeygraph.journeys.agents.signature import Signature, docstring
+from journeygraph.journeys.agents.signature import docstring
 from journeygraph.journeys.errors import JourneyDefinitionError
 from journeygraph.journeys.faults import Fault
 from journeygraph.journeys.journey import Journey
-from journeygraph.journeys.notions.transitions import BaseTrigger, HandOver, Transition
-from journeygraph.journeys.pathway import PATHWAY_ATTRIBUTES, Pathway
+from journeygraph.journeys.notions.transitions import BaseTrigger, HandOver
+from journeygraph.journeys.pathway import Pathway
 from journeygraph.journeys.reading.class_bodies import GUIDELINES, bodies, listed, unknown
 from journeygraph.journeys.reading.composing import CANCELS, compose
 from journeygraph.journeys.reading.declared import (
     OTHERWISE,
     OfConcierge,
-    attribute,
     attributes_of,
     is_journey,
     read_whole,
 )
 from journeygraph.journeys.reading.reader import (
-    JOURNEY_ATTRIBUTES,
     camel,
     journey_id,
     pathway_classes,
 )
 from journeygraph.journeys.reading.rule_reader import read_guidelines
 from journeygraph.journeys.spec.parts import RECEPTION, hand_over_faults, named
-from journeygraph.journeys.spec.spec import JourneySpec, PathwaySpec, TransitionSpec, empty_spec
+from journeygraph.journeys.spec.spec import JourneySpec, empty_spec
 
 __all__ = ["CANCELS", "OTHERWISE", "RECEPTION", "Concierge", "HandOver", "compose"]
 
@@ -138,27 +136,22 @@ class Concierge(Journey, spec=empty_spec("concierge", "Concierge")):
 
 
 def journey_class(spec: JourneySpec, source: Path | None = None) -> type[Journey]:
-    """Return a journey class over a spec, which looks like one that was written out.
+    """Return a journey class over a spec; its pathways and transitions are those of the spec.
 
     Args:
         spec: The whole journey.
         source: The file that it was read from, if it was.
     """
-    classes = {id_: _pathway_class(pathway) for id_, pathway in spec.pathways.items()}
-    held = {name: name.strip("_") for name in JOURNEY_ATTRIBUTES}
     body: dict[str, Any] = {
-        **{name: getattr(spec, field) for name, field in held.items() if hasattr(spec, field)},
         "__module__": __name__,
         "__doc__": spec.purpose,
-        "__entry_pathway__": spec.entry,
-        "__transitions__": [_transition(item) for item in spec.transitions],
         "__init_subclass__": classmethod(_refuse_subclass),
-        "pathways": property(lambda _: dict(classes)),
+        "pathways": property(lambda journey: dict(journey.spec.pathways)),
+        "transitions": property(lambda journey: list(journey.spec.transitions)),
         "source": source,
     }
     if spec.parts:
         body["__journeys__"] = [journey_class(part, source) for part in spec.parts.values()]
-        body["__otherwise__"] = spec.otherwise
     base = Concierge if spec.parts else Journey
     return new_class(camel(spec.id), (base,), {"spec": spec}, lambda space: space.update(body))
 
@@ -166,26 +159,3 @@ def journey_class(spec: JourneySpec, source: Path | None = None) -> type[Journey
 def _refuse_subclass(cls: type[Any], /, **_: Any) -> NoReturn:
     said = "a journey from a file cannot be subclassed."
     raise JourneyDefinitionError([Fault(said, remedy="Change the file.", where=cls.__name__)])
-
-
-def _transition(spec: TransitionSpec) -> Transition:
-    return Transition(
-        spec.trigger,
-        from_pathway="*" if spec.sources == ("*",) else list(spec.sources),
-        to_pathway=spec.target,
-        context_update=spec.context_update or None,
-        priority=spec.priority,
-    )
-
-
-def _pathway_class(spec: PathwaySpec) -> type[Pathway]:
-    read = {attribute(name): getattr(spec, name) for name in spec.known(is_code=True)}
-    body = {name: value for name, value in read.items() if name in PATHWAY_ATTRIBUTES}
-    body |= {
-        "__module__": __name__,
-        "__doc__": spec.purpose,
-        "__signature__": Signature.of(spec.signature) if spec.signature else None,
-        "__fields__": spec.form or (),
-        "__pipeline__": spec.pipeline or "sequential",
-    }
-    return type(f"{camel(spec.id.replace('.', '_'))}Path", (Pathway,), body)

@@ -148,7 +148,6 @@ class Fault(str):
 
 
 def _joined(message: str, remedy: str) -> str:
-    """Return the sentence, or the two sentences, that people read."""
     if not remedy:
         return message
     return f"{message}{' ' if message.endswith(('.', '?', ':')) else '; '}{remedy}"

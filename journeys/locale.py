@@ -207,7 +207,6 @@ def _zone_remedy(timezone: Any) -> str:
 
 
 def _zone_meant(written: str, known: set[str]) -> str:
-    """Return the hint for a zone: the closest name, or that of a city."""
     plain = written.strip().replace(" ", "_").lower()
     if not plain:
         return ""

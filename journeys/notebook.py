@@ -107,7 +107,6 @@ class Chat:
                 self._show_question()
 
     async def _begin(self) -> None:
-        """Continue the session, or start it."""
         if self._is_open:
             return
         session = await self.journey.get_session_state()
@@ -124,7 +123,6 @@ class Chat:
         )
 
     async def _stream(self, message: str) -> JourneyResponse:
-        """Run a turn, and show its reply while it is made."""
         reply: JourneyResponse | None = None
         text, due = "", 0.0
         clock = asyncio.get_running_loop().time
@@ -236,7 +234,6 @@ def _opened(journey: Any, options: dict[str, Any]) -> Journey:
 
 
 def _place_of(pathway: str, stack: Sequence[str], phase: str, *, ended: bool) -> str:
-    """Return the place of a session as a line of text."""
     words = display.place_words(pathway, stack, ended=ended)
     words += ["a person has the conversation"] if phase == "escalated" else []
     return f"({', '.join(words)})"

@@ -314,7 +314,6 @@ def at_most(pipeline: PatternPipeline, *, within: bool = False) -> RunnableConfi
 
 
 def _inner_graph(member: Member, pipeline: PatternPipeline, plan: Plan) -> Graph:
-    """Return the graph of a pipeline within a pipeline."""
     graph: PatternGraph = StateGraph(InnerState)
     # Its members are no tries of the outer one's, which does not know how long they may take.
     plan = replace(plan, timeout=None, retries=0)
@@ -426,7 +425,6 @@ def _attempt(runtime: Runtime[Any]) -> int:
 
 
 def _note_retry(services: Services, member: Member, runtime: Runtime[Any], tries: int) -> None:
-    """Report a retry of an agent and its reason."""
     number = _attempt(runtime) if tries > 1 else 1
     if services.running.journal is None or number < 2:
         return

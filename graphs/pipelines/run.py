@@ -265,7 +265,6 @@ async def _served(pipeline: PatternPipeline) -> AsyncIterator[Services]:
 
 
 def _asks_models(pipeline: PatternPipeline) -> bool:
-    """Return whether it can call a model, for an agent or for the selection."""
     called = [agent.call for agent in pipeline.members.values()]
     inner = any(isinstance(call, PatternPipeline) and _asks_models(call) for call in called)
     return (
@@ -292,8 +291,6 @@ def _without_model(pipeline: PatternPipeline) -> Services:
 
 
 def _graph(pipeline: PatternPipeline) -> Graph:
-    """Return the graph of a pipeline, built once."""
-
     def make() -> Graph:
         graph: PatternGraph = StateGraph(PipelineState)
         build_pattern(graph, pipeline, Plan(_pathway(pipeline)))

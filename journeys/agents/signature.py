@@ -158,7 +158,6 @@ def _shape(kind: Any) -> str:
 
 
 def _bare(annotation: Any) -> Any:
-    """Return a type without the metadata of `Annotated`."""
     annotated = typing.get_origin(annotation) is typing.Annotated
     return typing.get_args(annotation)[0] if annotated else annotation
 
@@ -349,11 +348,6 @@ class Signature:
         told = {"__doc__": instructions, "__intent__": intent, "__guidelines__": list(guidelines)}
         return type(name, (cls,), {**body, **told, "__annotations__": annotations})
 
-    @classmethod
-    def of(cls, spec: SignatureSpec) -> Self:
-        """Return a signature over a spec made elsewhere."""
-        return cls()._with(spec)
-
     @property
     def intent(self) -> str:
         """Purpose of the agent."""
@@ -443,7 +437,6 @@ def _refuse(faults: Sequence[Fault]) -> None:
 
 
 def _read(cls: type[Signature]) -> SignatureSpec:
-    """Read a class body into a spec; every fault of it comes in one error."""
     name = cls.__name__
     faults = [*_attribute_faults(cls), *_guideline_faults(name, cls.__guidelines__)]
     if not isinstance(cls.__intent__, str):
@@ -511,7 +504,6 @@ def _fields(cls: type[Signature]) -> tuple[list[tuple[str, FieldSpec]], list[Fau
 
 
 def _hints(cls: type[Signature]) -> tuple[dict[str, Any], list[Fault]]:
-    """Return the annotations of a class and its bases, resolved."""
     try:
         return typing.get_type_hints(cls, include_extras=True), []
     except Exception as error:  # whatever the text of an annotation does when it is evaluated

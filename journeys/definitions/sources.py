@@ -162,7 +162,6 @@ class Source:
         return value
 
     def _tried(self, cls: type[Made], value: Any, handler: Any) -> tuple[Any, list[Any]]:
-        """Return a definition as it is written, and what is wrong with it."""
         hidden = self.hidden(cls) & value.keys()
         wrong = [{"type": "extra_forbidden", "loc": (name,)} for name in hidden]
         if not self.is_code:
@@ -210,7 +209,6 @@ class Source:
             self.note(value, Fault(said, *path, remedy=remedy))
 
     def _said(self, value: Any, path: Path, error: Any) -> tuple[str, str]:
-        """Return the message and the remedy for a value that does not fit."""
         kind, last = error["type"], str(error["loc"][-1])
         if kind == REFUSED:
             name = f"{self.named(path)}: " if error["ctx"]["named"] else ""

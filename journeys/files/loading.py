@@ -37,14 +37,27 @@ Placed = TypeVar("Placed", PathwaySpec, TransitionSpec)
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
-def load(path: str | PathLike[str]) -> type[Journey]:
-    """Return the journey of a file as a class; see `load_journey`."""
+def load_journey(path: str | PathLike[str]) -> type[Journey]:
+    """Return the journey, the agent or the concierge of a YAML or JSON file as a class.
+
+    A file says what the journey is; agents and what does the work of its tools are passed when it
+    is opened, as for any class. It can name no code.
+
+    Args:
+        path: The file, in YAML 1.2 or JSON.
+
+    Raises:
+        JourneyDefinitionError: With every fault: file, line, column and the way out.
+        OSError: There is no such file, or it cannot be read.
+
+    Source: flow control, journey definition loading; the format is in docs/reference/files.md.
+    """
     file = Path(path)
 
     def beside(name: str) -> str:
         return text_of(file.parent / name)
 
-    return journey_class(journey_in(text_of(file), file.name, beside), file.resolve())
+    return journey_class(read_journey_text(text_of(file), file.name, beside), file.resolve())
 
 
 def text_of(file: Path) -> str:
@@ -68,8 +81,18 @@ def text_of(file: Path) -> str:
         raise unreadable(file.name, fault) from None
 
 
-def journey_in(text: str, name: str, beside: Beside | None = None) -> JourneySpec:
-    """Return the spec in a text; see `read_journey_text`."""
+def read_journey_text(text: str, name: str, beside: Beside | None = None) -> JourneySpec:
+    """Return the spec of a journey, or of a concierge, that is kept as text.
+
+    Args:
+        text: Content of the file.
+        name: Of the file, for messages.
+        beside: Returns the text of a file that a concierge names, or raises OSError. None: a
+            concierge must hold its journeys itself.
+
+    Raises:
+        JourneyDefinitionError: With every fault.
+    """
     part, form = read_document(text, name, ("journey", "agent", "concierge"))
     spec: JourneySpec | None = None
     if isinstance(form, JourneyForm):
@@ -105,16 +128,24 @@ def _named(thing: Placed) -> Placed:
     return replace(thing, where=where)
 
 
-def guidelines_in(text: str, name: str) -> tuple[GuidelineSpec, ...]:
-    """Return the global guidelines in a text; see `read_guidelines_text`."""
+def read_guidelines_text(text: str, name: str) -> tuple[GuidelineSpec, ...]:
+    """Return the global guidelines of a file that has nothing else, kept as text.
+
+    Raises:
+        JourneyDefinitionError: With every fault.
+    """
     part, form = read_document(text, name, ("guidelines",))
     found = () if form is None else global_guidelines_of(part, cast("GuidelinesForm", form))
     refuse(part.faults)
     return found
 
 
-def kind_in(text: str, name: str) -> str:
-    """Return what a text defines; see `document_kind`."""
+def document_kind(text: str, name: str) -> str:
+    """Return what a text defines: "journey", "agent", "concierge" or "guidelines".
+
+    Raises:
+        JourneyDefinitionError: It cannot be read at all.
+    """
     tree = read_tree(text, name)
     if tree.value is None:
         raise unreadable(name, *tree.faults)

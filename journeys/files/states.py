@@ -170,7 +170,6 @@ def _of_kind(part: Part, form: ValueSchema, kind: str, path: Sequence[str | int]
 
 @lru_cache(maxsize=1024)
 def _object(name: str, schema: str, members: tuple[tuple[str, Any], ...]) -> Any:
-    """Return the type of an object; the same one for the same schema."""
     declared = json.loads(schema)
     fields = {}
     for key, annotation in members:
@@ -271,7 +270,6 @@ def _saying(part: Part, id_: str, state: PathwaySpec) -> PatternPipeline:
 
 
 def _pipeline(state: PathwaySpec) -> tuple[str, Any]:
-    """Return the name of a pattern, and its declaration."""
     given: Any = state.pipeline or "sequential"
     return (given, {}) if isinstance(given, str) else (given.pattern, given)
 

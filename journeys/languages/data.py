@@ -71,7 +71,6 @@ _SAID = {
 
 
 def _fault(error: ErrorDetails, names: list[str]) -> str:
-    """Return what is wrong with an entry of a data file, and the way out."""
     *entry, last = map(str, error["loc"])
     where = ".".join([*entry[:-1], str(error["input"])] if last == "[key]" else [*entry, last])
     if error["type"] == "extra_forbidden":

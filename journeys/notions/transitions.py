@@ -270,7 +270,6 @@ class Triggered:
         return core_schema.with_info_wrap_validator_function(self._fit, union, metadata=described)
 
     def _described(self, kinds: Iterable[type[Definition]]) -> dict[str, Any]:
-        """Return the schema of a mapping with the keys of all of them."""
         known: dict[str, Any] = {}
         for kind in kinds:
             known |= kind.model_json_schema()["properties"]
@@ -310,14 +309,12 @@ NEVER_FIRES = Fault(
 
 
 def _in_words(text: str) -> dict[str, str]:
-    """Return the mapping that a text of a file means."""
     if not text.strip():  # only the text has a place in the file
         raise wrong("it must not be empty.")
     return {"condition": text}
 
 
 def _given(value: Any) -> Any:
-    """Return a trigger that a class body gives."""
     if not isinstance(value, BaseTrigger):
         raise wrong(_instead_of(value))
     if faults := getattr(value, "faults", ()):
@@ -340,7 +337,6 @@ def _instead_of(value: Any) -> str:
 
 
 def _update(value: Any) -> Any:
-    """Return an entry of a `context_update` that a class body gives."""
     if callable(value):
         return value
     if not isinstance(value, str):

@@ -234,7 +234,6 @@ class PipelineData(Source):
 
 
 def _kind(value: Any) -> str:
-    """Return a value as faults show it."""
     if isinstance(value, (dict, list)):
         return "an object" if isinstance(value, dict) else "a list"
     return shown(f"{value[:_MOST_SHOWN]}..." if str(value)[_MOST_SHOWN:] else value)

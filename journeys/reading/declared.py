@@ -97,7 +97,6 @@ class Declared(Definition):
                 yield Fault(f"the text '{name}' {message}", "texts", *path, remedy=remedy)
 
     def _texts(self) -> Iterator[tuple[Path, str, Any]]:
-        """Yield the path, the name and the text of each replacement."""
         for key, value in self.texts.items():
             if key in LANGUAGES and isinstance(value, Mapping):
                 yield from (((key, name), name, text) for name, text in value.items())

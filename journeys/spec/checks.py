@@ -244,7 +244,6 @@ def field_faults(pathways: Pathways) -> Iterator[Fault]:
 
 
 def _dependency_faults(pathways: Pathways) -> Iterator[Fault]:
-    """Yield the fields that depend on a field that no pathway collects."""
     names = list(dict.fromkeys(field.name for _, _, field in _fields(pathways)))
     for pathway, number, field in _fields(pathways):
         for at, name in enumerate(field.depends_on):

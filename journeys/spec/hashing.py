@@ -100,7 +100,6 @@ def _plain_instance(value: Any, within: tuple[int, ...]) -> Any:
 
 
 def _fields(kind: Any) -> list[str] | None:
-    """Return the names of a model's fields, except those that only files have."""
     fields = getattr(kind, "model_fields", None)
     if fields is None:
         return None

@@ -132,7 +132,6 @@ Accumulated = Annotated[
 
 
 def _criterion(value: Any) -> Any:
-    """Return what a class body gives as the end of a pathway."""
     if value is None or value is NEVER:
         return value
     if callable(value):
@@ -149,7 +148,6 @@ def _criterion(value: Any) -> Any:
 
 
 def _completion(value: Any) -> Any:
-    """Return the end of a pathway as it is held."""
     if isinstance(value, ConditionTrigger):
         return value.condition
     return NEVER if value == NEVER.value else value

@@ -268,18 +268,6 @@ class TransitionSpec:
         return self.trigger.label
 
     @property
-    def context_update(self) -> dict[str, Any]:
-        """The updates as an author writes them; a copy."""
-        return {
-            item.target: item.function
-            if item.function
-            else item.argument
-            if item.how == "copy"
-            else f"{item.how}:{item.argument}"
-            for item in self.updates
-        }
-
-    @property
     def is_condition(self) -> bool:
         """Return whether it fires by a condition on the context, once until seen false."""
         return isinstance(self.trigger, ConditionTrigger)

@@ -42,7 +42,6 @@ def warnings_of(spec: JourneySpec) -> Iterator[Fault]:
 
 
 def _unfilled_texts(spec: JourneySpec) -> Iterator[Fault]:
-    """Warn of placeholders in texts that are sent as they are written."""
     for where, path, text in (*_texts_of_journeys(spec), *_texts_of_pathways(spec)):
         for name in said_names(text):
             at = as_where(where)
@@ -85,7 +84,6 @@ def _texts_of_field(field: Field) -> Iterator[tuple[tuple[str | int, ...], str]]
 
 
 def _unfilled(spec: JourneySpec, pathway: PathwaySpec) -> Iterator[Fault]:
-    """Warn of required inputs that no output, update or message fills."""
     if pathway.signature is None:
         return
     listener = pathway.signature.listener
@@ -112,7 +110,6 @@ def kept_names(spec: JourneySpec) -> set[str]:
 
 
 def _made_names(spec: JourneySpec) -> set[str]:
-    """Return the names that something in the journey puts into the context."""
     updated = {update.target for transition in spec.transitions for update in transition.updates}
     pathways = spec.pathways.values()
     saved = {call.save for pathway in pathways for call in pathway.calls if call.save}
@@ -153,7 +150,6 @@ def _model_warnings(spec: JourneySpec) -> Iterator[Fault]:
 
 
 def _misspelt(pathway: PathwaySpec) -> Iterator[Fault]:
-    """Warn of accumulated names that look like a misspelt output."""
     outputs = [field.name for field in pathway.signature.outputs] if pathway.signature else []
     free = [name for name in outputs if name not in pathway.accumulate]
     for name in pathway.accumulate:
@@ -172,7 +168,6 @@ _WAYS = {
 
 
 def _mixed(spec: JourneySpec) -> Iterator[Fault]:
-    """Warn of dicts and lists that are accumulated without a merge strategy."""
     warned: set[str] = set()
     for pathway in spec.pathways.values():
         strategies = spec.part_of(pathway.id).strategies
@@ -189,7 +184,6 @@ def _mixed(spec: JourneySpec) -> Iterator[Fault]:
 
 
 def _unread_updates(spec: JourneySpec) -> Iterator[Fault]:
-    """Warn of updates that read an unknown name."""
     signatures = [p.signature for p in spec.pathways.values() if p.signature]
     known = {field.name for signature in signatures for field in signature.outputs}
     known |= _made_names(spec)
@@ -227,7 +221,6 @@ def _mute_intents(spec: JourneySpec) -> Iterator[Fault]:
 
 
 def _shadowed(spec: JourneySpec) -> Iterator[Fault]:
-    """Warn of patterns that an earlier transition of the same priority has, too."""
     taken: dict[str, list[TransitionSpec]] = {}
     for second in spec.transitions:
         for pattern in _patterns(second):
@@ -255,7 +248,6 @@ def _patterns(transition: TransitionSpec) -> list[str]:
 
 
 def _crowded(spec: JourneySpec) -> Iterator[Fault]:
-    """Warn of too many guidelines that are considered in every turn."""
     asked = [g for g in spec.guidelines if g.enabled and g.needs_no_words and g.asks_model]
     if len(asked) >= _CANDIDATES:
         message = (
@@ -327,7 +319,6 @@ def _conditions(spec: JourneySpec) -> Iterator[tuple[str, Any]]:
 
 
 def _reads(condition: Any) -> frozenset[str]:
-    """Return the names that a condition reads, if it is an expression of a file."""
     reads = getattr(condition, "reads", None)
     return reads if isinstance(reads, frozenset) else frozenset()
 
@@ -385,7 +376,6 @@ def _field_warnings(
 def _condition_warnings(
     field: Field, later: Sequence[Field], known: Collection[str]
 ) -> Iterator[Fault]:
-    """Yield the warnings of a condition that is an expression of a file."""
     for name in sorted(getattr(field.when, "reads", None) or ()):
         if name == field.name:
             yield Fault("reads its own value in `when`, so it is never asked for.")
@@ -427,7 +417,6 @@ def _journey_warnings(spec: JourneySpec) -> Iterator[Fault]:
 
 
 def _idle_knowledge(spec: JourneySpec) -> Iterator[Fault]:
-    """Warn of knowledge that is never used, as agents answer all questions."""
     answers = {
         pathway.id: pathway.pipeline is not None and not pathway.collects
         for pathway in spec.pathways.values()

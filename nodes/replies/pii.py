@@ -70,14 +70,15 @@ class _Phones:
         for found in _ABROAD.finditer(text, since):
             yield from self._shortened(found, _is_abroad)
         for found in _TRUNK.finditer(text, since):
-            if not _is_other(found[0]):
+            if not (_DATE.match(found[0]) or _FRACTION.fullmatch(found[0])):
                 yield from self._shortened(found, _is_local_number)
         for found in _AMERICAN.finditer(text, since):
             yield from self._shortened(found, _is_american)
         if _ANNOUNCED.search(text):
             for found in _ANY_NUMBER.finditer(text, since):
                 before = text[max(found.start() - _ANNOUNCED_WITHIN, 0) : found.start()]
-                if _ANNOUNCED.search(before) and not _is_dated_or_paid(found[0]):
+                is_other = _DATE.match(found[0]) or _AMOUNT.fullmatch(found[0])
+                if _ANNOUNCED.search(before) and not is_other:
                     yield from self._shortened(found, _is_announced)
 
     def _shortened(self, found: re.Match[str], judged: Callable[[str], bool]) -> Iterator[Span]:
@@ -96,19 +97,11 @@ class _Phones:
                 return
 
 
-def _holds(judged: Callable[[str], bool], number: str) -> bool:
+def _holds(judged: Callable[[str], Any], number: str) -> bool:
     try:
-        return judged(number)
-    except Exception:  # what the library stumbles over is none of its plain cases: better masked
+        return bool(judged(number))
+    except Exception:  # what a library stumbles over is none of its plain cases: better masked
         return True
-
-
-def _is_dated_or_paid(number: str) -> bool:
-    return bool(_DATE.match(number) or _AMOUNT.fullmatch(number))
-
-
-def _is_other(number: str) -> bool:
-    return bool(_DATE.match(number) or _FRACTION.fullmatch(number))
 
 
 @lru_cache(maxsize=10_000)
@@ -159,7 +152,6 @@ def _is_announced(number: str) -> bool:
 
 
 def _valid_in(number: str, region: str) -> phonenumbers.PhoneNumber | None:
-    """Return a number as one of a region; None if it is not valid there."""
     import phonenumbers  # noqa: PLC0415
 
     try:
@@ -169,34 +161,20 @@ def _valid_in(number: str, region: str) -> phonenumbers.PhoneNumber | None:
     return parsed if phonenumbers.is_valid_number_for_region(parsed, region) else None
 
 
-def _load_phones() -> None:
-    """Import the library and what it knows of the regions, for which no reply must wait."""
-    _is_announced("0")
-
-
 # Between groups also what stresses one of them, as "1111 **1111**" does.
 _DIGITS = re.compile(r"(?<!\d)\d(?:(?:[ .\-/_]{0,3}|[*`]{0,3} ?[*`]{0,3})\d)+")
 _GROUP = re.compile(r"\d+")
-# What numbers of a kind of card begin with, and how long they are (ISO/IEC 7812, as published by
-# Visa, Mastercard, American Express, Diners, Discover, JCB, UnionPay, Maestro, Mir and RuPay).
-_CARDS: Sequence[tuple[re.Pattern[str], frozenset[int]]] = [
-    (re.compile(begins), frozenset(lengths))
-    for begins, lengths in (
-        (r"4", (13, 16, 19)),
-        (r"5[1-5]", (16,)),
-        (r"2(?:22[1-9]|2[3-9]|[3-6]|7[01]|720)", (16,)),
-        (r"3[47]", (15,)),
-        (r"3(?:0[0-5]|[689])", (14, 16, 19)),
-        (r"35(?:2[89]|[3-8])", (16, 19)),
-        (r"62", (16, 17, 18, 19)),
-        (r"6(?:0|4[4-9]|5|[37])|5[068]|8[12]|220[0-4]", (16, 18, 19)),
-    )
-]
-_SHORTEST, _LONGEST = 13, 19
+# Numbers of cards by their beginning and length (ISO/IEC 7812, as published by Visa, Mastercard,
+# American Express, Diners, Discover, JCB, UnionPay, Maestro, Mir and RuPay).
+_CARD = re.compile(
+    r"4(?:\d{12}|\d{15}|\d{18})|(?:5[1-5]\d\d|2(?:22[1-9]|2[3-9]\d|[3-6]\d\d|7[01]\d|720))\d{12}"
+    r"|3[47]\d{13}|3(?:0[0-5]|[689]\d)(?:\d{11}|\d{13}|\d{16})|35(?:2[89]|[3-8]\d)(?:\d{12}|\d{15})"
+    r"|62\d{14,17}|(?=\d{16}$|\d{18,19}$)(?:6(?:0|4[4-9]|5|[37])|5[068]|8[12]|220[0-4])\d+"
+)
+_LONGEST = 19
 
 
 def _cards_in(text: str, since: int) -> Iterator[Span]:
-    """Find card numbers: whole groups of digits of a known kind and length, with a right sum."""
     for run in _DIGITS.finditer(text, since):
         groups = [(found[0], *found.span()) for found in _GROUP.finditer(text, *run.span())]
         yield from _cards_of(groups)
@@ -213,22 +191,14 @@ def _cards_of(groups: Sequence[tuple[str, int, int]]) -> Iterator[Span]:
 
 def _card_from(groups: Sequence[tuple[str, int, int]], first: int) -> int | None:
     """Return the last group of a card number that begins with a group; None if none does."""
-    number, lengths = "", None
+    number = ""
     for last in range(first, len(groups)):
         number += groups[last][0]
         if len(number) > _LONGEST:
             return None
-        if len(number) < _SHORTEST:
-            continue
-        lengths = _lengths(number[:4]) if lengths is None else lengths
-        if len(number) in lengths and luhn.is_valid(number):
+        if _CARD.fullmatch(number) and luhn.is_valid(number):
             return last
     return None
-
-
-@lru_cache(maxsize=10_000)
-def _lengths(begins: str) -> frozenset[int]:
-    return frozenset().union(*(some for pattern, some in _CARDS if pattern.match(begins)))
 
 
 _IBAN = re.compile(r"(?<![0-9A-Za-z])[A-Za-z]{2}[ .-]?\d{2}(?=(?:[ .-]{0,2}[0-9A-Za-z]){11})")
@@ -237,7 +207,6 @@ _ENDS_IBAN = re.compile(r"(?![0-9A-Za-z])")
 
 
 def _ibans_in(text: str, since: int) -> Iterator[Span]:
-    """Find IBANs: of the length of their country, and with right check digits."""
     for found in _IBAN.finditer(text, since):
         length = _iban_length(found[0][:2].upper())
         signs = list(_signs(text, found.start(), length)) if length else []
@@ -263,7 +232,6 @@ def _signs(text: str, start: int, most: int) -> Iterator[int]:
 
 @lru_cache(maxsize=512)
 def _iban_length(country: str) -> int:
-    """Return how long a country's IBANs are; 0 if it has none."""
     structure = numdb.get("iban").info(f"{country}00")[0][1].get("bban", "")
     parts = re.findall(r"(\d+)!", structure)
     return 4 + sum(map(int, parts)) if parts else 0
@@ -281,6 +249,11 @@ class _Kind:
     shape: str = ""
     named: str = ""
     bare: str = ""
+
+    def judge(self, number: str) -> bool:
+        """Return whether a number is valid; without a module, its shape is all that there is."""
+        module: Any = import_module(f"stdnum.{self.module}") if self.module else None
+        return module is None or module.is_valid(number)
 
 
 _KINDS = (
@@ -325,57 +298,21 @@ _NAMED = [
     for kind in _KINDS
     if kind.named
 ]
-
-
 _ANY_SHAPE = _whole_number("|".join(kind.shape for kind in _KINDS if kind.shape))
 _ANY_NAME = re.compile("|".join(kind.named for kind in _KINDS if kind.named), re.IGNORECASE)
 
 
 def _identities_in(text: str, since: int) -> Iterator[Span]:
     """Find national numbers whose check digits or dates are right."""
-    if _ANY_SHAPE.search(text, since):
-        yield from _shaped(text, since)
-    if _ANY_NAME.search(text):
-        yield from _all_named(text, since)
-
-
-def _shaped(text: str, since: int) -> Iterator[Span]:
-    for shape, kind in _SHAPES:
+    for shape, kind in _SHAPES if _ANY_SHAPE.search(text, since) else ():
         for found in shape.finditer(text, since):
-            if _is_valid_identity(kind, found[0]):
+            if _holds(kind.judge, found[0]):
                 yield found.span()
-
-
-def _all_named(text: str, since: int) -> Iterator[Span]:
-    for named, bare, kind in _NAMED:
-        if named.search(text):
-            yield from _named(text, since, named, bare, kind)
-
-
-def _named(
-    text: str, since: int, named: re.Pattern[str], bare: re.Pattern[str], kind: _Kind
-) -> Iterator[Span]:
-    for found in bare.finditer(text, since):
-        before = text[max(found.start() - _NAMED_WITHIN, 0) : found.start()]
-        if named.search(before) and _is_valid_identity(kind, found[0]):
-            yield found.span()
-
-
-def _is_valid_identity(kind: _Kind, number: str) -> bool:
-    if not kind.module:  # its shape is all that there is
-        return True
-    module: Any = import_module(f"stdnum.{kind.module}")
-    try:
-        return bool(module.is_valid(number))
-    except Exception:  # what a library stumbles over is none of its plain cases: better masked
-        return True
-
-
-def _load_identities() -> None:
-    """Import what judges them, which a first reply must not wait for."""
-    for kind in _KINDS:
-        if kind.module:
-            import_module(f"stdnum.{kind.module}")
+    for named, bare, kind in _NAMED if _ANY_NAME.search(text) else ():
+        for found in bare.finditer(text, since) if named.search(text) else ():
+            before = text[max(found.start() - _NAMED_WITHIN, 0) : found.start()]
+            if named.search(before) and _holds(kind.judge, found[0]):
+                yield found.span()
 
 
 MASKS = {
@@ -450,11 +387,8 @@ def _key(text: str) -> str:
 
 
 def _addresses_in(text: str, since: int) -> Iterator[Span]:
-    """Find e-mail addresses; their existence is not checked."""
-    if "@" not in text[since:]:
-        return
-    for found in _ADDRESS.finditer(text, since):
-        if _is_address(found[0].strip(".'")):
+    for found in _ADDRESS.finditer(text, since) if "@" in text[since:] else ():
+        if _holds(_is_address, found[0].strip(".'")):
             yield found.span()
 
 
@@ -465,16 +399,14 @@ def _is_address(text: str) -> bool:
         validate_email(text, check_deliverability=False)
     except EmailNotValidError:
         return False
-    except Exception:  # what the library stumbles over is none of its plain cases: better masked
-        return True
     return True
 
 
 def load(kinds: Sequence[str]) -> None:
     """Import what the kinds need, before the first reply that would have to wait for it."""
     if "phone" in kinds:
-        _load_phones()
-    if "national_id" in kinds:
-        _load_identities()
+        _is_announced("0")
+    for kind in _KINDS if "national_id" in kinds else ():
+        kind.judge("0")
     if "email" in kinds:
-        import email_validator  # noqa: F401, PLC0415
+        _is_address("a@example.org")

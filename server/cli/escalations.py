@@ -25,7 +25,7 @@ from journeygraph.journeys import (
     taken_back,
 )
 from journeygraph.journeys.concierge import journey_class
-from journeygraph.journeys.files import read_journey_text
+from journeygraph.journeys.files.loading import read_journey_text
 from journeygraph.server.cli.terminal.rendering import (
     listing,
     out,

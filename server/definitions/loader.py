@@ -18,8 +18,12 @@ from journeygraph.graphs.records.definitions import (
 )
 from journeygraph.journeys import GuidelineSpec, JourneyDefinitionError, JourneySpec
 from journeygraph.journeys.faults import Fault
-from journeygraph.journeys.files import document_kind, read_guidelines_text, read_journey_text
-from journeygraph.journeys.files.loading import text_of
+from journeygraph.journeys.files.loading import (
+    document_kind,
+    read_guidelines_text,
+    read_journey_text,
+    text_of,
+)
 from journeygraph.journeys.reading.rule_reader import with_guidelines
 from journeygraph.server.discover.definition_files import is_definition, journey_files, placed
 from journeygraph.server.discover.errors import CommandError, described

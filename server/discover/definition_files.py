@@ -10,8 +10,8 @@ from types import ModuleType
 
 from journeygraph.journeys import Journey, JourneyDefinitionError, JourneySpec, load_journey
 from journeygraph.journeys.faults import Fault, Place
-from journeygraph.journeys.files import document_kind, read_guidelines_text
 from journeygraph.journeys.files.journey_file import read_tree
+from journeygraph.journeys.files.loading import document_kind, read_guidelines_text
 from journeygraph.server.discover.errors import CommandError, described, reworded
 from journeygraph.server.discover.modules import looks_like_journey, module_at, shown
 

@@ -35,7 +35,7 @@ from journeygraph import (
     load_journey,
     select_passages,
 )
-from journeygraph.journeys.files import read_journey_text
+from journeygraph.journeys.files.loading import read_journey_text
 from journeygraph.nodes.llm.scripted import (
     Call,
     Fault,

@@ -14,9 +14,9 @@ import journeygraph.graphs.session.manager  # noqa: F401
 from journeygraph import ConfigurationError, Journey, JourneyDefinitionError, Texts, load_journey
 from journeygraph.graphs.records.definitions import Draft
 from journeygraph.journeys.examples import bank_transfer, table_booking
-from journeygraph.journeys.files import document_kind, read_journey_text
 from journeygraph.journeys.files.form import published
 from journeygraph.journeys.files.journey_file import read_tree
+from journeygraph.journeys.files.loading import document_kind, read_journey_text
 from journeygraph.server.definitions.loader import drafts_at, read_all
 from tests.support import command
 from tests.support.command import ROOT, flat, run

@@ -26,10 +26,10 @@ from journeygraph import (
     Transition,
     load_journey,
 )
-from journeygraph.journeys.files import read_journey_text
 from journeygraph.journeys.files.expressions import ContextCondition
 from journeygraph.journeys.files.form import published
 from journeygraph.journeys.files.journey_file import read_tree
+from journeygraph.journeys.files.loading import read_journey_text
 from journeygraph.journeys.notions.fields import FIELD_TYPES, Check, Length, Range, Regex, ToolCheck
 
 TABLE = """\
@@ -173,20 +173,6 @@ def test_a_file_collects_as_the_class_does() -> None:
     ):
         assert getattr(written, key) == getattr(declared, key), key
     assert written.warnings == ()
-
-
-def test_a_class_of_a_file_shows_what_it_collects(tmp_path: Path) -> None:
-    (tmp_path / "table.yaml").write_text(TABLE)
-    journey = load_journey(tmp_path / "table.yaml")
-    pathways: Any = journey.pathways.fget(None)  # type: ignore[attr-defined]
-
-    assert list(pathways["book"].__fields__.fields) == FIELDS
-    assert pathways["book"].__title__ == "the table"
-    assert journey.__escalation__ == Table.__escalation__
-    assert journey.__personality__ == Table.__personality__
-    assert journey.__locale__ == Table.__locale__
-    assert journey.__knowledge__ == Table.__knowledge__
-    assert pathways["book"].__knowledge__ == Knowledge("menu")
 
 
 def test_every_key_and_type_of_a_field_can_be_written() -> None:

@@ -50,8 +50,8 @@ from journeygraph import (
 )
 from journeygraph.journeys.definitions.definition import Definition
 from journeygraph.journeys.faults import Where
-from journeygraph.journeys.files import read_journey_text
 from journeygraph.journeys.files.form import published
+from journeygraph.journeys.files.loading import read_journey_text
 from journeygraph.journeys.pipelines.pattern_kinds import PATTERNS
 
 NOTHING: Any = None

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 import journeygraph.graphs.session.manager  # noqa: F401
 from journeygraph import JourneyConfig, JourneyDefinitionError
 from journeygraph.journeys.concierge import journey_class
-from journeygraph.journeys.files import read_journey_text
 from journeygraph.journeys.files.expressions import (
     ContextCondition,
     MessageCondition,
     expression_fault,
 )
+from journeygraph.journeys.files.loading import read_journey_text
 
 CONTEXT = {
     "amount": 12,

@@ -9,7 +9,7 @@ import pytest
 # Otherwise the first test of a cold run imports LangGraph on its own five seconds.
 import journeygraph.graphs.session.manager  # noqa: F401
 from journeygraph import Concierge, JourneyConfig, JourneyDefinitionError, load_journey
-from journeygraph.journeys.files import read_journey_text
+from journeygraph.journeys.files.loading import read_journey_text
 
 BILLING = """\
 id: billing

@@ -7,7 +7,11 @@ from pathlib import Path
 import pytest
 
 from journeygraph import JourneyDefinitionError, load_journey
-from journeygraph.journeys.files import document_kind, read_guidelines_text, read_journey_text
+from journeygraph.journeys.files.loading import (
+    document_kind,
+    read_guidelines_text,
+    read_journey_text,
+)
 
 HEAD = "id: claim\n"
 STATES = HEAD + "states:\n  report: {action: Ask.}\n"

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from journeygraph import JourneyDefinitionError
-from journeygraph.journeys.files import read_guidelines_text, read_journey_text
 from journeygraph.journeys.files.journey_file import read_tree
+from journeygraph.journeys.files.loading import read_guidelines_text, read_journey_text
 from tests.support.claim_desk import YAML
 
 VALID = read_tree(YAML, "claim.yaml").value

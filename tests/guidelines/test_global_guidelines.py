@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from journeygraph import Guideline, Journey, JourneyDefinitionError, Pathway, Scope, Validation
-from journeygraph.journeys.files import read_guidelines_text, read_journey_text
+from journeygraph.journeys.files.loading import read_guidelines_text, read_journey_text
 from journeygraph.journeys.reading.rule_reader import with_guidelines
 from tests.support.stored_claims import CLAIM, DESK, HOURS
 

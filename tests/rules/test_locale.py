@@ -28,7 +28,7 @@ from journeygraph import (
     Personality,
     Signature,
 )
-from journeygraph.journeys.files import load_journey
+from journeygraph.journeys.files.loading import load_journey
 from journeygraph.journeys.locale import DEFAULT, NOWHERE, in_force
 from journeygraph.nodes.draft import new_turn
 from journeygraph.nodes.json_data import stamp

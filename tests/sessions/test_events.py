@@ -28,7 +28,7 @@ from journeygraph import (
     WaitingError,
     load_journey,
 )
-from journeygraph.journeys.files import read_journey_text
+from journeygraph.journeys.files.loading import read_journey_text
 from journeygraph.nodes.llm.scripted import ScriptedModel
 
 Talk = Callable[..., Any]

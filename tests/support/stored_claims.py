@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from journeygraph.graphs.records.definitions import Draft
-from journeygraph.journeys.files import document_kind
+from journeygraph.journeys.files.loading import document_kind
 
 CLAIM = """
 id: claim
