@@ -62,7 +62,7 @@ from journeygraph.nodes.state.stack import Entered, Situation, note, pruned
 from journeygraph.nodes.steer import Limits, Steering, limits_of, steer
 from journeygraph.nodes.telemetry import report
 from journeygraph.nodes.texts import worded
-from journeygraph.nodes.values import Setting
+from journeygraph.nodes.values.setting import Setting
 
 
 @dataclass(frozen=True, slots=True)

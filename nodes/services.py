@@ -19,7 +19,7 @@ from journeygraph.nodes.running import Running
 from journeygraph.nodes.state.effects import Effects
 from journeygraph.nodes.state.session import Turn
 from journeygraph.nodes.texts import texts_of
-from journeygraph.nodes.values import Setting
+from journeygraph.nodes.values.setting import Setting
 
 if TYPE_CHECKING:
     from journeygraph.nodes.llm.models import Models

@@ -22,7 +22,7 @@ import pytest
 from journeygraph import Journey
 from journeygraph.journeys.locale import LANGUAGES
 from journeygraph.nodes import breaker
-from journeygraph.nodes.language import lexicon
+from journeygraph.nodes.language import proposals
 from journeygraph.nodes.llm import model_agent as model_agent
 from tests.support import forked, postgres, properties, redis
 from tests.support.clocks import CalmLoop, Clock
@@ -126,7 +126,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         importlib.import_module("tests.support.preloaded")
         properties.prepare()
         for language in LANGUAGES:  # half a second each, in every process
-            lexicon.load(language)
+            proposals.load(language)
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

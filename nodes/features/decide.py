@@ -27,7 +27,7 @@ from journeygraph.nodes.draft import TurnDraft
 from journeygraph.nodes.forms.collect import SURE, as_first, fill
 from journeygraph.nodes.forms.offer import asked_for, policy_of
 from journeygraph.nodes.forms.questions import ask_again
-from journeygraph.nodes.language import is_courtesy
+from journeygraph.nodes.language.proposals import is_courtesy
 from journeygraph.nodes.repair.answering import answered
 from journeygraph.nodes.repair.clarify import (
     clarify,

@@ -25,7 +25,7 @@ from journeygraph.nodes.features.form_reading import (
 )
 from journeygraph.nodes.forms.collect import collect
 from journeygraph.nodes.forms.questions import ask_first, chosen, lines_of
-from journeygraph.nodes.language import load_languages, ready_to_read
+from journeygraph.nodes.language.proposals import load_languages, ready_to_read
 from journeygraph.nodes.repair.resume import completed, left_unsure
 from journeygraph.nodes.repair.tasks import cannot_reply
 from journeygraph.nodes.repair.wishes import ambiguous, begins_later, held_moves, most_specific
@@ -37,9 +37,9 @@ from journeygraph.nodes.state.form_state import FORM, MOST_RAW, field_named, is_
 from journeygraph.nodes.state.interpretation import Parse, Reading
 from journeygraph.nodes.state.secrets import HIDDEN, secrets_in
 from journeygraph.nodes.state.stack import overwritten
-from journeygraph.nodes.values import hint_of
-from journeygraph.nodes.values import load as load_values
+from journeygraph.nodes.values.checking import hint_of
 from journeygraph.nodes.values.finding import has_number
+from journeygraph.nodes.values.reading import load as load_values
 
 _MOST_QUOTED = 3
 

@@ -33,15 +33,14 @@ from journeygraph.nodes.features.decide import belongs, fillable
 from journeygraph.nodes.forms.collect import collected_so_far, emptied, take_back_refused
 from journeygraph.nodes.forms.offer import offer_person, policy_of, takes_person
 from journeygraph.nodes.forms.questions import lines_of, question_of
-from journeygraph.nodes.language import (
-    Expected,
+from journeygraph.nodes.language.expected import FREE, NAMES, Expected
+from journeygraph.nodes.language.proposals import (
     clauses_in,
     is_courtesy,
     questions_in,
     read_message,
     rest_of,
 )
-from journeygraph.nodes.language.expected import FREE, NAMES
 from journeygraph.nodes.language.words import words_of
 from journeygraph.nodes.llm.form_prompt import Asking, asking_of
 from journeygraph.nodes.repair.tasks import (
@@ -56,7 +55,7 @@ from journeygraph.nodes.state.dialogue_state import Asked, Option
 from journeygraph.nodes.state.form_state import is_record, settled
 from journeygraph.nodes.state.interpretation import Parse
 from journeygraph.nodes.steer import allowed_transitions
-from journeygraph.nodes.values import hint_of
+from journeygraph.nodes.values.checking import hint_of
 
 _NUMBERED = re.compile(r"^ *(\d{1,3})[.)] +(.+)$", re.MULTILINE)
 _REPAIRS = (Back, Cancel, Explain, Human, Repeat, Restart, Skip, Status, Wait)

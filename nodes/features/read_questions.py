@@ -8,7 +8,7 @@ from journeygraph.nodes.capability import Capability
 from journeygraph.nodes.commands import Ask, Fill
 from journeygraph.nodes.draft import Hop, TurnDraft
 from journeygraph.nodes.features.form_reading import parse_of
-from journeygraph.nodes.language import questions_in, words_without
+from journeygraph.nodes.language.proposals import questions_in, words_without
 from journeygraph.nodes.repair.knowledge import answer_question, say_after, say_before
 from journeygraph.nodes.state.interpretation import Parse, Reading
 from journeygraph.nodes.steer import allowed_transitions, asks_model

@@ -19,7 +19,7 @@ from journeygraph.nodes.replies.wording import broken, changed
 from journeygraph.nodes.services import Services, setting_of
 from journeygraph.nodes.state.form_state import current_value
 from journeygraph.nodes.state.session import SessionState, Turn
-from journeygraph.nodes.values import shown
+from journeygraph.nodes.values.checking import shown
 
 SECONDS = 5.0
 """Longest wait for other words; half of what is left of the turn's time, where that is less."""

@@ -14,7 +14,8 @@ from journeygraph.nodes.draft import TurnDraft
 from journeygraph.nodes.forms.offer import ask_about_person, called_by_word, decide_wish, read_wish
 from journeygraph.nodes.forms.questions import question_of
 from journeygraph.nodes.json_data import words_of
-from journeygraph.nodes.language import Expected, load_languages, read_message, ready_to_read
+from journeygraph.nodes.language.expected import Expected
+from journeygraph.nodes.language.proposals import load_languages, read_message, ready_to_read
 from journeygraph.nodes.services import Services, setting_of
 from journeygraph.nodes.state.dialogue_state import (
     Asked,
@@ -41,7 +42,7 @@ from journeygraph.nodes.state.session import PARTING, Position, Turn, Update
 from journeygraph.nodes.state.stack import note
 from journeygraph.nodes.telemetry import JOURNEY, measure, part_raised
 from journeygraph.nodes.texts import worded
-from journeygraph.nodes.values import shown
+from journeygraph.nodes.values.checking import shown
 
 _JUDGED = ("turn", "failure")
 """Kinds of turns after which the policies are tried."""

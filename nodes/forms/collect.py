@@ -14,7 +14,10 @@ from journeygraph.nodes.services import Services
 from journeygraph.nodes.state.effects import step_of
 from journeygraph.nodes.state.form_state import FORM, owners
 from journeygraph.nodes.state.session import PathwayState, Update
-from journeygraph.nodes.values import Unreadable, is_half_in_doubt, refusal_of, value_of
+from journeygraph.nodes.values.checking import refusal_of
+from journeygraph.nodes.values.reading import value_of
+from journeygraph.nodes.values.setting import Unreadable
+from journeygraph.nodes.values.times import is_half_in_doubt
 
 FieldCommand = Fill | Correct | Clear | Skip
 SURE = 0.8

@@ -10,7 +10,8 @@ from journeygraph.journeys import Effect, Escalation, Field, PathwaySpec
 from journeygraph.journeys.phrases import normal, said
 from journeygraph.nodes.commands import Command, Human, Verdict
 from journeygraph.nodes.draft import TurnDraft
-from journeygraph.nodes.language import Expected, read_message, ready_to_read
+from journeygraph.nodes.language.expected import Expected
+from journeygraph.nodes.language.proposals import read_message, ready_to_read
 from journeygraph.nodes.llm.form_prompt import Asking
 from journeygraph.nodes.state.dialogue_state import Asked, Option
 from journeygraph.nodes.state.escalation import escalate, escalation_of

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from itertools import chain, islice, zip_longest
 
 from journeygraph.journeys import Field, IntentTrigger, JourneySpec, Range, Regex
-from journeygraph.nodes.values import Setting, example_of
+from journeygraph.nodes.values.checking import example_of
+from journeygraph.nodes.values.setting import Setting
 
 MOST = 3
 """Maximum number of sentences."""

@@ -22,7 +22,8 @@ from journeygraph.nodes.services import Services, brought_locale, setting_of
 from journeygraph.nodes.state.dialogue_state import Asked
 from journeygraph.nodes.state.effects import is_taken
 from journeygraph.nodes.state.form_state import FormState, field_named
-from journeygraph.nodes.values import Setting, hint_of, shown
+from journeygraph.nodes.values.checking import hint_of, shown
+from journeygraph.nodes.values.setting import Setting
 
 _OF_FIELDS = ("field", "correction", "change")
 """Kinds of questions that are about a field; others are about a pathway, or about nothing."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from journeygraph.journeys import Field
 from journeygraph.nodes.state.dialogue_state import Asked, Option
-from journeygraph.nodes.values import Setting
+from journeygraph.nodes.values.setting import Setting
 
 CHOOSING = ("clarify", "paused", "restart", "change", "wrong")
 """Kinds of questions whose answer is one of their options."""

@@ -43,7 +43,9 @@ from journeygraph.nodes.language.expected import (
 )
 from journeygraph.nodes.language.lexicon import Lexicon, Name, lexicon_of
 from journeygraph.nodes.language.words import Words, words_of
-from journeygraph.nodes.values import Unreadable, place_of, value_of
+from journeygraph.nodes.values.numbers import place_of
+from journeygraph.nodes.values.reading import value_of
+from journeygraph.nodes.values.setting import Unreadable
 
 MOST_WORDS = 24
 """Most words of a message that the grammar is tried on."""

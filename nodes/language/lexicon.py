@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import get_args
 
-from journeygraph.journeys import JourneyConfig, JourneySpec
-from journeygraph.journeys.locale import NOWHERE, in_force
 from journeygraph.nodes.language.words import Words, words_of
-from journeygraph.nodes.values import language_data, make_ready
-from journeygraph.nodes.values.languages import ListName
+from journeygraph.nodes.values.languages import ListName, language_data
 
 Name = ListName
 """Names of the lists; each language has all of them."""
@@ -65,26 +62,14 @@ class Lexicon:
         return any(self.at(words, place, name) for place in places)
 
 
-def load(language: str) -> None:
-    """Read the data of a language, which takes up to a second; else the first message waits."""
-    lexicon_of(language)
-    make_ready(language)
-    _LOADED.add(language)
-
-
-def load_languages(spec: JourneySpec, config: JourneyConfig) -> None:
-    """Read the data of the languages that a journey and its parts are spoken in."""
-    for part in (spec, *spec.parts.values()):
-        load(in_force(part.locale, NOWHERE, config.locale).language or "en")
-
-
 _LOADED: set[str] = set()
 
 
-async def ready_to_read(language: str) -> None:
-    """Load a language in a thread, so that the event loop does not wait."""
+async def lexicon_ready(language: str) -> None:
+    """Load the lists of a language in a thread, so that the event loop does not wait."""
     if language not in _LOADED:
-        await asyncio.to_thread(load, language)
+        await asyncio.to_thread(lexicon_of, language)
+        _LOADED.add(language)
 
 
 @cache
@@ -113,3 +98,24 @@ def weight(words: Words, language: str) -> Sequence[str]:
         if heavy := [n for n in places if n not in light]:
             parts.append(clause.part(heavy[0], heavy[-1] + 1).raw)
     return parts
+
+
+def refused_in(message: str, patterns: Iterable[tuple[str, str]], language: str) -> set[str]:
+    """Return the questions that no clause of a message answers but one that denies or cancels.
+
+    Of each pattern that matched, the id of the question that it answers is given too.
+    """
+    lexicon, clauses = lexicon_of(language), [*words_of(message).clauses()]
+    refused: set[str] = set()
+    meant: set[str] = set()
+    for pattern, question in patterns:
+        for clause in clauses:
+            if place := clause.find(pattern):
+                (refused if _denies(clause, *place, lexicon) else meant).add(question)
+    return refused - meant
+
+
+def _denies(clause: Words, first: int, last: int, lexicon: Lexicon) -> bool:
+    """Return whether words before or behind a phrase say that it is not wanted."""
+    before, behind = clause.part(0, first), clause.part(last)
+    return lexicon.has(before, "denied_before") or lexicon.has(behind, "denied_behind")

@@ -6,10 +6,12 @@ change or an end is asked back, and unread words are repeated.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from journeygraph.journeys import Field
+from journeygraph.journeys import Field, JourneyConfig, JourneySpec
+from journeygraph.journeys.locale import NOWHERE, in_force
 from journeygraph.nodes.commands import (
     Back,
     Cancel,
@@ -29,11 +31,12 @@ from journeygraph.nodes.commands import (
 )
 from journeygraph.nodes.language.expected import FREE, NAMES, Expected
 from journeygraph.nodes.language.grammar import derived, is_foreign, value_in
-from journeygraph.nodes.language.lexicon import Lexicon, Name, lexicon_of, weight
+from journeygraph.nodes.language.lexicon import Lexicon, Name, lexicon_of, refused_in, weight
 from journeygraph.nodes.language.words import Words, words_of
 from journeygraph.nodes.state.interpretation import Parse
-from journeygraph.nodes.values import Scan, Setting, Span
-from journeygraph.nodes.values.finding import is_bare
+from journeygraph.nodes.values.finding import Scan, Span, is_bare
+from journeygraph.nodes.values.reading import make_ready
+from journeygraph.nodes.values.setting import Setting
 
 MOST_CHARACTERS = 4096
 """Characters of a message beyond which it is left to others."""
@@ -46,6 +49,28 @@ _AWAY: tuple[Name, ...] = (
     *("no", "cancel", "cancel_all", "back", "restart", "status", "wait", "skip", "unknown"),
 )
 """Lists with which no text begins that was asked for."""
+
+
+def load(language: str) -> None:
+    """Read the data of a language, which takes up to a second; else the first message waits."""
+    lexicon_of(language)
+    make_ready(language)
+    _LOADED.add(language)
+
+
+def load_languages(spec: JourneySpec, config: JourneyConfig) -> None:
+    """Read the data of the languages that a journey and its parts are spoken in."""
+    for part in (spec, *spec.parts.values()):
+        load(in_force(part.locale, NOWHERE, config.locale).language or "en")
+
+
+_LOADED: set[str] = set()
+
+
+async def ready_to_read(language: str) -> None:
+    """Load a language in a thread, so that the event loop does not wait."""
+    if language not in _LOADED:
+        await asyncio.to_thread(load, language)
 
 
 def read_message(message: str, expected: Expected) -> Parse:
@@ -246,27 +271,6 @@ def questions_in(message: str, language: str) -> list[str]:
 
 def _written(clause: Words) -> str:
     return clause.raw + "?" * clause.asks
-
-
-def refused_in(message: str, patterns: Iterable[tuple[str, str]], language: str) -> set[str]:
-    """Return the questions that no clause of a message answers but one that denies or cancels.
-
-    Of each pattern that matched, the id of the question that it answers is given too.
-    """
-    lexicon, clauses = lexicon_of(language), [*words_of(message).clauses()]
-    refused: set[str] = set()
-    meant: set[str] = set()
-    for pattern, question in patterns:
-        for clause in clauses:
-            if place := clause.find(pattern):
-                (refused if _denies(clause, *place, lexicon) else meant).add(question)
-    return refused - meant
-
-
-def _denies(clause: Words, first: int, last: int, lexicon: Lexicon) -> bool:
-    """Return whether words before or behind a phrase say that it is not wanted."""
-    before, behind = clause.part(0, first), clause.part(last)
-    return lexicon.has(before, "denied_before") or lexicon.has(behind, "denied_behind")
 
 
 def words_without(message: str, parts: Iterable[str]) -> str:

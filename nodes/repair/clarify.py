@@ -18,7 +18,8 @@ from journeygraph.nodes.commands import (
 )
 from journeygraph.nodes.draft import TurnDraft
 from journeygraph.nodes.forms.offer import offer_person, policy_of
-from journeygraph.nodes.language import has_common_word, is_courtesy, questions_in
+from journeygraph.nodes.language.lexicon import has_common_word
+from journeygraph.nodes.language.proposals import is_courtesy, questions_in
 from journeygraph.nodes.repair.knowledge import BESIDE, asked_about, help_for
 from journeygraph.nodes.repair.tasks import status
 from journeygraph.nodes.state.dialogue_state import Asked, Option

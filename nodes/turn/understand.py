@@ -26,7 +26,7 @@ from journeygraph.nodes.capability import Capabilities
 from journeygraph.nodes.commands import Noise, Verdict, command_name, matched
 from journeygraph.nodes.draft import TurnDraft, check_known, open_draft
 from journeygraph.nodes.json_data import copied, words_of
-from journeygraph.nodes.language import ready_to_read, refused_in
+from journeygraph.nodes.language.lexicon import lexicon_ready, refused_in
 from journeygraph.nodes.services import Services
 from journeygraph.nodes.state.context import kept
 from journeygraph.nodes.state.escalation import WITH_PERSON, takeover_of
@@ -350,7 +350,7 @@ async def wanted(
     if not said:
         return verdicts
     language = draft.setting.language
-    await ready_to_read(language)
+    await lexicon_ready(language)
     patterns = [
         (pattern, transition.id)
         for transition in services.spec.transitions

@@ -17,7 +17,8 @@ from journeygraph.nodes.state.dialogue_state import Asked
 from journeygraph.nodes.state.form_state import field_named, is_record, settled
 from journeygraph.nodes.state.session import Position
 from journeygraph.nodes.state.stack import Moved, Situation, at_entry, resumed_frame
-from journeygraph.nodes.values import Unreadable, value_of
+from journeygraph.nodes.values.reading import value_of
+from journeygraph.nodes.values.setting import Unreadable
 
 _GONE = "this version of the journey does not have it"
 

@@ -28,11 +28,12 @@ from journeygraph.nodes.commands import (
     Status,
     Wait,
 )
-from journeygraph.nodes.language import Expected, read_message
+from journeygraph.nodes.language.expected import Expected
 from journeygraph.nodes.language.grammar import PRODUCTIONS
 from journeygraph.nodes.language.lexicon import lexicon_of
+from journeygraph.nodes.language.proposals import read_message
 from journeygraph.nodes.state.dialogue_state import Asked, Option
-from journeygraph.nodes.values import Setting
+from journeygraph.nodes.values.setting import Setting
 
 NOW = datetime.fromisoformat("2026-11-24T12:00:00+00:00")
 GUESTS = Field("guests", "integer", "For how many?", label="party", validators=[Range(1, 20)])

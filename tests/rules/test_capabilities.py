@@ -150,6 +150,7 @@ print(json.dumps(sorted(name for name in sys.modules if name.startswith("journey
 CAPABILITIES = (
     *("nodes.features", "nodes.forms", "nodes.repair", "nodes.guidelines", "nodes.llm"),
     *("nodes.turn.take_effects", "nodes.turn.call_tools", "nodes.turn.validate"),
+    *("nodes.language.proposals", "nodes.language.grammar", "nodes.values.reading"),
     *("graphs.pipelines.patterns", "graphs.agents.tools", "graphs.drawing", "server"),
 )
 

@@ -7,7 +7,7 @@ import importlib
 import sqlite3
 
 from journeygraph.graphs.storage.migrate import migrate
-from journeygraph.nodes.language import lexicon
+from journeygraph.nodes.language import proposals
 
 # The modules of the command look at the terminal and the environment, so each process imports them.
 for name in (
@@ -36,7 +36,7 @@ for name in (
 
 # Processes that hold conversations would each read the phrases of their language, and find out
 # how the tables are made.
-lexicon.load("en")
+proposals.load("en")
 migrate(lambda: sqlite3.connect(":memory:"))
 
 # A collection in a fork would write to every object, and so copy all memory.

@@ -33,7 +33,7 @@ from journeygraph.journeys.reading.declared import OfConcierge, OfWholeJourney, 
 from journeygraph.journeys.reading.reader import JOURNEY_ATTRIBUTES
 from journeygraph.journeys.spec.spec import PathwaySpec
 from journeygraph.nodes.language.grammar import PRODUCTIONS
-from journeygraph.nodes.values import language_data
+from journeygraph.nodes.values.languages import language_data
 from journeygraph.server.discover.journeys import pipeline_ids
 from journeygraph.server.discover.pipelines import find_pipeline
 from journeygraph.server.settings import known_settings

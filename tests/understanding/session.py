@@ -20,7 +20,8 @@ from journeygraph import (
 )
 from journeygraph.nodes.json_data import clocked
 from journeygraph.nodes.llm.scripted import ScriptedModel
-from journeygraph.nodes.values import Setting, shown
+from journeygraph.nodes.values.checking import shown
+from journeygraph.nodes.values.setting import Setting
 from tests.understanding import assistants
 from tests.understanding.judging import UNREACHED, Came, Judged, judged
 from tests.understanding.models import Answers

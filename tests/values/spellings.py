@@ -6,7 +6,8 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from journeygraph.journeys.notions.fields import Field
-from journeygraph.nodes.values import Setting, Unreadable, value_of
+from journeygraph.nodes.values.reading import value_of
+from journeygraph.nodes.values.setting import Setting, Unreadable
 
 REFUSED = "(refused)"
 AT = datetime(2026, 11, 24, 13, 30, tzinfo=ZoneInfo("Europe/Berlin"))  # a Tuesday

@@ -3,7 +3,7 @@
 import pytest
 
 from journeygraph.journeys.notions.fields import Field, Regex
-from journeygraph.nodes.values import place_of
+from journeygraph.nodes.values.numbers import place_of
 from tests.values.spellings import DE, ES, FR, REFUSED, US, assert_read, assert_refused, read
 
 PLACES = {"en": US, "de": DE, "es": ES, "fr": FR}

@@ -12,7 +12,10 @@ from hypothesis import strategies as st
 
 from journeygraph.journeys.notions.fields import FIELD_TYPES, Field, Range
 from journeygraph.nodes.json_data import plain
-from journeygraph.nodes.values import Setting, Unreadable, found_in, hint_of, load, shown, value_of
+from journeygraph.nodes.values.checking import hint_of, shown
+from journeygraph.nodes.values.finding import found_in
+from journeygraph.nodes.values.reading import load, value_of
+from journeygraph.nodes.values.setting import Setting, Unreadable
 from tests.values.spellings import DE, ES, FR, GB, US
 
 SETTINGS = (US, GB, DE, ES, FR, Setting(US.at, "IN"), Setting(US.at, "JP", "xx"))

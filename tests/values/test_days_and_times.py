@@ -6,7 +6,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from journeygraph.journeys.notions.fields import Field, Range
-from journeygraph.nodes.values import Setting, is_half_in_doubt
+from journeygraph.nodes.values.setting import Setting
+from journeygraph.nodes.values.times import is_half_in_doubt
 from tests.values.spellings import DE, ES, FR, GB, US, assert_read, assert_refused, read
 
 DAY, HOUR, MOMENT = Field("d", "date"), Field("t", "time"), Field("m", "datetime")

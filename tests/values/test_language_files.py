@@ -6,8 +6,7 @@ import pytest
 
 from journeygraph.journeys.errors import ConfigurationError
 from journeygraph.journeys.locale import LANGUAGES
-from journeygraph.nodes.values import language_data
-from journeygraph.nodes.values.languages import DATA, language_from
+from journeygraph.nodes.values.languages import DATA, language_data, language_from
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from journeygraph.journeys.notions.fields import Field
-from journeygraph.nodes.values import Setting, found_in
+from journeygraph.nodes.values.finding import found_in
+from journeygraph.nodes.values.setting import Setting
 from tests.values.spellings import DE, ES, FR, US
 
 SIZES = ["small", "large", "extra_large"]
@@ -108,7 +109,7 @@ def test_the_authors_own_pattern_finds_a_value_anywhere() -> None:
 def test_no_library_of_values_is_imported_before_it_is_needed() -> None:
     code = (
         "import sys\n"
-        "from journeygraph.nodes import values\n"
+        "from journeygraph.nodes.values import reading as values\n"
         "heavy = {'text_to_num', 'phonenumbers', 'email_validator'}\n"
         "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
         "from journeygraph import Field\n"

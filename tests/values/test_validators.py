@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from journeygraph.journeys.notions.fields import Check, Field, Length, Range, Regex
-from journeygraph.nodes.values import hint_of, refusal_of, shown, value_of
+from journeygraph.nodes.values.checking import hint_of, refusal_of, shown
+from journeygraph.nodes.values.reading import value_of
 from tests.values.spellings import DE, US
 
 

@@ -25,8 +25,8 @@ from journeygraph.journeys.locale import in_force
 from journeygraph.nodes.llm.cassette import Cassette
 from journeygraph.nodes.services import setting_at
 from journeygraph.nodes.state.form_state import field_named
-from journeygraph.nodes.values import Setting
-from journeygraph.nodes.values import shown as as_read
+from journeygraph.nodes.values.checking import shown as as_read
+from journeygraph.nodes.values.setting import Setting
 from journeygraph.server.cli.terminal.conversation import Conversation
 from journeygraph.server.cli.terminal.rendering import (
     listing,
