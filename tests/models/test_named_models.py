@@ -123,7 +123,7 @@ def test_every_reply_is_checked_by_a_model_that_the_server_has(
     (folder / "desk.py").write_text(source)
     with ScriptedServer(always=only("house", "judge")) as server:
         where = {"OPENAI_API_KEY": "any", "OPENAI_BASE_URL": server.url}
-        more = {**where, **settings, "JOURNEYGRAPH_INTENT_MODEL": "house"}
+        more = {**where, **settings, "JOURNEYGRAPH_INTENT_DETECTION_MODEL": "house"}
         with served(folder, "desk.py", "--store", "memory://", **more) as (_, place, lines):
             answers = conversation(place, "hello", "hello again", "hello, and thank you")
 
