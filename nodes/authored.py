@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import inspect
 import threading
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import CancelledError, Future
@@ -125,6 +126,15 @@ async def in_thread(name: str, call: Callable[[Any], Any], payload: Any, overdue
     except asyncio.CancelledError:
         _leave(done, asyncio.get_running_loop(), overdue(name))
         raise
+
+
+async def called(name: str, function: Callable[..., Any], *given: Any) -> Any:
+    """Call a plain function of an author, async or in a thread, and return its result."""
+    with contained():
+        if inspect.iscoroutinefunction(function):
+            return await function(*given)
+        result = await in_thread(name, lambda own: function(*own), given, lambda _: lambda: None)
+        return await result if inspect.isawaitable(result) else result
 
 
 def _settle(done: Future[Any], context: Context, call: Callable[..., Any], payload: Any) -> None:

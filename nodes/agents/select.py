@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 from asyncio import AbstractEventLoop
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from weakref import WeakKeyDictionary
 from cachetools import LRUCache, cached
 
 from journeygraph.journeys import Agent, AgentCard, Skill
-from journeygraph.nodes.authored import contained, in_thread
+from journeygraph.nodes.authored import called
 from journeygraph.nodes.guidelines.ranking import LONGEST_TEXT, Part, Ranking
 from journeygraph.nodes.guidelines.vocabulary import has_words, spread
 
@@ -211,12 +210,7 @@ def _turn_of(embed: Embed) -> asyncio.Lock:
 
 async def _embedded(embed: Embed, texts: list[str]) -> list[list[float]]:
     """Return the vectors of some texts, each of length 1."""
-    with contained():
-        if inspect.iscoroutinefunction(embed):
-            given = await embed(texts)
-        else:
-            given = await in_thread("embed", lambda _: embed(texts), {}, lambda name: lambda: None)
-            given = await given if inspect.isawaitable(given) else given
+    given = await called("embed", embed, texts)
     vectors = [[float(number) for number in vector] for vector in given]
     lengths = [hypot(*vector) for vector in vectors]
     if len(vectors) != len(texts) or not all(length and isfinite(length) for length in lengths):

@@ -213,7 +213,7 @@ def led(draft: TurnDraft, leading: Sequence[Verdict]) -> Parse:
     ids = {verdict.question for verdict in leading}
     targets = sorted({t.target for t in draft.spec.transitions if t.id in ids})
     forms = [form for id_ in targets if (form := draft.spec.pathways[id_].form)]
-    clauses = clauses_in(message, language)
+    clauses = clauses_in(message)
     held = [n for n, one in enumerate(clauses) if any(normal(p) in normal(one) for p in phrases)]
     places = range(held[0]) if forms and held else {*range(len(clauses))}.difference(held)
     here = parse_of(draft, ", ".join(clauses[n] for n in places)) if held and places else Parse()

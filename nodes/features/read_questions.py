@@ -8,7 +8,7 @@ from journeygraph.nodes.capability import Capability
 from journeygraph.nodes.commands import Ask, Fill
 from journeygraph.nodes.draft import Hop, TurnDraft
 from journeygraph.nodes.features.form_reading import parse_of
-from journeygraph.nodes.language.proposals import questions_in, words_without
+from journeygraph.nodes.language.proposals import clauses_in, questions_in
 from journeygraph.nodes.repair.knowledge import answer_question, say_after, say_before
 from journeygraph.nodes.state.interpretation import Parse, Reading
 from journeygraph.nodes.steer import allowed_transitions, asks_model
@@ -28,7 +28,8 @@ class KnowledgeAnswers(Capability):
         questions = questions_in(draft.message, draft.setting.language)
         if not questions:
             return
-        rest = words_without(draft.message, questions)
+        clauses = clauses_in(draft.message)
+        rest = ", ".join(clause for clause in clauses if clause not in questions)
         parse = parse_of(draft, rest) if rest else Parse()
         asked = " ".join(questions) if parse.commands else draft.message.strip()
         commands = [replace(c, certain=False) if isinstance(c, Fill) else c for c in parse.commands]

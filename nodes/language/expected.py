@@ -61,9 +61,8 @@ class Expected:
     @cached_property
     def pending(self) -> Field | None:
         """The field that was asked for."""
-        if self.asked is None or self.kind != "field":
-            return None
-        return next((f for f in self.fields if f.name == self.asked["about"]), None)
+        about = self.asked["about"] if self.asked and self.kind == "field" else ""
+        return next((f for f in self.fields if f.name == about), None)
 
     @cached_property
     def doubted(self) -> Field | None:

@@ -10,6 +10,7 @@ Source: DESIGN section 4, "Exact or asked".
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import cast
@@ -70,14 +71,11 @@ class Production:
     meaning: Meaning
 
     @cached_property
-    def symbols(self) -> tuple[str, ...]:
-        """The symbols of its form."""
-        return tuple(self.form.split())
-
-    @cached_property
     def needed(self) -> frozenset[str]:
         """The lists that it cannot do without, so that it needs no try where words have none."""
-        return frozenset(symbol.rstrip("+") for symbol in self.symbols if symbol[0] not in "[<")
+        return frozenset(
+            symbol.rstrip("+") for symbol in self.form.split() if symbol[0] not in "[<"
+        )
 
 
 def derived(words: Words, expected: Expected) -> Command | None:
@@ -94,7 +92,7 @@ def derived(words: Words, expected: Expected) -> Command | None:
         for production in tried:
             if act.asks and production.act != "control":
                 continue
-            for slots in _matches(production.symbols, act, 0, lexicon, {}):
+            for slots in _matches(production.form.split(), act, 0, lexicon, {}):
                 if command := production.meaning(expected, slots):
                     return command
     return None
@@ -159,10 +157,9 @@ def value_in(field: Field, raw: str, expected: Expected) -> object:
     if field.type in NAMES and (led or lexicon.has(words, "and")):
         return None
     searched = bool(field.extract) and is_whole(field, raw, expected)
-    try:
+    with suppress(Unreadable):
         return value_of(field, raw, expected.setting, searched=searched)
-    except Unreadable:
-        return None
+    return None
 
 
 # --- Answers ---
@@ -170,16 +167,15 @@ def value_in(field: Field, raw: str, expected: Expected) -> object:
 
 def _chosen(expected: Expected, slots: Slots) -> Command | None:
     """Return an offered option by its label, its place in the list, or its id."""
-    said = " ".join(slots["choice"].folded)
-    if (place := place_of(said, expected.setting)) and place <= len(expected.options):
-        said = str(place if place > 0 else len(expected.options))
-    labels: dict[str, str] = {}
-    for place, option in enumerate(expected.options, 1):
-        for name in (option["id"], option["label"], str(place)):
-            labels.setdefault(" ".join(words_of(name).folded), option["id"])
-    if said not in labels or expected.kind not in (*CHOOSING, *YES_OR_NO):
+    said, options = " ".join(slots["choice"].folded), expected.options
+    place = place_of(said, expected.setting)
+    if not options or expected.kind not in (*CHOOSING, *YES_OR_NO):
         return None
-    return Choose(labels[said])
+    if place and place <= len(options):
+        return Choose(options[place - 1 if place > 0 else place]["id"])
+    names = {option[key]: option["id"] for key in ("label", "id") for option in options[::-1]}
+    labels = {" ".join(words_of(name).folded): id_ for name, id_ in names.items()}
+    return Choose(labels[said]) if said in labels else None
 
 
 def _answered(expected: Expected, slots: Slots, *, is_yes: bool) -> Command | None:
@@ -219,19 +215,13 @@ def _pending(expected: Expected, slots: Slots) -> Command | None:
         return None
     raw = words.text.strip() if whole else words.raw
     value = value_in(field, raw, expected)
-    if value is None and (choice := _numbered(expected, words)):
+    place = place_of(" ".join(words.folded), expected.setting) if expected.numbered else 0
+    choice = expected.numbered.get(place if place >= 0 else max(expected.numbered))
+    if value is None and choice:
         raw = value = choice
     if value is None or is_foreign(field, value):
         return None
     return _given(field, raw, value, expected)
-
-
-def _numbered(expected: Expected, words: Words) -> str | None:
-    """Return the choice that words name by its number in the question."""
-    if not expected.numbered:
-        return None
-    place = place_of(" ".join(words.folded), expected.setting)
-    return expected.numbered.get(place if place >= 0 else max(expected.numbered))
 
 
 def is_foreign(field: Field, value: object) -> bool:
@@ -250,12 +240,8 @@ def is_whole(field: Field, text: str, expected: Expected) -> bool:
     shapes = [one.pattern for one in field.validators if isinstance(one, Regex)]
     shapes += [] if shapes else field.extract
     matches = expected.setting.patterns.fullmatch
-    return all(matches(field.name, one, text.strip()) for one in shapes) and any(
-        not matches(field.name, one, _SENTENCE) for one in shapes
-    )
-
-
-_SENTENCE = "so what is that"
+    fits = all(matches(field.name, one, text.strip()) for one in shapes)
+    return fits and any(not matches(field.name, one, "so what is that") for one in shapes)
 
 
 def _given(field: Field, raw: str, value: object, expected: Expected) -> Fill | Correct:
@@ -354,9 +340,8 @@ def _skipped(expected: Expected, slots: Slots) -> Command | None:
 
 def _left_open(expected: Expected, slots: Slots) -> Command | None:
     field = expected.pending
-    if field is None or field.required or field.type == "boolean":
-        return None
-    return Skip()
+    may_be = field is not None and not field.required and field.type != "boolean"
+    return Skip() if may_be else None
 
 
 def _explained(expected: Expected, slots: Slots) -> Command | None:

@@ -41,12 +41,10 @@ class Lexicon:
         """Return where the phrases of a list end that begin at a place, the longest first."""
         if place >= len(words.all):
             return []
-        ends = []
-        for phrase in self._by_first.get((name, words.folded[place]), ()):
-            end = place + len(phrase)
-            if words.folded[place:end] == phrase:
-                ends.append(end)
-        return ends
+        phrases = self._by_first.get((name, words.folded[place]), ())
+        said = words.folded[place:]
+        lengths = [len(phrase) for phrase in phrases if said[: len(phrase)] == phrase]
+        return [place + length for length in lengths]
 
     def says(self, words: Words, *names: Name) -> bool:
         """Return whether words are as a whole a phrase of one of some lists."""
@@ -111,11 +109,8 @@ def refused_in(message: str, patterns: Iterable[tuple[str, str]], language: str)
     for pattern, question in patterns:
         for clause in clauses:
             if place := clause.find(pattern):
-                (refused if _denies(clause, *place, lexicon) else meant).add(question)
+                before, behind = clause.part(0, place[0]), clause.part(place[1])
+                is_denied = lexicon.has(before, "denied_before")
+                is_denied = is_denied or lexicon.has(behind, "denied_behind")
+                (refused if is_denied else meant).add(question)
     return refused - meant
-
-
-def _denies(clause: Words, first: int, last: int, lexicon: Lexicon) -> bool:
-    """Return whether words before or behind a phrase say that it is not wanted."""
-    before, behind = clause.part(0, first), clause.part(last)
-    return lexicon.has(before, "denied_before") or lexicon.has(behind, "denied_behind")

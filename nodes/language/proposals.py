@@ -253,11 +253,11 @@ def is_courtesy(message: str, language: str) -> bool:
 def without_article(name: str, language: str) -> str:
     """Return a name without the article that it begins with."""
     lexicon, words = lexicon_of(language), words_of(name)
-    ends = lexicon.at(words, 0, "articles") if words else ()
+    ends = lexicon.at(words, 0, "articles")
     return name[words.all[ends[0]].start :] if ends and ends[0] < len(words) else name
 
 
-def clauses_in(message: str, language: str) -> list[str]:
+def clauses_in(message: str) -> list[str]:
     """Return the clauses of a message, as they were written."""
     return [_written(clause) for clause in words_of(message).clauses()]
 
@@ -273,13 +273,6 @@ def _written(clause: Words) -> str:
     return clause.raw + "?" * clause.asks
 
 
-def words_without(message: str, parts: Iterable[str]) -> str:
-    """Return a message without some of its parts; empty if no word is left."""
-    for part in parts:
-        message = message.replace(part, " ", 1)
-    return message.strip() if words_of(message) else ""
-
-
 def rest_of(message: str, phrases: Iterable[str], language: str) -> list[str]:
     """Return the parts of a message with weight around the phrases of patterns."""
     text = message
@@ -291,12 +284,6 @@ def rest_of(message: str, phrases: Iterable[str], language: str) -> list[str]:
 
 
 def exact_command(message: str, setting: Setting, tasks: Sequence[str]) -> Command | None:
-    """Return the command that a whole message is where nothing was asked; else None.
-
-    Args:
-        message: The message.
-        setting: The time and the locale of the user.
-        tasks: The names of the tasks that may be given up.
-    """
+    """Return the command that a whole message is where nothing was asked; else None."""
     parse = read_message(message, Expected(None, (), {}, (), setting, tasks))
     return parse.commands[0] if parse.exact else None

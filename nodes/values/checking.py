@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import logging
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -13,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from journeygraph.journeys.notions.fields import Check, Field, Length, Range, Regex
-from journeygraph.nodes.authored import contained, in_thread
+from journeygraph.nodes.authored import called
 from journeygraph.nodes.json_data import copied
 from journeygraph.nodes.telemetry import part_raised, report
 from journeygraph.nodes.values.languages import everywhere
@@ -22,6 +21,7 @@ from journeygraph.nodes.values.people import full_name_shown
 from journeygraph.nodes.values.setting import LONGEST, Setting, Unreadable
 
 _NOON = 12
+_PHONE = "+14155552671"
 
 
 def shown(field: Field, value: Any, setting: Setting) -> str:
@@ -30,24 +30,16 @@ def shown(field: Field, value: Any, setting: Setting) -> str:
 
 
 def _shown(kind: str, value: Any, setting: Setting, items: str = "text") -> str:
-    if value is None:
-        return ""
-    if kind == "list" and isinstance(value, list):
+    if isinstance(value, list):
         return _listed([_shown(items, item, setting) for item in value], setting)
-    try:
-        return _SHOWN.get(kind, _plain)(value, setting)
-    except Exception:  # data of another type is shown as it is
-        return _plain(value, setting)
-
-
-def _plain(value: Any, setting: Setting) -> str:
-    words = setting.words.show
-    if isinstance(value, bool):
-        return words.yes if value else words.no
+    with suppress(Exception):  # data of another type is shown as it is
+        if kind in _SHOWN:
+            return _SHOWN[kind](value, setting)
     if isinstance(value, dict):
-        return ", ".join(f"{key}: {_plain(item, setting)}" for key, item in value.items())
-    is_list = isinstance(value, list)
-    return _listed([_plain(item, setting) for item in value], setting) if is_list else str(value)
+        return ", ".join(f"{key}: {item}" for key, item in value.items())
+    if isinstance(value, bool):
+        return setting.words.show.yes if value else setting.words.show.no
+    return "" if value is None else str(value)
 
 
 def _listed(items: list[str], setting: Setting) -> str:
@@ -77,7 +69,7 @@ def _datetime(value: Any, setting: Setting) -> str:
 
 
 def _number(value: Any, setting: Setting) -> str:
-    plain = format(_decimal(value).normalize(), "f")
+    plain = format(Decimal(str(value)).normalize(), "f")
     return plain.replace(".", ",") if setting.comma_is_decimal else plain
 
 
@@ -112,11 +104,6 @@ def _bound(bound: float | str, kind: str, now: datetime) -> Any:
     return moment.date() if is_day else moment
 
 
-def _decimal(value: Any) -> Decimal:
-    """Return a number as it is compared and shown; what is no number raises ArithmeticError."""
-    return Decimal(repr(value))
-
-
 _ISO = {"date": date.fromisoformat, "time": time.fromisoformat, "datetime": datetime.fromisoformat}
 
 
@@ -128,7 +115,7 @@ def _measure(value: Any, kind: str) -> Any:
     """
     if kind in _ISO:
         return _ISO[kind](value)
-    return Decimal(value["amount"]) if kind == "money" else _decimal(value)
+    return Decimal(value["amount"]) if kind == "money" else Decimal(str(value))
 
 
 def _lies_in(value: Any, one: Range, kind: str, now: datetime) -> bool:
@@ -243,23 +230,12 @@ _REFUSALS = {Length: _length, Range: _range, Regex: _regex}
 async def _checked(
     one: Check, value: Any, context: Mapping[str, Any], seconds: float
 ) -> Unreadable | None:
-    given = (copied(value), copied(dict(context)))
     async with asyncio.timeout(seconds):
-        with contained():
-            if inspect.iscoroutinefunction(one.function):
-                said = await one.function(*given)
-            else:
-                said = await in_thread("check", lambda own: one.function(*own), given, _left_behind)
-                said = await said if inspect.isawaitable(said) else said
+        said = await called("check", one.function, copied(value), copied(dict(context)))
     if isinstance(said, str) and said.strip():
         return Unreadable(sentence=said)
     taken = said is None or (said and not isinstance(said, str))
     return None if taken else Unreadable("refused_value")
-
-
-def _left_behind(name: str) -> Callable[[], None]:
-    report(logging.WARNING, "check_left_behind")
-    return lambda: None
 
 
 def hint_of(field: Field, setting: Setting) -> str:
@@ -292,12 +268,10 @@ def example_of(field: Field, setting: Setting) -> str:
 
 
 def _range_of(field: Field, setting: Setting) -> str:
-    for one in _ranges(field):
-        ends, dated = _bounds_shown(one, field, setting), field.type in _ISO
-        least, most = ("earliest", "latest") if dated else ("least", "most")
-        way = "both" if len(ends) > 1 else least if "least" in ends else most
-        return setting.words.hints[way].format(**ends)
-    return ""
+    ends = _bounds_shown(_ranges(field)[0], field, setting) if _ranges(field) else {}
+    least, most = ("earliest", "latest") if field.type in _ISO else ("least", "most")
+    way = "both" if len(ends) > 1 else least if "least" in ends else most
+    return setting.words.hints[way].format(**ends) if ends else ""
 
 
 def _bounds_shown(one: Range, field: Field, setting: Setting) -> dict[str, str]:
@@ -312,31 +286,24 @@ def _bound_shown(bound: float | str, field: Field, setting: Setting) -> str:
         of_day = kind == "datetime" and not isinstance(measure, datetime)
         return _shown("date" if of_day else kind, measure.isoformat(), setting)
     if kind != "money":
-        return _shown(kind, float(measure) if measure % 1 else int(measure), setting)
+        return _number(measure, setting)
     # At least the decimals that amounts of the currency have.
-    exponent = min(-digits_of(field.currency.upper()), int(measure.as_tuple().exponent))
-    amount = str(measure.quantize(Decimal(1).scaleb(exponent)))
-    return _shown(kind, {"amount": amount, "currency": field.currency.upper()}, setting)
+    digits = max(digits_of(field.currency.upper()), -int(measure.as_tuple().exponent))
+    amount = {"amount": f"{measure:.{digits}f}", "currency": field.currency.upper()}
+    return _shown(kind, amount, setting)
 
 
 def _candidates(field: Field, setting: Setting) -> list[Any]:
     known, kind = everywhere()["examples"], field.type
     if kind == "phone":
-        return [_number_of(setting.region) or known["phone"]]
-    ends = [end for one in _ranges(field) for end in (one.least, one.most)]
-    whole = [round(Decimal(str(end))) for end in ends if isinstance(end, (int, float))]
+        import phonenumbers  # noqa: PLC0415 - 60 ms
+
+        number = phonenumbers.example_number(setting.region) or phonenumbers.parse(_PHONE)
+        return [phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)]
     if kind == "money":
-        amounts = (*known["money"], *map(str, whole))
-        return [{"amount": amount, "currency": field.currency.upper()} for amount in amounts]
+        currency = field.currency.upper()
+        return [{"amount": amount, "currency": currency} for amount in known["money"]]
     days = [str(setting.at.date() + timedelta(days=away)) for away in known["days"]]
     moments = [f"{day}T{hour}" for day in days for hour in known["time"]]
     dated = {"date": days, "time": known["time"], "datetime": moments}
-    return dated[kind] if kind in dated else [*known["number"], *whole]
-
-
-def _number_of(region: str) -> str:
-    import phonenumbers  # noqa: PLC0415 - 60 ms
-
-    number = phonenumbers.example_number(region)
-    e164 = phonenumbers.PhoneNumberFormat.E164
-    return phonenumbers.format_number(number, e164) if number else ""
+    return dated[kind] if kind in dated else known["number"]  # type: ignore[no-any-return]

@@ -6,6 +6,7 @@ What is not derived as a whole is no day: neither "the 3rd" nor "later".
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime, time, timedelta
@@ -19,7 +20,7 @@ from journeygraph.journeys.notions.fields import Field
 from journeygraph.journeys.phrases import plain
 from journeygraph.nodes.values.checking import wants_past
 from journeygraph.nodes.values.languages import bare, folded, language_data, one_of
-from journeygraph.nodes.values.numbers import numeral_of
+from journeygraph.nodes.values.numbers import numeral_of, ordinals_of
 from journeygraph.nodes.values.setting import Setting
 
 _ISO = r"(?P<year>\d{4})(?P<sign>[-/.])(?P<month>\d\d?)(?P=sign)(?P<day>\d\d?)"
@@ -48,15 +49,11 @@ def grammar_of_days(language: str) -> SimpleNamespace:
     months, weekdays = _names(shown.months, own.months), _names(shown.weekdays, own.weekdays)
     of, leads = rf"[ .-]*(?:{one_of(own.of)} )?", rf"(?:{one_of(own.leads)} )*"
     day = rf"(?:(?P<day>\d\d?)(?: ?{one_of(own.endings)})?|(?P<said>[^\W\d_][^\d]*?))"
-    month = rf"(?P<month>{one_of(months)})"
+    month, name = rf"(?P<month>{one_of(months)})", rf"(?P<weekday>{one_of(weekdays)})\.?"
     year = rf"(?:[ .-]+(?:{one_of(own.of)} )?(?P<year>\d{{4}}|'?\d\d|[^\d .-][^\d]*))?"
-    which, behind = rf"(?P<which>{one_of(own.which)})", rf"(?P<behind>{one_of(own.behind)})"
-    weekday, week = rf"(?P<weekday>{one_of(weekdays)})\.?", one_of(own.next_week)
-    unit = rf"(?P<count>.+?) (?P<unit>{one_of(own.units)})"
-    distances = (
-        rf"(?P<ahead>{one_of(own.ahead)}) {unit}",
-        rf"{unit} (?P<later>{one_of(own.later)})",
-    )
+    week = dict.fromkeys(own.next_week, "week")
+    which, behind = own.which | week, own.behind | week
+    distance = rf"(?:(?P<ahead>{one_of(own.ahead)}) )?(?P<count>.+?) (?P<unit>{one_of(own.units)})"
     forms = [
         (_ISO, _Days.written),
         (_DIGITS, _Days.in_digits),
@@ -65,17 +62,18 @@ def grammar_of_days(language: str) -> SimpleNamespace:
         (rf"(?P<feast>{one_of(own.feasts)}){year}", _Days.of_calendar),
         (rf"(?P<near>{one_of(own.near)})", _Days.near),
         (
-            rf"{weekday} {leads}{week}|{week} {leads}{weekday.replace('weekday', 'day')}",
-            _Days.of_next_week,
+            rf"(?:(?P<which>{one_of(which)}) {leads})?{name}"
+            rf"(?: {leads}(?P<behind>{one_of(behind)}))?",
+            _Days.of_week,
         ),
-        (rf"(?:{which} )?{weekday}(?: {behind})?", _Days.of_week),
-        (rf"{weekday} {leads}(?P<rest>.+)", _Days.with_weekday),
+        (rf"{name} {leads}(?P<rest>.+)", _Days.with_weekday),
     ]
     return SimpleNamespace(
         months=months,
         weekdays=weekdays,
+        which=which | behind,
         forms=[(re.compile(f"{leads}(?:{form})"), read) for form, read in forms],
-        distances=[re.compile(form) for form in distances],
+        distance=re.compile(rf"{distance}(?: (?P<later>{one_of(own.later)}))?"),
     )
 
 
@@ -130,12 +128,11 @@ class _Days:
         if "feast" in said:
             month, day = map(int, self.words.feasts[said["feast"]].split("-"))
             return self._in_some_year(month, day, said["year"])
-        ordinals = enumerate(self.setting.words.numbers.ordinals, 1)
-        place = next((place for place, words in ordinals if said["said"] in words), None)
+        place = ordinals_of(self.setting.language).get(said["said"])
         number = place or numeral_of(said["day"] or said["said"], self.setting.language)
-        if said["year"] and len(said["year"]) == 2 and not self.past:
+        if not number or (said["year"] and len(said["year"]) == 2 and not self.past):
             return None  # "3 May 20"
-        return self._in_some_year(self.own.months[said["month"]] + 1, number or 0, said["year"])
+        return self._in_some_year(self.own.months[said["month"]] + 1, number, said["year"])
 
     def _in_some_year(self, month: int, day: int, year: str | None) -> date | None:
         """Return a day of a year; without one, the next such day from today on or the last one."""
@@ -144,10 +141,12 @@ class _Days:
             said, last = year.lstrip("'"), this if self.past else this + _YEARS_AHEAD
             number = numeral_of(said, self.setting.language) or 0
             number = last - (last - number) % 100 if _SHORT.fullmatch(said) else number
-            return _valid(number, month, day) if number >= _FIRST_YEAR else None
-        days = (_valid(this + step * away, month, day) for away in range(_LEAP))
-        reached = self.today.__ge__ if self.past else self.today.__le__
-        return next((day for day in days if day and reached(day)), None)
+            return date(number, month, day) if number >= _FIRST_YEAR else None
+        years = range(this, this + step * _LEAP, step)
+        days = [date(y, month, day) for y in years if day <= monthrange(y, month)[1]]
+        return next(
+            (day for day in days if (day <= self.today if self.past else day >= self.today)), None
+        )
 
     def near(self, found: re.Match[str]) -> date:
         return self.today + timedelta(days=self.words.near[found["near"]])
@@ -157,19 +156,13 @@ class _Days:
 
         "next friday" is the coming one, as most libraries have it.
         """
-        which = self.words.which.get(found["which"]) or self.words.behind.get(found["behind"])
-        ahead = (self.own.weekdays[found["weekday"]] - self.today.weekday()) % 7
-        if which == "last" or (self.past and not which):
-            return self.today + timedelta(days=ahead - 7)
-        return self.today + timedelta(days=ahead if which == "this" else ahead or 7)
-
-    def of_next_week(self, found: re.Match[str]) -> date:
-        first, weekday = (
-            self.setting.week_begins,
-            self.own.weekdays[found["weekday"] or found["day"]],
-        )
-        days = 7 - (self.today.weekday() - first) % 7 + (weekday - first) % 7
-        return self.today + timedelta(days=days)
+        said = self.own.which.get(found["which"] or found["behind"])
+        number, now = self.own.weekdays[found["weekday"]], self.today.weekday()
+        first = self.setting.week_begins
+        ahead = (number - now) % 7
+        days = {"this": ahead, "next": ahead or 7, "last": ahead - 7}
+        days["week"] = 7 - (now - first) % 7 + (number - first) % 7
+        return self.today + timedelta(days=days[said or ("last" if self.past else "next")])
 
     def with_weekday(self, found: re.Match[str]) -> date | None:
         """Return a date with the name of its day; None if it is another day."""
@@ -177,23 +170,16 @@ class _Days:
         return day if day and day.weekday() == self.own.weekdays[found["weekday"]] else None
 
 
-def _valid(year: int, month: int, day: int) -> date | None:
-    with suppress(ValueError):
-        return date(year, month, day)
-    return None
-
-
 def distant(said: str, setting: Setting, start: datetime) -> datetime | None:
     """Return a moment by its distance from another, "in 3 days"; None if a text is not one."""
-    words = setting.words.dates
-    for pattern in grammar_of_days(setting.language).distances:
-        if found := pattern.fullmatch(said):
-            groups = found.groupdict()
-            way = words.ahead.get(groups.get("ahead", "")) or words.later[groups["later"]]
-            is_one = found["count"] in setting.words.numbers.articles
-            count = 1 if is_one else numeral_of(found["count"], setting.language)
-            if count is not None and count < _FARTHEST:
-                parts: Any = {words.units[found["unit"]]: count * way}
-                moment: datetime = start + relativedelta(**parts)
-                return moment
-    return None
+    words, found = setting.words.dates, grammar_of_days(setting.language).distance.fullmatch(said)
+    way = found and (words.ahead.get(found["ahead"]) or words.later.get(found["later"]))
+    if not found or not way:
+        return None  # "two weeks"
+    is_one = found["count"] in setting.words.numbers.articles
+    count = 1 if is_one else numeral_of(found["count"], setting.language)
+    if count is None or count >= _FARTHEST:
+        return None
+    parts: Any = {words.units[found["unit"]]: count * way}
+    moment: datetime = start + relativedelta(**parts)
+    return moment

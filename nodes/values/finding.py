@@ -10,13 +10,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from journeygraph.journeys.notions.fields import Field
 from journeygraph.nodes.values.dates import grammar_of_days
 from journeygraph.nodes.values.languages import bare, folded, language_data, one_of
 from journeygraph.nodes.values.numbers import numeral_of
-from journeygraph.nodes.values.people import EMAIL, PHONE, led_by
+from journeygraph.nodes.values.people import EMAIL, PHONE
 from journeygraph.nodes.values.reading import READERS, extracted
 from journeygraph.nodes.values.setting import LONGEST, Setting, units_of
 
@@ -26,9 +26,7 @@ _COUNTS = ("integer", "number", "money")
 _WHEN = ("date", "time", "datetime")
 _WINDOWS = dict.fromkeys(_COUNTS, 6) | {"date": 9, "time": 7, "datetime": 9, "enum": 6}
 """Most words of a value, by its type."""
-_SHAPED = {"email": EMAIL, "phone": PHONE}
-_LED = ("name", "full_name")
-_CLAUSES = ("boolean", *_LED)
+_SHAPED = {"email": EMAIL, "phone": PHONE, "boolean": re.compile(r"[^.,;!?\n]+")}
 _OTHERS = [Field("other", kind) for kind in ("date", "time", "money", "phone", "email")]
 """Values of which a number may be a part."""
 
@@ -52,17 +50,6 @@ class Span:
     own: bool = False
 
 
-class _Word(NamedTuple):
-    start: int
-    end: int
-    said: str
-
-
-def found_in(field: Field, text: str, setting: Setting) -> list[Span]:
-    """Return proposals of a field's type in a message, in order; none overlap."""
-    return Scan(text, setting).found(field)
-
-
 class Scan:
     """A message in which the values of fields are looked for.
 
@@ -73,15 +60,14 @@ class Scan:
 
     def __init__(self, text: str, setting: Setting) -> None:
         self.text, self.setting = text if len(text) <= LONGEST else "", setting
-        found = [*re.finditer(r"\S+", self.text)][:_MOST_WORDS]
-        self.words = [_Word(*one.span(), folded(bare(one[0].strip("()")))) for one in found]
+        self.words = [*re.finditer(r"\S+", self.text)][:_MOST_WORDS]
 
     def found(self, field: Field) -> list[Span]:
         """Return proposals of a field's type, in order; none overlap.
 
         None is left where a word relates or denies another value than the others: which of them is
-        meant, only a reader can tell. Texts, lists and addresses are found by the field's `extract`
-        alone, names behind what brings them in, as "my name is".
+        meant, only a reader can tell. Texts, lists, names and addresses are found by the field's
+        `extract` alone.
         """
         if field.extract and (own := extracted(field, self.text, self.setting)):
             value, start, end = own
@@ -96,16 +82,10 @@ class Scan:
     def _spans(self, field: Field) -> Iterator[Span]:
         if field.type in _WINDOWS:
             yield from self._windows(field)
-        places = _SHAPED[field.type].finditer(self.text) if field.type in _SHAPED else ()
-        if field.type in _CLAUSES:
-            places = _clauses(self.setting.language).finditer(self.text)
-        leads = (*self.setting.words.names.leads, *self.setting.words.names.maybe)
-        for place in places:
-            said, is_name = place[place.lastindex or 0].strip(), field.type in _LED
-            if (not is_name or led_by(said.split(), leads)) and (
-                span := self._span(field, said, place.start())
-            ):
-                yield span
+        elif field.type in _SHAPED:
+            for place in _SHAPED[field.type].finditer(self.text):
+                if span := self._span(field, place[0].strip(), place.start()):
+                    yield span
 
     def _span(self, field: Field, said: str, start: int) -> Span | None:
         value = READERS[field.type](field, said, self.setting)
@@ -116,14 +96,15 @@ class Scan:
         """Yield the longest runs of words that are a value, one of which is typical of it."""
         at, most, language = 0, _WINDOWS[field.type], self.setting.language
         known = _dated_words(language) if field.type in _WHEN else ()
-        is_enum = field.type == "enum"
-        telling = [is_enum or w.said in known or has_number(w.said, language) for w in self.words]
+        said = [folded(bare(word[0].strip("()"))) for word in self.words]
+        typical = [word in known or has_number(word, language) for word in said]
         while at < len(self.words):
             for end in range(min(len(self.words), at + most), at, -1):
-                said = bare(self.text[self.words[at].start : self.words[end - 1].end])
-                if not any(telling[at:end]) or self._may_be_other(field, said):
+                raw = bare(self.text[self.words[at].start() : self.words[end - 1].end()])
+                is_typical = field.type == "enum" or any(typical[at:end])
+                if not is_typical or self._may_be_other(field, raw):
                     continue
-                if span := self._span(field, said, self.words[at].start):
+                if span := self._span(field, raw, self.words[at].start()):
                     yield span
                     at = end - 1
                     break
@@ -172,18 +153,11 @@ def _relating(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     return re.compile(before), re.compile(rf"{one_of(own.relation_behind)}(?!\w)")
 
 
-@cache
-def _clauses(language: str) -> re.Pattern[str]:
-    """Return a pattern of the parts of a message between signs and words such as "and"."""
-    joint = one_of(language_data(language).joints)
-    return re.compile(rf"(.+?)(?:[,;!?\n]|(?<=\w\w\w)\.|\s{joint}\s|$)", re.IGNORECASE)
-
-
 @lru_cache(maxsize=4_000)
 def has_number(text: str, language: str) -> bool:
     """Return whether a text has a digit, or a word that is or holds a numeral."""
-    parts = (part for word in text.split() for part in (word, *word.split("-")))
-    return bool(re.search(r"\d", text)) or any(numeral_of(p, language) is not None for p in parts)
+    words = re.split(r"[\s-]+", text)
+    return any(map(str.isdigit, text)) or any(numeral_of(w, language) is not None for w in words)
 
 
 def is_bare(raw: str, setting: Setting) -> bool:

@@ -19,7 +19,6 @@ DATA = Path(__file__).with_name("data")
 _QUOTES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u2010": "-", "\u2011": "-"})
 _AROUND = "\"'\u2018\u2019\u201c\u201d\u201e\u00ab\u00bb\u2039\u203a "
 _GLUED = re.compile(r"(?<=\d)(?=[^\W\d_])|(?<=[^\W\d_])(?=\d)")
-_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 
 
 @lru_cache(maxsize=4_000)
@@ -39,11 +38,6 @@ def bare(text: str) -> str:
 def spaced(text: str) -> str:
     """Return a bare text, folded, with blanks for commas and between digits and letters."""
     return _GLUED.sub(" ", folded(bare(text).replace(",", " ")))
-
-
-def words_in(text: str) -> list[str]:
-    """Return the words of a text, folded."""
-    return _WORD.findall(folded(text))
 
 
 def one_of(phrases: Iterable[str]) -> str:
@@ -149,7 +143,7 @@ class Times(_Section):
     # these are added or taken off: "-M" for "M to H".
     forms: Named
     names: Numbered  # 0 or 12: names of midnight and noon
-    parts: Named  # am, morning, noon, evening, night or meal: words for that part of the day
+    parts: Named  # am, morning, noon, evening or night: words for that part of the day
     leads_of_parts: Phrases = ()  # before them
     now: Phrases = ()
 

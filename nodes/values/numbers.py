@@ -10,7 +10,6 @@ from types import SimpleNamespace
 from typing import Any
 
 from journeygraph.journeys.notions.fields import Field
-from journeygraph.journeys.phrases import plain
 from journeygraph.nodes.values.languages import (
     bare,
     code_of,
@@ -62,14 +61,20 @@ def numeral_of(said: str, language: str) -> int | None:
         return None
 
 
+@cache
+def ordinals_of(language: str) -> dict[str, int]:
+    """Return the ordinals of a language, each with its place from 1 on."""
+    ordinals = language_data(language).numbers.ordinals
+    return {each: place for place, words in enumerate(ordinals, 1) for each in words}
+
+
 def place_of(said: str, setting: Setting) -> int:
     """Return the place that a folded text names among options, -1 for the last one; else 0.
 
     "The one" names none.
     """
     own = setting.words.numbers
-    places = {each: place for place, words in enumerate(own.ordinals, 1) for each in words}
-    places |= dict.fromkeys(own.last, -1)
+    places = ordinals_of(setting.language) | dict.fromkeys(own.last, -1)
     before, behind = one_of((*setting.words.articles, *own.leads, "#")), one_of(own.behind)
     if re.fullmatch(f"{one_of(setting.words.articles)} {behind}", said):
         return 0
@@ -116,10 +121,10 @@ def _counted(field: Field, raw: str, setting: Setting, *, grouped: bool) -> Deci
     if said in setting.words.numbers.none:
         return Decimal(0)
     value = _decimal_of(said, setting, grouped=grouped)
-    words = said.split()
-    for count in (1, 2) if value is None else ():
-        if len(words) > count and units_of(field, setting).issuperset(words[-count:]):
-            value = _decimal_of(" ".join(words[:-count]), setting, grouped=grouped)
+    words, units = said.split(), units_of(field, setting)
+    while value is None and len(words) > 1 and words[-1] in units:
+        words.pop()
+        value = _decimal_of(" ".join(words), setting, grouped=grouped)
     return value
 
 
@@ -142,11 +147,11 @@ def _currencies(language: str) -> SimpleNamespace:
     codes |= {code.casefold(): code for code in str(known["in_small_letters"]).split()}
     signs = {sign: code for code, said in known["signs"].items() for sign in said.split()}
     names = {**codes, **signs, **language_data(language).currencies}
-    each = one_of([*names, *map(plain, names)])
-    before = rf"(?:(?P<before>{each}) ?)?(?P<minus>[-\u2212] ?)?(?:(?P<inner>{each}) ?)?"
+    each = one_of(names)
+    before = rf"(?P<minus>[-\u2212] ?)?(?:(?P<before>{each}) ?)?"
     return SimpleNamespace(
         names=names,
-        amount=re.compile(rf"{before}(?P<amount>.+?)(?:,-|\.-)?(?: ?(?P<after>{each}))?"),
+        amount=re.compile(rf"{before}(?P<amount>.+?)(?:[,.]-)?(?: ?(?P<after>{each}))?"),
         regional=known["regional"],
     )
 
@@ -174,9 +179,9 @@ def money_of(field: Field, raw: str, setting: Setting) -> dict[str, Any] | None:
     """Return the amount of money that a text is; without a currency, it has that of the field."""
     said = folded(_CAPITALS.sub("\u00a4\\g<0>", bare(raw)))
     found = _currencies(setting.language).amount.fullmatch(said)
-    if found is None or (found["before"] and found["inner"]):
+    if found is None:
         return None
-    named = [_code(said, setting) for said in found.group("before", "inner", "after") if said]
+    named = [_code(said, setting) for said in found.group("before", "after") if said]
     if len(set(named)) > 1 and found["before"] != "$":  # "$50 CAD"
         return None
     currency = named[-1] if named else field.currency.upper()

@@ -7,7 +7,7 @@ guessed.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -24,8 +24,8 @@ from journeygraph.nodes.values.setting import LONGEST, Setting, Unreadable
 MOST_ITEMS = 200
 """Most items of one list."""
 _BETWEEN = re.compile(r"[\s_-]+")
-_BULLET = re.compile(r"^\s*(?:[-*\u2022]|\d{1,3}[.)])\s+", re.MULTILINE)
 _CODE = re.compile(r"(?<!\w)([^\W\d_]{1,4})[ .\-/]?(\d{2,})(?!\w)")
+_BULLET = re.compile(r"^\s*(?:[-*\u2022]|\d{1,3}[.)])\s+", re.MULTILINE)
 
 
 def value_of(field: Field, raw: str, setting: Setting, *, searched: bool = True) -> Any:
@@ -57,21 +57,17 @@ def extracted(field: Field, text: str, setting: Setting) -> tuple[Any, int, int]
     It is their first group, or all of them; else a code that is written with another sign between
     its letters and digits.
     """
-    for start, end, said in _places(field, text, setting) if field.extract else ():
-        if (value := _read(field, said.strip(), setting)) is not None:
-            return value, start, end
-    return None
-
-
-def _places(field: Field, text: str, setting: Setting) -> Iterator[tuple[int, int, str]]:
-    name, own = field.name, setting.patterns
+    own, name = setting.patterns, field.name
     for match in [own.search(name, pattern, text) for pattern in field.extract]:
-        if match and (place := match.span(1 if match.re.groups else 0))[0] >= 0:
-            yield (*place, text[slice(*place)])
-    for code in _CODE.finditer(text):
+        start, end = match.span(1 if match.re.groups else 0) if match else (-1, -1)
+        value = _read(field, text[start:end].strip(), setting) if start >= 0 else None
+        if value is not None:
+            return value, start, end
+    for code in _CODE.finditer(text) if field.extract else ():
         for said in [f"{code[1]}{sign}{code[2]}" for sign in ("-", "", " ", "/")]:
             if any(own.fullmatch(name, pattern, said) for pattern in field.extract):
-                yield (*code.span(), said)
+                return _read(field, said, setting), *code.span()
+    return None
 
 
 def _read(field: Field, text: str, setting: Setting) -> Any:

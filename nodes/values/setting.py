@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from typing import Any
 
+from journeygraph.journeys.locale import FIRST_DAYS
 from journeygraph.journeys.notions.fields import Field
 from journeygraph.journeys.phrases import MatchBudget
-from journeygraph.nodes.values.languages import Language, everywhere, language_data, words_in
+from journeygraph.nodes.values.languages import Language, everywhere, folded, language_data
 
-DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 LONGEST = 4096
 """Most characters of a text that is read for a value."""
 
@@ -64,7 +65,7 @@ class Setting:
     def week_begins(self) -> int:
         """The number of the day that a week begins with; Monday is 0."""
         if self.first_day:
-            return DAYS.index(self.first_day)
+            return FIRST_DAYS.index(self.first_day)
         return 5 if self._has("week_from_saturday") else 6 if self._has("week_from_sunday") else 0
 
     def _has(self, habit: str) -> bool:
@@ -89,14 +90,10 @@ class Unreadable(Exception):
         return self.text or self.sentence
 
 
-def question_of(field: Field) -> str:
-    """Return the name, label and question of a field in one text."""
-    return f"{field.name.replace('_', ' ')} {field.label} {field.ask}"
-
-
 def units_of(field: Field, setting: Setting) -> frozenset[str]:
     """Return the words that may follow a number: those of the field's question, and their like."""
-    said = frozenset(words_in(question_of(field)))
+    asked = f"{field.name} {field.label} {field.ask}"
+    said = frozenset(re.findall(r"[^\W_]+", folded(asked)))
     forms = said.union([word[:-1] if word.endswith("s") else f"{word}s" for word in said])
     alike = [group for group in setting.words.numbers.alike if not forms.isdisjoint(group)]
     return forms.union(*alike).difference(setting.words.relation)

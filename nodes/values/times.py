@@ -17,11 +17,10 @@ from journeygraph.nodes.values.checking import fits, wants_past
 from journeygraph.nodes.values.dates import date_of, distant
 from journeygraph.nodes.values.languages import bare, folded, language_data, one_of, spaced
 from journeygraph.nodes.values.numbers import numeral_of
-from journeygraph.nodes.values.setting import Setting, question_of
+from journeygraph.nodes.values.setting import Setting
 
 _NOON, _HALF_DAY = 12, 720
-_LATER = {"am": (12, 12), "morning": (12, 12), "noon": (0, 6), "night": (6, 12)}
-_LATER |= dict.fromkeys(("evening", "meal"), (0, 12))
+_LATER = {"am": (12, 12), "morning": (12, 12), "noon": (0, 6), "evening": (0, 12), "night": (6, 12)}
 """Between which hours those after noon are meant, by the part of the day."""
 _NUMBER = r"\d{1,2}|[^\W\d_]+(?:[ -][^\W\d_]+)*?"
 _WRITTEN = (
@@ -97,19 +96,8 @@ def time_of(field: Field, raw: str, setting: Setting) -> str | None:
 
 
 def _meant(field: Field, readings: Sequence[str], setting: Setting) -> Sequence[str]:
-    """Return the times or moments that are left for a field, the likeliest first.
-
-    Those are the ones within its ranges, and of an evening the later one alone.
-    """
-    if readings and _asks_for_evening(field, setting):
-        return [max(readings)]
+    """Return the times or moments within the ranges of a field, or all, the likeliest first."""
     return [one for one in readings if fits(one, field, setting)] or readings
-
-
-def _asks_for_evening(field: Field, setting: Setting) -> bool:
-    question, parts = folded(question_of(field)), setting.words.times.parts.items()
-    named = {part for said, part in parts if re.search(rf"\b{re.escape(said)}\b", question)}
-    return bool(named & {"evening", "meal"}) and "morning" not in named
 
 
 def datetime_of(field: Field, raw: str, setting: Setting) -> str | None:

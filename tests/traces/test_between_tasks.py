@@ -34,7 +34,7 @@ class Mooring(Journey):
         __fields__ = [
             Field("lines", "time", "When shall somebody take the lines?"),
             Field("tide", "datetime", "On which day and at what time do you leave?"),
-            Field("supper", "time", "When do you want supper in the evening?"),
+            Field("supper", "time", "When is supper?", validators=[Range("17:00", "23:00")]),
             Field("fuel", "time", "When do you want fuel?", validators=[Range("06:00", "11:00")]),
             Field("boat", "text", "What is your boat called?"),
         ]

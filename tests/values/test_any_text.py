@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from journeygraph.journeys.notions.fields import FIELD_TYPES, Field, Range
 from journeygraph.nodes.json_data import plain
 from journeygraph.nodes.values.checking import hint_of, shown
-from journeygraph.nodes.values.finding import found_in
+from journeygraph.nodes.values.finding import Scan
 from journeygraph.nodes.values.reading import load, value_of
 from journeygraph.nodes.values.setting import Setting, Unreadable
 from tests.values.spellings import DE, ES, FR, GB, US
@@ -48,7 +48,7 @@ def _loaded() -> None:
 @settings(suppress_health_check=[HealthCheck.too_slow])
 @given(text=TEXTS, field=st.sampled_from(FIELDS), setting=st.sampled_from(SETTINGS))
 def test_any_text_is_a_plain_value_or_refused(text: str, field: Field, setting: Setting) -> None:
-    for span in found_in(field, text, setting):
+    for span in Scan(text, setting).found(field):
         assert text[span.start : span.end] == span.raw
         assert plain(span.value, "value") == span.value
     try:
@@ -100,7 +100,7 @@ def test_what_is_shown_is_read_as_the_same_value(
 
 def _is_read_before_long(field: Field, text: str) -> bool:
     began = thread_time()
-    found_in(field, text, DE)
+    Scan(text, DE).found(field)
     with contextlib.suppress(Unreadable):
         assert plain(value_of(field, text, DE), "value") is not None
     return thread_time() - began < 0.3
@@ -119,7 +119,7 @@ def test_a_text_beyond_the_limit_is_refused_unread() -> None:
         value_of(Field("x"), "a" * 4097, US)
 
     assert (caught.value.text, caught.value.values) == ("too_many_characters", {"most": 4096})
-    assert found_in(Field("x", "email"), "a@example.com " * 400, US) == []
+    assert Scan("a@example.com " * 400, US).found(Field("x", "email")) == []
 
 
 @pytest.mark.parametrize("value", [None, "", "old", 12, 1.5, True, [], ["a", 1], {}, {"a": [1]}])
