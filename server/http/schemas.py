@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     AfterValidator,
+    AliasPath,
     BaseModel,
     ConfigDict,
     Field,
@@ -18,7 +19,6 @@ from pydantic_core import PydanticCustomError
 
 from journeygraph.graphs.records.listing import Listed
 from journeygraph.graphs.session.input import MOST_EVENT, new_id_of
-from journeygraph.graphs.session.session import SessionContext
 from journeygraph.journeys import (
     AuditedTurn,
     AuditEntry,
@@ -28,7 +28,6 @@ from journeygraph.journeys import (
     EscalationEntry,
     FieldVersion,
     JourneyResponse,
-    JourneySession,
     TranscriptEntry,
     VersionInfo,
     VersionState,
@@ -280,11 +279,11 @@ class Reply(BaseModel):
 
 
 class Session(BaseModel):
-    """The state of a session."""
+    """The state of a session, as a `JourneySession` has it."""
 
     session_id: str
     journey_id: str
-    pathway_id: str
+    pathway_id: str = Field(validation_alias="current_pathway_id")
     pathway_stack: list[str] = Field(description="Paused pathways, the newest last.")
     returning: bool = Field(description="True if the next message returns from a detour.")
     phase: ConversationPhase = Field(description="Progress of the conversation.")
@@ -300,33 +299,14 @@ class Session(BaseModel):
     asked: AskedNow | None = Field(
         description="The open question, as in the metadata of a reply; null if there is none."
     )
-    locale: OwnLocale = Field(description="Locale that was sent with the session.")
+    locale: OwnLocale = Field(
+        description="Locale that was sent with the session.",
+        validation_alias=AliasPath("locale", "parts"),
+    )
     journey_version: str = Field(description="The version of the journey that it belongs to.")
     version: int = Field(description="The number of its last turn.")
     created_at: str
     updated_at: str
-
-    @classmethod
-    def of(cls, session: JourneySession) -> Self:
-        """Return the model of a session."""
-        return cls(
-            session_id=session.session_id,
-            journey_id=session.journey_id,
-            pathway_id=session.current_pathway_id,
-            pathway_stack=session.pathway_stack,
-            returning=session.returning,
-            phase=session.phase,
-            is_journey_complete=session.is_journey_complete,
-            is_closed=session.is_closed,
-            greeting=session.greeting,
-            waiting=session.waiting,
-            asked=None if session.asked is None else AskedNow.model_validate(session.asked),
-            locale=OwnLocale.model_validate(session.locale.parts),
-            journey_version=session.journey_version,
-            version=session.version,
-            created_at=session.created_at,
-            updated_at=session.updated_at,
-        )
 
 
 class History(BaseModel):
@@ -338,7 +318,7 @@ class History(BaseModel):
 
 
 class Context(BaseModel):
-    """The context of a session with its position."""
+    """The context of a session with its position, as a `SessionContext` has it."""
 
     session_id: str
     call_id: str | None = Field(description="The context value of this name, as text.")
@@ -347,7 +327,7 @@ class Context(BaseModel):
         description="The active journey; in a concierge one of several, or null."
     )
     current_state: str = Field(description="The pathway of the session.")
-    context: dict[str, Any] = Field(description="Its variables.")
+    context: dict[str, Any] = Field(description="Its variables.", validation_alias="variables")
     started_at: str
     activated_at: str = Field(description="Start of the active journey.")
     version: int
@@ -358,21 +338,6 @@ class Context(BaseModel):
         default=None,
         description="With ?name=: cursor for the next page; null on the last page.",
     )
-
-    @classmethod
-    def of(cls, context: SessionContext) -> Self:
-        """Return the model of a context."""
-        return cls(
-            session_id=context.session_id,
-            call_id=context.call_id,
-            customer_id=context.customer_id,
-            journey_id=context.journey_id,
-            current_state=context.current_state,
-            context=context.variables,
-            started_at=context.started_at,
-            activated_at=context.activated_at,
-            version=context.version,
-        )
 
 
 class Versions(BaseModel):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from journeygraph.graphs.drawing import pipelines
 from journeygraph.graphs.drawing.mermaid import mermaid
@@ -26,25 +27,20 @@ from journeygraph.server.http.routing import ApiRoute, accept_of, preferred
 from journeygraph.server.http.wiring import Wiring
 
 
-class JourneySummary(BaseModel):
+class _OfSpec(BaseModel):
+    """A part of a journey, as its spec has it."""
+
+    model_config = ConfigDict(from_attributes=True, validate_by_name=True)
+
+
+class JourneySummary(_OfSpec):
     """A journey in a list."""
 
-    journey_id: str
+    journey_id: str = Field(validation_alias="id")
     name: str
     purpose: str
     version: str
-    entry_pathway: str
-
-    @classmethod
-    def of(cls, spec: JourneySpec) -> Self:
-        """Return the model of a listed journey."""
-        return cls(
-            journey_id=spec.id,
-            name=spec.name,
-            purpose=spec.purpose,
-            version=spec.version,
-            entry_pathway=spec.entry,
-        )
+    entry_pathway: str = Field(validation_alias="entry")
 
 
 class JourneyListed(JourneySummary):
@@ -66,72 +62,53 @@ class Journeys(BaseModel):
     journeys: list[JourneyListed]
 
 
-class PathwayDetail(BaseModel):
+class PathwayDetail(_OfSpec):
     """A pathway of a journey."""
 
-    pathway_id: str
+    pathway_id: str = Field(validation_alias="id")
     purpose: str
     agents: list[str]
-    accumulates: list[str]
+    accumulates: Annotated[list[str], BeforeValidator(list)] = Field(validation_alias="accumulate")
     next: str | None
     is_detour: bool
 
 
-class TransitionDetail(BaseModel):
+class TransitionDetail(_OfSpec):
     """A transition of a journey."""
 
-    trigger: str
-    from_pathways: list[str] = Field(description="['*']: from anywhere.")
-    to_pathway: str
+    trigger: str = Field(validation_alias="label")
+    from_pathways: list[str] = Field(
+        description="['*']: from anywhere.", validation_alias="sources"
+    )
+    to_pathway: str = Field(validation_alias="target")
     priority: int
+
+
+def _values(parts: Mapping[str, Any]) -> list[Any]:
+    return list(parts.values())
 
 
 class JourneyDetail(JourneySummary):
     """A journey with its pathways and transitions."""
 
     sensitive: bool
-    pathways: list[PathwayDetail]
+    pathways: Annotated[list[PathwayDetail], BeforeValidator(_values)]
     transitions: list[TransitionDetail]
     examples: list[str] = Field(
-        description="Sentences that a user can begin with, from its patterns and first fields."
+        default=[],
+        description="Sentences that a user can begin with, from its patterns and first fields.",
     )
 
-    @classmethod
-    def of(cls, spec: JourneySpec, locale: Locale = NOWHERE) -> Self:
-        """Return the model of a journey, with values in its examples as in a locale."""
-        pathways = [
-            PathwayDetail(
-                pathway_id=pathway.id,
-                purpose=pathway.purpose,
-                agents=list(pathway.agents),
-                accumulates=list(pathway.accumulate),
-                next=pathway.next,
-                is_detour=pathway.is_detour,
-            )
-            for pathway in spec.pathways.values()
-        ]
-        transitions = [
-            TransitionDetail(
-                trigger=transition.label,
-                from_pathways=list(transition.sources),
-                to_pathway=transition.target,
-                priority=transition.priority,
-            )
-            for transition in spec.transitions
-        ]
-        return cls(
-            **JourneySummary.of(spec).model_dump(),
-            sensitive=spec.sensitive,
-            pathways=pathways,
-            transitions=transitions,
-            examples=openings_of(spec, setting_at(now(), in_force(spec.locale, NOWHERE, locale))),
-        )
+
+def _detail(spec: JourneySpec, locale: Locale) -> JourneyDetail:
+    """Return the model of a journey, with values in its examples as in a locale."""
+    detail = JourneyDetail.model_validate(spec)
+    detail.examples = openings_of(spec, setting_at(now(), in_force(spec.locale, NOWHERE, locale)))
+    return detail
 
 
-class GraphField(BaseModel):
+class GraphField(_OfSpec):
     """A field of a form."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     name: str
     title: str = Field(description="Its name for users.")
@@ -141,20 +118,18 @@ class GraphField(BaseModel):
     notes: list[str] = Field(description="Further facts in words, such as 'sensitive'.")
 
 
-class GraphEffect(BaseModel):
+class GraphEffect(_OfSpec):
     """An effect of a pathway."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     tool: str
     change: str = Field(description="The pathway that changes its result; empty: none.")
 
 
-class GraphNode(BaseModel):
+class GraphNode(_OfSpec):
     """A pathway on the map."""
 
-    pathway_id: str
-    agents: list[str]
+    pathway_id: str = Field(validation_alias="id")
+    agents: list[str] = []
     is_detour: bool = Field(description="A detour: it returns to the pathway that it paused.")
     calls: list[str] = Field(description="Tools that are called before its agents.")
     fields: list[GraphField]
@@ -172,10 +147,8 @@ class GraphEdge(BaseModel):
     label: str
 
 
-class GraphHandover(BaseModel):
+class GraphHandover(_OfSpec):
     """A call for a person."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     sources: list[str] = Field(description="The pathways in which it applies; ['*']: all.")
     reasons: list[str] = Field(description="Its reasons, in words.")
@@ -201,7 +174,7 @@ async def listed(wiring: UpToDate) -> Journeys:
 
 
 def _listed(served: Served, wiring: Wiring) -> JourneyListed:
-    listed = JourneyListed.of(served.journey.spec)
+    listed = JourneyListed.model_validate(served.journey.spec)
     listed.versions = wiring.versions_of(listed.journey_id)
     if served.found:
         listed.sample_context = served.found.sample_context
@@ -213,7 +186,7 @@ async def shown(journey_id: str, wiring: UpToDate, version: JourneyVersion = Non
     """Show a journey: its pathways and transitions, and sentences to begin with."""
     spec = (await known_version(wiring, journey_id, version)).journey.spec
     # In a thread: the examples of a phone number load a library.
-    return await asyncio.to_thread(JourneyDetail.of, spec, wiring.config.locale)
+    return await asyncio.to_thread(_detail, spec, wiring.config.locale)
 
 
 @router.get(
@@ -273,19 +246,9 @@ async def _agents(spec: JourneySpec, pathway_id: str, wanted: str) -> Response:
 
 def _as_json(spec: JourneySpec) -> Graph:
     drawn = sketch(spec, full=True)
-    nodes = [
-        GraphNode(
-            pathway_id=stop.id,
-            agents=list(spec.pathways[stop.id].agents),
-            is_detour=stop.is_detour,
-            calls=list(stop.calls),
-            fields=[GraphField.model_validate(field) for field in stop.fields],
-            effects=[GraphEffect.model_validate(effect) for effect in stop.effects],
-            confirms=list(stop.confirms),
-            about=stop.about,
-        )
-        for stop in drawn.stops.values()
-    ]
+    nodes = [GraphNode.model_validate(stop) for stop in drawn.stops.values()]
+    for node in nodes:
+        node.agents = list(spec.pathways[node.pathway_id].agents)
     nexts = [
         GraphEdge(from_pathway=pathway.id, to_pathway=pathway.next, kind="next", label="")
         for pathway in spec.pathways.values()

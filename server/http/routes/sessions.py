@@ -108,7 +108,7 @@ def _owner_of(new: NewSession, caller: Caller) -> str | None:
 def _shown(session: JourneySession, response: Response) -> Session:
     if session.replayed:
         response.headers.update(REPLAYED)
-    return Session.of(session)
+    return Session.model_validate(session, from_attributes=True)
 
 
 @router.get("")
@@ -142,7 +142,7 @@ async def listed(
 @router.get("/{session_id}")
 async def shown(session: OpenSession) -> Session:
     """Return the state of a session."""
-    return Session.of(await session.restore())
+    return Session.model_validate(await session.restore(), from_attributes=True)
 
 
 @router.get("/{session_id}/history")
@@ -161,7 +161,7 @@ async def context(
     limit: Turns = 200,
 ) -> Context:
     """Return the context; with `name` only that value, and its values in a number of turns."""
-    whole = Context.of(session.context)
+    whole = Context.model_validate(session.context, from_attributes=True)
     if name is None:
         return whole
     named = {name: whole.context[name]} if name in whole.context else {}
