@@ -51,7 +51,7 @@ from journeygraph.graphs.session.jobs import (
 )
 from journeygraph.graphs.session.session import is_over
 from journeygraph.graphs.session.webhook import EscalationPort, EscalationSender
-from journeygraph.graphs.storage.sealing import Seal, Seals, is_sealed
+from journeygraph.graphs.storage.sealing import Seal, Seals
 from journeygraph.graphs.storage.statements import ALL_TURNS, RUNNING_TURN, Row, now
 from journeygraph.graphs.storage.store import Store, open_store
 from journeygraph.graphs.users import deletion
@@ -331,14 +331,6 @@ class Directory:
             ConfigurationError: Its journey is sensitive, and no key is set.
         """
         return await read_case(self.store, id_, self.seals)
-
-    async def journey_of(self, escalation: EscalationEntry) -> tuple[str, bool]:
-        """Return the journey's version of an escalated session, and whether it is sealed."""
-        [row] = await self.store.read(ONE, id_is=escalation.id, now=stamp(now()))
-        session = escalation.session_id
-        known = {"session": session, "defined_by": self._defined_by}
-        [found] = await self.store.read(definitions.FOUND, **known)
-        return found["journey_version"], is_sealed(row["payload"])
 
     async def last_escalation_of(self, session_id: str) -> str | None:
         """Return the id of the last escalation of a session, or None."""

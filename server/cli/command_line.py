@@ -675,19 +675,6 @@ def escalations(
             metavar="ID", help="Id of an escalation, or of its session.", show_default=False
         ),
     ] = "",
-    claim: Annotated[bool, typer.Option("--claim", help="Take the conversation.")] = False,
-    say: Annotated[str, typer.Option(help="Send this text to the user, as an operator.")] = "",
-    release: Annotated[
-        bool, typer.Option("--release", help="Give the conversation back to the assistant.")
-    ] = False,
-    by: Annotated[str, typer.Option(help="Your name, for other operators.")] = "operator",
-    journey: Annotated[
-        str,
-        typer.Option(
-            help="Its journey: --release then asks the open question. Default: the example of that "
-            "id."
-        ),
-    ] = "",
     status: Annotated[
         str, typer.Option(help="open, claimed, released or expired. Default: open or claimed.")
     ] = "",
@@ -700,20 +687,21 @@ def escalations(
     limit: Limit = 200,
     after: After = None,
 ) -> None:
-    """List conversations that need a person; show one, or answer in it.
+    """List conversations that need a person, newest first; with an id, show one.
 
-    Without an id, list them, newest first. While a person has a conversation the assistant is
-    silent in it. Sensitive journeys need the key in the settings.
+    Operators answer in the page of a server, or over HTTP. Sensitive journeys need the key in the
+    settings.
     """
     from journeygraph.server.cli import escalations as module
     from journeygraph.server.settings import StorePlace
 
-    acts = module.Acts(by, claim, say, release)
     place = StorePlace(store, tenant)
+    if deliver and call:
+        raise typer.BadParameter("--deliver sends the events of all escalations; leave out the id.")
     if deliver:
-        module.deliver(place, alone=not (call or acts), as_json=as_json)
-    elif call or acts:
-        module.act(call, acts, journey, place, as_json=as_json)
+        module.deliver(place, as_json=as_json)
+    elif call:
+        module.show(call, place, as_json=as_json)
     else:
         module.show_page(place, status, limit, after, as_json=as_json)
 
