@@ -238,14 +238,14 @@ async def _compared(
     """
     compared = _Compared(spec.id, refuses=spec.stranded == REFUSED)
     own = own_version(spec.version)
-    with progress(f"Reading the sessions of {spec.id}", quiet=quiet) as steps:
+    with progress(f"Reading the sessions of {spec.id}", quiet=quiet) as step:
         async for found in strandings(spec, config):
             version = own_version(found.version)
             if version != own and (spec.id, version) in served:
                 compared.seen, compared.stays = compared.seen + 1, compared.stays + 1
             else:
                 compared.note(found)
-            steps.step(str(compared.seen))
+            step(str(compared.seen))
     return compared
 
 

@@ -200,15 +200,14 @@ async def _played(
 ) -> list[Played]:
     games = []
     # Without a terminal, the lines of the conversations are the progress.
-    with progress("Playing", len(loaded), quiet=quiet) as steps:
+    with progress("Playing", len(loaded), quiet=quiet) as step:
         for one in loaded:
-            steps.step(one.path.name, done=0)
+            step(one.path.name, done=0)
             async for played in models.games(one, whole=whole):
                 games.append(played)
                 if not quiet:
-                    with steps.above():
-                        _show(played)
-            steps.step(one.path.name)
+                    _show(played)
+            step(one.path.name)
     return games
 
 
@@ -267,10 +266,10 @@ def explore_journey(
     # The effects of the examples reach nothing outside of the process.
     effects = effects or found.module.__name__.startswith(f"{examples.__name__}.")
     interruptible()
-    with progress("Exploring", quiet=as_json) as steps:
+    with progress("Exploring", quiet=as_json) as step:
 
         def watch(outcome: Explored) -> None:
-            steps.step(_counts(outcome))
+            step(_counts(outcome))
 
         limits = Limits(seconds=seconds)
         searched = explore(found, limits=limits, given=given, effects=effects, watch=watch)

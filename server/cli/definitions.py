@@ -49,11 +49,11 @@ def load(paths: Sequence[str], store: str | None, *, replace: bool) -> None:
 
 def _watched(files: list[Path]) -> Iterator[Path]:
     """Yield files, and show how many were read."""
-    with progress("Reading", len(files)) as steps:
+    with progress("Reading", len(files)) as step:
         for file in files:
-            steps.step(file.name, done=0)
+            step(file.name, done=0)
             yield file
-            steps.step()
+            step()
 
 
 def definitions(

@@ -728,7 +728,7 @@ TALK = "the pear please\n/state\n/history\n/context\n/audit\n/versions\n/help\n/
         ["run"],
         ["demo", "parcel_refund", "--fast"],
         ["chat", "nothing_of_this_name"],
-        ["escalation", "--claim"],
+        ["escalations", "--status", "lost"],
         ["check", "--agains", "sqlite:///a-store-with-a-rather-long-name.db"],
         ["audit", "a-session", "--limit", "a-number-of-turns-that-is-none-at-all"],
         ["audit", "a-session", "--store", "a-store://with-a-rather-long-name-of-its-scheme"],
@@ -961,7 +961,7 @@ def test_on_a_terminal_a_bar_is_on_standard_error(folder: Path) -> None:
     result = played(folder)
 
     assert "Playing" in result.stderr
-    assert "2/2" in result.stderr
+    assert "100%" in result.stderr
     assert "Playing" not in result.stdout
     assert result.stdout.count("an order") == 2
 
@@ -982,5 +982,5 @@ def test_loading_shows_the_files_on_a_terminal(folder: Path) -> None:
     loaded = run("load", "a.yaml", "b.yaml", "--store", f"sqlite:///{folder}/kept.db")
 
     assert "Reading" in loaded.stderr
-    assert "2/2" in loaded.stderr
+    assert "100%" in loaded.stderr
     assert "Reading" not in loaded.stdout

@@ -54,8 +54,8 @@ async def _done(action: str, key: str | None, url: str | None, *, as_json: bool)
 async def _rotate(store: Store, keys: EncryptionKeys | None, *, quiet: bool) -> None:
     counts = await sessions_by_key(store)
     total = sum(counts.values()) - counts.get(keys.first[0] if keys else "", 0)
-    with progress("Rotating", total, quiet=quiet) as steps:
-        faults = await rotate(store, lambda done: steps.step(done=done))
+    with progress("Rotating", total, quiet=quiet) as step:
+        faults = await rotate(store, lambda done: step(done=done))
     if faults:
         raise CommandError("\n".join(["Some sessions were left as they are.", *faults]))
 

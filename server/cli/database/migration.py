@@ -26,8 +26,8 @@ def migrate(store: str | None) -> None:
         require_extra("postgres", "A Postgres store", *POSTGRES)
         from journeygraph.graphs.storage.migrate_postgres import migrate_postgres  # noqa: PLC0415
 
-        with progress(f"Migrating {masked(url)}") as steps:
-            done = migrate_postgres(url, watch=steps.step)
+        with progress(f"Migrating {masked(url)}") as step:
+            done = migrate_postgres(url, watch=step)
         _say_done(done)
     else:
         asyncio.run(opened_once())

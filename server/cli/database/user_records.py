@@ -76,23 +76,23 @@ async def _export(user: str, place: StorePlace) -> None:
         if records is None:
             raise _no_user(user)
         total = await directory.sessions_of(user)
-        with progress("Exporting", total, quiet=out.is_terminal) as steps:
+        with progress("Exporting", total, quiet=out.is_terminal) as step:
             async for record in records:
                 out.raw(json.dumps(record, ensure_ascii=False))
                 if record["type"] == "session":
-                    steps.step()
+                    step()
 
 
 async def _delete(user: str, place: StorePlace, *, quiet: bool) -> Receipt:
     async with _opened(place) as (directory, contexts):
         total = await directory.sessions_of(user)
-        with progress("Deleting", total, quiet=quiet) as steps:
+        with progress("Deleting", total, quiet=quiet) as step:
 
             async def erase(session_id: str) -> None:
                 if contexts:
                     await contexts.erase(session_id)
 
-            receipt = await directory.delete_user(user, COMMAND, erase, lambda _: steps.step())
+            receipt = await directory.delete_user(user, COMMAND, erase, lambda _: step())
     if receipt is None:
         raise _no_user(user)
     return receipt

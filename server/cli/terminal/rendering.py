@@ -8,7 +8,7 @@ import signal
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from rich.console import Console, ConsoleDimensions
 from rich.markup import escape
@@ -28,8 +28,6 @@ from journeygraph.nodes.llm.models import KEY, SERVER, ModelSet, chat_of, is_con
 from journeygraph.server.discover.errors import described
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
-
     from journeygraph.server.http.wiring import Wiring
     from journeygraph.server.logs import Raised
 
@@ -60,37 +58,20 @@ out = Terminal(highlight=False, emoji=False)
 err = Terminal(stderr=True, highlight=False, emoji=False)
 
 
-class Steps:
-    """The steps of a long command so far; `progress` shows them."""
+class Step(Protocol):
+    """Shows a step of a long command."""
 
-    def __init__(self, what: str, total: int | None, live: Progress | None) -> None:
-        self._what, self._live = what, live
-        self._task = live.add_task(what, total=total) if live else None
-
-    def step(self, words: str = "", done: int = 1) -> None:
+    def __call__(self, words: str = "", done: int = 1) -> None:
         """Add steps.
 
         Args:
             words: Describes the present state.
             done: Number of steps.
         """
-        if self._live and self._task is not None:
-            text = f"{self._what}: {words}" if words else self._what
-            described = plain(text, markup=True)
-            self._live.update(self._task, advance=done, description=described)
-
-    @contextmanager
-    def above(self) -> Iterator[None]:
-        """Leave the place of the bar to other output."""
-        if self._live:
-            self._live.stop()
-        yield
-        if self._live:
-            self._live.start()
 
 
 @contextmanager
-def progress(what: str, total: int | None = None, *, quiet: bool = False) -> Iterator[Steps]:
+def progress(what: str, total: int | None = None, *, quiet: bool = False) -> Iterator[Step]:
     """Show on standard error how far a command is, if that is a terminal.
 
     Args:
@@ -98,25 +79,21 @@ def progress(what: str, total: int | None = None, *, quiet: bool = False) -> Ite
         total: Number of steps, if it is known.
         quiet: True to show nothing, because a program reads the output.
     """
-    if quiet or not err.is_interactive:
-        yield Steps(what, total, None)
-        return
     # Most commands end at once, and the bars take long to import.
-    from rich.progress import (  # noqa: PLC0415
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-    )
+    from rich.progress import Progress  # noqa: PLC0415
 
-    count = [MofNCompleteColumn()] if total is not None else []
-    # The words are last: they are cut if the line is full.
-    columns = (*count, BarColumn(20), TimeElapsedColumn(), TextColumn("{task.description}"))
+    off = quiet or not err.is_interactive
     # What the functions of a journey print into a file stays there.
-    bars = Progress(*columns, console=err, transient=True, redirect_stdout=out.is_terminal)
-    with bars as live:
-        yield Steps(what, total, live)
+    with Progress(
+        console=err, transient=True, disable=off, redirect_stdout=out.is_terminal
+    ) as live:
+        task = live.add_task(what, total=total)
+
+        def step(words: str = "", done: int = 1) -> None:
+            text = plain(f"{what}: {words}" if words else what, markup=True)
+            live.update(task, advance=done, description=text)
+
+        yield step
 
 
 @contextmanager
