@@ -12,6 +12,7 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from redis.asyncio import Redis
@@ -49,7 +50,6 @@ from journeygraph.graphs.users.deletion import PASSES, DeletionUnfinishedError
 from journeygraph.server.access.keys import Wanted
 from journeygraph.server.cache import open_cache
 from journeygraph.server.cache.redis import RedisCache
-from journeygraph.server.client import ApiError, JourneyClient
 from journeygraph.server.discover.journeys import Served
 from journeygraph.server.http.auth import Keys
 from tests.http.test_http_access import with_key
@@ -232,13 +232,13 @@ async def nowhere(session_id: str) -> None:
 
 
 async def exported(api: Api, user: str) -> list[dict[str, Any]]:
-    async with client_of(api) as client:
-        return [record async for record in client.export_user(user)]
+    answer = await api.client.get(f"{path_of(user)}/export")
+    assert answer.status_code == 200, answer.text
+    return [json.loads(line) for line in answer.text.split("\n") if line]
 
 
-def client_of(api: Api) -> JourneyClient:
-    key = api.client.headers.get("authorization", "").removeprefix("Bearer ")
-    return JourneyClient(f"http://127.0.0.1:{api.port}", key, retries=0)
+def path_of(user: str) -> str:
+    return f"/v1/users/{quote(user, safe='')}"
 
 
 async def test_nothing_of_a_user_is_left_anywhere(parlour: Api, store_url: str, redis: Any) -> None:
@@ -268,11 +268,10 @@ async def test_nothing_of_a_user_is_left_anywhere(parlour: Api, store_url: str, 
     before = await exported(api, "bob")
 
     async with opened(api, "/v1/sessions/s-1/events") as stream:
-        async with client_of(api) as client:
-            receipt = await client.delete_user(ANN)
+        receipt = (await api.client.delete(path_of(ANN))).json()
         assert (await stream.rest())[-1][0] == "deleted"
 
-    assert (receipt.sessions, receipt.keys, receipt.number) == (4, 2, 1)
+    assert (receipt["sessions"], receipt["keys"], receipt["number"]) == (4, 2, 1)
     await anchor(store)
     assert holding(store_url, word) == set()
     assert holding(store_url, ANN) == set()
@@ -482,12 +481,8 @@ async def test_deletions_at_the_same_time_count_each_session_once(
         await apis[0].begin(session_id=f"s-{number}", user=ANN)
 
     async def deleted(api: Api) -> str:
-        async with JourneyClient(f"http://127.0.0.1:{api.port}") as client:
-            try:
-                await client.delete_user(ANN)
-            except ApiError as error:
-                return error.code
-            return "done"
+        answer = await api.client.delete(path_of(ANN))
+        return "done" if answer.is_success else str(answer.json()["code"])
 
     begun = apis[1].begin(session_id="s-6", user=ANN)
     *done, _ = await asyncio.gather(*map(deleted, apis * 2), begun)
@@ -633,17 +628,10 @@ async def test_an_export_that_fails_late_ends_with_a_problem(serve: Serve, memor
     await api.begin("parlour", "s-1", user="ann", context={"name": "x" * 100_000})
     await api.begin("secret_parlour", "s-2", user="ann")
     await api.wiring.directory.store.write(Statement(DAMAGE, [{"session": "s-2"}]))
-    records: list[dict[str, Any]] = []
 
-    async def read() -> None:
-        async with client_of(api) as client:
-            async for record in client.export_user("ann"):
-                records.append(record)
+    *records, last = await exported(api, "ann")
 
-    with pytest.raises(ApiError) as failed:
-        await read()
-
-    assert failed.value.code == "not_readable"
+    assert (last["type"], last["problem"]["code"]) == ("error", "not_readable")
     assert [record["type"] for record in records if record["type"] != "timer"] == [
         *("export", "session", "state", "turn", "session")
     ]
@@ -664,11 +652,10 @@ async def test_the_id_of_a_user_may_be_an_address(api: Api) -> None:
     user = "https://login.example/users/1"
     async with api.wiring.session(api.wiring.journeys["parcel"], "s-1") as session:
         await session.start_session(user=user)
-    async with client_of(api) as client:
-        assert [record["type"] async for record in client.export_user(user)][-1] == "end"
-        assert (await client.delete_user(user)).sessions == 1
-        with pytest.raises(ApiError, match="user_not_found"):
-            await client.delete_user(user)
+
+    assert (await exported(api, user))[-1]["type"] == "end"
+    assert (await api.client.delete(path_of(user))).json()["sessions"] == 1
+    assert (await api.client.delete(path_of(user))).json()["code"] == "user_not_found"
 
 
 async def test_a_session_stays_until_the_cache_has_deleted_its_copy(
