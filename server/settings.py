@@ -31,8 +31,9 @@ from pydantic_settings import (
 from journeygraph.journeys import ConfigurationError, JourneyConfig, JourneySpec, Texts
 from journeygraph.journeys.definitions.definition import described
 from journeygraph.journeys.errors import did_you_mean
+from journeygraph.journeys.spec.model_names import KEY
 from journeygraph.journeys.store_url import masked
-from journeygraph.nodes.llm.models import KEY, SERVER
+from journeygraph.nodes.llm.models import SERVER
 from journeygraph.server.logs import Level
 
 PREFIX = "JOURNEYGRAPH_"

@@ -5,14 +5,12 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from journeygraph.journeys import IntentTrigger, JourneyConfig, JourneySpec
+from journeygraph.journeys import JourneyConfig, JourneySpec
 from journeygraph.journeys.spec.capability_table import part
+from journeygraph.journeys.spec.model_names import KEY, named_by, named_in
 
 if TYPE_CHECKING:
     from journeygraph.nodes.llm.models import Models
-
-KEY = "OPENAI_API_KEY"
-_SETTINGS = ("agent_model", "intent_detection_model", "validation_model")
 
 
 def opened(
@@ -52,14 +50,4 @@ def may_be_configured(
     """Return whether anything names a model: the journey, the settings, the environment."""
     if given is not None:
         return given is not False
-    return bool(
-        os.environ.get(KEY)
-        or any(getattr(config, name, None) for name in _SETTINGS)
-        or (spec and _names_model(spec))
-    )
-
-
-def _names_model(spec: JourneySpec) -> bool:
-    triggers = [one.trigger for one in spec.transitions]
-    named = [one.llm_model for one in triggers if isinstance(one, IntentTrigger)]
-    return any([*named, *(one.model for one in (spec, *spec.parts.values()))])
+    return bool(os.environ.get(KEY) or named_in(config) or any(named_by(spec)))

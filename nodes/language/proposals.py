@@ -43,6 +43,8 @@ MOST_CHARACTERS = 4096
 _NUMERIC = ("integer", "number", "money")
 _LOOSE = (*FREE, *NAMES, "boolean", "integer", "number")
 """Types whose values mean nothing where they were not asked for."""
+_WITHOUT_NUMBERS = (*NAMES, "email", "boolean", "enum")
+"""Types of answers in which no number is meant as one."""
 _ASIDE = (Status, Explain, Back)
 """Words to the conversation that do no harm where a message says nothing else that is read."""
 _AWAY: tuple[Name, ...] = (
@@ -209,10 +211,14 @@ def _found(field: Field, scan: Scan, expected: Expected) -> list[Span]:
 def _may_be_of_other(span: Span, field: Field, expected: Expected) -> bool:
     """Return whether a value may be about anything else than a field, as it was not asked for.
 
-    Where no field was asked for, a number is about the only field that takes one.
+    Where no field was asked for, a number is about the only field that takes one. So it is where a
+    value without numbers was asked for, if that field is known: the change is asked back.
     """
+    pending = expected.pending
     numeric = [f.name for f in expected.all_fields if f.type in _NUMERIC]
-    if field is expected.pending or (expected.kind != "field" and numeric == [field.name]):
+    corrects = field.name in expected.known and pending and pending.type in _WITHOUT_NUMBERS
+    is_meant = numeric == [field.name] and (expected.kind != "field" or corrects)
+    if field is pending or is_meant:
         return False
     alike = [f for f in expected.fields if f.type == field.type and f is not field]
     is_shared = any(value_in(f, span.raw, expected) is not None for f in alike)

@@ -17,7 +17,8 @@ from typing import Any
 from cachetools import TLRUCache
 from rapidfuzz.distance import OSA
 
-from journeygraph.journeys import ConfigurationError, IntentTrigger, JourneyConfig, JourneySpec
+from journeygraph.journeys import ConfigurationError, JourneyConfig, JourneySpec
+from journeygraph.journeys.spec.model_names import KEY, named_by, named_in
 from journeygraph.nodes.llm.cassette import Cassette
 from journeygraph.nodes.llm.client import Chat, client_of, quick_chat
 
@@ -161,7 +162,7 @@ def _reason(error: Exception) -> str:
     return f"{type(error).__name__}: {lines[0][:200] if lines else ''}".removesuffix(": ")
 
 
-KEY, SERVER = "OPENAI_API_KEY", "OPENAI_BASE_URL"
+SERVER = "OPENAI_BASE_URL"
 MOST_CACHED = 2_000
 """Verdicts that are kept for messages that come again."""
 
@@ -355,8 +356,8 @@ def is_configured(
         return general is not False
     if os.environ.get(KEY):
         return True
-    by_journey = (name for _, name in _named_by(spec)) if spec else ()
-    return any(provider_of(name) for name in (*_named_in(config).values(), *by_journey))
+    names = (*named_in(config).values(), *dict(named_by(spec)).values())
+    return any(map(provider_of, names))
 
 
 def check_model(
@@ -370,10 +371,10 @@ def check_model(
     given = _behind(given)
     own = given.own if isinstance(given, ModelSet) else {}
     general = given.agents if isinstance(given, ModelSet) else given
-    own_names = {} if spec is None else dict(_named_by(spec))
+    own_names = dict(named_by(spec))
     if not is_configured(given, config, spec):
         if general is not False:
-            _check_unanswered(own, {**_named_in(config), **own_names})
+            _check_unanswered(own, {**named_in(config), **own_names})
         return
     names = {f"model for {work}": name for work, name in own.items() if isinstance(name, str)}
     for model in (general, *own.values()):
@@ -382,7 +383,7 @@ def check_model(
     if isinstance(general, str):
         names["model"] = general
     elif general is None:
-        names |= {n: name for n, name in _named_in(config).items() if _WORK.get(n) not in own}
+        names |= {n: name for n, name in named_in(config).items() if _WORK.get(n) not in own}
     handed = general is not None and not isinstance(general, str)
     _check_names(names, own_names, handed=handed)
 
@@ -404,24 +405,6 @@ def _check_unanswered(own: Mapping[str, Any], names: Mapping[str, str]) -> None:
 
 
 _WORK = {"intent_detection_model": UNDERSTANDING, "validation_model": CHECK}
-
-
-def _named_in(config: JourneyConfig | None) -> dict[str, str]:
-    """Return the models that settings name, by the names of the settings."""
-    names = ("agent_model", "intent_detection_model", "validation_model")
-    given = {name: getattr(config, name) for name in names} if config else {}
-    return {name: model for name, model in given.items() if model}
-
-
-def _named_by(spec: JourneySpec) -> Iterator[tuple[str, str]]:
-    """Yield the models that a journey names for its agents and triggers, and where it does."""
-    for part in (spec, *spec.parts.values()):
-        if part.model:
-            yield f"{part.name}: its model", part.model
-    for transition in spec.transitions:
-        trigger = transition.trigger
-        if isinstance(trigger, IntentTrigger) and trigger.llm_model:
-            yield f"{spec.name}: llm_model of '{trigger.label}'", trigger.llm_model
 
 
 def _check_names(settings: Mapping[str, str], own: Mapping[str, str], *, handed: bool) -> None:

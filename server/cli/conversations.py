@@ -13,8 +13,8 @@ import typer
 from journeygraph.graphs.session.directory import Directory
 from journeygraph.journeys import JourneyConfig, examples
 from journeygraph.journeys.faults import Fault
+from journeygraph.journeys.spec.model_names import KEY
 from journeygraph.nodes.llm.cassette import Cassette
-from journeygraph.nodes.llm.models import KEY
 from journeygraph.server.cli.terminal.rendering import (
     err,
     interruptible,

@@ -25,9 +25,10 @@ from journeygraph.journeys import (
 )
 from journeygraph.journeys.definitions.value_types import time_in_words
 from journeygraph.journeys.locale import DEFAULT
+from journeygraph.journeys.spec.model_names import KEY
 from journeygraph.nodes.json_data import clocked
 from journeygraph.nodes.llm.cassette import Cassette
-from journeygraph.nodes.llm.models import KEY, is_configured, only
+from journeygraph.nodes.llm.models import is_configured, only
 from journeygraph.nodes.state.session import PARTING
 from journeygraph.server.conversations.conversation_files import (
     Loaded,

@@ -72,6 +72,21 @@ async def test_what_was_guessed_before_is_read_back_where_the_effect_is(
     assert orders == [{"cakes": 20, "day": "Friday"}]
 
 
+async def test_a_known_number_is_changed_at_a_question_that_takes_none(
+    memory_url: str, orders: list[Mapping[str, Any]]
+) -> None:
+    talk = await opened(Kiosk, memory_url, orders)
+    for said in ("12", "red"):
+        await talk.says(said)
+
+    asked = await talk.says("oh dear, with my aunts we are 20 by now")
+
+    assert "Shall I change the cakes to 20?" in asked
+    assert "On which day?" in await talk.says("yes")
+    await talk.says("Friday")
+    assert orders == [{"cakes": 20, "day": "Friday"}]
+
+
 async def test_what_is_exact_is_read_back_nowhere(
     memory_url: str, orders: list[Mapping[str, Any]]
 ) -> None:

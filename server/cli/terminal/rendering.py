@@ -23,8 +23,9 @@ from journeygraph.journeys import (
     JourneySpec,
     TranscriptEntry,
 )
+from journeygraph.journeys.spec.model_names import KEY
 from journeygraph.journeys.store_url import masked
-from journeygraph.nodes.llm.models import KEY, SERVER, ModelSet, chat_of, is_configured, provider_of
+from journeygraph.nodes.llm.models import SERVER, ModelSet, chat_of, is_configured, provider_of
 from journeygraph.server.discover.errors import described
 
 if TYPE_CHECKING:
